@@ -1,0 +1,281 @@
+//! The syntax tree: a `.rasm` text as its author structured it, comments and blank lines included.
+//!
+//! The parser makes it, the formatter prints it, inversion turns it around, lowering flattens it
+//! into a module. The tree resolves no names and checks no classes.
+
+use compact_str::CompactString;
+use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{BlockKind, Passing, RealSystem, Role, Word};
+use reviver_isa::update::Update;
+
+use crate::source::Span;
+
+/// An identifier as written.
+#[derive(Clone, Debug)]
+pub struct Name {
+    pub text: CompactString,
+    pub span: Span,
+}
+
+/// One file, or the body of a block, line by line.
+pub type Body = Vec<Node>;
+
+/// One source line (or one block of lines).
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// `label:` in front of the statement.
+    pub label: Option<Name>,
+    pub statement: Statement,
+    /// The comment at the end of the line, without its semicolon. In a block, of its first line.
+    pub comment: Option<CompactString>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// Nothing but, perhaps, a comment or a label.
+    Empty,
+    Directive(Directive),
+    Instruction(Instruction),
+    /// `name a, b`, or `undo name a, b` for the inverse of the macro's body.
+    MacroUse { name: Name, arguments: Vec<Expression>, undo: bool },
+    If(Box<If>),
+    Loop(Box<Loop>),
+    For(Box<For>),
+    Compute(Box<Compute>),
+    Local(Box<Local>),
+    Delocal(Box<Local>),
+    Procedure(Box<Procedure>),
+    Macro(Box<Macro>),
+}
+
+#[derive(Clone, Debug)]
+pub enum Directive {
+    /// `.in`, `.out`, `.inout`, `.var`, `.garbage`
+    Globals { role: Role, declarations: Vec<Declaration> },
+    /// `.ancilla`: variables of the current procedure's frame.
+    Ancillas(Vec<Declaration>),
+    Const { name: Name, value: Expression },
+    Real { system: RealSystem },
+    Word { word: Word },
+    Tolerance { value: Expression },
+    Limit { what: Limit, value: Expression },
+    Include { path: String, path_span: Span },
+    /// `.lines`: the source line of each instruction, as the disassembler records it.
+    Lines(Vec<u32>),
+    /// `.block kind start end`, as the disassembler records it.
+    Block { kind: BlockKind, start: u32, end: u32 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Depth,
+    Stack,
+}
+
+/// `name[shape]: class = initial default given`
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    pub name: Name,
+    /// Empty for a scalar; one or two lengths for an array.
+    pub shape: Vec<Expression>,
+    pub class: Option<Class>,
+    pub initial: Option<Initial>,
+    pub default: Option<Initial>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Initial {
+    /// One value for every cell.
+    Every(Expression),
+    /// `{a, b, …}`: one value a cell, row after row.
+    Each(Vec<Expression>),
+}
+
+/// Constants, names and elements; what an operand may be is decided in lowering.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    pub kind: ExpressionKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExpressionKind {
+    /// `pattern`: written in base 2, 8 or 16, so that it may name a bit pattern up to 2^width - 1.
+    Int { value: i128, pattern: bool },
+    Real(f64),
+    /// A constant, a scalar, an array as a whole, or a macro parameter.
+    Name { name: CompactString, adjoint: bool },
+    Element { name: CompactString, adjoint: bool, subscripts: Vec<Subscript> },
+    Unary(UnaryOperator, Box<Expression>),
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+}
+
+#[derive(Clone, Debug)]
+pub enum Subscript {
+    At(Expression),
+    /// `..`
+    All,
+    /// `from..to step s`
+    Span { from: Expression, to: Expression, step: Option<Expression> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOperator {
+    Negate,
+    Complement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOperator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    ShiftLeft,
+    ShiftRight,
+    And,
+    Xor,
+    Or,
+}
+
+#[derive(Clone, Debug)]
+pub struct Condition {
+    pub kind: ConditionKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ConditionKind {
+    Always,
+    Compare(Order, Box<Expression>, Box<Expression>),
+    Not(Box<Condition>),
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+}
+
+/// A flat instruction.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    pub update: Update,
+    pub function: Function,
+    pub mnemonic: Span,
+    pub operands: Operands,
+}
+
+#[derive(Clone, Debug)]
+pub enum Operands {
+    /// Targets, then sources.
+    Cells(Vec<Expression>),
+    /// `assert condition`
+    Condition(Condition),
+    /// `br partner, condition` and `from partner, condition`
+    Branch { partner: Name, condition: Condition },
+    /// `call p(…)`, `par p(…), q(…)`
+    Calls(Vec<Call>),
+    /// `callvia c(…)`
+    CallVia { cell: Expression, arguments: Vec<Expression> },
+}
+
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub procedure: Name,
+    pub arguments: Vec<Expression>,
+}
+
+/// `if entry … else … fi exit`
+#[derive(Clone, Debug)]
+pub struct If {
+    pub entry: Condition,
+    pub then: Body,
+    pub otherwise: Option<Body>,
+    pub exit: Condition,
+    pub else_comment: Option<CompactString>,
+    pub end_comment: Option<CompactString>,
+    /// Of the line with `fi`.
+    pub end: Span,
+}
+
+/// `from entry … loop … until exit`
+#[derive(Clone, Debug)]
+pub struct Loop {
+    pub entry: Condition,
+    /// Runs at least once, before the exit is tested.
+    pub first: Body,
+    /// Runs between two rounds; present if `loop` is written.
+    pub again: Option<Body>,
+    pub exit: Condition,
+    pub loop_comment: Option<CompactString>,
+    pub end_comment: Option<CompactString>,
+    /// Of the line with `until`.
+    pub end: Span,
+}
+
+/// `for i in from..to step s reversed … rof`
+#[derive(Clone, Debug)]
+pub struct For {
+    pub counter: Name,
+    pub from: Expression,
+    pub to: Expression,
+    pub step: Option<Expression>,
+    pub reversed: bool,
+    pub body: Body,
+    pub end_comment: Option<CompactString>,
+    /// Of the line with `rof`.
+    pub end: Span,
+}
+
+/// `compute … apply … uncompute`
+#[derive(Clone, Debug)]
+pub struct Compute {
+    pub body: Body,
+    pub apply: Body,
+    pub apply_comment: Option<CompactString>,
+    pub end_comment: Option<CompactString>,
+    /// Of the line with `uncompute`.
+    pub end: Span,
+}
+
+/// `local name: class = function(sources)`; `copy` for a plain value.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: Name,
+    pub class: Option<Class>,
+    pub function: Function,
+    pub sources: Vec<Expression>,
+}
+
+/// `.proc name(parameters) rule other … .end`
+#[derive(Clone, Debug)]
+pub struct Procedure {
+    pub name: Name,
+    pub parameters: Vec<Parameter>,
+    pub rule: Option<Name>,
+    pub body: Body,
+    pub end_comment: Option<CompactString>,
+    /// Of the line with `.end`.
+    pub end: Span,
+}
+
+/// `in name: class` or `inout name[]: class`
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub passing: Passing,
+    pub name: Name,
+    pub slice: bool,
+    pub class: Option<Class>,
+}
+
+/// `.macro name(parameters) … .endm`
+#[derive(Clone, Debug)]
+pub struct Macro {
+    pub name: Name,
+    pub parameters: Vec<Name>,
+    pub body: Body,
+    pub end_comment: Option<CompactString>,
+    /// Of the line with `.endm`.
+    pub end: Span,
+}

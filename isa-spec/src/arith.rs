@@ -1,0 +1,123 @@
+//! The one arithmetic trait over which every function row is written.
+//!
+//! A *reading* of the rows is an implementation of [`Arith`]: wrapping words, the reals of a number
+//! system, the text of a formula, and later shader or JIT values. The trait knows no instruction,
+//! no cell and no direction; it refuses to grow with the rows: a row combines these few operations.
+
+use crate::fault::Eval;
+
+/// The six orderings that comparisons and conditions test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Order {
+    /// Whether the ordering holds between two values of any totally ordered type (reals are never
+    /// NaN in a machine cell).
+    #[inline(always)]
+    pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Order::Eq => a == b,
+            Order::Ne => a != b,
+            Order::Lt => a < b,
+            Order::Le => a <= b,
+            Order::Gt => a > b,
+            Order::Ge => a >= b,
+        }
+    }
+
+    /// The spelling in source text and formulas.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Order::Eq => "==",
+            Order::Ne => "!=",
+            Order::Lt => "<",
+            Order::Le => "<=",
+            Order::Gt => ">",
+            Order::Ge => ">=",
+        }
+    }
+}
+
+/// The unary elementary functions of the reals that a number system implements itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elementary {
+    Sqrt,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Floor,
+    Round,
+}
+
+/// Arithmetic on one class of integers and one class of reals.
+///
+/// Integer operations wrap in two's complement unless they say that they fault. Real operations
+/// return what the number system computes; whether a float result is finite is judged by the
+/// machine, on the final value of the target.
+pub trait Arith {
+    type Int: Copy;
+    type Real: Copy;
+
+    /// An integer literal.
+    fn int(&self, value: i64) -> Self::Int;
+    fn int_add(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    fn int_sub(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    fn int_mul(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Truncating division; `MIN / -1` wraps. Faults on a zero divisor.
+    fn int_div(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
+    /// Remainder with the dividend's sign; `MIN % -1` is 0. Faults on a zero divisor.
+    fn int_rem(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
+    /// Wrapping power. Faults on a negative exponent; 0⁰ = 1.
+    fn int_pow(&self, a: Self::Int, exponent: Self::Int) -> Eval<Self::Int>;
+    fn int_and(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    fn int_or(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    fn int_xor(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Shift left; 0 for amounts below 0 or at least the width.
+    fn int_shl(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
+    /// Logical shift right; 0 for amounts below 0 or at least the width.
+    fn int_shr(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
+    /// Arithmetic shift right; the sign (0 or -1) for amounts below 0 or at least the width.
+    fn int_sar(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
+    /// 1 if the ordering holds, else 0.
+    fn int_test(&self, order: Order, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// `yes` where `condition` is not 0, else `no`.
+    fn int_choose(&self, condition: Self::Int, yes: Self::Int, no: Self::Int) -> Self::Int;
+
+    /// A real literal: the nearest f64, rounded to even into the number system.
+    fn real(&self, value: f64) -> Eval<Self::Real>;
+    fn add(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    fn sub(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    fn mul(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    fn div(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    fn neg(&self, a: Self::Real) -> Eval<Self::Real>;
+    /// a to a real power; 0⁰ = 1.
+    fn pow(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
+    /// a to an integer power; 0⁰ = 1.
+    fn powi(&self, a: Self::Real, exponent: Self::Int) -> Eval<Self::Real>;
+    /// The angle of the point (x, y), in radians.
+    fn atan2(&self, y: Self::Real, x: Self::Real) -> Eval<Self::Real>;
+    fn elementary(&self, function: Elementary, a: Self::Real) -> Eval<Self::Real>;
+    /// 1 if the ordering holds, else 0.
+    fn test(&self, order: Order, a: Self::Real, b: Self::Real) -> Self::Int;
+    /// `yes` where `condition` is not 0, else `no`.
+    fn choose(&self, condition: Self::Int, yes: Self::Real, no: Self::Real) -> Self::Real;
+    /// The real nearest to an integer.
+    fn real_of(&self, a: Self::Int) -> Eval<Self::Real>;
+    /// The integer part (rounded toward zero). Faults out of the integers' range.
+    fn int_of(&self, a: Self::Real) -> Eval<Self::Int>;
+}

@@ -1,0 +1,34 @@
+//! Why a pure function or an update has no result. A fault knows no operands, positions or
+//! procedures: the machine wraps it into a trap that does.
+
+use thiserror::Error;
+
+/// The reason why an arithmetic step cannot be carried out. The text completes the sentence
+/// "trapped: …" and is the same on every engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Fault {
+    /// Integer or fixed-point division or remainder by zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// Integer power with a negative exponent.
+    #[error("negative exponent of an integer power")]
+    NegativeExponent,
+    /// An argument outside the domain of an elementary function (log of -1, asin of 2).
+    #[error("argument outside the function's domain")]
+    Domain,
+    /// The exact result doesn't fit into the number system (fixed point never wraps).
+    #[error("overflow: the result does not fit into the number system")]
+    Overflow,
+    /// A float result is infinite or not a number.
+    #[error("the result is not a finite number")]
+    NonFinite,
+    /// A real too large (or too small) for the module's integers.
+    #[error("real number out of the integers' range")]
+    OutOfRange,
+    /// The function has no form for these operand classes; a verified program never asks.
+    #[error("the function has no form for these operand classes")]
+    NoForm,
+}
+
+/// The result of evaluating a pure function.
+pub type Eval<T> = Result<T, Fault>;

@@ -1,0 +1,542 @@
+//! The function rows: every pure function `f(a, b)` that an update can apply, written once.
+//!
+//! A row states its byte, its spelling, its edges, its value for each combination of operand
+//! classes (a *form*) and its partial derivatives, all over the [`Arith`] trait. Everything else
+//! in the project is derived from this table. The table knows no update, no cell and no direction.
+//!
+//! The second byte of an instruction is the row's byte; bytes are frozen.
+
+use crate::arith::{Arith, Elementary, Order};
+use crate::fault::{Eval, Fault};
+use crate::instruction::Class;
+
+/// The operand classes that a function accepts and the class that it yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// integers → integer
+    Int,
+    /// reals → real
+    Real,
+    /// (real, integer) → real
+    RealInt,
+    /// reals → integer
+    RealsToInt,
+    /// integers → real
+    IntsToReal,
+}
+
+impl Form {
+    /// The class of the result.
+    pub fn result(self) -> Class {
+        match self {
+            Form::Int | Form::RealsToInt => Class::Int,
+            Form::Real | Form::RealInt | Form::IntsToReal => Class::Real,
+        }
+    }
+
+    /// The class of source `index` (0 or 1).
+    pub fn source(self, index: usize) -> Class {
+        match (self, index) {
+            (Form::Int | Form::IntsToReal, _) | (Form::RealInt, 1) => Class::Int,
+            _ => Class::Real,
+        }
+    }
+}
+
+/// The chapter of the manual that a function belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    Arithmetic,
+    Elementary,
+    Bits,
+    /// Also usable as the condition of `br`, `from` and `assert`.
+    Comparison,
+    Conversion,
+}
+
+/// What a row supplies. The defaults say "no such form".
+trait Row {
+    fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
+        Err(Fault::NoForm)
+    }
+    fn real<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+    fn real_int<S: Arith>(_s: &S, _a: S::Real, _b: S::Int) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+    fn reals_to_int<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Int> {
+        Err(Fault::NoForm)
+    }
+    fn ints_to_real<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+    fn d_a<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+    fn d_b<S: Arith>(_s: &S, _a: S::Real, _b: S::Real) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+    fn d_a_int<S: Arith>(_s: &S, _a: S::Real, _b: S::Int) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+}
+
+/// One method of a [`Row`], from the row's `form: expression` line.
+macro_rules! method {
+    ($name:ident $a_class:ident $b_class:ident $result:ident ($s:ident) $body:expr) => {
+        method!($name $a_class $b_class $result ($s, _a, _b) $body);
+    };
+    ($name:ident $a_class:ident $b_class:ident $result:ident ($s:ident, $a:ident) $body:expr) => {
+        method!($name $a_class $b_class $result ($s, $a, _b) $body);
+    };
+    ($name:ident $a_class:ident $b_class:ident $result:ident
+     ($s:ident, $a:ident, $b:ident) $body:expr) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        fn $name<S: Arith>($s: &S, $a: S::$a_class, $b: S::$b_class) -> Eval<S::$result> {
+            $body
+        }
+    };
+}
+
+macro_rules! form {
+    (int $sources:tt $body:expr) => { method!(int Int Int Int $sources $body); };
+    (real $sources:tt $body:expr) => { method!(real Real Real Real $sources $body); };
+    (real_int $sources:tt $body:expr) => { method!(real_int Real Int Real $sources $body); };
+    (reals_to_int $sources:tt $body:expr) => { method!(reals_to_int Real Real Int $sources $body); };
+    (ints_to_real $sources:tt $body:expr) => { method!(ints_to_real Int Int Real $sources $body); };
+    (d_a $sources:tt $body:expr) => { method!(d_a Real Real Real $sources $body); };
+    (d_b $sources:tt $body:expr) => { method!(d_b Real Real Real $sources $body); };
+    (d_a_int $sources:tt $body:expr) => { method!(d_a_int Real Int Real $sources $body); };
+}
+
+macro_rules! form_name {
+    (int) => {
+        Some(Form::Int)
+    };
+    (real) => {
+        Some(Form::Real)
+    };
+    (real_int) => {
+        Some(Form::RealInt)
+    };
+    (reals_to_int) => {
+        Some(Form::RealsToInt)
+    };
+    (ints_to_real) => {
+        Some(Form::IntsToReal)
+    };
+    ($derivative:ident) => {
+        None
+    };
+}
+
+macro_rules! arity {
+    (($s:ident)) => {
+        0
+    };
+    (($s:ident, $a:ident)) => {
+        1
+    };
+    (($s:ident, $a:ident, $b:ident)) => {
+        2
+    };
+}
+
+/// Expands the table into the enum, its facts and its evaluators.
+macro_rules! functions {
+    ($(
+        $(#[doc = $doc:literal])+
+        $Name:ident = $byte:literal $text:literal $group:ident $sources:tt edges $edges:literal {
+            $( $form:ident: $body:expr; )+
+        }
+    )+) => {
+        /// A pure function of up to two sources; the second byte of an instruction.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Function { $( $(#[doc = $doc])+ $Name = $byte, )+ }
+
+        mod rows {
+            $( pub(super) struct $Name; )+
+        }
+        $( impl Row for rows::$Name { $( form!($form $sources $body); )+ } )+
+
+        impl Function {
+            /// Every row, in byte order.
+            pub const ALL: &'static [Function] = &[ $( Function::$Name, )+ ];
+
+            /// The row with this byte.
+            pub fn from_byte(byte: u8) -> Option<Function> {
+                match byte { $( $byte => Some(Function::$Name), )+ _ => None }
+            }
+
+            /// The spelling after the update's dot (`mul` in `add.mul`).
+            pub fn name(self) -> &'static str {
+                match self { $( Function::$Name => $text, )+ }
+            }
+
+            /// The row's description, one or more sentences.
+            pub fn doc(self) -> &'static str {
+                match self { $( Function::$Name => concat!($($doc, "\n"),+), )+ }
+            }
+
+            /// What happens at the edges of the function's domain; empty where there are none.
+            pub fn edges(self) -> &'static str {
+                match self { $( Function::$Name => $edges, )+ }
+            }
+
+            pub fn group(self) -> Group {
+                match self { $( Function::$Name => Group::$group, )+ }
+            }
+
+            /// Number of sources: 0, 1 or 2.
+            pub fn arity(self) -> usize {
+                match self { $( Function::$Name => arity!($sources), )+ }
+            }
+
+            /// The combinations of operand classes that the function accepts.
+            pub fn forms(self) -> impl Iterator<Item = Form> {
+                let forms: &'static [Option<Form>] = match self {
+                    $( Function::$Name => &[ $( form_name!($form) ),+ ], )+
+                };
+                forms.iter().flatten().copied()
+            }
+
+            /// integers → integer
+            #[inline(always)]
+            pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
+                match self.produced() { $( Function::$Name => rows::$Name::int(s, a, b), )+ }
+            }
+
+            /// reals → real
+            #[inline(always)]
+            pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+                match self.produced() { $( Function::$Name => rows::$Name::real(s, a, b), )+ }
+            }
+
+            /// (real, integer) → real
+            #[inline(always)]
+            pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+                match self.produced() { $( Function::$Name => rows::$Name::real_int(s, a, b), )+ }
+            }
+
+            /// reals → integer
+            #[inline(always)]
+            pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
+                match self.produced() { $( Function::$Name => rows::$Name::reals_to_int(s, a, b), )+ }
+            }
+
+            /// integers → real
+            #[inline(always)]
+            pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
+                match self.produced() { $( Function::$Name => rows::$Name::ints_to_real(s, a, b), )+ }
+            }
+
+            /// ∂f/∂a of the form reals → real.
+            pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::d_a(s, a, b), )+ }
+            }
+
+            /// ∂f/∂b of the form reals → real.
+            pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::d_b(s, a, b), )+ }
+            }
+
+            /// ∂f/∂a of the form (real, integer) → real.
+            pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::d_a_int(s, a, b), )+ }
+            }
+        }
+    };
+}
+
+impl Function {
+    /// The row that really answers: the row itself, always, in a normal build.
+    #[inline(always)]
+    fn produced(self) -> Function {
+        self
+    }
+
+    /// The row with this spelling.
+    pub fn from_name(name: &str) -> Option<Function> {
+        Function::ALL.iter().copied().find(|f| f.name() == name)
+    }
+
+    /// The byte that names the row in an image.
+    pub fn byte(self) -> u8 {
+        self as u8
+    }
+
+    /// Whether `br`, `from` and `assert` can test it.
+    pub fn is_condition(self) -> bool {
+        self.group() == Group::Comparison
+    }
+}
+
+functions! {
+    /// The source itself.
+    Copy = 0x00 "copy" Arithmetic (s, a) edges "" {
+        int: Ok(a);
+        real: Ok(a);
+        d_a: s.real(1.0);
+    }
+    /// The sum of both sources.
+    Sum = 0x01 "sum" Arithmetic (s, a, b)
+    edges "Integers wrap; fixed point traps on overflow." {
+        int: Ok(s.int_add(a, b));
+        real: s.add(a, b);
+        d_a: s.real(1.0);
+        d_b: s.real(1.0);
+    }
+    /// The first source minus the second.
+    Diff = 0x02 "diff" Arithmetic (s, a, b)
+    edges "Integers wrap; fixed point traps on overflow." {
+        int: Ok(s.int_sub(a, b));
+        real: s.sub(a, b);
+        d_a: s.real(1.0);
+        d_b: s.real(-1.0);
+    }
+    /// The product of both sources.
+    Mul = 0x03 "mul" Arithmetic (s, a, b)
+    edges "Integers wrap; fixed point rounds to even and traps on overflow." {
+        int: Ok(s.int_mul(a, b));
+        real: s.mul(a, b);
+        d_a: Ok(b);
+        d_b: Ok(a);
+    }
+    /// The first source divided by the second; integers truncate toward zero.
+    Div = 0x04 "div" Arithmetic (s, a, b)
+    edges "Division by zero traps. Integer MIN / -1 wraps to MIN." {
+        int: s.int_div(a, b);
+        real: s.div(a, b);
+        d_a: s.div(s.real(1.0)?, b);
+        d_b: s.neg(s.div(s.div(a, b)?, b)?);
+    }
+    /// The remainder of the truncating integer division; it has the dividend's sign.
+    Rem = 0x05 "rem" Arithmetic (s, a, b)
+    edges "A zero divisor traps. MIN rem -1 is 0." {
+        int: s.int_rem(a, b);
+    }
+    /// The first source to the power of the second.
+    Pow = 0x06 "pow" Arithmetic (s, a, b)
+    edges "0 to the 0 is 1. Integers wrap, and a negative integer exponent traps. \
+           A negative real base with a broken exponent traps, and so does 0 to a negative power." {
+        int: s.int_pow(a, b);
+        real: s.pow(a, b);
+        d_a: s.mul(b, s.pow(a, s.sub(b, s.real(1.0)?)?)?);
+        d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
+    }
+    /// A real to an integer power; the exponent is an integer source.
+    Powi = 0x07 "powi" Arithmetic (s, a, b)
+    edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0." {
+        real_int: s.powi(a, b);
+        d_a_int: {
+            // The exponent 0 is lifted to 1 before it is lowered again, because 0 to the -1 would trap.
+            let constant = s.int_test(Order::Eq, b, s.int(0));
+            let lowered = s.int_sub(s.int_choose(constant, s.int(1), b), s.int(1));
+            s.mul(s.real_of(b)?, s.powi(a, lowered)?)
+        };
+    }
+    /// The smaller source.
+    Min = 0x08 "min" Arithmetic (s, a, b)
+    edges "Ties, ±0 among them, give the first source, and the derivative goes to the first." {
+        int: Ok(s.int_choose(s.int_test(Order::Lt, b, a), b, a));
+        real: Ok(s.choose(s.test(Order::Lt, b, a), b, a));
+        d_a: Ok(s.choose(s.test(Order::Lt, b, a), s.real(0.0)?, s.real(1.0)?));
+        d_b: Ok(s.choose(s.test(Order::Lt, b, a), s.real(1.0)?, s.real(0.0)?));
+    }
+    /// The greater source.
+    Max = 0x09 "max" Arithmetic (s, a, b)
+    edges "Ties, ±0 among them, give the first source, and the derivative goes to the first." {
+        int: Ok(s.int_choose(s.int_test(Order::Gt, b, a), b, a));
+        real: Ok(s.choose(s.test(Order::Gt, b, a), b, a));
+        d_a: Ok(s.choose(s.test(Order::Gt, b, a), s.real(0.0)?, s.real(1.0)?));
+        d_b: Ok(s.choose(s.test(Order::Gt, b, a), s.real(1.0)?, s.real(0.0)?));
+    }
+    /// The absolute value.
+    Abs = 0x0a "abs" Arithmetic (s, a)
+    edges "The integer MIN wraps to MIN; in fixed point it traps. The float zero -0 stays -0. \
+           The derivative at 0 is 0." {
+        int: Ok(s.int_choose(s.int_test(Order::Lt, a, s.int(0)), s.int_sub(s.int(0), a), a));
+        real: Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a));
+        d_a: Ok(s.choose(
+            s.test(Order::Gt, a, s.real(0.0)?),
+            s.real(1.0)?,
+            s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.real(-1.0)?, s.real(0.0)?),
+        ));
+    }
+    /// The source times itself.
+    Square = 0x0b "square" Arithmetic (s, a)
+    edges "Integers wrap; fixed point traps on overflow." {
+        int: Ok(s.int_mul(a, a));
+        real: s.mul(a, a);
+        d_a: s.add(a, a);
+    }
+    /// The source where it is positive, else 0.
+    Relu = 0x0c "relu" Arithmetic (s, a) edges "The derivative at 0 is 0." {
+        int: Ok(s.int_choose(s.int_test(Order::Gt, a, s.int(0)), a, s.int(0)));
+        real: Ok(s.choose(s.test(Order::Gt, a, s.real(0.0)?), a, s.real(0.0)?));
+        d_a: Ok(s.choose(s.test(Order::Gt, a, s.real(0.0)?), s.real(1.0)?, s.real(0.0)?));
+    }
+    /// The reciprocal.
+    Inv = 0x0d "inv" Arithmetic (s, a) edges "0 traps." {
+        real: s.div(s.real(1.0)?, a);
+        d_a: s.neg(s.div(s.div(s.real(1.0)?, a)?, a)?);
+    }
+    /// The square root.
+    Sqrt = 0x10 "sqrt" Elementary (s, a) edges "A negative source traps; so does the derivative at 0." {
+        real: s.elementary(Elementary::Sqrt, a);
+        d_a: s.div(s.real(0.5)?, s.elementary(Elementary::Sqrt, a)?);
+    }
+    /// e to the power of the source.
+    Exp = 0x11 "exp" Elementary (s, a) edges "A result out of range traps." {
+        real: s.elementary(Elementary::Exp, a);
+        d_a: s.elementary(Elementary::Exp, a);
+    }
+    /// The natural logarithm.
+    Log = 0x12 "log" Elementary (s, a) edges "A source that is not positive traps." {
+        real: s.elementary(Elementary::Log, a);
+        d_a: s.div(s.real(1.0)?, a);
+    }
+    /// The sine of an angle in radians.
+    Sin = 0x13 "sin" Elementary (s, a) edges "" {
+        real: s.elementary(Elementary::Sin, a);
+        d_a: s.elementary(Elementary::Cos, a);
+    }
+    /// The cosine of an angle in radians.
+    Cos = 0x14 "cos" Elementary (s, a) edges "" {
+        real: s.elementary(Elementary::Cos, a);
+        d_a: s.neg(s.elementary(Elementary::Sin, a)?);
+    }
+    /// The tangent of an angle in radians.
+    Tan = 0x15 "tan" Elementary (s, a) edges "A result out of range traps." {
+        real: s.elementary(Elementary::Tan, a);
+        d_a: {
+            let tangent = s.elementary(Elementary::Tan, a)?;
+            s.add(s.real(1.0)?, s.mul(tangent, tangent)?)
+        };
+    }
+    /// The angle in [-π/2, π/2] whose sine is the source.
+    Asin = 0x16 "asin" Elementary (s, a)
+    edges "A source outside [-1, 1] traps; so does the derivative at ±1." {
+        real: s.elementary(Elementary::Asin, a);
+        d_a: s.div(s.real(1.0)?, s.elementary(Elementary::Sqrt, one_minus_square(s, a)?)?);
+    }
+    /// The angle in [0, π] whose cosine is the source.
+    Acos = 0x17 "acos" Elementary (s, a)
+    edges "A source outside [-1, 1] traps; so does the derivative at ±1." {
+        real: s.elementary(Elementary::Acos, a);
+        d_a: s.div(s.real(-1.0)?, s.elementary(Elementary::Sqrt, one_minus_square(s, a)?)?);
+    }
+    /// The angle in (-π/2, π/2) whose tangent is the source.
+    Atan = 0x18 "atan" Elementary (s, a) edges "" {
+        real: s.elementary(Elementary::Atan, a);
+        d_a: s.div(s.real(1.0)?, s.add(s.real(1.0)?, s.mul(a, a)?)?);
+    }
+    /// The angle of the point (b, a): the first source is y, the second x.
+    Atan2 = 0x19 "atan2" Elementary (s, a, b)
+    edges "The angle of the origin is 0 (±0 and ±π by the signs of float zeros); its derivative traps." {
+        real: s.atan2(a, b);
+        d_a: s.div(b, s.add(s.mul(a, a)?, s.mul(b, b)?)?);
+        d_b: s.neg(s.div(a, s.add(s.mul(a, a)?, s.mul(b, b)?)?)?);
+    }
+    /// The hyperbolic sine.
+    Sinh = 0x1a "sinh" Elementary (s, a) edges "A result out of range traps." {
+        real: s.elementary(Elementary::Sinh, a);
+        d_a: s.elementary(Elementary::Cosh, a);
+    }
+    /// The hyperbolic cosine.
+    Cosh = 0x1b "cosh" Elementary (s, a) edges "A result out of range traps." {
+        real: s.elementary(Elementary::Cosh, a);
+        d_a: s.elementary(Elementary::Sinh, a);
+    }
+    /// The hyperbolic tangent.
+    Tanh = 0x1c "tanh" Elementary (s, a) edges "" {
+        real: s.elementary(Elementary::Tanh, a);
+        d_a: one_minus_square(s, s.elementary(Elementary::Tanh, a)?);
+    }
+    /// The greatest whole number that is not above the source, as a real.
+    Floor = 0x1d "floor" Elementary (s, a) edges "The derivative is 0 everywhere." {
+        real: s.elementary(Elementary::Floor, a);
+        d_a: s.real(0.0);
+    }
+    /// The nearest whole number, as a real; halves go to the even neighbour.
+    Round = 0x1e "round" Elementary (s, a)
+    edges "The derivative is 0 everywhere. Fixed point traps where the neighbour is out of range." {
+        real: s.elementary(Elementary::Round, a);
+        d_a: s.real(0.0);
+    }
+    /// Bitwise and.
+    And = 0x20 "and" Bits (s, a, b) edges "" {
+        int: Ok(s.int_and(a, b));
+    }
+    /// Bitwise or.
+    Or = 0x21 "or" Bits (s, a, b) edges "" {
+        int: Ok(s.int_or(a, b));
+    }
+    /// Bitwise exclusive or.
+    Xor = 0x22 "xor" Bits (s, a, b) edges "" {
+        int: Ok(s.int_xor(a, b));
+    }
+    /// The first source shifted left by the second.
+    Shl = 0x23 "shl" Bits (s, a, b) edges "Amounts below 0 or at least the width give 0." {
+        int: Ok(s.int_shl(a, b));
+    }
+    /// The first source shifted right by the second; zeros come in.
+    Shr = 0x24 "shr" Bits (s, a, b) edges "Amounts below 0 or at least the width give 0." {
+        int: Ok(s.int_shr(a, b));
+    }
+    /// The first source shifted right by the second; copies of the sign come in.
+    Sar = 0x25 "sar" Bits (s, a, b)
+    edges "Amounts below 0 or at least the width give the sign: 0 or -1." {
+        int: Ok(s.int_sar(a, b));
+    }
+    /// 1 if the sources are equal, else 0.
+    Eq = 0x30 "eq" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
+        int: Ok(s.int_test(Order::Eq, a, b));
+        reals_to_int: Ok(s.test(Order::Eq, a, b));
+    }
+    /// 1 if the sources differ, else 0.
+    Ne = 0x31 "ne" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
+        int: Ok(s.int_test(Order::Ne, a, b));
+        reals_to_int: Ok(s.test(Order::Ne, a, b));
+    }
+    /// 1 if the first source is below the second, else 0.
+    Lt = 0x32 "lt" Comparison (s, a, b) edges "" {
+        int: Ok(s.int_test(Order::Lt, a, b));
+        reals_to_int: Ok(s.test(Order::Lt, a, b));
+    }
+    /// 1 if the first source is not above the second, else 0.
+    Le = 0x33 "le" Comparison (s, a, b) edges "" {
+        int: Ok(s.int_test(Order::Le, a, b));
+        reals_to_int: Ok(s.test(Order::Le, a, b));
+    }
+    /// 1 if the first source is above the second, else 0.
+    Gt = 0x34 "gt" Comparison (s, a, b) edges "" {
+        int: Ok(s.int_test(Order::Gt, a, b));
+        reals_to_int: Ok(s.test(Order::Gt, a, b));
+    }
+    /// 1 if the first source is not below the second, else 0.
+    Ge = 0x35 "ge" Comparison (s, a, b) edges "" {
+        int: Ok(s.int_test(Order::Ge, a, b));
+        reals_to_int: Ok(s.test(Order::Ge, a, b));
+    }
+    /// The constant 1: the condition that always holds.
+    Always = 0x3f "always" Comparison (s) edges "" {
+        int: Ok(s.int(1));
+    }
+    /// The real nearest to an integer source.
+    ToReal = 0x40 "toreal" Conversion (s, a) edges "Fixed point traps out of range." {
+        ints_to_real: s.real_of(a);
+    }
+    /// The integer part of a real source, rounded toward zero.
+    ToInt = 0x41 "toint" Conversion (s, a) edges "A real out of the integers' range traps." {
+        reals_to_int: s.int_of(a);
+    }
+}
+
+/// 1 - a².
+fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
+    s.sub(s.real(1.0)?, s.mul(a, a)?)
+}

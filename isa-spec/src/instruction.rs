@@ -1,0 +1,174 @@
+//! One instruction as data: an update, a function and operands, before any address is resolved.
+//!
+//! The types mirror what an image stores. They know names by number only, and nothing of the
+//! machine that runs them.
+
+use arrayvec::ArrayVec;
+use serde::{Deserialize, Serialize};
+
+use crate::function::Function;
+use crate::update::Update;
+
+/// The two classes of cells. They never alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Class {
+    Int,
+    Real,
+}
+
+impl Class {
+    /// The spelling in source text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Int => "int",
+            Class::Real => "real",
+        }
+    }
+}
+
+/// The declaration that a place starts from, by its number in that list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Base {
+    /// A global scalar or array of the module (`Module::globals`).
+    Global(u32),
+    /// A variable of the current procedure's frame (`Procedure::frame`).
+    Frame(u32),
+    /// A parameter of the current procedure (`Procedure::parameters`).
+    Parameter(u32),
+}
+
+/// One index: a constant, a cell, or a cell plus a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Term {
+    /// The integer scalar that is read, if any.
+    pub cell: Option<Base>,
+    pub offset: i64,
+}
+
+/// The indices behind an array's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Index {
+    One(Term),
+    Two(Term, Term),
+}
+
+impl Index {
+    /// The terms in order.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        let (first, second) = match self {
+            Index::One(a) => (a, None),
+            Index::Two(a, b) => (a, Some(b)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+/// A cell, named by its declaration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub base: Base,
+    /// The adjoint of the cell (`x'`) instead of the cell.
+    pub adjoint: bool,
+    /// Present if and only if the base is an array or a slice.
+    pub index: Option<Box<Index>>,
+}
+
+impl Place {
+    /// The scalar cell of a declaration.
+    pub fn scalar(base: Base) -> Place {
+        Place { base, adjoint: false, index: None }
+    }
+}
+
+/// What an instruction reads or changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Operand {
+    /// An integer immediate; a source only.
+    Int(i64),
+    /// A real immediate, before it is rounded into the number system; a source only.
+    Real(f64),
+    /// The gradient mode bit, an integer; a source only.
+    Mode,
+    Place(Place),
+}
+
+/// Part of an array, passed by reference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Slice {
+    pub base: Base,
+    pub range: Range,
+}
+
+/// Which elements of an array a slice takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Range {
+    /// All of them, row after row.
+    Whole,
+    /// `A[from..to step s]` of a vector: the elements from, from+s, … below `to`.
+    Span { from: Term, to: Term, step: u32 },
+    /// `M[i, ..]` of a matrix.
+    Row(Term),
+    /// `M[.., j]` of a matrix.
+    Column(Term),
+}
+
+/// What a call passes for one parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Argument {
+    Scalar(Operand),
+    Slice(Slice),
+}
+
+/// A procedure and its arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The callee's number in `Module::procedures`; 0, which is main, for an indirect call.
+    pub procedure: u32,
+    pub arguments: Vec<Argument>,
+}
+
+/// What an instruction refers to besides cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Link {
+    None,
+    /// The index in `Module::code` of the other half of a branch pair.
+    Partner(u32),
+    /// The callee of a `call`, or the callees of a `par`.
+    Calls(Box<[Call]>),
+}
+
+/// An update applied to a function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Instruction {
+    pub update: Update,
+    /// `Function::Copy` where the update takes no function.
+    pub function: Function,
+    /// Targets first, then sources.
+    pub operands: ArrayVec<Operand, 3>,
+    pub link: Link,
+}
+
+/// Rows travel as their frozen bytes; an unknown byte is a decoding error.
+macro_rules! serde_as_byte {
+    ($Row:ident, $what:literal) => {
+        impl Serialize for $Row {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u8(self.byte())
+            }
+        }
+        impl<'de> Deserialize<'de> for $Row {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let byte = u8::deserialize(deserializer)?;
+                $Row::from_byte(byte).ok_or_else(|| {
+                    serde::de::Error::custom(format_args!(
+                        concat!("no ", $what, " has the byte {:#04x}"),
+                        byte
+                    ))
+                })
+            }
+        }
+    };
+}
+
+serde_as_byte!(Update, "update");
+serde_as_byte!(Function, "function");

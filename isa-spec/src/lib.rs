@@ -1,0 +1,17 @@
+//! The instruction set of Reviver: one row per function and per update, and everything that can be
+//! said about instructions without running them.
+//!
+//! This crate does no I/O, contains no unsafe code and knows neither source text nor machine state.
+
+pub mod arith;
+pub mod fault;
+pub mod function;
+pub mod instruction;
+pub mod module;
+pub mod number;
+pub mod update;
+pub mod verify;
+
+pub use function::Function;
+pub use module::Module;
+pub use update::Update;

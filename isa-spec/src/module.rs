@@ -1,0 +1,349 @@
+//! The module: a whole program as data, as the assembler makes it and an image stores it.
+//!
+//! A module is not yet trusted: [`crate::verify`] says whether it is a program. It holds no
+//! addresses and no source text.
+
+use serde::{Deserialize, Serialize};
+
+use crate::instruction::{Base, Class, Instruction};
+
+/// The width of integers in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Word {
+    W8,
+    W16,
+    W32,
+    W64,
+}
+
+impl Word {
+    pub const ALL: [Word; 4] = [Word::W8, Word::W16, Word::W32, Word::W64];
+
+    pub fn bits(self) -> u32 {
+        match self {
+            Word::W8 => 8,
+            Word::W16 => 16,
+            Word::W32 => 32,
+            Word::W64 => 64,
+        }
+    }
+
+    pub fn from_bits(bits: u32) -> Option<Word> {
+        Word::ALL.into_iter().find(|w| w.bits() == bits)
+    }
+
+    /// The least and the greatest integer of this width.
+    pub fn range(self) -> std::ops::RangeInclusive<i64> {
+        let shift = 64 - self.bits();
+        (i64::MIN >> shift)..=(i64::MAX >> shift)
+    }
+}
+
+/// The number system of the reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RealSystem {
+    F64,
+    F32,
+    /// Fixed point in 64 bits with this many fraction bits, 16 to 56.
+    Fixed(u8),
+}
+
+impl RealSystem {
+    /// Fraction bits of `fixed` where none are given, as in NiLang's Fixed43.
+    pub const DEFAULT_FRACTION_BITS: u8 = 43;
+    /// The fraction bits that `fixed` accepts.
+    pub const FRACTION_BITS: std::ops::RangeInclusive<u8> = 16..=56;
+
+    /// Below which magnitude a cell counts as vacant where the module sets no tolerance.
+    pub fn default_tolerance(self) -> f64 {
+        match self {
+            RealSystem::F64 => 1e-9,
+            RealSystem::F32 => 1e-4,
+            RealSystem::Fixed(_) => 0.0,
+        }
+    }
+
+    /// Whether sums are exact, so that every program restores its start bit for bit.
+    pub fn is_exact(self) -> bool {
+        matches!(self, RealSystem::Fixed(_))
+    }
+}
+
+impl std::fmt::Display for RealSystem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RealSystem::F64 => write!(f, "f64"),
+            RealSystem::F32 => write!(f, "f32"),
+            RealSystem::Fixed(bits) => write!(f, "fixed {bits}"),
+        }
+    }
+}
+
+/// Capacities that belong to the program, not to an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Limits {
+    /// Calls that may be open at a time.
+    pub depth: u32,
+    /// Entries of each stack.
+    pub stack: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 100_000, stack: 1 << 24 }
+    }
+}
+
+/// What a global cell is to those who run the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Role {
+    /// Starts and ends at its initial value.
+    Private,
+    /// Given at the start; back at its initial value at the end.
+    In,
+    /// Starts at its initial value; a result at the end.
+    Out,
+    /// Given at the start, a result at the end.
+    InOut,
+    /// Starts at its initial value; declared garbage at the end.
+    Garbage,
+}
+
+impl Role {
+    pub const ALL: [Role; 5] = [Role::Private, Role::In, Role::Out, Role::InOut, Role::Garbage];
+
+    /// The directive that declares it.
+    pub fn directive(self) -> &'static str {
+        match self {
+            Role::Private => ".var",
+            Role::In => ".in",
+            Role::Out => ".out",
+            Role::InOut => ".inout",
+            Role::Garbage => ".garbage",
+        }
+    }
+
+    /// Given by the user at the start of a forward run.
+    pub fn is_given(self) -> bool {
+        matches!(self, Role::In | Role::InOut)
+    }
+
+    /// Free to differ from its initial value at the end of a forward run.
+    pub fn is_result(self) -> bool {
+        matches!(self, Role::Out | Role::InOut | Role::Garbage)
+    }
+
+    /// The role of the same cell in the inverse program: inputs and outputs change places.
+    pub fn inverse(self) -> Role {
+        match self {
+            Role::In => Role::Out,
+            Role::Out | Role::Garbage => Role::In,
+            Role::Private | Role::InOut => self,
+        }
+    }
+}
+
+/// The declared shape of a name. Indices start at 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Shape {
+    Scalar,
+    Vector(u32),
+    /// Rows, columns; stored row after row.
+    Matrix(u32, u32),
+}
+
+impl Shape {
+    /// Number of cells.
+    pub fn cells(self) -> u64 {
+        match self {
+            Shape::Scalar => 1,
+            Shape::Vector(n) => u64::from(n),
+            Shape::Matrix(rows, columns) => u64::from(rows) * u64::from(columns),
+        }
+    }
+}
+
+/// Initial values. Missing ones are 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Values {
+    Ints(Vec<i64>),
+    /// As written, before they are rounded into the number system.
+    Reals(Vec<f64>),
+}
+
+impl Values {
+    /// All zero.
+    pub fn zero(class: Class) -> Values {
+        match class {
+            Class::Int => Values::Ints(Vec::new()),
+            Class::Real => Values::Reals(Vec::new()),
+        }
+    }
+
+    pub fn class(&self) -> Class {
+        match self {
+            Values::Ints(_) => Class::Int,
+            Values::Reals(_) => Class::Real,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Ints(v) => v.len(),
+            Values::Reals(v) => v.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A named scalar, register or array that lives as long as the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Global {
+    pub name: String,
+    pub class: Class,
+    pub role: Role,
+    pub shape: Shape,
+    /// The value at the start of a forward run, and (unless it is a result) at the end.
+    pub initial: Values,
+    /// What a given cell holds at the start where the user gives nothing.
+    pub default: Option<Values>,
+}
+
+/// Whether a procedure may change what it is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Passing {
+    /// Never a target.
+    In,
+    InOut,
+}
+
+/// A parameter, passed by reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    pub name: String,
+    pub class: Class,
+    pub passing: Passing,
+    /// A vector of any length instead of one cell.
+    pub slice: bool,
+}
+
+/// An ancilla of a procedure: vacant at its entry and at its exit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameVariable {
+    pub name: String,
+    pub class: Class,
+    pub shape: Shape,
+}
+
+/// One entry, one exit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Procedure {
+    pub name: String,
+    pub parameters: Vec<Parameter>,
+    pub frame: Vec<FrameVariable>,
+    /// Index of its `enter` in `Module::code`.
+    pub entry: u32,
+    /// Index of its `exit`.
+    pub exit: u32,
+    /// The procedure that stands in for its adjoint, a number in `Module::procedures`.
+    pub rule: Option<u32>,
+}
+
+/// The construct that a block of instructions was written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BlockKind {
+    If,
+    Else,
+    Loop,
+    For,
+    Compute,
+    Apply,
+    Uncompute,
+    Macro,
+}
+
+/// The extent of a block: instructions `start..end` of `Module::code`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    pub kind: BlockKind,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// What people need and machines don't: optional to run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Structure {
+    /// Names of branch halves: (index in `Module::code`, label), ascending.
+    pub labels: Vec<(u32, String)>,
+    /// The source line of each instruction, counted from 1; empty or as long as the code.
+    pub lines: Vec<u32>,
+    /// In order of their starts, outer blocks first.
+    pub blocks: Vec<Block>,
+}
+
+/// A whole program, not yet verified.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Module {
+    pub word: Word,
+    pub real: RealSystem,
+    pub limits: Limits,
+    /// Below which magnitude a float counts as vacant, where it isn't the number system's default.
+    pub tolerance: Option<f64>,
+    pub globals: Vec<Global>,
+    /// The first is main.
+    pub procedures: Vec<Procedure>,
+    pub code: Vec<Instruction>,
+    pub structure: Structure,
+}
+
+/// The facts of a declaration that a place can start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Cells(Shape),
+    /// A vector parameter: its length is known at the call.
+    Slice,
+}
+
+/// What a [`Base`] stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration<'a> {
+    pub name: &'a str,
+    pub class: Class,
+    pub extent: Extent,
+    /// Whether an instruction may change it.
+    pub writable: bool,
+}
+
+impl Module {
+    /// The declaration behind a base in a procedure, or `None` where there is none.
+    pub fn declaration<'a>(&'a self, procedure: &'a Procedure, base: Base) -> Option<Declaration<'a>> {
+        match base {
+            Base::Global(n) => self.globals.get(n as usize).map(|g| Declaration {
+                name: &g.name,
+                class: g.class,
+                extent: Extent::Cells(g.shape),
+                writable: true,
+            }),
+            Base::Frame(n) => procedure.frame.get(n as usize).map(|v| Declaration {
+                name: &v.name,
+                class: v.class,
+                extent: Extent::Cells(v.shape),
+                writable: true,
+            }),
+            Base::Parameter(n) => procedure.parameters.get(n as usize).map(|p| Declaration {
+                name: &p.name,
+                class: p.class,
+                extent: if p.slice { Extent::Slice } else { Extent::Cells(Shape::Scalar) },
+                writable: p.passing == Passing::InOut,
+            }),
+        }
+    }
+
+    /// The tolerance in force.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance.unwrap_or(self.real.default_tolerance())
+    }
+}
