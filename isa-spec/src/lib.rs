@@ -8,6 +8,7 @@ pub mod fault;
 pub mod function;
 pub mod instruction;
 pub mod module;
+pub mod names;
 pub mod number;
 pub mod update;
 pub mod verify;

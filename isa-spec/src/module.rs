@@ -347,3 +347,14 @@ impl Module {
         self.tolerance.unwrap_or(self.real.default_tolerance())
     }
 }
+
+impl RealSystem {
+    /// Whether a literal has a finite value here once it is rounded.
+    pub fn represents(self, value: f64) -> bool {
+        match self {
+            RealSystem::F64 => value.is_finite(),
+            RealSystem::F32 => (value as f32).is_finite(),
+            RealSystem::Fixed(bits) => value.abs() < 2f64.powi(63 - i32::from(bits)),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The algebraic functions: product, quotient and square root. All three are correctly rounded:
+//! the exact integer result is known, and with it on which side of the half it lies.
+
+use super::wide::{round_product, signed};
+use crate::fault::{Eval, Fault};
+
+/// a * b, to nearest, ties to even (at most 0.5 ulp off). Overflow if it does not fit.
+#[inline]
+pub fn mul(a: i64, b: i64, frac: u32) -> Eval<i64> {
+    let product = round_product(i128::from(a) * i128::from(b), frac);
+    i64::try_from(product).map_err(|_| Fault::Overflow)
+}
+
+/// a / b, to nearest, ties to even (at most 0.5 ulp off). DivisionByZero if b is 0, Overflow
+/// if the quotient does not fit.
+#[inline]
+pub fn div(a: i64, b: i64, frac: u32) -> Eval<i64> {
+    if b == 0 {
+        return Err(Fault::DivisionByZero);
+    }
+    let dividend = u128::from(a.unsigned_abs()) << frac;
+    let divisor = u128::from(b.unsigned_abs());
+    let floor = dividend / divisor;
+    let twice_rest = 2 * (dividend - floor * divisor);
+    let up = twice_rest > divisor || (twice_rest == divisor && floor & 1 == 1);
+    signed(floor + u128::from(up), (a < 0) != (b < 0))
+}
+
+/// The square root of a >= 0, to nearest (at most 0.5 ulp off; a tie is impossible). Domain if
+/// a < 0.
+pub fn sqrt(a: i64, frac: u32) -> Eval<i64> {
+    if a < 0 {
+        return Err(Fault::Domain);
+    }
+    let square = u128::from(a.unsigned_abs()) << frac;
+    let root = square.isqrt();
+    // (root + 1/2)^2 = root^2 + root + 1/4: beyond it, root + 1 is nearer.
+    let up = square - root * root > root;
+    signed(root + u128::from(up), false)
+}

@@ -1,0 +1,76 @@
+//! Between fixed point, integers and floats, and to whole numbers.
+//!
+//! Floats are taken apart and put together as bit patterns: no float arithmetic, hence no
+//! platform's rounding, takes part. This module knows nothing of the operands' meaning.
+
+use super::wide::{Scaled, round_product, round_shift};
+use crate::fault::{Eval, Fault};
+
+/// The explicit bits of a float's significand.
+const SIGNIFICAND_BITS: u32 = 52;
+
+/// A float with the exponent field `e` is its significand, as an integer, times
+/// `2^(e - EXPONENT_BIAS)`.
+const EXPONENT_BIAS: i32 = 1075;
+
+/// The exponent field of infinities and NaNs.
+const NON_FINITE: i32 = 0x7ff;
+
+/// The fixed-point number nearest to `v`, ties to even.
+///
+/// Overflow if it does not fit, or if `v` is infinite or not a number.
+pub fn from_f64(v: f64, frac: u32) -> Eval<i64> {
+    let bits = v.to_bits();
+    let exponent = (bits >> SIGNIFICAND_BITS) as i32 & NON_FINITE;
+    let explicit = bits & ((1 << SIGNIFICAND_BITS) - 1);
+    // A subnormal lies far below half an ulp: it needs no case of its own.
+    let significand = explicit | 1 << SIGNIFICAND_BITS;
+    if exponent == NON_FINITE {
+        return Err(Fault::Overflow);
+    }
+    Scaled::new(significand.into(), exponent - EXPONENT_BIAS).to_fixed(frac, v.is_sign_negative())
+}
+
+/// The float nearest to `raw`, ties to even. Never fails: the float's range is larger.
+pub fn to_f64(raw: i64, frac: u32) -> f64 {
+    let magnitude = raw.unsigned_abs();
+    if magnitude == 0 {
+        return 0.0;
+    }
+    let zeros = magnitude.leading_zeros();
+    let dropped = u64::BITS - 1 - SIGNIFICAND_BITS;
+    let significand = round_shift((magnitude << zeros).into(), dropped) as u64;
+    let exponent = EXPONENT_BIAS + dropped as i32 - zeros as i32 - frac as i32;
+    // The sum carries the significand's leading bit (and a rounding up to the next power of
+    // two) into the exponent field.
+    let fields = ((exponent - 1) as u64) << SIGNIFICAND_BITS;
+    let sign = u64::from(raw < 0) << 63;
+    f64::from_bits(sign | (fields + significand))
+}
+
+/// The integer `i` as a fixed-point number, exactly. Overflow if it does not fit.
+pub fn from_int(i: i64, frac: u32) -> Eval<i64> {
+    i64::try_from(i128::from(i) << frac).map_err(|_| Fault::Overflow)
+}
+
+/// The integer part, truncated toward zero. Not a raw value: 1.5 gives 1.
+pub fn to_int(raw: i64, frac: u32) -> i64 {
+    raw / (1 << frac)
+}
+
+/// The greatest whole number that is not above `raw`.
+pub fn floor(raw: i64, frac: u32) -> i64 {
+    raw >> frac << frac
+}
+
+/// The whole number nearest to `raw`, ties to even. Overflow right below the upper end of the
+/// range, whose end is a whole number that does not fit.
+pub fn round(raw: i64, frac: u32) -> Eval<i64> {
+    let whole = round_product(raw.into(), frac);
+    i64::try_from(whole << frac).map_err(|_| Fault::Overflow)
+}
+
+/// The whole number next to `raw` on the side of zero.
+pub fn trunc(raw: i64, frac: u32) -> i64 {
+    raw - raw % (1 << frac)
+}

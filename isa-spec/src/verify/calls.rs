@@ -1,0 +1,213 @@
+//! Rules about calls: the callee exists, and the arguments fit its parameters and each other.
+
+use super::operands::same_cell;
+use super::{Checker, Site};
+use crate::instruction::{Argument, Base, Call, Class, Instruction, Link, Operand, Range, Slice};
+use crate::module::{Extent, Parameter, Passing, Procedure, Shape as Cells};
+use crate::update::Shape;
+
+impl<'a> Checker<'a> {
+    pub(super) fn calls(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
+        let Link::Calls(calls) = &instruction.link else { return };
+        let indirect = instruction.update.shape() == Shape::CallVia;
+        for call in calls {
+            let callee = self.module.procedures.get(call.procedure as usize);
+            match callee {
+                _ if indirect => self.loose_arguments(procedure, at, call),
+                Some(callee) if call.procedure != 0 => self.arguments(procedure, at, call, callee),
+                Some(_) => {
+                    self.report(Site::Instruction(at), "`main` can't be called");
+                }
+                None => {
+                    self.report(Site::Instruction(at), "the called procedure does not exist");
+                }
+            }
+        }
+    }
+
+    /// The callee of an indirect call is known only at run time; the arguments must exist.
+    fn loose_arguments(&mut self, procedure: &'a Procedure, at: u32, call: &'a Call) {
+        for (n, argument) in call.arguments.iter().enumerate() {
+            let site = Site::Operand(at, n as u32);
+            match argument {
+                Argument::Scalar(operand) => {
+                    self.operand(procedure, site, operand);
+                }
+                Argument::Slice(slice) => {
+                    self.slice(procedure, site, slice);
+                }
+            }
+        }
+    }
+
+    fn arguments(&mut self, procedure: &'a Procedure, at: u32, call: &'a Call, callee: &'a Procedure) {
+        let (given, wanted) = (call.arguments.len(), callee.parameters.len());
+        if given != wanted {
+            let message = format!("`{}` takes {wanted} arguments, not {given}", callee.name);
+            self.report(Site::Instruction(at), message).other =
+                Some((Site::Procedure(call.procedure), "declared here".into()));
+            return;
+        }
+        for (n, (argument, parameter)) in call.arguments.iter().zip(&callee.parameters).enumerate() {
+            let site = Site::Operand(at, n as u32);
+            if !self.argument(procedure, site, argument, parameter) {
+                let name = &parameter.name;
+                let text = format!("the parameter `{name}` of `{}` is declared here", callee.name);
+                if let Some(violation) = self.violations.last_mut() {
+                    violation.other.get_or_insert((Site::Procedure(call.procedure), text));
+                }
+            }
+        }
+        self.overlap(at, call, callee);
+    }
+
+    /// Whether an argument fits its parameter; if not, the reason was reported.
+    fn argument(
+        &mut self,
+        procedure: &'a Procedure,
+        site: Site,
+        argument: &'a Argument,
+        parameter: &'a Parameter,
+    ) -> bool {
+        match argument {
+            Argument::Scalar(operand) => self.scalar_argument(procedure, site, operand, parameter),
+            Argument::Slice(slice) => self.slice_argument(procedure, site, slice, parameter),
+        }
+    }
+
+    fn scalar_argument(
+        &mut self,
+        procedure: &'a Procedure,
+        site: Site,
+        operand: &'a Operand,
+        parameter: &'a Parameter,
+    ) -> bool {
+        if parameter.slice {
+            self.report(site, format!("`{}` wants an array or a part of one", parameter.name));
+            return false;
+        }
+        if !self.operand(procedure, site, operand) {
+            return false;
+        }
+        if !self.argument_class(site, self.class(procedure, operand), parameter) {
+            return false;
+        }
+        match (operand, parameter.passing) {
+            (_, Passing::In) => true,
+            (Operand::Place(place), Passing::InOut) => self.writable(procedure, site, place),
+            (_, Passing::InOut) => {
+                self.report(
+                    site,
+                    format!("`{}` is `inout`: it wants a cell, not a constant", parameter.name),
+                );
+                false
+            }
+        }
+    }
+
+    fn slice_argument(
+        &mut self,
+        procedure: &'a Procedure,
+        site: Site,
+        slice: &'a Slice,
+        parameter: &'a Parameter,
+    ) -> bool {
+        if !parameter.slice {
+            self.report(site, format!("`{}` wants one cell, not an array", parameter.name)).help =
+                Some("pass an element, `A[i]`".into());
+            return false;
+        }
+        let Some(declaration) = self.declaration(procedure, slice.base) else {
+            self.report(site, "this argument names nothing that is declared");
+            return false;
+        };
+        if !self.slice(procedure, site, slice) || !self.argument_class(site, declaration.class, parameter) {
+            return false;
+        }
+        if parameter.passing == Passing::InOut && !declaration.writable {
+            self.report(site, format!("`{}` is an `in` parameter and can't be changed", declaration.name));
+            return false;
+        }
+        true
+    }
+
+    fn argument_class(&mut self, site: Site, class: Class, parameter: &'a Parameter) -> bool {
+        if class != parameter.class {
+            let (name, wanted) = (&parameter.name, parameter.class.name());
+            self.report(site, format!("`{name}` is `{wanted}`, and the argument is `{}`", class.name()));
+        }
+        class == parameter.class
+    }
+
+    /// Whether a slice is one of its array; if not, the reason was reported.
+    fn slice(&mut self, procedure: &'a Procedure, site: Site, slice: &'a Slice) -> bool {
+        let Some(array) = self.declaration(procedure, slice.base) else { return false };
+        match (&slice.range, array.extent) {
+            (_, Extent::Cells(Cells::Scalar)) => {
+                self.report(site, format!("`{}` is a scalar, not an array", array.name));
+                false
+            }
+            (Range::Whole, _) => true,
+            (Range::Span { from, to, step }, Extent::Cells(Cells::Vector(_)) | Extent::Slice) => {
+                if *step == 0 {
+                    self.report(site, "the step of a slice is at least 1");
+                    return false;
+                }
+                // `to` is exclusive, so it may be one past the end.
+                let end = match array.extent {
+                    Extent::Cells(shape) => Some(shape.cells().min(u64::from(u32::MAX) - 1) as u32 + 1),
+                    Extent::Slice => None,
+                };
+                self.term(procedure, site, from, array, end) & self.term(procedure, site, to, array, end)
+            }
+            (Range::Row(term), Extent::Cells(Cells::Matrix(rows, _))) => {
+                self.term(procedure, site, term, array, Some(rows))
+            }
+            (Range::Column(term), Extent::Cells(Cells::Matrix(_, columns))) => {
+                self.term(procedure, site, term, array, Some(columns))
+            }
+            (Range::Span { .. }, _) => {
+                self.report(site, format!("`{}` is a matrix: pass `{0}[i, ..]` or `{0}[.., j]`", array.name));
+                false
+            }
+            (Range::Row(_) | Range::Column(_), _) => {
+                self.report(site, format!("`{}` is not a matrix", array.name));
+                false
+            }
+        }
+    }
+
+    /// Arguments that can be seen to overlap must both be `in`; the rest is checked at the call.
+    fn overlap(&mut self, at: u32, call: &'a Call, callee: &'a Procedure) {
+        let passing = |n: usize| callee.parameters.get(n).map(|p| p.passing);
+        for (n, second) in call.arguments.iter().enumerate() {
+            for (m, first) in call.arguments.iter().enumerate().take(n) {
+                let both_in = passing(m) == Some(Passing::In) && passing(n) == Some(Passing::In);
+                if !both_in && certainly_overlap(first, second) {
+                    let violation =
+                        self.report(Site::Operand(at, n as u32), "two arguments are the same cells");
+                    violation.other = Some((Site::Operand(at, m as u32), "passed here too".into()));
+                    violation.help = Some("arguments may overlap only where both parameters are `in`".into());
+                }
+            }
+        }
+    }
+}
+
+fn certainly_overlap(a: &Argument, b: &Argument) -> bool {
+    match (a, b) {
+        (Argument::Scalar(Operand::Place(a)), Argument::Scalar(Operand::Place(b))) => same_cell(a, b),
+        (Argument::Slice(a), Argument::Slice(b)) => {
+            a == b || (a.base == b.base && (a.range == Range::Whole || b.range == Range::Whole))
+        }
+        (Argument::Scalar(Operand::Place(cell)), Argument::Slice(slice))
+        | (Argument::Slice(slice), Argument::Scalar(Operand::Place(cell))) => {
+            whole_contains(slice, cell.base)
+        }
+        _ => false,
+    }
+}
+
+fn whole_contains(slice: &Slice, base: Base) -> bool {
+    slice.range == Range::Whole && slice.base == base
+}

@@ -1,0 +1,101 @@
+//! Rules about the flow of control: procedures tile the code, branches come in pairs, and nothing
+//! is reachable only by falling through a jump.
+
+use super::{Checker, Site};
+use crate::function::Function;
+use crate::instruction::{Instruction, Link};
+use crate::module::Procedure;
+use crate::update::{Shape, Update};
+
+impl<'a> Checker<'a> {
+    /// Whether the procedures, in order, tile the code, each from its `enter` to its `exit`.
+    pub(super) fn layout(&mut self) -> bool {
+        let module = self.module;
+        let mut next = 0u64;
+        for (n, procedure) in module.procedures.iter().enumerate() {
+            let bounds = u64::from(procedure.entry) == next && procedure.entry < procedure.exit;
+            if !bounds || !self.is_bounded(procedure) {
+                let message =
+                    format!("the procedure `{}` is not laid out from `enter` to `exit`", procedure.name);
+                self.report(Site::Procedure(n as u32), message);
+                return false;
+            }
+            next = u64::from(procedure.exit) + 1;
+        }
+        if next != module.code.len() as u64 {
+            self.report(Site::Module, "there are instructions outside of every procedure");
+        }
+        next == module.code.len() as u64
+    }
+
+    fn is_bounded(&self, procedure: &Procedure) -> bool {
+        let is = |at: u32, update: Update| {
+            self.module.code.get(at as usize).is_some_and(|i| {
+                i.update == update
+                    && i.function == Function::Copy
+                    && i.operands.is_empty()
+                    && i.link == Link::None
+            })
+        };
+        is(procedure.entry, Update::Enter) && is(procedure.exit, Update::Exit)
+    }
+
+    /// The halves of a branch pair name each other, within one procedure.
+    pub(super) fn pair(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
+        let Link::Partner(partner) = instruction.link else { return };
+        if instruction.update.shape() != Shape::Branch {
+            return; // reported by `form`
+        }
+        let inside = procedure.entry < partner && partner < procedure.exit;
+        let other = self.module.code.get(partner as usize).filter(|_| inside);
+        let paired = other.is_some_and(|other| {
+            other.update == instruction.update.inverse() && other.link == Link::Partner(at)
+        });
+        if !paired {
+            let message = format!("this `{}` has no partner that names it back", instruction.update.name());
+            let violation = self.report(Site::Instruction(at), message);
+            violation.help = Some("a `br` and a `from` of one procedure name each other, one to one".into());
+            if inside {
+                violation.other = Some((Site::Instruction(partner), "it names this instruction".into()));
+            }
+        }
+    }
+
+    /// After `br …, always` only a jump arrives, so a `from …, always` must stand there; and before
+    /// a `from …, always` nothing may fall into it.
+    pub(super) fn one_way(&mut self, at: u32, instruction: &'a Instruction) {
+        let code = &self.module.code;
+        if is_always(instruction, Update::Br)
+            && !code.get(at as usize + 1).is_some_and(|next| is_always(next, Update::From))
+        {
+            let violation =
+                self.report(Site::Instruction(at), "nothing can be reached after this `br …, always`");
+            violation.other = Some((Site::Instruction(at + 1), "this would only be reached backward".into()));
+            violation.help =
+                Some("a `from …, always` must follow: the place where another way comes in".into());
+        }
+        if is_always(instruction, Update::From)
+            && !code.get((at as usize).wrapping_sub(1)).is_some_and(|before| is_always(before, Update::Br))
+        {
+            let violation =
+                self.report(Site::Instruction(at), "falling into this `from …, always` can only trap");
+            violation.other = Some((Site::Instruction(at - 1), "this runs into it".into()));
+            violation.help = Some("a `br …, always` must precede it".into());
+        }
+    }
+
+    /// Instructions that are encoded before the machine carries them out.
+    pub(super) fn availability(&mut self, at: u32, instruction: &'a Instruction) {
+        let what = match instruction.update {
+            Update::GradOn | Update::GradOff => "gradient mode",
+            Update::CallVia | Update::UncallVia => "an indirect call",
+            Update::Par | Update::Unpar => "a parallel call",
+            _ => return,
+        };
+        self.not_yet(Site::Instruction(at), what);
+    }
+}
+
+fn is_always(instruction: &Instruction, update: Update) -> bool {
+    instruction.update == update && instruction.function == Function::Always
+}

@@ -1,0 +1,153 @@
+//! Rules about the module's header, its names and its cells.
+
+use std::collections::HashSet;
+
+use super::{Checker, MAX_CELLS, MAX_DEPTH, MAX_STACK, Site};
+use crate::instruction::Class;
+use crate::module::{Global, Procedure, RealSystem, Shape, Values};
+use crate::names::is_name;
+
+impl<'a> Checker<'a> {
+    pub(super) fn declarations(&mut self) {
+        self.header();
+        self.globals();
+        self.procedure_headers();
+    }
+
+    fn header(&mut self) {
+        let module = self.module;
+        if let RealSystem::Fixed(bits) = module.real
+            && !RealSystem::FRACTION_BITS.contains(&bits)
+        {
+            self.report(Site::Module, format!("fixed point has 16 to 56 fraction bits, not {bits}"));
+        }
+        if let Some(tolerance) = module.tolerance
+            && !(tolerance.is_finite() && tolerance >= 0.0)
+        {
+            self.report(Site::Module, "the tolerance must be a finite number, 0 or above");
+        }
+        if module.limits.depth > MAX_DEPTH {
+            self.report(Site::Module, format!("`.limit depth` is at most {MAX_DEPTH}"));
+        }
+        if module.limits.stack > MAX_STACK {
+            self.report(Site::Module, format!("`.limit stack` is at most {MAX_STACK}"));
+        }
+    }
+
+    fn globals(&mut self) {
+        let module = self.module;
+        let mut names = HashSet::with_capacity(module.globals.len());
+        for (n, global) in module.globals.iter().enumerate() {
+            let site = Site::Global(n as u32);
+            self.name(site, &global.name);
+            if !names.insert(global.name.as_str()) {
+                self.report(site, format!("the name `{}` is declared twice", global.name));
+            }
+            self.shape(site, &global.name, global.shape);
+            self.global_values(site, global);
+        }
+        let shapes = || module.globals.iter().map(|g| (g.class, g.shape));
+        self.total(Site::Module, "the globals", shapes().collect());
+    }
+
+    fn global_values(&mut self, site: Site, global: &'a Global) {
+        self.values(site, global, &global.initial);
+        if let Some(default) = &global.default {
+            self.values(site, global, default);
+            if !global.role.is_given() {
+                let name = &global.name;
+                self.report(site, format!("`{name}` has a default but is not an input")).help =
+                    Some("only `.in` and `.inout` cells are given at the start".into());
+            }
+        }
+    }
+
+    fn values(&mut self, site: Site, global: &'a Global, values: &'a Values) {
+        if values.class() != global.class || values.len() as u64 > global.shape.cells() {
+            self.report(site, format!("the values of `{}` do not fit its declaration", global.name));
+        }
+        match values {
+            Values::Ints(ints) => ints.iter().for_each(|&v| self.check_int_literal(site, v)),
+            Values::Reals(reals) => reals.iter().for_each(|&v| self.check_real_literal(site, v)),
+        }
+    }
+
+    fn procedure_headers(&mut self) {
+        let module = self.module;
+        let mut names = HashSet::new();
+        for (n, procedure) in module.procedures.iter().enumerate() {
+            let site = Site::Procedure(n as u32);
+            self.name(site, &procedure.name);
+            if !names.insert(procedure.name.as_str()) {
+                self.report(site, format!("the procedure `{}` is declared twice", procedure.name));
+            }
+            self.locals(site, procedure);
+            self.rule(site, procedure);
+        }
+        match module.procedures.first() {
+            Some(main) if main.name == "main" && main.parameters.is_empty() && main.rule.is_none() => {}
+            _ => {
+                self.report(Site::Module, "the first procedure must be `main`, without parameters or rule");
+            }
+        }
+    }
+
+    fn locals(&mut self, site: Site, procedure: &'a Procedure) {
+        let mut names = HashSet::new();
+        let parameters = procedure.parameters.iter().map(|p| &p.name);
+        for name in parameters.chain(procedure.frame.iter().map(|v| &v.name)) {
+            self.name(site, name);
+            if !names.insert(name) {
+                self.report(site, format!("the name `{name}` is declared twice in `{}`", procedure.name));
+            }
+        }
+        for variable in &procedure.frame {
+            self.shape(site, &variable.name, variable.shape);
+        }
+        let shapes = procedure.frame.iter().map(|v| (v.class, v.shape)).collect();
+        self.total(site, "the frame", shapes);
+    }
+
+    /// A custom adjoint stands in for a procedure, so it takes the same parameters.
+    fn rule(&mut self, site: Site, procedure: &'a Procedure) {
+        let Some(rule) = procedure.rule else { return };
+        let facts = |p: &'a Procedure| p.parameters.iter().map(|q| (q.class, q.passing, q.slice));
+        match self.module.procedures.get(rule as usize) {
+            Some(other) if rule != 0 && facts(other).eq(facts(procedure)) => {}
+            Some(other) => {
+                let message =
+                    format!("the rule `{}` must take the parameters of `{}`", other.name, procedure.name);
+                self.report(site, message).other =
+                    Some((Site::Procedure(rule), "the rule is declared here".into()));
+            }
+            None => {
+                self.report(site, format!("the rule of `{}` does not exist", procedure.name));
+            }
+        }
+    }
+
+    fn name(&mut self, site: Site, name: &str) {
+        if !is_name(name) {
+            self.report(site, format!("`{}` can't be a name", name.escape_debug()));
+        }
+    }
+
+    fn shape(&mut self, site: Site, name: &str, shape: Shape) {
+        if shape.cells() == 0 {
+            self.report(site, format!("the array `{name}` has no cells"));
+        }
+    }
+
+    fn total(&mut self, site: Site, what: &str, shapes: Vec<(Class, Shape)>) {
+        for class in [Class::Int, Class::Real] {
+            let cells: u128 =
+                shapes.iter().filter(|(c, _)| *c == class).map(|(_, shape)| u128::from(shape.cells())).sum();
+            if cells > u128::from(MAX_CELLS) {
+                self.report(
+                    site,
+                    format!("{what} have {cells} {} cells, more than {MAX_CELLS}", class.name()),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Rules about operands: how many, of which class, in which bounds, and which may be changed.
+
+use super::{Checker, Site, a_class};
+use crate::function::{Form, Function};
+use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, Term};
+use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
+use crate::update::{Over, Shape};
+
+/// How many of an instruction's operands are targets.
+pub(super) fn target_count(shape: Shape) -> usize {
+    match shape {
+        Shape::Accumulate | Shape::Single => 1,
+        Shape::Exchange | Shape::Rotate => 2,
+        _ => 0,
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// The number of operands, the function and the link are those of the update's shape.
+    pub(super) fn form(&mut self, at: u32, instruction: &'a Instruction) -> bool {
+        let Instruction { update, function, operands, link } = instruction;
+        let sources = function.arity();
+        let (operand_count, link_fits) = match update.shape() {
+            Shape::Accumulate => (1 + sources, *link == Link::None),
+            Shape::Single | Shape::Show => (1, *link == Link::None),
+            Shape::Exchange => (2, *link == Link::None),
+            Shape::Rotate => (3, *link == Link::None),
+            Shape::Condition => (sources, *link == Link::None),
+            Shape::Branch => (sources, matches!(link, Link::Partner(_))),
+            Shape::Call => (0, matches!(link, Link::Calls(calls) if calls.len() == 1)),
+            Shape::CallVia => (1, matches!(link, Link::Calls(calls) if calls.len() == 1)),
+            Shape::Parallel => (0, matches!(link, Link::Calls(calls) if !calls.is_empty())),
+            Shape::Switch => (0, *link == Link::None),
+            Shape::Boundary => {
+                let message = format!("`{}` stands only at the bounds of a procedure", update.name());
+                self.report(Site::Instruction(at), message);
+                return false;
+            }
+        };
+        let is_test = matches!(update.shape(), Shape::Condition | Shape::Branch);
+        let function_fits = if update.takes_function() {
+            !is_test || function.is_condition()
+        } else {
+            *function == Function::Copy
+        };
+        let fits = operands.len() == operand_count && link_fits && function_fits;
+        if !fits {
+            let message =
+                format!("`{}.{}` is not an instruction with these operands", update.name(), function.name());
+            self.report(Site::Instruction(at), message);
+        }
+        fits
+    }
+
+    /// Every place exists, is indexed as it was declared, and constant indices are in bounds.
+    pub(super) fn places(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
+        let mut sound = true;
+        for (n, operand) in instruction.operands.iter().enumerate() {
+            sound &= self.operand(procedure, Site::Operand(at, n as u32), operand);
+        }
+        sound
+    }
+
+    pub(super) fn operand(&mut self, procedure: &'a Procedure, site: Site, operand: &'a Operand) -> bool {
+        match operand {
+            Operand::Int(value) => self.check_int_literal(site, *value),
+            Operand::Real(value) => self.check_real_literal(site, *value),
+            Operand::Mode => self.not_yet(site, "the gradient mode bit"),
+            Operand::Place(place) => return self.place(procedure, site, place),
+        }
+        true
+    }
+
+    fn place(&mut self, procedure: &'a Procedure, site: Site, place: &'a Place) -> bool {
+        let Some(declaration) = self.declaration(procedure, place.base) else {
+            self.report(site, "this operand names nothing that is declared");
+            return false;
+        };
+        if place.adjoint {
+            if declaration.class == Class::Int {
+                self.report(site, format!("`{}` is an integer and has no adjoint", declaration.name));
+                return false;
+            }
+            self.not_yet(site, "an adjoint cell");
+        }
+        match (&place.index, declaration.extent) {
+            (None, Extent::Cells(Cells::Scalar)) => true,
+            (Some(index), extent) => self.index(procedure, site, index, declaration, extent),
+            (None, _) => {
+                let name = declaration.name;
+                self.report(site, format!("`{name}` is an array: an element needs an index")).help =
+                    Some(format!("write `{name}[i]`"));
+                false
+            }
+        }
+    }
+
+    fn index(
+        &mut self,
+        procedure: &'a Procedure,
+        site: Site,
+        index: &'a Index,
+        declaration: Declaration<'a>,
+        extent: Extent,
+    ) -> bool {
+        match (index, extent) {
+            (Index::One(term), Extent::Cells(Cells::Vector(n))) => {
+                self.term(procedure, site, term, declaration, Some(n))
+            }
+            (Index::One(term), Extent::Slice) => self.term(procedure, site, term, declaration, None),
+            (Index::Two(row, column), Extent::Cells(Cells::Matrix(rows, columns))) => {
+                self.term(procedure, site, row, declaration, Some(rows))
+                    & self.term(procedure, site, column, declaration, Some(columns))
+            }
+            _ => {
+                let wanted = match extent {
+                    Extent::Cells(Cells::Scalar) => "is a scalar: it has no elements",
+                    Extent::Cells(Cells::Matrix(..)) => "is a matrix: an element has two indices",
+                    _ => "is a vector: an element has one index",
+                };
+                self.report(site, format!("`{}` {wanted}", declaration.name));
+                false
+            }
+        }
+    }
+
+    /// One index: its cell is an integer scalar; a constant alone is within the length, where known.
+    pub(super) fn term(
+        &mut self,
+        procedure: &'a Procedure,
+        site: Site,
+        term: &'a Term,
+        array: Declaration<'a>,
+        length: Option<u32>,
+    ) -> bool {
+        let Some(cell) = term.cell else {
+            let below = length.is_none_or(|n| term.offset < i64::from(n));
+            if term.offset < 0 || !below {
+                let name = array.name;
+                let message = format!("the index {} is outside of `{name}`", term.offset);
+                self.report(site, message).help =
+                    length.map(|n| format!("the indices of `{name}` go from 0 to {}", i64::from(n) - 1));
+                return false;
+            }
+            return true;
+        };
+        let sound = self.declaration(procedure, cell).is_some_and(|declaration| {
+            declaration.class == Class::Int && declaration.extent == Extent::Cells(Cells::Scalar)
+        });
+        if !sound {
+            self.report(site, "an index is a constant, an integer scalar, or one plus the other");
+        }
+        sound
+    }
+
+    /// The class of an operand that [`Checker::places`] found sound.
+    pub(super) fn class(&self, procedure: &'a Procedure, operand: &'a Operand) -> Class {
+        match operand {
+            Operand::Int(_) | Operand::Mode => Class::Int,
+            Operand::Real(_) => Class::Real,
+            Operand::Place(place) => self.declaration(procedure, place.base).map_or(Class::Int, |d| d.class),
+        }
+    }
+
+    /// The function has a form for the operands' classes, and the update is legal over the target's.
+    pub(super) fn classes(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
+        let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
+        let (targets, sources) =
+            classes.split_at(target_count(instruction.update.shape()).min(classes.len()));
+        match instruction.update.shape() {
+            Shape::Accumulate => self.function_form(at, instruction, targets.first().copied(), sources),
+            Shape::Condition | Shape::Branch => {
+                self.function_form(at, instruction, Some(Class::Int), sources)
+            }
+            Shape::Exchange if targets.first() != targets.last() => {
+                self.report(Site::Instruction(at), "an integer and a real can't change places");
+            }
+            Shape::Rotate if classes.contains(&Class::Int) => {
+                let message = format!("`{}` takes reals only", instruction.update.name());
+                self.report(Site::Instruction(at), message);
+            }
+            Shape::CallVia if classes.contains(&Class::Real) => {
+                self.report(Site::Operand(at, 0), "the number of a procedure is an integer");
+            }
+            _ => {}
+        }
+        for &class in targets {
+            self.legality(at, instruction, class);
+        }
+    }
+
+    fn function_form(
+        &mut self,
+        at: u32,
+        instruction: &'a Instruction,
+        target: Option<Class>,
+        sources: &[Class],
+    ) {
+        let function = instruction.function;
+        let fits = |form: Form| {
+            Some(form.result()) == target
+                && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)
+        };
+        if function.forms().any(fits) {
+            return;
+        }
+        let is_test = instruction.update.shape() != Shape::Accumulate;
+        let message = if is_test {
+            "an integer and a real can't be compared".to_owned()
+        } else {
+            let name = function.name();
+            let result = target.map_or("nothing", a_class);
+            let given: Vec<&str> = sources.iter().map(|&class| a_class(class)).collect();
+            format!("`{name}` does not make {result} out of {}", given.join(" and "))
+        };
+        let forms: Vec<String> = function.forms().map(|form| describe(form, function.arity())).collect();
+        self.report(Site::Instruction(at), message).help =
+            Some(format!("`{}` has the forms {}", function.name(), forms.join("; ")));
+    }
+
+    fn legality(&mut self, at: u32, instruction: &'a Instruction, class: Class) {
+        let update = instruction.update;
+        let needed = match class {
+            Class::Int => Over::Integers,
+            Class::Real => Over::AdditiveReals,
+        };
+        if update.over().contains(&needed) {
+            return;
+        }
+        let message = match class {
+            Class::Int => format!("`{}` has no inverse over integers", update.name()),
+            Class::Real => format!("`{}` has no inverse over {}", update.name(), self.module.real),
+        };
+        let violation = self.report(Site::Instruction(at), message);
+        violation.help = match update.over() {
+            [Over::MultiplicativeReals] => Some(
+                "it is the update of multiplicative number systems; for a product write \
+                 `add.mul y, a, b`, for a quotient `add.div y, a, b`"
+                    .into(),
+            ),
+            [Over::ComplexReals] => Some("it needs complex numbers".into()),
+            [Over::Integers] => Some("it works on the bits of integers".into()),
+            _ => None,
+        };
+    }
+
+    /// Targets are cells that may be changed, and no target is a source of its own instruction.
+    pub(super) fn targets(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
+        let shape = instruction.update.shape();
+        let count = target_count(shape);
+        for (n, operand) in instruction.operands.iter().enumerate().take(count) {
+            let site = Site::Operand(at, n as u32);
+            let Operand::Place(target) = operand else {
+                self.report(site, "a target must be a cell, not a constant");
+                continue;
+            };
+            self.writable(procedure, site, target);
+            self.aliases(procedure, at, instruction, n, target);
+        }
+    }
+
+    pub(super) fn writable(&mut self, procedure: &'a Procedure, site: Site, target: &'a Place) -> bool {
+        let Some(declaration) = self.declaration(procedure, target.base) else { return false };
+        if !declaration.writable {
+            let message = format!("`{}` is an `in` parameter and can't be changed", declaration.name);
+            self.report(site, message).help = Some("declare it `inout`, or change a copy".into());
+        }
+        declaration.writable
+    }
+
+    fn aliases(
+        &mut self,
+        procedure: &'a Procedure,
+        at: u32,
+        instruction: &'a Instruction,
+        n: usize,
+        target: &'a Place,
+    ) {
+        let exchange = instruction.update.shape() == Shape::Exchange;
+        for (m, operand) in instruction.operands.iter().enumerate() {
+            let Operand::Place(other) = operand else { continue };
+            let site = Site::Operand(at, m as u32);
+            if m != n && !exchange && same_cell(target, other) {
+                self.alias(procedure, site, target, "is the target and a source of one instruction");
+            }
+            if target.index.is_none() && !target.adjoint && reads_as_index(other, target.base) {
+                self.alias(procedure, site, target, "is the target and an index of one instruction");
+            }
+        }
+    }
+
+    fn alias(&mut self, procedure: &'a Procedure, site: Site, target: &'a Place, what: &str) {
+        let name = self.declaration(procedure, target.base).map_or("", |d| d.name);
+        self.report(site, format!("`{name}` {what}")).help =
+            Some("the old value could not be found again; copy it into an ancilla first".into());
+    }
+}
+
+/// Whether two places certainly name one cell.
+pub(super) fn same_cell(a: &Place, b: &Place) -> bool {
+    a == b
+}
+
+/// Whether a place is reached through an index that this cell holds.
+fn reads_as_index(place: &Place, cell: Base) -> bool {
+    place.index.as_ref().is_some_and(|index| index.terms().any(|term| term.cell == Some(cell)))
+}
+
+fn describe(form: Form, arity: usize) -> String {
+    let sources: Vec<&str> = (0..arity).map(|n| form.source(n).name()).collect();
+    format!("({}) → {}", sources.join(", "), form.result().name())
+}

@@ -1,0 +1,51 @@
+//! Rules about the optional structure: it speaks of instructions that exist, in readable names.
+
+use std::collections::HashSet;
+
+use super::{Checker, Site};
+use crate::names::is_name;
+
+impl Checker<'_> {
+    pub(super) fn structure(&mut self) {
+        let module = self.module;
+        let structure = &module.structure;
+        let code = module.code.len();
+        if !structure.lines.is_empty() && structure.lines.len() != code {
+            self.report(Site::Module, "the line numbers do not belong to this code");
+        }
+        if structure.blocks.iter().any(|b| b.start > b.end || b.end as usize > code) {
+            self.report(Site::Module, "a block reaches outside of the code");
+        }
+        if !structure.labels.is_sorted_by_key(|(at, _)| *at) {
+            self.report(Site::Module, "the labels are out of order");
+        }
+        self.labels();
+    }
+
+    fn labels(&mut self) {
+        let module = self.module;
+        let mut procedures = module.procedures.iter().peekable();
+        let mut names = HashSet::new();
+        for (at, label) in &module.structure.labels {
+            while procedures.next_if(|p| p.exit < *at).is_some() {
+                names.clear();
+            }
+            if procedures.peek().is_none() {
+                self.report(
+                    Site::Module,
+                    format!("the label `{}` is outside of the code", label.escape_debug()),
+                );
+                return;
+            }
+            if !is_name(label) {
+                self.report(Site::Instruction(*at), format!("`{}` can't be a name", label.escape_debug()));
+            }
+            if !names.insert(label) {
+                self.report(
+                    Site::Instruction(*at),
+                    format!("the label `{label}` stands twice in a procedure"),
+                );
+            }
+        }
+    }
+}
