@@ -354,7 +354,7 @@ impl RealSystem {
         match self {
             RealSystem::F64 => value.is_finite(),
             RealSystem::F32 => (value as f32).is_finite(),
-            RealSystem::Fixed(bits) => value.abs() < 2f64.powi(63 - i32::from(bits)),
+            RealSystem::Fixed(bits) => crate::number::fixed::from_f64(value, u32::from(bits)).is_ok(),
         }
     }
 }

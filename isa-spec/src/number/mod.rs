@@ -1,4 +1,15 @@
-// TEMPORARY while the fixed-point functions are being written: build them with
-// RUSTFLAGS='--cfg fixed_wip' so that the other crates compile meanwhile.
-#[cfg(fixed_wip)]
+//! Number systems: what the rows compute with. Each file is one system or one trait.
+
+pub mod arithmetic;
+mod decimal;
 pub mod fixed;
+pub mod fixed_point;
+pub mod float;
+pub mod reals;
+pub mod words;
+
+pub use arithmetic::Arithmetic;
+pub use fixed_point::FixedPoint;
+pub use float::{F32, F64};
+pub use reals::Reals;
+pub use words::{Narrow, Wide, Words};

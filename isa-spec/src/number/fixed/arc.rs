@@ -2,9 +2,7 @@
 //! put into the right quadrant by its signs. This module knows no rotation.
 
 use super::constants::{ATAN_TABLE, PI_126, STEPS, inverse_odds};
-use super::wide::{
-    ANGLE_BITS, UNIT_BITS, fraction, mul_high, round_shift, series_minus, signed_small,
-};
+use super::wide::{ANGLE_BITS, UNIT_BITS, fraction, mul_high, round_shift, series_minus, signed_small};
 use crate::fault::{Eval, Fault};
 
 /// pi with the fraction bits of an angle.
@@ -12,12 +10,16 @@ const PI: u128 = PI_126 >> (126 - ANGLE_BITS);
 
 /// The angle whose sine is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; Domain outside [-1, 1].
 /// Exactly odd.
+///
+/// Method: the angle of the vector (sqrt(1 - x^2), x), where 1 - x^2 is exact.
 pub fn asin(x: i64, frac: u32) -> Eval<i64> {
     let (cosine, sine) = on_circle(x, frac)?;
     Ok(fixed(first_quadrant(sine, cosine), x < 0, frac))
 }
 
 /// The angle whose cosine is x, in [0, pi]. Less than 0.51 ulp off; Domain outside [-1, 1].
+///
+/// Method: the angle of the vector (x, sqrt(1 - x^2)), where 1 - x^2 is exact.
 pub fn acos(x: i64, frac: u32) -> Eval<i64> {
     let (sine, cosine) = on_circle(x, frac)?;
     let angle = first_quadrant(sine, cosine);
@@ -26,6 +28,8 @@ pub fn acos(x: i64, frac: u32) -> Eval<i64> {
 
 /// The angle whose tangent is x, in [-pi/2, pi/2]. Less than 0.51 ulp off; never fails.
 /// Exactly odd.
+///
+/// Method: the angle of the vector (1, x).
 pub fn atan(x: i64, frac: u32) -> i64 {
     let angle = first_quadrant(x.unsigned_abs().into(), 1 << frac);
     fixed(angle, x < 0, frac)
@@ -33,6 +37,8 @@ pub fn atan(x: i64, frac: u32) -> i64 {
 
 /// The angle of the vector (x, y), in [-pi, pi]. Less than 0.51 ulp off; never fails.
 /// atan2(0, 0) is 0, and atan2(0, x) is pi for x < 0. Exactly odd in y for y != 0.
+///
+/// Method: a table of the arc tangents of 1/32, 2/32, ... and the Taylor series of the rest.
 pub fn atan2(y: i64, x: i64, frac: u32) -> i64 {
     let angle = first_quadrant(y.unsigned_abs().into(), x.unsigned_abs().into());
     fixed(if x < 0 { PI - angle } else { angle }, y < 0, frac)
@@ -43,13 +49,14 @@ fn fixed(angle: u128, negative: bool, frac: u32) -> i64 {
     signed_small(round_shift(angle, ANGLE_BITS - frac), negative)
 }
 
-/// sqrt(1 - x^2) and |x| on a common scale, below 2^97; Domain if there is no such root. The
+/// sqrt(1 - x^2) and |x| on a common scale, both below 2^120; Domain if there is no such root. The
 /// root has 64 bits, and so the angle between the two an error below 2^-63.
 fn on_circle(x: i64, frac: u32) -> Eval<(u128, u128)> {
     let x = u128::from(x.unsigned_abs());
     // 1 - x^2 without a rounding.
-    let square = (1 << (2 * frac)) - x.checked_mul(x).ok_or(Fault::Domain)?;
-    let scale = square.leading_zeros() / 2;
+    let square = (1_u128 << (2 * frac)).checked_sub(x * x);
+    let square = square.ok_or(Fault::Domain)?;
+    let scale = square.max(1).leading_zeros() / 2;
     Ok(((square << (2 * scale)).isqrt(), x << scale))
 }
 

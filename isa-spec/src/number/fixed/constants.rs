@@ -16,11 +16,7 @@ pub(super) const LOG2_E: i64 = 0x5c551d94_ae0bf85e;
 pub(super) const PI_126: u128 = 0xc90fdaa2_2168c234_c4c6628b_80dc1cd1;
 
 /// 2 / pi with 192 fraction bits, the upper limb first: `floor(2**193 / pi)`.
-pub(super) const TWO_OVER_PI: [u64; 3] = [
-    0xa2f9836e_4e441529,
-    0xfc2757d1_f534ddc0,
-    0xdb629599_3c439041,
-];
+pub(super) const TWO_OVER_PI: [u64; 3] = [0xa2f9836e_4e441529, 0xfc2757d1_f534ddc0, 0xdb629599_3c439041];
 
 /// The steps of the tables per unit.
 pub(super) const STEPS: u128 = 32;
@@ -163,9 +159,9 @@ mod tests {
     #[test]
     fn two_over_pi_is_rounded_down() {
         let value = ((real(2, 1) / Real::pi(400)) << 192).floor();
-        let limbs = TWO_OVER_PI.iter().fold(Real::from(0), |sum, &limb| {
-            (sum.with_precision(400).value() << 64) + Real::from(limb)
-        });
+        let limbs = TWO_OVER_PI
+            .iter()
+            .fold(Real::from(0), |sum, &limb| (sum.with_precision(400).value() << 64) + Real::from(limb));
         assert_eq!(limbs, value);
     }
 

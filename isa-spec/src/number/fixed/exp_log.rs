@@ -82,11 +82,7 @@ impl Exponential {
         let square = mul_high(r, r);
         let cosh = series_plus(square, &EVEN);
         let sinh = mul_high(r, series_plus(square, &ODD));
-        let (up, down) = if rest < 0 {
-            (cosh - sinh, cosh + sinh)
-        } else {
-            (cosh + sinh, cosh - sinh)
-        };
+        let (up, down) = if rest < 0 { (cosh - sinh, cosh + sinh) } else { (cosh + sinh, cosh - sinh) };
         let power = power as i32;
         Self { up, down, power }
     }

@@ -10,6 +10,9 @@ use crate::fault::{Eval, Fault};
 const TANH_LIMIT: i128 = 32 << ANGLE_BITS;
 
 /// (e^x - e^-x) / 2. Less than 0.51 ulp off; Overflow if the result does not fit. Exactly odd.
+///
+/// Method: the reduction of the exponential. Its series is split into the even and the odd
+/// part, whose difference is e^-x at no cost.
 pub fn sinh(x: i64, frac: u32) -> Eval<i64> {
     let w = exponent(x, frac).ok_or(Fault::Overflow)?;
     let pair = Pair::of(w.abs());
@@ -17,6 +20,8 @@ pub fn sinh(x: i64, frac: u32) -> Eval<i64> {
 }
 
 /// (e^x + e^-x) / 2. Less than 0.51 ulp off; Overflow if the result does not fit. Exactly even.
+///
+/// Method: as [`sinh`].
 pub fn cosh(x: i64, frac: u32) -> Eval<i64> {
     let w = exponent(x, frac).ok_or(Fault::Overflow)?;
     let pair = Pair::of(w.abs());
@@ -24,6 +29,8 @@ pub fn cosh(x: i64, frac: u32) -> Eval<i64> {
 }
 
 /// sinh x / cosh x. Less than 0.51 ulp off; never fails. Exactly odd.
+///
+/// Method: as [`sinh`]; the common scale cancels.
 pub fn tanh(x: i64, frac: u32) -> i64 {
     let magnitude = match exponent(x, frac).map(i128::abs) {
         Some(w) if w < TANH_LIMIT => {

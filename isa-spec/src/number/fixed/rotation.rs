@@ -44,7 +44,7 @@ pub fn irot(x: i64, y: i64, theta: i64, frac: u32) -> Eval<(i64, i64)> {
     let x = plus(x, shears.half_tangent(y))?;
     let y = minus(y, shears.sine(x))?;
     let x = plus(x, shears.half_tangent(y))?;
-    quarter_turns(x, y, turn.quadrant.wrapping_neg())
+    quarter_turns(x, y, 4 - turn.quadrant)
 }
 
 /// The factors of the shears.

@@ -2,14 +2,13 @@
 //! This module knows angles in radians only.
 
 use super::constants::{PI_126, TWO_OVER_PI, inverse_factorials};
-use super::wide::{
-    Scaled, UNIT_BITS, mul_high, round_shift, series_minus, signed_small,
-};
+use super::wide::{Scaled, UNIT_BITS, mul_high, round_shift, series_minus, signed_small};
 use crate::fault::{Eval, Fault};
 
 /// sin x. Less than 0.51 ulp off for every x; never fails. Exactly odd.
 ///
-/// Method: [`Reduced`], then the Taylor series of sine or cosine.
+/// Method: take out the quarter turns with a long 2/pi (Payne and Hanek), then the Taylor series
+/// of sine or cosine.
 pub fn sin(x: i64, frac: u32) -> i64 {
     let reduced = Reduced::of(x, frac);
     reduced.wave(reduced.quadrant, frac)
@@ -24,12 +23,14 @@ pub fn cos(x: i64, frac: u32) -> i64 {
 }
 
 /// tan x. Less than 0.51 ulp off for every x; Overflow near a pole. Exactly odd.
+///
+/// Method: take out the quarter turns, then the quotient of the Taylor series of sine and cosine.
 pub fn tan(x: i64, frac: u32) -> Eval<i64> {
     let reduced = Reduced::of(x, frac);
     let (sine, cosine) = (reduced.sine(), reduced.cosine());
     let cotangent = reduced.quadrant & 1 == 1;
     let (n, d) = if cotangent { (cosine, sine) } else { (sine, cosine) };
-    // pi is irrational, so no number lies on a pole.
+    // pi is irrational, so no number lies on a pole; but r is rounded.
     if d == 0 {
         return Err(Fault::Overflow);
     }
@@ -42,7 +43,7 @@ pub fn tan(x: i64, frac: u32) -> Eval<i64> {
 /// the magnitude (Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM 18,
 /// 1983). 192 bits of 2/pi leave an error below 2^-145 turns for |x| <= 2^47.
 pub(super) struct Reduced {
-    /// The quarter turns, of which only the lowest two bits matter.
+    /// The quarter turns, 0 to 3.
     pub(super) quadrant: u32,
     /// The sign of r.
     pub(super) negative: bool,
@@ -56,7 +57,7 @@ impl Reduced {
         // turns / 2 * pi is turns * (pi / 2), here by a unit, and the shift makes it a fraction.
         let angle = mul_high(turns.unsigned_abs(), PI_126) << 1;
         Self {
-            quadrant: if x < 0 { quadrant.wrapping_neg() } else { quadrant },
+            quadrant: if x < 0 { quadrant.wrapping_neg() } else { quadrant } & 3,
             negative: (x < 0) != (turns < 0),
             angle,
         }
@@ -78,11 +79,8 @@ impl Reduced {
 
     /// sin(quadrant pi/2 + r) in fixed point.
     fn wave(&self, quadrant: u32, frac: u32) -> i64 {
-        let (magnitude, negative) = if quadrant & 1 == 0 {
-            (self.sine(), self.negative)
-        } else {
-            (self.cosine(), false)
-        };
+        let (magnitude, negative) =
+            if quadrant & 1 == 0 { (self.sine(), self.negative) } else { (self.cosine(), false) };
         let second_half = quadrant & 2 != 0;
         signed_small(round_shift(magnitude, UNIT_BITS - frac), negative != second_half)
     }
@@ -95,7 +93,7 @@ fn nearest_turn(x: u64, frac: u32) -> (u32, i128) {
     let [high, middle, low] = TWO_OVER_PI.map(u128::from);
     let x = u128::from(x);
     // The product has 192 + frac fraction bits; the lowest limb only carries.
-    let middle = x * middle + (x * low >> 64);
+    let middle = x * middle + ((x * low) >> 64);
     let upper = x * high + (middle >> 64);
     let whole = (upper >> (64 + frac)) as u32;
     // The shift drops the whole turns.

@@ -29,7 +29,7 @@ const LOW: u128 = u64::MAX as u128;
 pub(super) fn mul_high(a: u128, b: u128) -> u128 {
     let (a1, a0) = (a >> 64, a & LOW);
     let (b1, b0) = (b >> 64, b & LOW);
-    a1 * b1 + (a1 * b0 >> 64) + (a0 * b1 >> 64)
+    a1 * b1 + ((a1 * b0) >> 64) + ((a0 * b1) >> 64)
 }
 
 /// `value / 2^shift`, to nearest, ties to even. Any shift is allowed.
@@ -62,11 +62,8 @@ pub(super) fn round_product(product: i128, shift: u32) -> i128 {
 #[inline]
 pub(super) fn signed(magnitude: u128, negative: bool) -> Eval<i64> {
     let magnitude = u64::try_from(magnitude).map_err(|_| Fault::Overflow)?;
-    let value = if negative {
-        0_i64.checked_sub_unsigned(magnitude)
-    } else {
-        0_i64.checked_add_unsigned(magnitude)
-    };
+    let value =
+        if negative { 0_i64.checked_sub_unsigned(magnitude) } else { 0_i64.checked_add_unsigned(magnitude) };
     value.ok_or(Fault::Overflow)
 }
 
@@ -81,20 +78,14 @@ pub(super) fn signed_small(magnitude: u128, negative: bool) -> i64 {
 /// below 2; the error is below 3 units in the last place over 1 - z.
 #[inline]
 pub(super) fn series_plus<const N: usize>(z: u128, coefficients: &[u128; N]) -> u128 {
-    coefficients
-        .iter()
-        .rev()
-        .fold(0, |sum, c| c + mul_high(z, sum))
+    coefficients.iter().rev().fold(0, |sum, c| c + mul_high(z, sum))
 }
 
 /// c0 - c1 z + c2 z^2 - ..., of a fraction z and units c which do not grow. Every inner sum is
 /// then positive, and no sign is needed.
 #[inline]
 pub(super) fn series_minus<const N: usize>(z: u128, coefficients: &[u128; N]) -> u128 {
-    coefficients
-        .iter()
-        .rev()
-        .fold(0, |sum, c| c - mul_high(z, sum))
+    coefficients.iter().rev().fold(0, |sum, c| c - mul_high(z, sum))
 }
 
 /// n / d as a fraction, rounded down; n < d.
@@ -137,14 +128,8 @@ impl Scaled {
     pub(super) fn new(mantissa: u128, exponent: i32) -> Self {
         let shift = mantissa.leading_zeros();
         match mantissa.checked_shl(shift) {
-            Some(mantissa) => Self {
-                mantissa,
-                exponent: exponent - shift as i32,
-            },
-            None => Self {
-                mantissa: 0,
-                exponent: 0,
-            },
+            Some(mantissa) => Self { mantissa, exponent: exponent - shift as i32 },
+            None => Self { mantissa: 0, exponent: 0 },
         }
     }
 
@@ -162,10 +147,7 @@ impl Scaled {
     #[inline]
     pub(super) fn reciprocal(self) -> Self {
         let inverse = Self::ratio(1, self.mantissa);
-        Self {
-            exponent: inverse.exponent - self.exponent,
-            ..inverse
-        }
+        Self { exponent: inverse.exponent - self.exponent, ..inverse }
     }
 
     /// The product, at most a relative 2^-124 too small.
@@ -191,5 +173,63 @@ impl Scaled {
             // A mantissa of 128 bits only grows.
             Err(_) => Err(Fault::Overflow),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dashu_float::FBig;
+    use dashu_float::round::mode::HalfEven;
+
+    /// An integer of at most 400 bits.
+    fn precise(n: u128) -> FBig<HalfEven, 2> {
+        FBig::from(n).with_precision(400).value()
+    }
+
+    /// Values whose limbs are at their ends, where estimates are worst.
+    fn extremes() -> Vec<u128> {
+        const ENDS: [u64; 8] = [0, 1, 2, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+        let pairs = ENDS.iter().flat_map(|&high| ENDS.map(|low| (high, low)));
+        pairs.map(|(high, low)| u128::from(high) << 64 | u128::from(low)).collect()
+    }
+
+    #[test]
+    fn products_are_at_most_3_units_too_small() {
+        for a in extremes() {
+            for b in extremes() {
+                let exact = ((precise(a) * precise(b)) >> 128).floor();
+                let missing = exact - precise(mul_high(a, b));
+                assert!(missing >= precise(0) && missing <= precise(3), "{a:#x} * {b:#x}: {missing}");
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_are_rounded_down() {
+        for n in extremes() {
+            for d in extremes().into_iter().filter(|&d| d > n) {
+                let rest = (precise(n) << 128) - precise(fraction(n, d)) * precise(d);
+                assert!(rest >= precise(0) && rest < precise(d), "{n:#x} / {d:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn shifts_round_ties_to_even() {
+        assert_eq!([5, 6, 7, 9, 10, 11].map(|value| round_shift(value, 2)), [1, 2, 2, 2, 2, 3]);
+        assert_eq!([-6, -5, -2, -1, 2, 3, 6].map(|value| round_product(value, 2)), [-2, -1, 0, 0, 0, 1, 2]);
+        assert_eq!(round_shift(7, 0), 7);
+        let half = 1 << 127;
+        assert_eq!([half, half + 1, u128::MAX].map(|value| round_shift(value, 128)), [0, 1, 1]);
+        assert_eq!(round_shift(u128::MAX, 129), 0);
+    }
+
+    #[test]
+    fn the_range_of_i64_fits_and_no_more() {
+        let end = 1 << 63;
+        assert_eq!([signed(end - 1, false), signed(end, true)], [Ok(i64::MAX), Ok(i64::MIN)]);
+        let beyond = [signed(end, false), signed(end + 1, true), signed(u128::MAX, true)];
+        assert_eq!(beyond, [Err(Fault::Overflow); 3]);
     }
 }

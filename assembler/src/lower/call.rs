@@ -1,0 +1,201 @@
+//! Calls: arguments fitted to the parameters of the procedure they are passed to.
+
+use reviver_isa::instruction::{
+    Argument, Base, Call, Class, Link, Operand, Place, Range, Slice,
+};
+use reviver_isa::module::{Extent, Parameter, Passing, Shape};
+
+use super::Lowering;
+use super::operand::Source;
+use super::scope::Meaning;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{self, Expression, Instruction};
+
+impl Lowering<'_> {
+    /// `call`, `uncall` and `par`.
+    pub(super) fn calls(&mut self, tree: &Instruction, calls: &[tree::Call], span: Span) -> Option<()> {
+        let lowered: Vec<Option<Call>> = calls.iter().map(|call| self.call(call)).collect();
+        let calls: Vec<Call> = lowered.into_iter().collect::<Option<_>>()?;
+        let link = Link::Calls(calls.into_boxed_slice());
+        self.code.push(tree.update, tree.function, super::operands([]), link, span);
+        Some(())
+    }
+
+    /// A call through a cell: the callee, and so the parameters, are known only when it runs.
+    pub(super) fn call_via(
+        &mut self,
+        tree: &Instruction,
+        cell: &Expression,
+        arguments: &[Expression],
+        span: Span,
+    ) -> Option<()> {
+        let cell = self.operand(cell, Class::Int);
+        let arguments: Vec<_> = arguments.iter().map(|argument| self.loose_argument(argument)).collect();
+        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
+        let link = Link::Calls(Box::new([Call { procedure: 0, arguments }]));
+        self.code.push(tree.update, tree.function, super::operands([cell?]), link, span);
+        Some(())
+    }
+
+    fn loose_argument(&mut self, expression: &Expression) -> Option<Argument> {
+        match self.evaluate(expression)? {
+            Meaning::Slice(slice) => Some(Argument::Slice(slice)),
+            Meaning::Variable { base, adjoint: false } if self.is_array(base) => Some(whole(base)),
+            meaning => {
+                let source = self.source_of(meaning, expression.span)?;
+                let class = source.class();
+                self.typed(source, class, expression.span).map(Argument::Scalar)
+            }
+        }
+    }
+
+    fn call(&mut self, call: &tree::Call) -> Option<Call> {
+        let procedure = self.declared.procedure_number(&call.procedure, &mut self.report)?;
+        let parameters = self.declared.parameters_of(procedure).to_vec();
+        if parameters.len() != call.arguments.len() {
+            return self.wrong_count(call, procedure, &parameters);
+        }
+        let fitted: Vec<Option<Argument>> = call
+            .arguments
+            .iter()
+            .zip(&parameters)
+            .map(|(argument, (parameter, declared))| self.argument(argument, parameter, *declared))
+            .collect();
+        Some(Call { procedure, arguments: fitted.into_iter().collect::<Option<_>>()? })
+    }
+
+    fn wrong_count<T>(
+        &mut self,
+        call: &tree::Call,
+        procedure: u32,
+        parameters: &[(Parameter, Span)],
+    ) -> Option<T> {
+        let (wanted, given) = (parameters.len(), call.arguments.len());
+        let name = &call.procedure.text;
+        let noun = if wanted == 1 { "argument" } else { "arguments" };
+        let names: Vec<&str> = parameters.iter().map(|(p, _)| p.name.as_str()).collect();
+        let declared = match parameters.get(given) {
+            Some((missing, place)) => (*place, format!("nothing is passed for `{}`", missing.name)),
+            None => (self.declared.head(procedure).span, "declared here".into()),
+        };
+        self.report.fail(
+            Diagnostic::error(
+                format!("`{name}` takes {wanted} {noun}"),
+                call.procedure.span,
+                format!("{given} given"),
+            )
+            .with(declared.0, declared.1)
+            .help(format!("its parameters are ({})", names.join(", "))),
+        )
+    }
+
+    fn argument(&mut self, expression: &Expression, parameter: &Parameter, declared: Span) -> Option<Argument> {
+        let meaning = self.evaluate(expression)?;
+        let fitted = if parameter.slice {
+            self.slice_argument(meaning, expression.span)
+        } else {
+            self.scalar_argument(meaning, expression.span, parameter)
+        };
+        match fitted.and_then(|argument| self.passable(argument, parameter)) {
+            Ok(argument) => Some(argument),
+            Err(Misfit::Reported) => None,
+            Err(Misfit::Because(text)) => {
+                let name = &parameter.name;
+                let message = format!("the argument does not fit the parameter `{name}`");
+                let wanted = format!("`{name}` wants {}", describe(parameter));
+                self.report.fail(Diagnostic::error(message, expression.span, text).with(declared, wanted))
+            }
+        }
+    }
+
+    fn slice_argument(&mut self, meaning: Meaning, span: Span) -> Result<Argument, Misfit> {
+        match meaning {
+            Meaning::Slice(slice) => Ok(Argument::Slice(slice)),
+            Meaning::Variable { base, adjoint: false } if self.is_array(base) => Ok(whole(base)),
+            Meaning::Variable { adjoint: true, .. } => Err(because("adjoints can't be passed as an array")),
+            meaning => {
+                self.source_of(meaning, span).ok_or(Misfit::Reported)?;
+                Err(because("this is one cell or a constant"))
+            }
+        }
+    }
+
+    fn scalar_argument(
+        &mut self,
+        meaning: Meaning,
+        span: Span,
+        parameter: &Parameter,
+    ) -> Result<Argument, Misfit> {
+        match meaning {
+            Meaning::Slice(_) => return Err(because("this is a part of an array")),
+            Meaning::Variable { base, .. } if self.is_array(base) => {
+                return Err(because("this is an array"));
+            }
+            _ => {}
+        }
+        let source = self.source_of(meaning, span).ok_or(Misfit::Reported)?;
+        if matches!(source, Source::Literal(_)) && parameter.passing == Passing::InOut {
+            return Err(because("a constant can't be changed"));
+        }
+        let operand = self.typed(source, parameter.class, span).ok_or(Misfit::Reported)?;
+        Ok(Argument::Scalar(operand))
+    }
+
+    /// Whether the class and the passing of an argument fit.
+    fn passable(&self, argument: Argument, parameter: &Parameter) -> Result<Argument, Misfit> {
+        let base = match &argument {
+            Argument::Scalar(Operand::Place(Place { base, .. })) | Argument::Slice(Slice { base, .. }) => *base,
+            Argument::Scalar(Operand::Mode) if parameter.passing == Passing::InOut => {
+                return Err(because("the mode is changed by `grad.on` and `grad.off` only"));
+            }
+            Argument::Scalar(_) => return Ok(argument),
+        };
+        let class = self.class_of(base);
+        if class != parameter.class {
+            return Err(Misfit::Because(format!("`{}` is {}", self.base_name(base), class.name())));
+        }
+        if parameter.passing == Passing::InOut && !self.is_writable(base) {
+            let name = self.base_name(base);
+            return Err(Misfit::Because(format!("`{name}` is an `in` parameter and can't be changed")));
+        }
+        Ok(argument)
+    }
+
+    fn is_array(&self, base: Base) -> bool {
+        self.fact(base).is_some_and(|(_, _, extent)| extent != Extent::Cells(Shape::Scalar))
+    }
+
+    fn is_writable(&self, base: Base) -> bool {
+        match base {
+            Base::Global(_) | Base::Frame(_) => true,
+            Base::Parameter(n) => {
+                self.current.parameters.get(n as usize).is_some_and(|p| p.passing == Passing::InOut)
+            }
+        }
+    }
+}
+
+/// Why an argument can't be passed.
+enum Misfit {
+    Reported,
+    Because(String),
+}
+
+fn because(text: &str) -> Misfit {
+    Misfit::Because(text.into())
+}
+
+fn whole(base: Base) -> Argument {
+    Argument::Slice(Slice { base, range: Range::Whole })
+}
+
+fn describe(parameter: &Parameter) -> String {
+    let class = parameter.class.name();
+    match (parameter.slice, parameter.passing) {
+        (true, Passing::In) => format!("an array of {class}"),
+        (true, Passing::InOut) => format!("an array of {class} that it may change"),
+        (false, Passing::In) => format!("a cell or a constant of class {class}"),
+        (false, Passing::InOut) => format!("a cell of class {class} that it may change"),
+    }
+}

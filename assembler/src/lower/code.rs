@@ -1,0 +1,87 @@
+//! The instructions lowered so far, with their places in the text and the blocks they form.
+//! Knows no names.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use arrayvec::ArrayVec;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::{Instruction, Link, Operand};
+use reviver_isa::module::{Block, BlockKind};
+use reviver_isa::update::Update;
+
+use crate::source::Span;
+
+/// The code of all procedures, in order.
+#[derive(Default)]
+pub(super) struct Code {
+    pub(super) instructions: Vec<Instruction>,
+    /// The text of each instruction; in the body of a macro, the body's text.
+    pub(super) spans: Vec<Span>,
+    pub(super) blocks: Vec<Block>,
+    /// The outermost macro uses, by the instructions they became.
+    pub(super) uses: Vec<(Range<u32>, Span)>,
+    /// Instructions that only stand for one in error: nothing is to be said about them again.
+    pub(super) broken: HashSet<u32>,
+}
+
+impl Code {
+    /// The index of the next instruction.
+    pub(super) fn here(&self) -> u32 {
+        self.instructions.len() as u32
+    }
+
+    pub(super) fn push(
+        &mut self,
+        update: Update,
+        function: Function,
+        operands: ArrayVec<Operand, 3>,
+        link: Link,
+        span: Span,
+    ) -> u32 {
+        let at = self.here();
+        self.instructions.push(Instruction { update, function, operands, link });
+        self.spans.push(span);
+        at
+    }
+
+    /// Pushes an instruction without a function and a link.
+    pub(super) fn plain(&mut self, update: Update, operands: ArrayVec<Operand, 3>, span: Span) -> u32 {
+        self.push(update, Function::Copy, operands, Link::None, span)
+    }
+
+    /// Pushes a stand-in for an instruction that could not be lowered.
+    pub(super) fn stand_in(&mut self, span: Span) -> u32 {
+        let zeros = [Operand::Int(0), Operand::Int(0)].into_iter().collect();
+        let at = self.push(Update::Assert, Function::Eq, zeros, Link::None, span);
+        self.broken.insert(at);
+        at
+    }
+
+    /// Makes two branch halves name each other.
+    pub(super) fn pair(&mut self, a: u32, b: u32) {
+        for (half, partner) in [(a, b), (b, a)] {
+            if let Some(instruction) = self.instructions.get_mut(half as usize) {
+                instruction.link = Link::Partner(partner);
+            }
+        }
+    }
+
+    /// Begins a block here; the number is for [`Code::close`].
+    pub(super) fn open(&mut self, kind: BlockKind) -> usize {
+        let here = self.here();
+        self.blocks.push(Block { kind, start: here, end: here });
+        self.blocks.len() - 1
+    }
+
+    /// Ends a block here. A block without an instruction leaves no trace.
+    pub(super) fn close(&mut self, block: usize) {
+        let here = self.here();
+        if let Some(open) = self.blocks.get_mut(block) {
+            open.end = here;
+            if open.start == here {
+                self.blocks.truncate(block);
+            }
+        }
+    }
+}

@@ -1,0 +1,678 @@
+//! The first pass: what stands outside of bodies. Settings, constants, globals, and the heads of
+//! procedures and macros, by their names. Lowers no statement.
+//!
+//! Constants and lengths are known from top to bottom; procedures and macros may be used before
+//! they are defined.
+
+use std::collections::HashMap;
+
+use compact_str::CompactString;
+use reviver_isa::instruction::{Base, Class};
+use reviver_isa::module::{
+    Block, Extent, Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word,
+};
+
+use super::code::Code;
+use super::constant::Number;
+use super::report::Report;
+use super::scope::{Kind, Local, Meaning};
+use super::Lowering;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{
+    self, Body, Declaration, Directive, Expression, ExpressionKind, Initial, Limit, Name, Statement,
+};
+
+/// Cells for which initial values are stored, over all declarations: values are repeated in the
+/// module, so a short text must not ask for more.
+const MOST_VALUES: u64 = 1 << 24;
+
+/// What a name outside of procedures stands for.
+#[derive(Clone, Copy)]
+enum Outer {
+    Global(u32),
+    Constant(Number),
+}
+
+/// The head of a procedure.
+#[derive(Clone)]
+pub(super) struct Head {
+    pub(super) name: CompactString,
+    pub(super) span: Span,
+    pub(super) rule: Option<u32>,
+}
+
+/// A setting and where it was made.
+type Setting<T> = Option<(T, Span)>;
+
+/// Everything that the first pass found.
+pub(super) struct Declared<'t> {
+    pub(super) word: Word,
+    word_span: Option<Span>,
+    real: Setting<RealSystem>,
+    tolerance: Setting<f64>,
+    depth: Setting<u32>,
+    stack: Setting<u32>,
+    globals: Vec<Global>,
+    global_spans: Vec<Span>,
+    names: HashMap<CompactString, (Outer, Span)>,
+    values_left: u64,
+    heads: Vec<Head>,
+    parameters: Vec<Vec<(Parameter, Span)>>,
+    trees: Vec<&'t tree::Procedure>,
+    procedure_numbers: HashMap<CompactString, u32>,
+    macros: Vec<&'t tree::Macro>,
+    macro_numbers: HashMap<CompactString, usize>,
+    lines: Option<Vec<u32>>,
+    blocks: Option<Vec<Block>>,
+}
+
+/// The parts of a module that the first pass makes.
+pub(super) struct ModuleHead {
+    pub(super) word: Word,
+    pub(super) real: RealSystem,
+    pub(super) limits: Limits,
+    pub(super) tolerance: Option<f64>,
+    pub(super) globals: Vec<Global>,
+    pub(super) global_spans: Vec<Span>,
+    pub(super) procedure_spans: Vec<Span>,
+}
+
+impl<'t> Declared<'t> {
+    /// Reads everything outside of bodies.
+    pub(super) fn read(body: &'t Body, report: &mut Report) -> Declared<'t> {
+        let mut declared = Declared::empty();
+        // The width first: it says which literals fit.
+        for node in body {
+            if let Statement::Directive(Directive::Word { word }) = &node.statement {
+                declared.set_word(*word, node.span, report);
+            }
+        }
+        for node in body {
+            match &node.statement {
+                Statement::Directive(directive) => declared.directive(directive, node.span, report),
+                Statement::Procedure(tree) => declared.procedure(tree, report),
+                Statement::Macro(tree) => declared.macro_definition(tree, report),
+                _ => {}
+            }
+        }
+        declared.rules(report);
+        declared
+    }
+
+    fn empty() -> Declared<'t> {
+        let main = Head { name: CompactString::const_new("main"), span: Span::default(), rule: None };
+        Declared {
+            word: Word::W64,
+            word_span: None,
+            real: None,
+            tolerance: None,
+            depth: None,
+            stack: None,
+            globals: Vec::new(),
+            global_spans: Vec::new(),
+            names: HashMap::new(),
+            values_left: MOST_VALUES,
+            heads: vec![main],
+            parameters: vec![Vec::new()],
+            trees: Vec::new(),
+            procedure_numbers: HashMap::new(),
+            macros: Vec::new(),
+            macro_numbers: HashMap::new(),
+            lines: None,
+            blocks: None,
+        }
+    }
+
+    fn directive(&mut self, directive: &Directive, span: Span, report: &mut Report) {
+        match directive {
+            Directive::Globals { role, declarations } => {
+                for declaration in declarations {
+                    self.global(*role, declaration, report);
+                }
+            }
+            Directive::Const { name, value } => {
+                let value = self.constant(value, report).unwrap_or(Number::int(0));
+                self.name(name, Outer::Constant(value), report);
+            }
+            Directive::Real { system } => set(&mut self.real, *system, span, "the number system", report),
+            Directive::Tolerance { value } => {
+                if let Some(value) = self.constant(value, report) {
+                    set(&mut self.tolerance, value.to_real(), span, "the tolerance", report);
+                }
+            }
+            Directive::Limit { what, value } => self.limit(*what, value, span, report),
+            Directive::Lines(lines) => {
+                self.lines.get_or_insert_default().extend(lines);
+            }
+            Directive::Block { kind, start, end } => {
+                let block = Block { kind: *kind, start: *start, end: *end };
+                self.blocks.get_or_insert_default().push(block);
+            }
+            // `.word` was read before; ancillas belong to a body; includes are in place already.
+            Directive::Word { .. } | Directive::Ancillas(_) | Directive::Include { .. } => {}
+        }
+    }
+
+    fn set_word(&mut self, word: Word, span: Span, report: &mut Report) {
+        let mut setting = self.word_span.map(|first| (self.word, first));
+        set(&mut setting, word, span, "the width of integers", report);
+        if let Some((word, span)) = setting {
+            (self.word, self.word_span) = (word, Some(span));
+        }
+    }
+
+    fn limit(&mut self, what: Limit, value: &Expression, span: Span, report: &mut Report) {
+        let Some(number) = self.constant(value, report) else { return };
+        let limit = match number {
+            Number::Int { value, .. } => u32::try_from(value).ok(),
+            Number::Real(_) => None,
+        };
+        let Some(limit) = limit else {
+            report.add(Diagnostic::error("a limit is an integer, 0 or above", value.span, "not a limit"));
+            return;
+        };
+        match what {
+            Limit::Depth => set(&mut self.depth, limit, span, "the depth of calls", report),
+            Limit::Stack => set(&mut self.stack, limit, span, "the size of stacks", report),
+        }
+    }
+
+    fn name(&mut self, name: &Name, outer: Outer, report: &mut Report) -> bool {
+        if let Some((_, first)) = self.names.get(&name.text) {
+            report.add(twice("name", name, *first));
+            return false;
+        }
+        self.names.insert(name.text.clone(), (outer, name.span));
+        true
+    }
+
+    fn global(&mut self, role: Role, declaration: &Declaration, report: &mut Report) {
+        let shape = self.shape(&declaration.shape, report);
+        let class = declaration.class.unwrap_or(Class::Int);
+        let initial = match &declaration.initial {
+            Some(initial) => self.values(initial, class, shape, report),
+            None => Values::zero(class),
+        };
+        let default = declaration.default.as_ref().map(|d| self.values(d, class, shape, report));
+        if default.is_some() && !role.is_given() {
+            report.add(
+                Diagnostic::error(
+                    format!("`{}` is not given by the user and can have no default", declaration.name.text),
+                    declaration.name.span,
+                    format!("declared by `{}`", role.directive()),
+                )
+                .help("only `.in` and `.inout` cells are given; write `= value` for the initial value"),
+            );
+            return;
+        }
+        let number = self.globals.len() as u32;
+        if self.name(&declaration.name, Outer::Global(number), report) {
+            let name = declaration.name.text.as_str().into();
+            self.globals.push(Global { name, class, role, shape, initial, default });
+            self.global_spans.push(declaration.name.span);
+        }
+    }
+
+    /// The shape of a declaration; where it is in error, a harmless one.
+    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Report) -> Shape {
+        let mut length = |expression: &Expression| -> u32 {
+            let Some(number) = self.constant(expression, report) else { return 1 };
+            let length = match number {
+                Number::Int { value, .. } => u32::try_from(value).ok().filter(|n| *n > 0),
+                Number::Real(_) => None,
+            };
+            length.unwrap_or_else(|| {
+                let message = format!("a length is an integer from 1 to {}", u32::MAX);
+                report.add(Diagnostic::error(message, expression.span, "not a length"));
+                1
+            })
+        };
+        match lengths {
+            [] => Shape::Scalar,
+            [n] => Shape::Vector(length(n)),
+            [rows, columns] => Shape::Matrix(length(rows), length(columns)),
+            [_, _, third, ..] => {
+                report.add(Diagnostic::error("an array has one or two lengths", third.span, "a third one"));
+                Shape::Scalar
+            }
+        }
+    }
+
+    /// Initial values of a declaration; zeros are stored as no values at all.
+    fn values(&mut self, initial: &Initial, class: Class, shape: Shape, report: &mut Report) -> Values {
+        let (list, repeat) = match initial {
+            Initial::Every(value) => (std::slice::from_ref(value), shape.cells()),
+            Initial::Each(values) => {
+                self.count_values(values, shape, report);
+                (values.as_slice(), 1)
+            }
+        };
+        let mut ints = Vec::new();
+        let mut reals = Vec::new();
+        for expression in list {
+            let Some(number) = self.constant(expression, report) else { continue };
+            match class {
+                Class::Int => ints.extend(self.word_value(number, expression.span, report)),
+                Class::Real => reals.push(number.to_real()),
+            }
+        }
+        if ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
+            return Values::zero(class);
+        }
+        if repeat > self.values_left {
+            if let Some(first) = list.first() {
+                let message = format!("more than {MOST_VALUES} cells have initial values other than 0");
+                report.add(Diagnostic::error(message, first.span, "too many cells"));
+            }
+            return Values::zero(class);
+        }
+        self.values_left -= repeat;
+        match class {
+            Class::Int => Values::Ints(ints.repeat(repeat as usize)),
+            Class::Real => Values::Reals(reals.repeat(repeat as usize)),
+        }
+    }
+
+    fn count_values(&self, values: &[Expression], shape: Shape, report: &mut Report) {
+        if values.len() as u64 == shape.cells() {
+            return;
+        }
+        let message = format!("{} values for {} cells", values.len(), shape.cells());
+        let place = match (values.first(), values.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => return report.add(Diagnostic::error(message, Span::default(), "no values")),
+        };
+        report.add(
+            Diagnostic::error(message, place, "one value a cell is wanted")
+                .help("one value without braces stands for every cell"),
+        );
+    }
+
+    /// A constant expression where only constants are visible.
+    fn constant(&self, expression: &Expression, report: &mut Report) -> Option<Number> {
+        let result = match &expression.kind {
+            ExpressionKind::Int { value, pattern } => {
+                return Some(Number::Int { value: *value, pattern: *pattern });
+            }
+            ExpressionKind::Real(value) => return Some(Number::Real(*value)),
+            ExpressionKind::Name { name, adjoint: false } => {
+                return self.named_constant(name, expression.span, report);
+            }
+            ExpressionKind::Unary(operator, a) => {
+                Number::unary(*operator, self.constant(a, report)?, self.word)
+            }
+            ExpressionKind::Binary(operator, a, b) => {
+                let (a, b) = (self.constant(a, report), self.constant(b, report));
+                Number::binary(*operator, a?, b?)
+            }
+            ExpressionKind::Name { .. } | ExpressionKind::Element { .. } => {
+                let message = "a constant is wanted here, not a cell";
+                return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
+            }
+        };
+        match result {
+            Ok(number) => Some(number),
+            Err(problem) => report.fail(refused(problem, expression.span)),
+        }
+    }
+
+    fn named_constant(&self, name: &str, span: Span, report: &mut Report) -> Option<Number> {
+        match self.names.get(name) {
+            Some((Outer::Constant(number), _)) => Some(*number),
+            Some((Outer::Global(_), declared)) => report.fail(
+                Diagnostic::error(format!("`{name}` is a cell, not a constant"), span, "a constant is wanted")
+                    .with(*declared, "declared here"),
+            ),
+            None if name == "pi" => Some(Number::Real(std::f64::consts::PI)),
+            None => {
+                let diagnostic = Diagnostic::error(
+                    format!("no constant `{name}` is defined before this place"),
+                    span,
+                    "unknown constant",
+                );
+                let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
+                match report.suggest(name, constants.map(|(name, _)| name.as_str())) {
+                    Some(help) => report.fail(diagnostic.help(help)),
+                    None => report.fail(diagnostic),
+                }
+            }
+        }
+    }
+
+    /// A number fitted into a word, or a report.
+    pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Report) -> Option<i64> {
+        match number.to_word(self.word) {
+            Ok(value) => Some(value),
+            Err(problem) => report.fail(refused(problem, span)),
+        }
+    }
+
+    fn procedure(&mut self, tree: &'t tree::Procedure, report: &mut Report) {
+        if tree.name.text == "main" {
+            report.add(
+                Diagnostic::error("no procedure can be named `main`", tree.name.span, "named here")
+                    .help("the statements outside of every procedure are `main`"),
+            );
+            return;
+        }
+        if let Some(&first) = self.procedure_numbers.get(&tree.name.text) {
+            let first = self.head(first).span;
+            report.add(twice("procedure", &tree.name, first));
+            return;
+        }
+        self.procedure_numbers.insert(tree.name.text.clone(), self.heads.len() as u32);
+        self.heads.push(Head { name: tree.name.text.clone(), span: tree.name.span, rule: None });
+        self.parameters.push(parameters(tree, report));
+        self.trees.push(tree);
+    }
+
+    fn macro_definition(&mut self, tree: &'t tree::Macro, report: &mut Report) {
+        let number = self.macros.len();
+        if let Some(first) = self.macro_numbers.get(&tree.name.text).and_then(|&n| self.macros.get(n)) {
+            report.add(twice("macro", &tree.name, first.name.span));
+            return;
+        }
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for parameter in &tree.parameters {
+            if let Some(first) = seen.insert(&parameter.text, parameter.span) {
+                report.add(twice("parameter", parameter, first));
+            }
+        }
+        self.macro_numbers.insert(tree.name.text.clone(), number);
+        self.macros.push(tree);
+    }
+
+    /// Resolves the rules, which may be defined after the procedures that name them.
+    fn rules(&mut self, report: &mut Report) {
+        for (n, tree) in (1..).zip(self.trees.clone()) {
+            let Some(rule) = &tree.rule else { continue };
+            let number = self.procedure_number(rule, report);
+            if let Some(head) = self.heads.get_mut(n) {
+                head.rule = number;
+            }
+        }
+    }
+
+    /// The number of a procedure that is called or named as a rule.
+    pub(super) fn procedure_number(&self, name: &Name, report: &mut Report) -> Option<u32> {
+        if let Some(&number) = self.procedure_numbers.get(&name.text) {
+            return Some(number);
+        }
+        let message = format!("no procedure `{}`", name.text);
+        let diagnostic = Diagnostic::error(message, name.span, "unknown procedure");
+        let names = self.procedure_numbers.keys().map(CompactString::as_str);
+        match report.suggest(&name.text, names) {
+            Some(help) => report.fail(diagnostic.help(help)),
+            None if self.macro_numbers.contains_key(&name.text) => {
+                report.fail(diagnostic.help("a macro is used without `call`"))
+            }
+            None => report.fail(diagnostic),
+        }
+    }
+
+    /// A macro by its name.
+    pub(super) fn macro_named(&self, name: &Name, report: &mut Report) -> Option<(usize, &'t tree::Macro)> {
+        let number = self.macro_numbers.get(&name.text).copied();
+        if let Some(found) = number.and_then(|n| self.macros.get(n).map(|&tree| (n, tree))) {
+            return Some(found);
+        }
+        let message = format!("no instruction or macro `{}`", name.text);
+        let diagnostic = Diagnostic::error(message, name.span, "unknown here");
+        if self.procedure_numbers.contains_key(&name.text) {
+            return report.fail(diagnostic.help(format!("a procedure is called: `call {}(…)`", name.text)));
+        }
+        let mnemonics = reviver_isa::Update::ALL.iter().map(|u| u.name());
+        let names = self.macro_numbers.keys().map(CompactString::as_str).chain(mnemonics);
+        match report.suggest(&name.text, names) {
+            Some(help) => report.fail(diagnostic.help(help)),
+            None => report.fail(diagnostic),
+        }
+    }
+
+    /// The trees of all procedures but main, in order of their numbers.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &'t tree::Procedure> + use<'t> {
+        self.trees.clone().into_iter()
+    }
+
+    pub(super) fn head(&self, number: u32) -> Head {
+        self.heads.get(number as usize).cloned().unwrap_or_else(|| Head {
+            name: CompactString::default(),
+            span: Span::default(),
+            rule: None,
+        })
+    }
+
+    pub(super) fn parameters_of(&self, number: u32) -> &[(Parameter, Span)] {
+        self.parameters.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a name outside of procedures stands for, and where it was declared.
+    pub(super) fn outer(&self, name: &str) -> Option<(Meaning, Span)> {
+        let (outer, span) = self.names.get(name)?;
+        let meaning = match outer {
+            Outer::Global(n) => Meaning::Variable { base: Base::Global(*n), adjoint: false },
+            Outer::Constant(number) => Meaning::Constant(*number),
+        };
+        Some((meaning, *span))
+    }
+
+    pub(super) fn outer_names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(CompactString::as_str)
+    }
+
+    pub(super) fn global_at(&self, number: u32) -> Option<(&Global, Span)> {
+        self.globals.get(number as usize).zip(self.global_spans.get(number as usize).copied())
+    }
+
+    /// Whether a name is a global's, or a register's that may yet become one.
+    pub(super) fn is_global(&self, name: &str) -> bool {
+        self.names.contains_key(name) || register_class(name).is_some()
+    }
+
+    /// Declares a register at its first use.
+    pub(super) fn register(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
+        let class = register_class(name)?;
+        let number = self.globals.len() as u32;
+        self.globals.push(Global {
+            name: name.as_str().into(),
+            class,
+            role: Role::Private,
+            shape: Shape::Scalar,
+            initial: Values::zero(class),
+            default: None,
+        });
+        self.global_spans.push(span);
+        self.names.insert(name.clone(), (Outer::Global(number), span));
+        Some(Meaning::Variable { base: Base::Global(number), adjoint: false })
+    }
+
+    /// What the text records of another text's structure takes the place of its own.
+    pub(super) fn recorded_structure(&mut self, structure: &mut Structure) {
+        if let Some(lines) = self.lines.take() {
+            structure.lines = lines;
+        }
+        if let Some(blocks) = self.blocks.take() {
+            structure.blocks = blocks;
+        }
+    }
+
+    /// Refuses a text that says nothing.
+    pub(super) fn refuse_nothing(&self, code: &Code, report: &mut Report) {
+        let is_bare = self.names.is_empty() && self.trees.is_empty() && self.macros.is_empty();
+        // Main is never without its `enter` and `exit`.
+        if is_bare && code.instructions.len() <= 2 && report.count() == 0 {
+            report.add(
+                Diagnostic::error("there is no program here", Span::default(), "nothing is declared")
+                    .help("declare cells with `.in` and `.out`, and write one instruction a line"),
+            );
+        }
+    }
+
+    pub(super) fn finish(self) -> ModuleHead {
+        let default = Limits::default();
+        ModuleHead {
+            word: self.word,
+            real: self.real.map_or(RealSystem::F64, |(system, _)| system),
+            limits: Limits {
+                depth: self.depth.map_or(default.depth, |(depth, _)| depth),
+                stack: self.stack.map_or(default.stack, |(stack, _)| stack),
+            },
+            tolerance: self.tolerance.map(|(tolerance, _)| tolerance),
+            globals: self.globals,
+            global_spans: self.global_spans,
+            procedure_spans: self.heads.into_iter().map(|head| head.span).collect(),
+        }
+    }
+}
+
+/// The class of a register's name: `r` or `f` and a number as it is counted.
+fn register_class(name: &str) -> Option<Class> {
+    let class = match name.as_bytes().first() {
+        Some(b'r') => Class::Int,
+        Some(b'f') => Class::Real,
+        _ => return None,
+    };
+    let digits = name.get(1..)?;
+    let canonical = digits == "0" || !digits.starts_with('0');
+    let number = digits.bytes().all(|b| b.is_ascii_digit()) && (1..=6).contains(&digits.len());
+    (canonical && number).then_some(class)
+}
+
+fn parameters(tree: &tree::Procedure, report: &mut Report) -> Vec<(Parameter, Span)> {
+    let mut seen: HashMap<&str, Span> = HashMap::new();
+    for parameter in &tree.parameters {
+        if let Some(first) = seen.insert(&parameter.name.text, parameter.name.span) {
+            report.add(twice("parameter", &parameter.name, first));
+        }
+    }
+    let lowered = |p: &tree::Parameter| {
+        let class = p.class.unwrap_or(Class::Int);
+        let name = p.name.text.as_str().into();
+        (Parameter { name, class, passing: p.passing, slice: p.slice }, p.name.span)
+    };
+    tree.parameters.iter().map(lowered).collect()
+}
+
+/// A constant expression that has no value.
+pub(super) fn refused(problem: super::constant::Problem, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(problem.message, span, "here");
+    match problem.help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// A name declared twice.
+pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
+    Diagnostic::error(format!("the {what} `{}` is declared twice", name.text), name.span, "declared again")
+        .with(first, "first declared here")
+}
+
+/// Makes a setting; a second one must agree with the first.
+fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str, report: &mut Report) {
+    match setting {
+        Some((first, place)) if *first != value => {
+            report.add(
+                Diagnostic::error(format!("{what} is set twice, to different values"), span, "set again")
+                    .with(*place, "first set here"),
+            );
+        }
+        Some(_) => {}
+        None => *setting = Some((value, span)),
+    }
+}
+
+impl Lowering<'_> {
+    /// Declares the parameters of the procedure that begins.
+    pub(super) fn parameters(&mut self, number: u32) {
+        for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number)) {
+            let meaning = Meaning::Variable { base: Base::Parameter(n), adjoint: false };
+            self.current.frame.reserve(&parameter.name);
+            let local = Local { meaning, span: *span, open: None };
+            self.current.scopes.insert(parameter.name.as_str().into(), local);
+            self.current.parameters.push(parameter.clone());
+        }
+    }
+
+    /// Variables of the frame that live as long as the procedure.
+    pub(super) fn ancillas(&mut self, declarations: &[Declaration]) {
+        for declaration in declarations {
+            let name = &declaration.name;
+            if declaration.initial.is_some() || declaration.default.is_some() {
+                self.report.add(
+                    Diagnostic::error(
+                        format!("the ancilla `{}` can have no initial value", name.text),
+                        name.span,
+                        "vacant when its procedure begins",
+                    )
+                    .help("write `local name = value` or an `add`"),
+                );
+            }
+            let shape = self.declared.shape(&declaration.shape, &mut self.report);
+            let class = declaration.class.unwrap_or(Class::Int);
+            self.bind(name, class, shape, false);
+        }
+    }
+
+    /// Binds a name of the innermost scope to a variable of the frame.
+    pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> Option<u32> {
+        self.refuse_shadowing(name)?;
+        let declared = &self.declared;
+        let elsewhere = |name: &str| declared.is_global(name);
+        let variable = self.current.frame.acquire(&name.text, class, shape, elsewhere);
+        let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
+        let local = Local { meaning, span: name.span, open: open.then_some(variable) };
+        self.current.scopes.insert(name.text.clone(), local);
+        Some(variable)
+    }
+
+    /// A name may hide no other local, and in main's own text no global either. (A procedure or a
+    /// macro of a library can't know the globals of the programs that include it.)
+    fn refuse_shadowing(&mut self, name: &Name) -> Option<()> {
+        let local = self.current.scopes.find(&name.text).map(|local| local.span);
+        let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
+        let outer = || self.declared.outer(&name.text).map(|(_, span)| span);
+        let hidden = local.or_else(|| if sees_globals { outer() } else { None });
+        match hidden {
+            None => Some(()),
+            Some(first) => self.report.fail(
+                Diagnostic::error(
+                    format!("`{}` would hide another `{0}`", name.text),
+                    name.span,
+                    "declared again",
+                )
+                .with(first, "first declared here")
+                .help("choose another name"),
+            ),
+        }
+    }
+
+    /// The declaration behind a base of the procedure being lowered.
+    pub(super) fn fact(&self, base: Base) -> Option<(&str, Class, Extent)> {
+        match base {
+            Base::Global(n) => {
+                let (global, _) = self.declared.global_at(n)?;
+                Some((&global.name, global.class, Extent::Cells(global.shape)))
+            }
+            Base::Frame(n) => {
+                let variable = self.current.frame.variables.get(n as usize)?;
+                Some((&variable.name, variable.class, Extent::Cells(variable.shape)))
+            }
+            Base::Parameter(n) => {
+                let p = self.current.parameters.get(n as usize)?;
+                let extent = if p.slice { Extent::Slice } else { Extent::Cells(Shape::Scalar) };
+                Some((&p.name, p.class, extent))
+            }
+        }
+    }
+
+    pub(super) fn class_of(&self, base: Base) -> Class {
+        self.fact(base).map_or(Class::Int, |(_, class, _)| class)
+    }
+
+    /// Opens a scope that sees only its own names and those outside of procedures.
+    pub(super) fn enter_macro_scope(&mut self) {
+        self.current.scopes.enter(Kind::Macro);
+    }
+}

@@ -1,0 +1,224 @@
+//! Labels of a procedure and the branch pairs that they name. Knows no operands.
+
+use std::collections::{HashMap, HashSet};
+
+use compact_str::CompactString;
+use reviver_isa::instruction::Instruction;
+use reviver_isa::update::Update;
+
+use super::code::Code;
+use super::frame::Names;
+use super::report::Report;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::Name;
+
+/// A copy of a body whose labels are its own: 0 is the procedure's text itself.
+type Copy = u32;
+
+struct Defined {
+    span: Span,
+    at: u32,
+}
+
+/// A `br` or `from` of the text, which waits for its partner.
+struct Half {
+    at: u32,
+    copy: Copy,
+    partner: Name,
+}
+
+/// How a branch half wants to be called.
+enum Wanted {
+    /// As the author wrote it.
+    Exactly(CompactString),
+    /// Like this, with a number.
+    Like(CompactString),
+}
+
+/// The labels of one procedure.
+#[derive(Default)]
+pub(super) struct Labels {
+    defined: HashMap<(Copy, CompactString), Defined>,
+    halves: Vec<Half>,
+    wanted: Vec<(u32, Wanted)>,
+    /// Labels that stand in front of the next instruction.
+    waiting: Vec<Name>,
+    copies: Vec<Copy>,
+    next_copy: Copy,
+}
+
+impl Labels {
+    /// From here on labels belong to a fresh copy of a body.
+    pub(super) fn enter_copy(&mut self) {
+        self.next_copy += 1;
+        self.copies.push(self.next_copy);
+    }
+
+    pub(super) fn leave_copy(&mut self) {
+        self.copies.pop();
+    }
+
+    fn copy(&self) -> Copy {
+        self.copies.last().copied().unwrap_or(0)
+    }
+
+    /// A label in front of the next instruction.
+    pub(super) fn wait(&mut self, name: &Name) {
+        self.waiting.push(name.clone());
+    }
+
+    /// Refuses labels that no instruction follows.
+    pub(super) fn refuse_waiting(&mut self, report: &mut Report, instead: &str) {
+        for name in self.waiting.drain(..) {
+            let message = format!("the label `{}` names no instruction", name.text);
+            report.add(Diagnostic::error(message, name.span, instead));
+        }
+    }
+
+    /// Gives the waiting labels to an instruction.
+    pub(super) fn define(&mut self, at: u32, is_half: bool, report: &mut Report) {
+        let copy = self.copy();
+        for name in std::mem::take(&mut self.waiting) {
+            if is_half {
+                let wanted = match copy {
+                    0 => Wanted::Exactly(name.text.clone()),
+                    _ => Wanted::Like(name.text.clone()),
+                };
+                self.want(at, wanted);
+            }
+            let previous = self.defined.insert((copy, name.text.clone()), Defined { span: name.span, at });
+            if let Some(first) = previous {
+                let message = format!("the label `{}` stands twice in this procedure", name.text);
+                report.add(
+                    Diagnostic::error(message, name.span, "here again").with(first.span, "here first"),
+                );
+            }
+        }
+    }
+
+    /// A branch half that lowering made; it gets a readable label.
+    pub(super) fn generated(&mut self, at: u32, name: &'static str) {
+        self.want(at, Wanted::Like(CompactString::const_new(name)));
+    }
+
+    /// An instruction has one label, the last that was given to it.
+    fn want(&mut self, at: u32, wanted: Wanted) {
+        if self.wanted.last().is_some_and(|(last, _)| *last == at) {
+            self.wanted.pop();
+        }
+        self.wanted.push((at, wanted));
+    }
+
+    /// A branch half of the text.
+    pub(super) fn half(&mut self, at: u32, partner: &Name) {
+        self.halves.push(Half { at, copy: self.copy(), partner: partner.clone() });
+    }
+
+    /// The final labels, unique within the procedure, in order of the code.
+    pub(super) fn names(&self) -> Vec<(u32, String)> {
+        let mut names = Names::default();
+        for (_, wanted) in &self.wanted {
+            if let Wanted::Exactly(name) = wanted {
+                names.reserve(name);
+            }
+        }
+        let mut finish = |(at, wanted): &(u32, Wanted)| match wanted {
+            Wanted::Exactly(name) => (*at, name.as_str().into()),
+            Wanted::Like(name) => (*at, names.numbered(name, 1, |_| false).into()),
+        };
+        self.wanted.iter().map(&mut finish).collect()
+    }
+
+    fn target(&self, half: &Half) -> Option<&Defined> {
+        self.defined.get(&(half.copy, half.partner.text.clone()))
+    }
+
+    fn half_at(&self, at: u32) -> Option<&Half> {
+        self.halves.binary_search_by_key(&at, |half| half.at).ok().and_then(|n| self.halves.get(n))
+    }
+}
+
+/// Pairs the branch halves of all procedures, or says why they are no pairs.
+pub(super) fn pair_all(procedures: &[Labels], code: &mut Code, report: &mut Report) {
+    for labels in procedures {
+        for half in &labels.halves {
+            match partner(labels, half, code, procedures, report) {
+                Ok(partner) => code.pair(half.at, partner),
+                Err(diagnostic) => {
+                    code.broken.insert(half.at);
+                    report.add(*diagnostic);
+                }
+            }
+        }
+    }
+}
+
+fn kind(code: &Code, at: u32) -> Option<Update> {
+    code.instructions.get(at as usize).map(|instruction: &Instruction| instruction.update)
+}
+
+/// The index of the other half, if both name each other.
+fn partner(
+    labels: &Labels,
+    half: &Half,
+    code: &Code,
+    procedures: &[Labels],
+    report: &mut Report,
+) -> Result<u32, Box<Diagnostic>> {
+    let name = &half.partner.text;
+    let here = half.partner.span;
+    let Some(target) = labels.target(half) else {
+        return Err(Box::new(unknown(labels, half, procedures, report)));
+    };
+    let own = kind(code, half.at).map_or("", Update::name);
+    let wanted = kind(code, half.at).map(Update::inverse);
+    let Some(other) = labels.half_at(target.at) else {
+        let message = format!("`{name}` is no partner: its instruction is neither `br` nor `from`");
+        return Err(Box::new(
+            Diagnostic::error(message, here, "named as the partner here").with(target.span, "labelled here"),
+        ));
+    };
+    if kind(code, target.at) != wanted {
+        let message = format!("the partner of a `{own}` must be a `{}`", wanted.map_or("", Update::name));
+        let text = format!("this is a `{own}` too");
+        return Err(Box::new(
+            Diagnostic::error(message, here, "named as the partner here").with(target.span, text),
+        ));
+    }
+    match labels.target(other) {
+        Some(back) if back.at == half.at => Ok(target.at),
+        _ => Err(Box::new(one_sided(half, other))),
+    }
+}
+
+fn one_sided(half: &Half, other: &Half) -> Diagnostic {
+    let (name, instead) = (&half.partner.text, &other.partner.text);
+    let message = format!("`{name}` does not name this branch as its partner");
+    Diagnostic::error(message, half.partner.span, format!("this names `{name}`"))
+        .with(other.partner.span, format!("but `{name}` names `{instead}`"))
+        .help("a `br` and a `from` name each other, one to one")
+}
+
+fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Report) -> Diagnostic {
+    let name = &half.partner.text;
+    let message = format!("no label `{name}` in this procedure");
+    let diagnostic = Diagnostic::error(message, half.partner.span, "unknown label");
+    if let Some(outer) = labels.defined.get(&(0, name.clone())) {
+        return diagnostic
+            .with(outer.span, "the label outside")
+            .help("a pair can't cross the border of a macro, or of what is uncomputed");
+    }
+    let elsewhere = procedures.iter().find_map(|other| other.defined.get(&(0, name.clone())));
+    if let Some(elsewhere) = elsewhere {
+        return diagnostic
+            .with(elsewhere.span, "the label is in another procedure")
+            .help("pairs don't cross procedures: use `call`");
+    }
+    let visible = labels.defined.keys().filter(|(copy, _)| *copy == half.copy);
+    let names: HashSet<&str> = visible.map(|(_, name)| name.as_str()).collect();
+    match report.suggest(name, names.into_iter()) {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}

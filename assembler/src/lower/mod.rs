@@ -1,0 +1,301 @@
+//! Lowering: a syntax tree becomes a module, structured statements become branch pairs.
+//!
+//! A first pass reads what stands outside of bodies (`declare`), then each procedure is lowered in
+//! turn, main first. Errors are reported and lowering goes on, so that one run finds them all. What
+//! can be judged from the finished module alone is not checked here: `reviver_isa::verify` does.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `declare` | settings, constants, globals, the heads of procedures and macros |
+//! | `constant` | constant arithmetic |
+//! | `scope`, `frame` | visible names; the frame's variables |
+//! | `operand` | expressions to operands, indices and slices |
+//! | `instruction`, `call`, `label` | flat instructions and branch pairs |
+//! | `condition`, `branching`, `counted` | conditions; `if` and `from`; `for` |
+//! | `routine` | `local`, `delocal` and `compute` |
+//! | `expand` | macros |
+//! | `code`, `report` | what lowering makes: instructions and diagnostics |
+
+mod branching;
+mod call;
+mod code;
+mod condition;
+mod constant;
+mod counted;
+mod declare;
+mod expand;
+mod frame;
+mod instruction;
+mod label;
+mod operand;
+mod report;
+mod routine;
+mod scope;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use arrayvec::ArrayVec;
+use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::module::{Module, Parameter, Procedure, Shape, Structure};
+use reviver_isa::update::Update;
+
+use self::code::Code;
+use self::declare::Declared;
+use self::expand::Expansion;
+use self::frame::Frame;
+use self::label::Labels;
+use self::report::Report;
+use self::scope::{Kind, Scopes};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{Body, Directive, Node, Statement};
+
+/// How deep bodies may nest, those of macros included. Lowering recurses once a level.
+const DEEPEST: u32 = 200;
+
+/// A module as far as it could be made, and where each part of it stands in the text.
+pub(crate) struct Lowered {
+    pub(crate) module: Module,
+    /// The text of each instruction; in the body of a macro, the body's text.
+    pub(crate) spans: Vec<Span>,
+    /// The outermost macro uses, by the instructions they became.
+    pub(crate) uses: Vec<(Range<u32>, Span)>,
+    pub(crate) globals: Vec<Span>,
+    pub(crate) procedures: Vec<Span>,
+    /// Instructions about which an error was reported.
+    pub(crate) broken: HashSet<u32>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Lowers a text whose includes are already in place.
+pub(crate) fn lower(body: &Body) -> Lowered {
+    let mut report = Report::default();
+    let declared = Declared::read(body, &mut report);
+    let mut lowering = Lowering {
+        declared,
+        report,
+        code: Code::default(),
+        current: Current::default(),
+        expansion: Expansion::default(),
+        depth: 0,
+    };
+    let done = lowering.procedures(body);
+    lowering.finish(done)
+}
+
+/// A procedure whose code is complete, but for its pairs.
+struct Done {
+    procedure: Procedure,
+    labels: Labels,
+}
+
+/// The procedure being lowered.
+#[derive(Default)]
+struct Current {
+    is_main: bool,
+    parameters: Vec<Parameter>,
+    frame: Frame,
+    scopes: Scopes,
+    labels: Labels,
+}
+
+/// All that lowering knows. Each file of this directory adds the statements of its subject.
+struct Lowering<'t> {
+    declared: Declared<'t>,
+    report: Report,
+    code: Code,
+    current: Current,
+    expansion: Expansion,
+    depth: u32,
+}
+
+impl<'t> Lowering<'t> {
+    /// Every procedure of the text, main first.
+    fn procedures(&mut self, main: &Body) -> Vec<Done> {
+        let bodies: Vec<_> = self.declared.bodies().collect();
+        let mut done = Vec::with_capacity(bodies.len() + 1);
+        done.push(self.procedure(0, main, Span::default()));
+        for (number, tree) in (1..).zip(bodies) {
+            done.push(self.procedure(number, &tree.body, tree.end));
+        }
+        done
+    }
+
+    fn procedure(&mut self, number: u32, body: &Body, end: Span) -> Done {
+        self.current = Current { is_main: number == 0, ..Current::default() };
+        self.current.scopes.enter(Kind::Block);
+        let head = self.declared.head(number);
+        self.parameters(number);
+        let entry = self.code.plain(Update::Enter, ArrayVec::new(), head.span);
+        for node in body {
+            self.outer_node(node);
+        }
+        self.leave_scope();
+        self.current.labels.refuse_waiting(&mut self.report, "nothing follows it");
+        let exit = self.code.plain(Update::Exit, ArrayVec::new(), end);
+        let current = std::mem::take(&mut self.current);
+        Done {
+            procedure: Procedure {
+                name: head.name.into(),
+                parameters: current.parameters,
+                frame: current.frame.variables,
+                entry,
+                exit,
+                rule: head.rule,
+            },
+            labels: current.labels,
+        }
+    }
+
+    /// A statement of a procedure's own body: directives are allowed there.
+    fn outer_node(&mut self, node: &Node) {
+        match &node.statement {
+            Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
+            // The first pass has read what stands outside of every procedure.
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_)
+                if self.current.is_main =>
+            {
+                if let Some(label) = &node.label {
+                    self.label_on(label, "a directive");
+                }
+            }
+            _ => self.node(node),
+        }
+    }
+
+    /// One statement of any body.
+    fn node(&mut self, node: &Node) {
+        if self.expansion.is_exhausted(&mut self.report, node.span) {
+            return;
+        }
+        if let Some(label) = &node.label {
+            self.current.labels.wait(label);
+        }
+        match &node.statement {
+            Statement::Empty => {}
+            Statement::Instruction(instruction) => self.instruction(instruction, node.span),
+            statement => {
+                self.current.labels.refuse_waiting(
+                    &mut self.report,
+                    "a label stands in front of an instruction, not of a block or a macro",
+                );
+                self.compound(statement, node.span);
+            }
+        }
+    }
+
+    /// A statement that is no flat instruction.
+    fn compound(&mut self, statement: &Statement, span: Span) {
+        match statement {
+            Statement::If(tree) => self.if_statement(tree),
+            Statement::Loop(tree) => self.loop_statement(tree),
+            Statement::For(tree) => self.for_statement(tree),
+            Statement::Compute(tree) => self.compute(tree, span),
+            Statement::Local(tree) => self.local(tree, span),
+            Statement::Delocal(tree) => self.delocal(tree, span),
+            Statement::MacroUse { name, arguments, undo } => self.expand(name, arguments, *undo, span),
+            Statement::Directive(_) => self.misplaced(span, "this directive", "every block and macro"),
+            Statement::Procedure(tree) => {
+                self.misplaced(tree.name.span, "`.proc`", "every block and procedure");
+            }
+            Statement::Macro(tree) => {
+                self.misplaced(tree.name.span, "`.macro`", "every block and procedure");
+            }
+            Statement::Empty | Statement::Instruction(_) => {}
+        }
+    }
+
+    fn misplaced(&mut self, span: Span, what: &str, outside: &str) {
+        let message = format!("{what} stands outside of {outside}");
+        self.report.add(Diagnostic::error(message, span, "not here"));
+    }
+
+    fn label_on(&mut self, label: &crate::tree::Name, what: &str) {
+        let message = format!("the label `{}` names no instruction", label.text);
+        self.report.add(Diagnostic::error(message, label.span, format!("this is {what}")));
+    }
+
+    /// The body of a block, with a scope of its own.
+    fn body(&mut self, body: &Body) {
+        self.current.scopes.enter(Kind::Block);
+        self.nodes(body);
+        self.leave_scope();
+    }
+
+    /// Statements in the scope that is open.
+    fn nodes(&mut self, body: &Body) {
+        if self.depth >= DEEPEST {
+            if let Some(node) = body.first() {
+                let message = format!("blocks and macros nest more than {DEEPEST} deep");
+                self.report.add(Diagnostic::error(message, node.span, "too deep"));
+            }
+            return;
+        }
+        self.depth += 1;
+        for node in body {
+            self.node(node);
+        }
+        self.current.labels.refuse_waiting(&mut self.report, "nothing follows it in this block");
+        self.depth -= 1;
+    }
+
+    /// Closes the innermost scope, where every local must have ended.
+    fn leave_scope(&mut self) {
+        for (name, local) in self.current.scopes.leave() {
+            if let Some(variable) = local.open {
+                self.current.frame.release(&name, variable);
+            }
+            let message = format!("the local `{name}` is still open at the end of its block");
+            self.report.add(
+                Diagnostic::error(message, local.span, "opened here")
+                    .help(format!("end it with `delocal {name} = …` in the same block")),
+            );
+        }
+    }
+
+    /// A fresh variable of the frame for lowering's own use.
+    fn scratch(&mut self, name: &'static str, class: Class) -> u32 {
+        let declared = &self.declared;
+        let elsewhere = |name: &str| declared.is_global(name);
+        self.current.frame.acquire(&name.into(), class, Shape::Scalar, elsewhere)
+    }
+
+    fn finish(mut self, done: Vec<Done>) -> Lowered {
+        let (mut procedures, labels): (Vec<_>, Vec<_>) =
+            done.into_iter().map(|done| (done.procedure, done.labels)).unzip();
+        label::pair_all(&labels, &mut self.code, &mut self.report);
+        let mut structure = Structure {
+            labels: labels.iter().flat_map(Labels::names).collect(),
+            lines: Vec::new(),
+            blocks: std::mem::take(&mut self.code.blocks),
+        };
+        self.declared.recorded_structure(&mut structure);
+        self.declared.refuse_nothing(&self.code, &mut self.report);
+        let head = self.declared.finish();
+        procedures.iter_mut().for_each(|p| p.frame.shrink_to_fit());
+        Lowered {
+            module: Module {
+                word: head.word,
+                real: head.real,
+                limits: head.limits,
+                tolerance: head.tolerance,
+                globals: head.globals,
+                procedures,
+                code: self.code.instructions,
+                structure,
+            },
+            spans: self.code.spans,
+            uses: self.code.uses,
+            globals: head.global_spans,
+            procedures: head.procedure_spans,
+            broken: self.code.broken,
+            diagnostics: self.report.finish(),
+        }
+    }
+}
+
+/// Operands of an instruction from any number up to three.
+fn operands<const N: usize>(list: [Operand; N]) -> ArrayVec<Operand, 3> {
+    list.into_iter().take(3).collect()
+}

@@ -1,0 +1,326 @@
+//! Expressions become operands, indices and slices. Knows no instruction.
+
+use compact_str::CompactString;
+use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
+
+use super::Lowering;
+use super::constant::{Number, Problem};
+use super::declare::refused;
+use super::scope::Meaning;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{BinaryOperator, Expression, ExpressionKind, Subscript};
+
+/// An operand whose literal, if it is one, has no class yet.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Literal(Number),
+    Cell(Operand, Class),
+}
+
+impl Source {
+    /// The class it has where nothing else is wanted.
+    pub(super) fn class(&self) -> Class {
+        match self {
+            Source::Literal(number) => number.class(),
+            Source::Cell(_, class) => *class,
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// What an expression stands for.
+    pub(super) fn evaluate(&mut self, expression: &Expression) -> Option<Meaning> {
+        let span = expression.span;
+        match &expression.kind {
+            ExpressionKind::Int { value, pattern } => {
+                Some(Meaning::Constant(Number::Int { value: *value, pattern: *pattern }))
+            }
+            ExpressionKind::Real(value) => Some(Meaning::Constant(Number::Real(*value))),
+            ExpressionKind::Name { name, adjoint } => {
+                let meaning = self.lookup(name, span)?;
+                if *adjoint { self.adjoint(meaning, span) } else { Some(meaning) }
+            }
+            ExpressionKind::Element { name, adjoint, subscripts } => {
+                self.element(name, *adjoint, subscripts, span)
+            }
+            ExpressionKind::Unary(operator, a) => {
+                let number = self.constant(a)?;
+                let result = Number::unary(*operator, number, self.declared.word);
+                self.number(result, span)
+            }
+            ExpressionKind::Binary(operator, a, b) => {
+                let (x, y) = (self.evaluate(a), self.evaluate(b));
+                self.combine(*operator, (x?, a.span), (y?, b.span), span)
+            }
+        }
+    }
+
+    fn number(&mut self, result: Result<Number, Problem>, span: Span) -> Option<Meaning> {
+        match result {
+            Ok(number) => Some(Meaning::Constant(number)),
+            Err(problem) => self.report.fail(refused(problem, span)),
+        }
+    }
+
+    /// Two constants, or an integer scalar plus or minus a constant.
+    fn combine(
+        &mut self,
+        operator: BinaryOperator,
+        (a, a_span): (Meaning, Span),
+        (b, b_span): (Meaning, Span),
+        span: Span,
+    ) -> Option<Meaning> {
+        use BinaryOperator::{Add, Subtract};
+        match (operator, a, b) {
+            (_, Meaning::Constant(a), Meaning::Constant(b)) => self.number(Number::binary(operator, a, b), span),
+            (Add, Meaning::Constant(a), b) => self.shifted(Add, (b, b_span), a, span),
+            (Add | Subtract, a, Meaning::Constant(b)) => self.shifted(operator, (a, a_span), b, span),
+            (_, Meaning::Constant(_), _) => self.not_constant(b_span),
+            _ => self.not_constant(a_span),
+        }
+    }
+
+    fn shifted(
+        &mut self,
+        operator: BinaryOperator,
+        (cell, cell_span): (Meaning, Span),
+        constant: Number,
+        span: Span,
+    ) -> Option<Meaning> {
+        let (base, start) = match cell {
+            Meaning::Variable { base, adjoint: false } => (base, 0),
+            Meaning::Sum { base, offset } => (base, offset),
+            _ => return self.not_constant(cell_span),
+        };
+        match Number::binary(operator, Number::int(start), constant) {
+            Ok(Number::Int { value, .. }) => Some(Meaning::Sum { base, offset: value }),
+            Ok(Number::Real(_)) => {
+                let message = "an index is an integer plus or minus an integer";
+                self.report.fail(Diagnostic::error(message, span, "a real is added"))
+            }
+            Err(problem) => self.report.fail(refused(problem, span)),
+        }
+    }
+
+    fn not_constant<T>(&mut self, span: Span) -> Option<T> {
+        self.report.fail(
+            Diagnostic::error("only constants can be computed with here", span, "this is no constant")
+                .help("cells are computed with by instructions: `add.mul y, a, b` is y += a·b"),
+        )
+    }
+
+    /// What a name stands for.
+    fn lookup(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
+        if let Some(local) = self.current.scopes.find(name) {
+            return Some(local.meaning.clone());
+        }
+        if let Some((meaning, declared)) = self.declared.outer(name) {
+            return self.not_behind_parameter(name, span, declared).map(|()| meaning);
+        }
+        match name.as_str() {
+            "mode" => return Some(Meaning::Mode),
+            "pi" => return Some(Meaning::Constant(Number::Real(std::f64::consts::PI))),
+            _ => {}
+        }
+        self.declared.register(name, span).or_else(|| self.unknown(name, span))
+    }
+
+    /// A macro's body may name a global that a parameter of the using procedure hides. The flat
+    /// text of that procedure could not say so, hence it is refused.
+    fn not_behind_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
+        let hides = self.current.scopes.in_macro() && self.current.parameters.iter().any(|p| p.name == name);
+        if !hides {
+            return Some(());
+        }
+        self.report.fail(
+            Diagnostic::error(
+                format!("the macro means the global `{name}`, which a parameter of this procedure hides"),
+                span,
+                "named in the macro",
+            )
+            .with(declared, "the global")
+            .help("give the parameter another name"),
+        )
+    }
+
+    fn unknown<T>(&mut self, name: &str, span: Span) -> Option<T> {
+        let mut diagnostic =
+            Diagnostic::error(format!("nothing is named `{name}` here"), span, "unknown name");
+        if let Some(hidden) = self.current.scopes.find_hidden(name) {
+            diagnostic = diagnostic
+                .with(hidden.span, "not visible inside of a macro")
+                .help("pass it to the macro as an argument");
+            return self.report.fail(diagnostic);
+        }
+        let names = self.current.scopes.names().chain(self.declared.outer_names());
+        let help = self.report.suggest(name, names).unwrap_or_else(|| {
+            format!("declare it: `.var {name}` outside of procedures, `.ancilla {name}` or `local {name} = …`")
+        });
+        self.report.fail(diagnostic.help(help))
+    }
+
+    fn adjoint(&mut self, meaning: Meaning, span: Span) -> Option<Meaning> {
+        match meaning {
+            Meaning::Variable { base, adjoint: false } => Some(Meaning::Variable { base, adjoint: true }),
+            Meaning::Element(place) if !place.adjoint => {
+                Some(Meaning::Element(Place { adjoint: true, ..place }))
+            }
+            Meaning::Variable { .. } | Meaning::Element(_) => {
+                let message = "there is no adjoint of an adjoint";
+                self.report.fail(Diagnostic::error(message, span, "an adjoint already"))
+            }
+            _ => {
+                let message = "only a cell has an adjoint";
+                self.report.fail(Diagnostic::error(message, span, "this is no cell"))
+            }
+        }
+    }
+
+    fn element(
+        &mut self,
+        name: &CompactString,
+        adjoint: bool,
+        subscripts: &[Subscript],
+        span: Span,
+    ) -> Option<Meaning> {
+        let mut meaning = self.lookup(name, span)?;
+        if adjoint {
+            meaning = self.adjoint(meaning, span)?;
+        }
+        let Meaning::Variable { base, adjoint } = meaning else {
+            let message = format!("`{name}` is no array and has no elements");
+            return self.report.fail(Diagnostic::error(message, span, "indexed here"));
+        };
+        if let [Subscript::At(index)] = subscripts {
+            let index = Some(Box::new(Index::One(self.term(index)?)));
+            return Some(Meaning::Element(Place { base, adjoint, index }));
+        }
+        if let [Subscript::At(row), Subscript::At(column)] = subscripts {
+            let (row, column) = (self.term(row), self.term(column));
+            let index = Some(Box::new(Index::Two(row?, column?)));
+            return Some(Meaning::Element(Place { base, adjoint, index }));
+        }
+        let range = self.range(subscripts, span)?;
+        if adjoint {
+            let message = "a part of an array of adjoints can't be passed";
+            return self.report.fail(Diagnostic::error(message, span, "adjoint cells"));
+        }
+        Some(Meaning::Slice(Slice { base, range }))
+    }
+
+    fn range(&mut self, subscripts: &[Subscript], span: Span) -> Option<Range> {
+        match subscripts {
+            [Subscript::Span { from, to, step }] => {
+                let (from, to) = (self.term(from), self.term(to));
+                let step = match step {
+                    Some(step) => self.step(step),
+                    None => Some(1),
+                };
+                Some(Range::Span { from: from?, to: to?, step: step? })
+            }
+            [Subscript::At(row), Subscript::All] => Some(Range::Row(self.term(row)?)),
+            [Subscript::All, Subscript::At(column)] => Some(Range::Column(self.term(column)?)),
+            [Subscript::All] | [Subscript::All, Subscript::All] => Some(Range::Whole),
+            _ => self.report.fail(
+                Diagnostic::error("no part of an array is written like this", span, "here")
+                    .help("`A[i]`, `M[i, j]`, `A[i..j]`, `A[i..j step 2]`, `M[i, ..]` or `M[.., j]`"),
+            ),
+        }
+    }
+
+    /// The step of a slice or a loop: a positive constant.
+    pub(super) fn step(&mut self, expression: &Expression) -> Option<u32> {
+        let step = match self.constant(expression)? {
+            Number::Int { value, .. } => u32::try_from(value).ok().filter(|step| *step > 0),
+            Number::Real(_) => None,
+        };
+        step.or_else(|| {
+            let message = "a step is an integer constant, 1 or above";
+            self.report.fail(Diagnostic::error(message, expression.span, "not a step"))
+        })
+    }
+
+    /// An index or a bound: a constant, an integer scalar, or one plus or minus the other.
+    fn term(&mut self, expression: &Expression) -> Option<Term> {
+        let span = expression.span;
+        let (cell, offset) = match self.evaluate(expression)? {
+            Meaning::Constant(Number::Int { value, .. }) => (None, value),
+            Meaning::Variable { base, adjoint: false } => (Some(base), 0),
+            Meaning::Sum { base, offset } => (Some(base), offset),
+            _ => {
+                return self.report.fail(
+                    Diagnostic::error(
+                        "an index is a constant, an integer scalar, or one plus the other",
+                        span,
+                        "can't be an index",
+                    )
+                    .help("copy the value into an ancilla: `local i = …`"),
+                );
+            }
+        };
+        match i64::try_from(offset) {
+            Ok(offset) => Some(Term { cell, offset }),
+            Err(_) => {
+                let message = format!("the index {offset} does not fit into 64 bits");
+                self.report.fail(Diagnostic::error(message, span, "too large"))
+            }
+        }
+    }
+
+    /// A constant.
+    pub(super) fn constant(&mut self, expression: &Expression) -> Option<Number> {
+        match self.evaluate(expression)? {
+            Meaning::Constant(number) => Some(number),
+            _ => self.not_constant(expression.span),
+        }
+    }
+
+    /// A source or a target of an instruction.
+    pub(super) fn source(&mut self, expression: &Expression) -> Option<Source> {
+        let meaning = self.evaluate(expression)?;
+        self.source_of(meaning, expression.span)
+    }
+
+    pub(super) fn source_of(&mut self, meaning: Meaning, span: Span) -> Option<Source> {
+        match meaning {
+            Meaning::Constant(number) => Some(Source::Literal(number)),
+            Meaning::Mode => Some(Source::Cell(Operand::Mode, Class::Int)),
+            Meaning::Variable { base, adjoint } => {
+                let place = Place { base, adjoint, index: None };
+                Some(Source::Cell(Operand::Place(place), self.class_of(base)))
+            }
+            Meaning::Element(place) => {
+                let class = self.class_of(place.base);
+                Some(Source::Cell(Operand::Place(place), class))
+            }
+            Meaning::Sum { .. } => self.not_constant(span),
+            Meaning::Slice(_) => self.report.fail(
+                Diagnostic::error("an operand is one cell, not a part of an array", span, "several cells")
+                    .help("parts of arrays are passed to procedures"),
+            ),
+        }
+    }
+
+    /// The operand, with a literal of the class that is wanted.
+    pub(super) fn typed(&mut self, source: Source, class: Class, span: Span) -> Option<Operand> {
+        match (source, class) {
+            (Source::Cell(operand, _), _) => Some(operand),
+            (Source::Literal(number), Class::Real) => Some(Operand::Real(number.to_real())),
+            (Source::Literal(number), Class::Int) => {
+                self.declared.word_value(number, span, &mut self.report).map(Operand::Int)
+            }
+        }
+    }
+
+    /// An operand of the class that is wanted.
+    pub(super) fn operand(&mut self, expression: &Expression, class: Class) -> Option<Operand> {
+        let source = self.source(expression)?;
+        self.typed(source, class, expression.span)
+    }
+
+    /// How messages call a base.
+    pub(super) fn base_name(&self, base: Base) -> &str {
+        self.fact(base).map_or("?", |(name, _, _)| name)
+    }
+}

@@ -1,0 +1,113 @@
+//! Which names are visible where, and what they stand for. Knows no spelling of literals and
+//! emits nothing.
+
+use std::collections::HashMap;
+
+use compact_str::CompactString;
+use reviver_isa::instruction::{Base, Place, Slice};
+
+use super::constant::Number;
+use crate::source::Span;
+
+/// What a name or an expression stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Meaning {
+    Constant(Number),
+    /// The gradient mode bit.
+    Mode,
+    /// A scalar, or an array as a whole.
+    Variable {
+        base: Base,
+        adjoint: bool,
+    },
+    Element(Place),
+    /// An integer scalar plus a constant: an index or a bound, never an operand.
+    Sum {
+        base: Base,
+        offset: i128,
+    },
+    Slice(Slice),
+}
+
+/// A name of a procedure's body.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    pub(super) meaning: Meaning,
+    pub(super) span: Span,
+    /// The frame variable that a `delocal` gives back; `None` for names that end with their block.
+    pub(super) open: Option<u32>,
+}
+
+/// Why a scope begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The names of the surrounding scopes stay visible.
+    Block,
+    /// The body of a macro sees its own names and the globals, nothing of its use.
+    Macro,
+}
+
+struct Scope {
+    kind: Kind,
+    names: HashMap<CompactString, Local>,
+}
+
+/// The open scopes of the procedure being lowered, outermost first.
+#[derive(Default)]
+pub(super) struct Scopes(Vec<Scope>);
+
+impl Scopes {
+    pub(super) fn enter(&mut self, kind: Kind) {
+        self.0.push(Scope { kind, names: HashMap::new() });
+    }
+
+    /// Closes the innermost scope; the locals that are still open come back, in order of the text.
+    pub(super) fn leave(&mut self) -> Vec<(CompactString, Local)> {
+        let names = self.0.pop().map(|scope| scope.names).unwrap_or_default();
+        let mut open: Vec<_> = names.into_iter().filter(|(_, local)| local.open.is_some()).collect();
+        open.sort_by_key(|(_, local)| (local.span.file.0, local.span.start));
+        open
+    }
+
+    /// The scopes that can be seen from the innermost one, innermost first.
+    fn visible(&self) -> impl Iterator<Item = &Scope> {
+        let barrier = self.0.iter().rposition(|scope| scope.kind == Kind::Macro).unwrap_or(0);
+        self.0.get(barrier..).unwrap_or_default().iter().rev()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Local> {
+        self.visible().find_map(|scope| scope.names.get(name))
+    }
+
+    /// A name that the use of a macro sees and its body does not.
+    pub(super) fn find_hidden(&self, name: &str) -> Option<&Local> {
+        self.0.iter().rev().find_map(|scope| scope.names.get(name))
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.visible().flat_map(|scope| scope.names.keys().map(CompactString::as_str))
+    }
+
+    /// Whether the body of a macro is being lowered.
+    pub(super) fn in_macro(&self) -> bool {
+        self.0.iter().any(|scope| scope.kind == Kind::Macro)
+    }
+
+    pub(super) fn insert(&mut self, name: CompactString, local: Local) {
+        if let Some(scope) = self.0.last_mut() {
+            scope.names.insert(name, local);
+        }
+    }
+
+    /// Ends a local of the innermost scope.
+    pub(super) fn remove(&mut self, name: &str) {
+        if let Some(scope) = self.0.last_mut() {
+            scope.names.remove(name);
+        }
+    }
+
+    /// A name of the innermost scope.
+    pub(super) fn innermost(&self, name: &str) -> Option<&Local> {
+        self.0.last().and_then(|scope| scope.names.get(name))
+    }
+}

@@ -1,0 +1,161 @@
+//! The floats: IEEE 754 with elementary functions from one pure-Rust implementation, so that a
+//! program gives the same bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754
+//! and may come from the processor. Knows nothing of tolerance and residues.
+
+use super::reals::Reals;
+use crate::arith::Elementary;
+use crate::fault::{Eval, Fault};
+use crate::module::RealSystem;
+
+/// Binary64, the default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct F64;
+
+/// Binary32.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct F32;
+
+/// 2⁶³, the first real beyond the 64-bit integers.
+const INT_END: f64 = 9_223_372_036_854_775_808.0;
+
+macro_rules! float {
+    ($System:ident, $float:ty, $bits:ty, $name:ident,
+     $exp:ident $log:ident $sin:ident $cos:ident $tan:ident $asin:ident $acos:ident $atan:ident
+     $sinh:ident $cosh:ident $tanh:ident $pow:ident $atan2:ident) => {
+        impl Reals for $System {
+            type Cell = $float;
+
+            const EXACT: bool = false;
+
+            fn system(&self) -> RealSystem {
+                RealSystem::$name
+            }
+
+            #[inline(always)]
+            fn literal(&self, value: f64) -> Eval<$float> {
+                Ok(value as $float)
+            }
+
+            fn parse(&self, text: &str) -> Option<$float> {
+                text.parse().ok().filter(|value: &$float| value.is_finite())
+            }
+
+            fn to_f64(&self, a: $float) -> f64 {
+                f64::from(a)
+            }
+
+            #[inline(always)]
+            fn to_bits(&self, a: $float) -> u64 {
+                u64::from(a.to_bits())
+            }
+
+            #[inline(always)]
+            fn from_bits(&self, bits: u64) -> $float {
+                <$float>::from_bits(bits as $bits)
+            }
+
+            fn width(&self) -> u32 {
+                <$bits>::BITS
+            }
+
+            #[inline(always)]
+            fn admit(&self, a: $float) -> Eval<$float> {
+                if a.is_finite() { Ok(a) } else { Err(Fault::NonFinite) }
+            }
+
+            fn ulp(&self, a: $float) -> f64 {
+                let magnitude = a.abs();
+                let next = magnitude.next_up();
+                if next.is_finite() {
+                    f64::from(next) - f64::from(magnitude)
+                } else {
+                    f64::from(magnitude) - f64::from(magnitude.next_down())
+                }
+            }
+
+            fn text(&self, a: $float) -> String {
+                format!("{a:?}")
+            }
+
+            #[inline(always)]
+            fn add(&self, a: $float, b: $float) -> Eval<$float> {
+                Ok(a + b)
+            }
+
+            #[inline(always)]
+            fn sub(&self, a: $float, b: $float) -> Eval<$float> {
+                Ok(a - b)
+            }
+
+            #[inline(always)]
+            fn mul(&self, a: $float, b: $float) -> Eval<$float> {
+                Ok(a * b)
+            }
+
+            #[inline(always)]
+            fn div(&self, a: $float, b: $float) -> Eval<$float> {
+                Ok(a / b)
+            }
+
+            #[inline(always)]
+            fn neg(&self, a: $float) -> Eval<$float> {
+                Ok(-a)
+            }
+
+            fn pow(&self, a: $float, b: $float) -> Eval<$float> {
+                Ok(libm::$pow(a, b))
+            }
+
+            fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
+                // Through f64, so that the parity of an exponent survives in f32.
+                Ok(libm::pow(f64::from(a), exponent as f64) as $float)
+            }
+
+            fn atan2(&self, y: $float, x: $float) -> Eval<$float> {
+                Ok(libm::$atan2(y, x))
+            }
+
+            fn elementary(&self, function: Elementary, a: $float) -> Eval<$float> {
+                Ok(match function {
+                    Elementary::Sqrt => a.sqrt(),
+                    Elementary::Exp => libm::$exp(a),
+                    Elementary::Log => libm::$log(a),
+                    Elementary::Sin => libm::$sin(a),
+                    Elementary::Cos => libm::$cos(a),
+                    Elementary::Tan => libm::$tan(a),
+                    Elementary::Asin => libm::$asin(a),
+                    Elementary::Acos => libm::$acos(a),
+                    Elementary::Atan => libm::$atan(a),
+                    Elementary::Sinh => libm::$sinh(a),
+                    Elementary::Cosh => libm::$cosh(a),
+                    Elementary::Tanh => libm::$tanh(a),
+                    Elementary::Floor => a.floor(),
+                    Elementary::Round => a.round_ties_even(),
+                })
+            }
+
+            #[inline(always)]
+            fn from_int(&self, a: i64) -> Eval<$float> {
+                Ok(a as $float)
+            }
+
+            fn to_int(&self, a: $float) -> Eval<i64> {
+                let whole = f64::from(a).trunc();
+                if (-INT_END..INT_END).contains(&whole) { Ok(whole as i64) } else { Err(Fault::OutOfRange) }
+            }
+
+            fn rotate(&self, x: $float, y: $float, angle: $float) -> Eval<($float, $float)> {
+                let (sin, cos) = (libm::$sin(angle), libm::$cos(angle));
+                Ok((x * cos - y * sin, x * sin + y * cos))
+            }
+
+            fn rotate_back(&self, x: $float, y: $float, angle: $float) -> Eval<($float, $float)> {
+                let (sin, cos) = (libm::$sin(angle), libm::$cos(angle));
+                Ok((x * cos + y * sin, y * cos - x * sin))
+            }
+        }
+    };
+}
+
+float!(F64, f64, u64, F64, exp log sin cos tan asin acos atan sinh cosh tanh pow atan2);
+float!(F32, f32, u32, F32, expf logf sinf cosf tanf asinf acosf atanf sinhf coshf tanhf powf atan2f);

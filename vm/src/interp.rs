@@ -1,0 +1,503 @@
+//! The interpreter: the reference for what every instruction does.
+//!
+//! One loop serves both directions, because the program holds the inverse of its code as code. It is
+//! generic over the width of integers, the number system and the history, so that none of them is
+//! asked about in a step. The inner loop handles instructions that change only cells and the
+//! position; [`crate::structural`] handles the rest. Prints nothing, knows no names.
+
+use reviver_isa::fault::{Eval, Fault};
+use reviver_isa::instruction::Class;
+use reviver_isa::number::{Arithmetic, Reals, Words};
+use reviver_isa::update::Update;
+
+use crate::address::Scope;
+use crate::history::{History, Kept};
+use crate::op::{self, Kind, Op};
+use crate::program::{BACKWARD, FORWARD, Program};
+use crate::state::{Counters, State};
+use crate::trap::{Cause, Trap};
+
+/// The user's direction of travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Travel {
+    Forward,
+    Backward,
+}
+
+impl Travel {
+    /// The opposite direction.
+    pub fn reversed(self) -> Travel {
+        match self {
+            Travel::Forward => Travel::Backward,
+            Travel::Backward => Travel::Forward,
+        }
+    }
+
+    /// How a step changes the step number.
+    pub fn sign(self) -> i64 {
+        match self {
+            Travel::Forward => 1,
+            Travel::Backward => -1,
+        }
+    }
+}
+
+/// Why a run paused without a trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The budget of steps is used up.
+    Budget,
+    /// There is nothing further in the direction of travel: history end, or history begin.
+    Bound,
+    /// A `show` was passed for the first time: the instruction's index and the value.
+    Shown { at: u32, class: Class, bits: u64 },
+}
+
+/// Why the inner loop paused.
+pub(crate) enum Pause {
+    Budget,
+    /// The next instruction isn't one of the inner loop's.
+    Structural,
+    Trap(Cause),
+}
+
+/// One run: the machine's parts, and where it stands in the code of the direction that it executes.
+pub(crate) struct Run<'a, W, R, H> {
+    pub program: &'a Program,
+    pub numbers: Arithmetic<W, R>,
+    pub tolerance: f64,
+    pub state: &'a mut State,
+    pub history: &'a mut H,
+    pub travel: Travel,
+    /// Steps that may still be made.
+    pub left: u64,
+    /// Index in `Program::code`.
+    pub direction: usize,
+    pub counter: usize,
+}
+
+/// Makes at most `budget` steps.
+///
+/// # Errors
+/// A trap; the state is then the one before the instruction that trapped.
+pub(crate) fn run<W: Words, R: Reals, H: History>(
+    program: &Program,
+    numbers: Arithmetic<W, R>,
+    state: &mut State,
+    history: &mut H,
+    travel: Travel,
+    budget: u64,
+) -> Result<Stop, Trap> {
+    let tolerance = program.module().tolerance();
+    let direction = effective_direction(state.inverted, travel);
+    let counter = program.counter(state.position, direction);
+    let mut run =
+        Run { program, numbers, tolerance, state, history, travel, left: budget, direction, counter };
+    let outcome = run.go();
+    let at = run.program.instruction_at(run.counter, run.direction);
+    run.state.position = run.program.position(run.counter, run.direction);
+    run.state.step += run.travel.sign() * (budget - run.left) as i64;
+    outcome.map_err(|cause| Trap { at, cause })
+}
+
+/// The machine's own direction and the user's, together.
+pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
+    match (inverted, travel) {
+        (false, Travel::Forward) | (true, Travel::Backward) => FORWARD,
+        _ => BACKWARD,
+    }
+}
+
+impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
+    fn go(&mut self) -> Result<Stop, Cause> {
+        let start = (self.left, self.state.step);
+        loop {
+            match self.cells(start) {
+                Pause::Budget => return Ok(Stop::Budget),
+                Pause::Trap(cause) => return Err(cause),
+                Pause::Structural => {
+                    let interval = self.interval(start, self.left);
+                    if let Some(stop) = self.structural(interval)? {
+                        return Ok(stop);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of the interval between two steps that the next step crosses.
+    #[inline(always)]
+    fn interval(&self, (budget, step): (u64, i64), left: u64) -> i64 {
+        match self.travel {
+            Travel::Forward => step + (budget - left) as i64,
+            Travel::Backward => step - (budget - left) as i64 - 1,
+        }
+    }
+
+    /// Whether a step over this interval leads back toward step 0, so that it restores.
+    #[inline(always)]
+    pub(crate) fn restores(&self, interval: i64) -> bool {
+        (self.travel == Travel::Forward) == (interval < 0)
+    }
+
+    /// The hot loop: executes instructions that change only cells, and branches.
+    fn cells(&mut self, start: (u64, i64)) -> Pause {
+        let numbers = self.numbers;
+        let code = &self.program.code[self.direction][..];
+        let (mut counter, mut left) = (self.counter, self.left);
+        let travel = self.travel;
+        let State { ints, reals, frame, references, counters, .. } = &mut *self.state;
+        let (ints, reals) = (&mut ints[..], &mut reals[..]);
+        let scope = Scope { places: &self.program.places, frame: *frame, references };
+        let history = &mut *self.history;
+        let tolerance = self.tolerance;
+
+        /// The value of a fallible expression, or a trap at this instruction.
+        macro_rules! value {
+            ($result:expr) => {
+                match $result {
+                    Ok(value) => value,
+                    Err(fault) => break Pause::Trap(Cause::Fault(fault)),
+                }
+            };
+        }
+        macro_rules! load {
+            ($cell:expr) => {
+                numbers.reals.from_bits(reals[$cell])
+            };
+        }
+        macro_rules! store {
+            ($cell:expr, $value:expr) => {
+                reals[$cell] = numbers.reals.to_bits($value)
+            };
+        }
+
+        let pause = loop {
+            if left == 0 {
+                break Pause::Budget;
+            }
+            let op = &code[counter];
+            let [a, b, c] = if op.flags & op::ANY_DYNAMIC == 0 {
+                [op.a as usize, op.b as usize, op.c as usize]
+            } else {
+                match scope.operands(op, ints) {
+                    Ok(cells) => cells,
+                    Err(cause) => break Pause::Trap(cause),
+                }
+            };
+            let mut journal = Journal { history: &mut *history, interval: 0, restores: false };
+            if H::ACTIVE {
+                let passed = (start.0 - left) as i64;
+                journal.interval = start.1 + if travel == Travel::Forward { passed } else { -passed - 1 };
+                journal.restores = (travel == Travel::Forward) == (journal.interval < 0);
+                if journal.restores && is_lossy(op.kind) && journal.restore(ints, reals, counters) {
+                    counter += 1;
+                    left -= 1;
+                    continue;
+                }
+            }
+            match op.kind {
+                Kind::AddInt => {
+                    let f = value!(op.function.int(&numbers, ints[b], ints[c]));
+                    ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
+                }
+                Kind::SubInt => {
+                    let f = value!(op.function.int(&numbers, ints[b], ints[c]));
+                    ints[a] = numbers.words.wrap(ints[a].wrapping_sub(f));
+                }
+                Kind::XorInt => ints[a] ^= value!(op.function.int(&numbers, ints[b], ints[c])),
+                Kind::IntFromInts => {
+                    let f = value!(op.function.int(&numbers, ints[b], ints[c]));
+                    journal.overwritten_int(op, a, ints[a], numbers.words.bits(), counters);
+                    ints[a] = apply_int(numbers.words, op, ints[a], f);
+                }
+                Kind::IntFromReals => {
+                    let f = value!(op.function.reals_to_int(&numbers, load!(b), load!(c)));
+                    journal.overwritten_int(op, a, ints[a], numbers.words.bits(), counters);
+                    ints[a] = apply_int(numbers.words, op, ints[a], f);
+                }
+                Kind::AddReal => {
+                    let f = value!(op.function.real(&numbers, load!(b), load!(c)));
+                    let old = load!(a);
+                    let new = value!(numbers.reals.add(old, f).and_then(|sum| numbers.reals.admit(sum)));
+                    if H::ACTIVE {
+                        journal.residue(numbers.reals, a, old, numbers.reals.sub(new, f));
+                    }
+                    store!(a, new);
+                }
+                Kind::SubReal => {
+                    let f = value!(op.function.real(&numbers, load!(b), load!(c)));
+                    let old = load!(a);
+                    let new = value!(numbers.reals.sub(old, f).and_then(|sum| numbers.reals.admit(sum)));
+                    if H::ACTIVE {
+                        journal.residue(numbers.reals, a, old, numbers.reals.add(new, f));
+                    }
+                    store!(a, new);
+                }
+                Kind::RealFromReals | Kind::RealFromRealInt | Kind::RealFromInts => {
+                    let f = value!(match op.kind {
+                        Kind::RealFromRealInt => op.function.real_int(&numbers, load!(b), ints[c]),
+                        Kind::RealFromInts => op.function.ints_to_real(&numbers, ints[b], ints[c]),
+                        _ => op.function.real(&numbers, load!(b), load!(c)),
+                    });
+                    let old = load!(a);
+                    let new = value!(apply_real(numbers.reals, op, old, f));
+                    if H::ACTIVE && op.extra != OVERWRITE {
+                        journal.residue(numbers.reals, a, old, undo_real(numbers.reals, op, new, f));
+                    }
+                    journal.overwritten_real(op, a, reals[a], numbers.reals.width(), counters);
+                    store!(a, new);
+                }
+                Kind::SwapInt => ints.swap(a, b),
+                Kind::SwapReal => reals.swap(a, b),
+                Kind::NegInt => ints[a] = numbers.words.wrap(ints[a].wrapping_neg()),
+                Kind::NegReal => store!(a, value!(numbers.reals.neg(load!(a)))),
+                Kind::NotInt => ints[a] = !ints[a],
+                Kind::Rotate | Kind::RotateBack => {
+                    let (x, y, angle) = (load!(a), load!(b), load!(c));
+                    let (turn, back) = match op.kind {
+                        Kind::Rotate => (R::rotate as Turn<R>, R::rotate_back as Turn<R>),
+                        _ => (R::rotate_back as Turn<R>, R::rotate as Turn<R>),
+                    };
+                    let (new_x, new_y) =
+                        value!(admit_point(numbers.reals, turn(&numbers.reals, x, y, angle)));
+                    if H::ACTIVE {
+                        let point = back(&numbers.reals, new_x, new_y, angle);
+                        journal.residue(numbers.reals, a, x, point.map(|p| p.0));
+                        journal.residue(numbers.reals, b, y, point.map(|p| p.1));
+                    }
+                    store!(a, new_x);
+                    store!(b, new_y);
+                }
+                Kind::AssertInt | Kind::AssertReal => {
+                    if !holds(op, a, b, ints, reals, numbers.reals) {
+                        break Pause::Trap(Cause::AssertFailed);
+                    }
+                }
+                Kind::BrInt | Kind::BrReal => {
+                    if holds(op, a, b, ints, reals, numbers.reals) {
+                        match lands(code, c, scope, ints, reals, numbers.reals) {
+                            Ok(true) => {
+                                counter = c;
+                                left -= 1;
+                                continue;
+                            }
+                            Ok(false) => {
+                                let partner = self.program.instruction_at(c - 1, self.direction);
+                                break Pause::Trap(Cause::UnexpectedJump { partner });
+                            }
+                            Err(cause) => break Pause::Trap(cause),
+                        }
+                    }
+                }
+                Kind::FromInt | Kind::FromReal => {
+                    if holds(op, a, b, ints, reals, numbers.reals) {
+                        break Pause::Trap(Cause::UnexpectedFall);
+                    }
+                }
+                Kind::VacateInt => {
+                    if ints[a] != 0 {
+                        break Pause::Trap(Cause::NotVacant { class: Class::Int, cell: a as u32 });
+                    }
+                }
+                Kind::VacateReal => {
+                    if !vacant(numbers.reals, tolerance, reals[a]) {
+                        break Pause::Trap(Cause::NotVacant { class: Class::Real, cell: a as u32 });
+                    }
+                    journal.discarded(numbers.reals, a, reals[a], counters);
+                    reals[a] = 0;
+                }
+                Kind::EraseInt => {
+                    journal.erased(Class::Int, a, ints[a] as u64, numbers.words.bits(), counters);
+                    ints[a] = 0;
+                }
+                Kind::EraseReal => {
+                    journal.erased(Class::Real, a, reals[a], numbers.reals.width(), counters);
+                    reals[a] = 0;
+                }
+                Kind::Restore => break Pause::Trap(Cause::Irreversible),
+                _ => break Pause::Structural,
+            }
+            counter += 1;
+            left -= 1;
+        };
+        self.counter = counter;
+        self.left = left;
+        pause
+    }
+}
+
+const OVERWRITE: u8 = Update::Overwrite as u8;
+const ADD: u8 = Update::Add as u8;
+const SUB: u8 = Update::Sub as u8;
+const XOR: u8 = Update::Xor as u8;
+const ROL: u8 = Update::Rol as u8;
+const ROR: u8 = Update::Ror as u8;
+
+type Turn<R> = fn(
+    &R,
+    <R as Reals>::Cell,
+    <R as Reals>::Cell,
+    <R as Reals>::Cell,
+) -> Eval<(<R as Reals>::Cell, <R as Reals>::Cell)>;
+
+/// Kinds whose steps can lose bits: undoing them with a record needs nothing else.
+fn is_lossy(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::AddReal
+            | Kind::SubReal
+            | Kind::RealFromReals
+            | Kind::RealFromRealInt
+            | Kind::RealFromInts
+            | Kind::Rotate
+            | Kind::RotateBack
+            | Kind::VacateReal
+            | Kind::Restore
+    )
+}
+
+#[inline(always)]
+fn apply_int<W: Words>(words: W, op: &Op, y: i64, f: i64) -> i64 {
+    match op.extra {
+        ADD => words.wrap(y.wrapping_add(f)),
+        SUB => words.wrap(y.wrapping_sub(f)),
+        XOR => y ^ f,
+        ROL => words.rol(y, f),
+        ROR => words.ror(y, f),
+        _ => f,
+    }
+}
+
+#[inline(always)]
+fn apply_real<R: Reals>(reals: R, op: &Op, y: R::Cell, f: R::Cell) -> Eval<R::Cell> {
+    let new = match op.extra {
+        ADD => reals.add(y, f)?,
+        SUB => reals.sub(y, f)?,
+        _ => f,
+    };
+    reals.admit(new)
+}
+
+fn undo_real<R: Reals>(reals: R, op: &Op, new: R::Cell, f: R::Cell) -> Eval<R::Cell> {
+    match op.extra {
+        ADD => reals.sub(new, f),
+        _ => reals.add(new, f),
+    }
+}
+
+#[inline(always)]
+fn admit_point<R: Reals>(reals: R, point: Eval<(R::Cell, R::Cell)>) -> Eval<(R::Cell, R::Cell)> {
+    let (x, y) = point?;
+    Ok((reals.admit(x)?, reals.admit(y)?))
+}
+
+/// Whether a real cell is vacant.
+pub(crate) fn vacant<R: Reals>(reals: R, tolerance: f64, bits: u64) -> bool {
+    bits == 0 || !R::EXACT && reals.to_f64(reals.from_bits(bits)).abs() <= tolerance
+}
+
+/// Whether a condition's sources stand in one of its orderings.
+#[inline(always)]
+fn holds<R: Reals>(op: &Op, a: usize, b: usize, ints: &[i64], reals: &[u64], system: R) -> bool {
+    let ordering = match op.kind {
+        Kind::BrReal | Kind::FromReal | Kind::AssertReal => {
+            ordering(system.from_bits(reals[a]), system.from_bits(reals[b]))
+        }
+        _ => ordering(ints[a], ints[b]),
+    };
+    op.extra & ordering != 0
+}
+
+#[inline(always)]
+fn ordering<T: PartialOrd>(a: T, b: T) -> u8 {
+    u8::from(a < b) * op::BELOW | u8::from(a == b) * op::EQUAL | u8::from(a > b) * op::ABOVE
+}
+
+/// Whether the join before `landing` agrees that its partner was taken.
+#[inline(always)]
+fn lands<R: Reals>(
+    code: &[Op],
+    landing: usize,
+    scope: Scope<'_>,
+    ints: &[i64],
+    reals: &[u64],
+    system: R,
+) -> Result<bool, Cause> {
+    let join = &code[landing - 1];
+    let (a, b) = if join.flags & op::ANY_DYNAMIC == 0 {
+        (join.a as usize, join.b as usize)
+    } else {
+        let [a, b, _] = scope.operands(join, ints)?;
+        (a, b)
+    };
+    Ok(holds(join, a, b, ints, reals, system))
+}
+
+/// The history as one step sees it.
+pub(crate) struct Journal<'a, H> {
+    pub history: &'a mut H,
+    pub interval: i64,
+    pub restores: bool,
+}
+
+impl<H: History> Journal<'_, H> {
+    /// Puts back everything that was recorded for this interval; whether there was anything.
+    pub fn restore(&mut self, ints: &mut [i64], reals: &mut [u64], counters: &mut Counters) -> bool {
+        let mut any = false;
+        while let Some(kept) = self.history.take(self.interval) {
+            kept.restore(ints, reals, counters);
+            any = true;
+        }
+        any
+    }
+
+    fn keep(&mut self, class: Class, cell: usize, bits: u64, erased: u32, discarded: u32) {
+        if H::ACTIVE && !self.restores {
+            let kept = Kept { class, cell: cell as u32, bits, erased, discarded };
+            self.history.record(self.interval, kept);
+        }
+    }
+
+    /// Records a real's old bits unless undoing the update gives them back.
+    #[inline]
+    fn residue<R: Reals>(&mut self, reals: R, cell: usize, old: R::Cell, undone: Eval<R::Cell>) {
+        let bits = reals.to_bits(old);
+        if !R::EXACT && undone.map(|value| reals.to_bits(value)) != Ok(bits) {
+            self.keep(Class::Real, cell, bits, 0, 0);
+        }
+    }
+
+    /// Counts and records a float that is vacated although it isn't 0.
+    pub fn discarded<R: Reals>(&mut self, reals: R, cell: usize, bits: u64, counters: &mut Counters) {
+        if bits != 0 {
+            counters.discarded_bits += u64::from(reals.width());
+            self.keep(Class::Real, cell, bits, 0, reals.width());
+        }
+    }
+
+    fn erased(&mut self, class: Class, cell: usize, bits: u64, width: u32, counters: &mut Counters) {
+        counters.erased_bits += u64::from(width);
+        self.keep(class, cell, bits, width, 0);
+    }
+
+    #[inline(always)]
+    fn overwritten_int(&mut self, op: &Op, cell: usize, old: i64, width: u32, counters: &mut Counters) {
+        if op.extra == OVERWRITE {
+            self.erased(Class::Int, cell, old as u64, width, counters);
+        }
+    }
+
+    #[inline(always)]
+    fn overwritten_real(&mut self, op: &Op, cell: usize, old: u64, width: u32, counters: &mut Counters) {
+        if op.extra == OVERWRITE {
+            self.erased(Class::Real, cell, old, width, counters);
+        }
+    }
+}
+
+impl From<Fault> for Cause {
+    fn from(fault: Fault) -> Cause {
+        Cause::Fault(fault)
+    }
+}

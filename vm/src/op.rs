@@ -1,0 +1,177 @@
+//! Resolved instructions: what the interpreter's loop reads.
+//!
+//! A name has become an offset into the cells of its class wherever that is known at load;
+//! otherwise it is the number of a [`Place`] that is resolved at each step. Knows no names.
+
+use reviver_isa::Function;
+use reviver_isa::instruction::Class;
+
+/// What a resolved instruction does. The class of its target is part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// `a ± f(b, c)` and friends over integers, `f` from integers.
+    AddInt,
+    SubInt,
+    XorInt,
+    /// The update is in `extra`; `f` takes integers.
+    IntFromInts,
+    /// The update is in `extra`; `f` takes reals.
+    IntFromReals,
+    AddReal,
+    SubReal,
+    /// The update is in `extra`; the form of `f` is the kind's name.
+    RealFromReals,
+    RealFromRealInt,
+    RealFromInts,
+    SwapInt,
+    SwapReal,
+    NegInt,
+    NegReal,
+    NotInt,
+    Rotate,
+    RotateBack,
+    /// Conditions: the orderings under which they hold are in `extra`.
+    AssertInt,
+    AssertReal,
+    BrInt,
+    BrReal,
+    FromInt,
+    FromReal,
+    VacateInt,
+    VacateReal,
+    EraseInt,
+    EraseReal,
+    /// The way back over an irreversible instruction.
+    Restore,
+    // The rest changes more than cells, and leaves the inner loop.
+    Call,
+    Uncall,
+    /// The bound of a procedure that is reached from within.
+    Leave,
+    /// The bound of a procedure that is passed when it is called; never executed.
+    Bound,
+    PushInt,
+    PushReal,
+    PopInt,
+    PopReal,
+    ReadInt,
+    ReadReal,
+    UnreadInt,
+    UnreadReal,
+    WriteInt,
+    WriteReal,
+    UnwriteInt,
+    UnwriteReal,
+    ShowInt,
+    ShowReal,
+}
+
+/// `Op::flags`: operand `a`, `b`, `c` is the number of a [`Place`].
+pub const DYNAMIC: [u8; 3] = [1, 2, 4];
+/// Any operand is.
+pub const ANY_DYNAMIC: u8 = 7;
+/// `a` must not be the cell `b`; `a` not `c`; `b` not `c`.
+pub const DISTINCT_AB: u8 = 8;
+pub const DISTINCT_AC: u8 = 16;
+pub const DISTINCT_BC: u8 = 32;
+/// `a` (or `b`) is an integer target, and must not be an index cell of any operand.
+pub const NO_INDEX_A: u8 = 64;
+pub const NO_INDEX_B: u8 = 128;
+
+/// The orderings of a condition, in `Op::extra`.
+pub const BELOW: u8 = 1;
+pub const EQUAL: u8 = 2;
+pub const ABOVE: u8 = 4;
+
+/// One resolved instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    pub kind: Kind,
+    pub function: Function,
+    /// Which operands are dynamic, and which must be told apart once they are resolved.
+    pub flags: u8,
+    /// The orderings under which a condition holds, or the byte of a rarer update.
+    pub extra: u8,
+    pub a: u32,
+    pub b: u32,
+    /// A source; of a branch where it lands: behind its partner.
+    pub c: u32,
+}
+
+/// A scalar whose address is relative to something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// An offset into all cells of the class.
+    Absolute(u32),
+    /// An offset from the current frame's first cell of the class.
+    Frame(Class, u32),
+    /// A parameter of the current call.
+    Parameter(u32),
+}
+
+/// An index: an integer scalar, if any, plus a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    pub cell: Option<Spot>,
+    pub offset: i64,
+}
+
+/// A cell whose address is found at each step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Scalar(Spot),
+    /// `A[t]`; the base is the first cell, or a slice parameter.
+    Vector {
+        base: Spot,
+        length: u32,
+        term: Term,
+    },
+    Matrix {
+        base: Spot,
+        rows: u32,
+        columns: u32,
+        row: Term,
+        column: Term,
+    },
+}
+
+/// A call's argument before it is resolved.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument {
+    Cell(Place),
+    /// All elements; of a parameter its whole slice.
+    Whole {
+        base: Spot,
+        length: u32,
+    },
+    Span {
+        base: Spot,
+        length: u32,
+        from: Term,
+        to: Term,
+        step: u32,
+    },
+    Row {
+        base: Spot,
+        rows: u32,
+        columns: u32,
+        row: Term,
+    },
+    Column {
+        base: Spot,
+        rows: u32,
+        columns: u32,
+        column: Term,
+    },
+}
+
+/// What a `call` or `uncall` needs, resolved.
+#[derive(Clone, Debug)]
+pub struct CallSite {
+    /// Number of the callee.
+    pub procedure: u32,
+    pub arguments: Vec<Argument>,
+    /// Pairs of arguments of one class that must not overlap.
+    pub distinct: Vec<(u32, u32)>,
+}

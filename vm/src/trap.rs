@@ -1,0 +1,87 @@
+//! Why a run stopped where it can't go on. A trap leaves the state as it was before the
+//! instruction; it names cells by offset, and [`crate::explain`] gives them their names.
+
+use reviver_isa::fault::Fault;
+use reviver_isa::instruction::Class;
+
+/// A violation, and the instruction at which it was caught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// Index of the instruction in the code.
+    pub at: u32,
+    pub cause: Cause,
+}
+
+/// What was violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The function or the update has no result.
+    Fault(Fault),
+    /// The condition of an `assert` is false.
+    AssertFailed,
+    /// Falling into a join whose condition says that its partner was taken. `joined` is the branch
+    /// half that was fallen into.
+    UnexpectedFall,
+    /// A branch was taken, and the condition of `partner` says that it wasn't.
+    UnexpectedJump {
+        partner: u32,
+    },
+    /// An index is outside of its array: which index (0 or 1), and the length.
+    Index {
+        operand: u32,
+        dimension: u32,
+        index: i64,
+        length: u32,
+    },
+    /// The target is one of its own sources, or an index of the instruction.
+    Alias {
+        operand: u32,
+    },
+    /// A cell that must be vacant isn't.
+    NotVacant {
+        class: Class,
+        cell: u32,
+    },
+    /// A frame's cell isn't vacant at the procedure's end.
+    FrameNotVacant {
+        class: Class,
+        cell: u32,
+    },
+    /// At the exit, an argument no longer refers to what it did at the entry.
+    ReferenceChanged {
+        argument: u32,
+    },
+    /// Two arguments share cells, and not both are `in`.
+    ArgumentsOverlap {
+        first: u32,
+        second: u32,
+    },
+    /// The bounds of a slice argument don't lie within its array, in order.
+    SliceBounds {
+        argument: u32,
+        from: i64,
+        to: i64,
+        length: u32,
+    },
+    StackEmpty {
+        class: Class,
+    },
+    StackFull {
+        limit: u32,
+    },
+    DepthExceeded {
+        limit: u32,
+    },
+    /// More cells in frames than can be addressed.
+    FramesFull,
+    TapeEmpty {
+        output: bool,
+    },
+    /// The tape holds a value of the other class.
+    TapeClass {
+        output: bool,
+        wanted: Class,
+    },
+    /// The way back over an irreversible instruction, without a history of it.
+    Irreversible,
+}
