@@ -268,6 +268,20 @@ impl Function {
         self as u8
     }
 
+    /// The ordering that a comparison of two sources tests, found by asking its row.
+    pub fn order(self) -> Option<Order> {
+        use crate::number::{Arithmetic, F64, Wide};
+        if !(self.is_condition() && self.arity() == 2) {
+            return None;
+        }
+        let words = Arithmetic { words: Wide, reals: F64 };
+        let samples = [(0, 1), (0, 0), (1, 0)];
+        let orders = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
+        orders.into_iter().find(|order| {
+            samples.iter().all(|&(a, b)| self.int(&words, a, b) == Ok(i64::from(order.holds(a, b))))
+        })
+    }
+
     /// Whether `br`, `from` and `assert` can test it.
     pub fn is_condition(self) -> bool {
         self.group() == Group::Comparison

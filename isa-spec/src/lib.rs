@@ -10,6 +10,7 @@ pub mod instruction;
 pub mod module;
 pub mod names;
 pub mod number;
+pub mod text;
 pub mod update;
 pub mod verify;
 

@@ -35,12 +35,14 @@ pub struct Kept {
 impl Kept {
     /// Puts the old content back and takes back what was counted.
     pub fn restore(&self, ints: &mut [i64], reals: &mut [u64], counters: &mut Counters) {
+        let (cell, bits) = (self.cell as usize, self.bits);
         match self.class {
-            Class::Int => ints[self.cell as usize] = self.bits as i64,
-            Class::Real => reals[self.cell as usize] = self.bits,
+            Class::Int => ints.get_mut(cell).into_iter().for_each(|int| *int = bits as i64),
+            Class::Real => reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
         }
-        counters.erased_bits -= u64::from(self.erased);
-        counters.discarded_bits -= u64::from(self.discarded);
+        // Records can come from a file, so what they claim to have counted may exceed the count.
+        counters.erased_bits = counters.erased_bits.saturating_sub(u64::from(self.erased));
+        counters.discarded_bits = counters.discarded_bits.saturating_sub(u64::from(self.discarded));
     }
 }
 

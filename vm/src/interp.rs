@@ -163,7 +163,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         }
         macro_rules! load {
             ($cell:expr) => {
-                numbers.reals.from_bits(reals[$cell])
+                numbers.reals.of_bits(reals[$cell])
             };
         }
         macro_rules! store {
@@ -394,7 +394,7 @@ fn admit_point<R: Reals>(reals: R, point: Eval<(R::Cell, R::Cell)>) -> Eval<(R::
 
 /// Whether a real cell is vacant.
 pub(crate) fn vacant<R: Reals>(reals: R, tolerance: f64, bits: u64) -> bool {
-    bits == 0 || !R::EXACT && reals.to_f64(reals.from_bits(bits)).abs() <= tolerance
+    bits == 0 || !R::EXACT && reals.to_f64(reals.of_bits(bits)).abs() <= tolerance
 }
 
 /// Whether a condition's sources stand in one of its orderings.
@@ -402,7 +402,7 @@ pub(crate) fn vacant<R: Reals>(reals: R, tolerance: f64, bits: u64) -> bool {
 fn holds<R: Reals>(op: &Op, a: usize, b: usize, ints: &[i64], reals: &[u64], system: R) -> bool {
     let ordering = match op.kind {
         Kind::BrReal | Kind::FromReal | Kind::AssertReal => {
-            ordering(system.from_bits(reals[a]), system.from_bits(reals[b]))
+            ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))
         }
         _ => ordering(ints[a], ints[b]),
     };

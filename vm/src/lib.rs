@@ -2,16 +2,24 @@
 //! in both directions. It prints nothing, reads no source text and does no I/O.
 
 mod address;
+pub mod checkpoint;
+pub mod digest;
+pub mod drift;
 mod engine;
+pub mod explain;
 pub mod history;
 mod interp;
+pub mod lookup;
+pub mod machine;
 mod op;
 pub mod program;
 pub mod state;
 mod structural;
 pub mod trap;
+pub mod values;
 
 pub use interp::{Stop, Travel};
+pub use machine::Machine;
 pub use program::Program;
 pub use state::State;
 pub use trap::{Cause, Trap};

@@ -15,7 +15,7 @@ use reviver_isa::module::{
 use super::code::Code;
 use super::constant::Number;
 use super::report::Report;
-use super::scope::{Kind, Local, Meaning};
+use super::scope::{Local, Meaning};
 use super::Lowering;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -629,7 +629,7 @@ impl Lowering<'_> {
 
     /// A name may hide no other local, and in main's own text no global either. (A procedure or a
     /// macro of a library can't know the globals of the programs that include it.)
-    fn refuse_shadowing(&mut self, name: &Name) -> Option<()> {
+    pub(super) fn refuse_shadowing(&mut self, name: &Name) -> Option<()> {
         let local = self.current.scopes.find(&name.text).map(|local| local.span);
         let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
         let outer = || self.declared.outer(&name.text).map(|(_, span)| span);
@@ -669,10 +669,5 @@ impl Lowering<'_> {
 
     pub(super) fn class_of(&self, base: Base) -> Class {
         self.fact(base).map_or(Class::Int, |(_, class, _)| class)
-    }
-
-    /// Opens a scope that sees only its own names and those outside of procedures.
-    pub(super) fn enter_macro_scope(&mut self) {
-        self.current.scopes.enter(Kind::Macro);
     }
 }

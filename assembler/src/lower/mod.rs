@@ -191,7 +191,7 @@ impl<'t> Lowering<'t> {
             Statement::If(tree) => self.if_statement(tree),
             Statement::Loop(tree) => self.loop_statement(tree),
             Statement::For(tree) => self.for_statement(tree),
-            Statement::Compute(tree) => self.compute(tree, span),
+            Statement::Compute(tree) => self.compute(tree),
             Statement::Local(tree) => self.local(tree, span),
             Statement::Delocal(tree) => self.delocal(tree, span),
             Statement::MacroUse { name, arguments, undo } => self.expand(name, arguments, *undo, span),

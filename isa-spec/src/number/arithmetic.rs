@@ -121,7 +121,7 @@ impl<W: Words, R: Reals> Arith for Arithmetic<W, R> {
         if condition != 0 { yes } else { no }
     }
     fn real_of(&self, a: i64) -> Eval<R::Cell> {
-        self.reals.from_int(a)
+        self.reals.of_int(a)
     }
     fn int_of(&self, a: R::Cell) -> Eval<i64> {
         let whole = self.reals.to_int(a)?;

@@ -48,7 +48,7 @@ impl Reals for FixedPoint {
     }
 
     #[inline(always)]
-    fn from_bits(&self, bits: u64) -> i64 {
+    fn of_bits(&self, bits: u64) -> i64 {
         bits as i64
     }
 
@@ -125,7 +125,7 @@ impl Reals for FixedPoint {
         }
     }
 
-    fn from_int(&self, a: i64) -> Eval<i64> {
+    fn of_int(&self, a: i64) -> Eval<i64> {
         fixed::from_int(a, self.fraction_bits)
     }
 

@@ -50,7 +50,7 @@ macro_rules! float {
             }
 
             #[inline(always)]
-            fn from_bits(&self, bits: u64) -> $float {
+            fn of_bits(&self, bits: u64) -> $float {
                 <$float>::from_bits(bits as $bits)
             }
 
@@ -135,7 +135,7 @@ macro_rules! float {
             }
 
             #[inline(always)]
-            fn from_int(&self, a: i64) -> Eval<$float> {
+            fn of_int(&self, a: i64) -> Eval<$float> {
                 Ok(a as $float)
             }
 

@@ -31,7 +31,7 @@ pub trait Reals: Copy + 'static {
     /// The cell's bits, in the low bits of the word.
     fn to_bits(&self, a: Self::Cell) -> u64;
     /// The inverse of [`Reals::to_bits`].
-    fn from_bits(&self, bits: u64) -> Self::Cell;
+    fn of_bits(&self, bits: u64) -> Self::Cell;
     /// Bits of a cell.
     fn width(&self) -> u32;
     /// Faults unless the value may stand in a cell.
@@ -51,7 +51,7 @@ pub trait Reals: Copy + 'static {
     fn atan2(&self, y: Self::Cell, x: Self::Cell) -> Eval<Self::Cell>;
     fn elementary(&self, function: Elementary, a: Self::Cell) -> Eval<Self::Cell>;
     /// The real nearest to an integer.
-    fn from_int(&self, a: i64) -> Eval<Self::Cell>;
+    fn of_int(&self, a: i64) -> Eval<Self::Cell>;
     /// The integer part, in 64 bits.
     fn to_int(&self, a: Self::Cell) -> Eval<i64>;
 

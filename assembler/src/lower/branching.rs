@@ -1,0 +1,66 @@
+//! `if` and `from … until`: both are branch pairs around their bodies.
+
+use reviver_isa::module::BlockKind;
+use reviver_isa::update::Update;
+
+use super::Lowering;
+use super::instruction::Test;
+use crate::tree::{If, Loop};
+
+impl Lowering<'_> {
+    /// Without `else`: `br FI, !entry; then; FI: from, !exit`.
+    pub(super) fn if_statement(&mut self, tree: &If) {
+        let (entry, exit) = (self.guard(&tree.entry), self.guard(&tree.exit));
+        let block = self.code.open(BlockKind::If);
+        let (split, _) = self.split(&entry, false, "if");
+        self.body(&tree.then);
+        let raised = self.raise(&exit, tree.end);
+        let join = match &tree.otherwise {
+            None => {
+                let join = self.join(&exit, raised, false, "fi");
+                self.code.pair(split, join);
+                join
+            }
+            // `br ELSE, !entry; then; br FI, always; ELSE: from, always; otherwise; FI: from, exit`
+            Some(otherwise) => {
+                let leave = self.push_branch(Update::Br, Test::always(), "then", tree.end);
+                let inner = self.code.open(BlockKind::Else);
+                let arrive = self.push_branch(Update::From, Test::always(), "else", entry.span);
+                self.code.pair(split, arrive);
+                self.body(otherwise);
+                self.code.close(inner);
+                let join = self.join(&exit, raised, true, "fi");
+                self.code.pair(leave, join);
+                join
+            }
+        };
+        debug_assert!(split < join);
+        self.code.close(block);
+    }
+
+    pub(super) fn loop_statement(&mut self, tree: &Loop) {
+        let (entry, exit) = (self.guard(&tree.entry), self.guard(&tree.exit));
+        let block = self.code.open(BlockKind::Loop);
+        let raised = self.raise(&entry, entry.span);
+        let top = self.join(&entry, raised, false, "from");
+        self.body(&tree.first);
+        match &tree.again {
+            // `TOP: from BACK, !entry; first; BACK: br TOP, !exit`
+            None => {
+                let (back, _) = self.split(&exit, false, "until");
+                self.code.pair(back, top);
+            }
+            // `TOP: …; first; br DONE, exit; again; BACK: br TOP, always; DONE: from, always`
+            Some(again) => {
+                let (out, flag) = self.split(&exit, true, "until");
+                self.body(again);
+                let back = self.push_branch(Update::Br, Test::always(), "again", tree.end);
+                self.code.pair(back, top);
+                let done = self.push_branch(Update::From, Test::always(), "done", exit.span);
+                self.code.pair(out, done);
+                self.settle(flag, exit.span);
+            }
+        }
+        self.code.close(block);
+    }
+}

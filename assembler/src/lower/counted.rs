@@ -1,0 +1,208 @@
+//! `for`: a counter in the frame and two branch pairs; two steps of overhead a round.
+//!
+//! ```text
+//!         br    END, lo >= hi            ; left out where lo < hi is known
+//!         vacate i
+//!         add   i, lo
+//! TOP:    from  BACK, i > lo
+//!         …
+//!         add   i, step
+//! BACK:   br    TOP, i < hi
+//!         sub   i, hi
+//!         vacate i
+//! END:    from  …, lo >= hi
+//! ```
+//!
+//! `reversed` is the mirror image of this, with the body as it is written.
+
+use compact_str::CompactString;
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place};
+use reviver_isa::module::{BlockKind, Passing, Shape};
+use reviver_isa::update::{self, Update};
+
+use super::Lowering;
+use super::instruction::Test;
+use super::scope::{Kind, Local, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{Expression, For};
+
+/// A resolved loop.
+struct Counted {
+    counter: u32,
+    /// The first value and the bound, in the direction of travel; `end` is not a value of `for`.
+    start: Operand,
+    end: Operand,
+    step: u32,
+    reversed: bool,
+    may_be_empty: bool,
+}
+
+impl Counted {
+    fn counter(&self) -> Operand {
+        Operand::Place(Place::scalar(Base::Frame(self.counter)))
+    }
+
+    /// The counter compared with a bound, in the direction of travel.
+    fn test(&self, order: Order, bound: &Operand) -> Test {
+        let order = match (self.reversed, order) {
+            (true, Order::Gt) => Order::Lt,
+            (true, Order::Lt) => Order::Gt,
+            (_, order) => order,
+        };
+        Test::compare(order, self.counter(), bound.clone())
+    }
+
+    /// `lo >= hi`
+    fn is_empty(&self) -> Test {
+        let (lo, hi) = if self.reversed { (&self.end, &self.start) } else { (&self.start, &self.end) };
+        Test::compare(Order::Ge, lo.clone(), hi.clone())
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn for_statement(&mut self, tree: &For) {
+        let counted = self.counted(tree);
+        let block = self.code.open(BlockKind::For);
+        let start = tree.counter.span;
+        let skip = counted
+            .may_be_empty
+            .then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
+        self.vacate(counted.counter, start);
+        self.count(Update::Add, &counted, counted.start.clone(), start);
+        self.rounds(tree, &counted);
+        self.count(Update::Sub, &counted, counted.end.clone(), tree.end);
+        self.vacate(counted.counter, tree.end);
+        if let Some(skip) = skip {
+            let end = self.push_branch(Update::From, counted.is_empty(), "rof", tree.end);
+            self.code.pair(skip, end);
+        }
+        self.code.close(block);
+        self.current.frame.release(&tree.counter.text, counted.counter);
+    }
+
+    /// From `TOP` to `BACK`. Going down, the counter moves before the body.
+    fn rounds(&mut self, tree: &For, counted: &Counted) {
+        let test = counted.test(Order::Gt, &counted.start);
+        let top = self.push_branch(Update::From, test, "top", tree.counter.span);
+        let step = Operand::Int(i64::from(counted.step));
+        if counted.reversed {
+            self.count(Update::Sub, counted, step.clone(), tree.counter.span);
+        }
+        let from = self.code.here();
+        self.counted_body(tree, counted.counter);
+        self.refuse_changes(tree, counted, from);
+        if !counted.reversed {
+            self.count(Update::Add, counted, step, tree.end);
+        }
+        let test = counted.test(Order::Lt, &counted.end);
+        let back = self.push_branch(Update::Br, test, "next", tree.end);
+        self.code.pair(back, top);
+    }
+
+    fn count(&mut self, update: Update, counted: &Counted, by: Operand, span: Span) {
+        self.code.plain(update, super::operands([counted.counter(), by]), span);
+    }
+
+    /// Resolves the bounds before the counter is visible.
+    fn counted(&mut self, tree: &For) -> Counted {
+        let lo = self.bound(&tree.from);
+        let hi = self.bound(&tree.to);
+        let step = tree.step.as_ref().and_then(|step| self.step(step)).unwrap_or(1);
+        if let Some(step) = &tree.step {
+            // It is added to the counter, so it must be a word.
+            self.operand(step, Class::Int);
+        }
+        self.refuse_missed_end(tree, &lo, &hi, step);
+        let may_be_empty = !matches!((&lo, &hi), (Operand::Int(lo), Operand::Int(hi)) if lo < hi);
+        let declared = &self.declared;
+        let elsewhere = |name: &str| declared.is_global(name);
+        let name: &CompactString = &tree.counter.text;
+        let counter = self.current.frame.acquire(name, Class::Int, Shape::Scalar, elsewhere);
+        let (start, end) = if tree.reversed { (hi, lo) } else { (lo, hi) };
+        Counted { counter, start, end, step, reversed: tree.reversed, may_be_empty }
+    }
+
+    fn bound(&mut self, expression: &Expression) -> Operand {
+        self.operand(expression, Class::Int).unwrap_or(Operand::Int(0))
+    }
+
+    /// The last value must be hit exactly; with constant bounds that can be seen.
+    fn refuse_missed_end(&mut self, tree: &For, lo: &Operand, hi: &Operand, step: u32) {
+        let (Operand::Int(lo), Operand::Int(hi)) = (lo, hi) else { return };
+        let distance = i128::from(*hi) - i128::from(*lo);
+        if distance <= 0 || distance % i128::from(step) == 0 {
+            return;
+        }
+        let hit = i128::from(*hi) - distance % i128::from(step);
+        self.report.add(
+            Diagnostic::error(
+                format!("steps of {step} from {lo} do not hit {hi}"),
+                tree.from.span.to(tree.to.span),
+                "the bounds of this loop",
+            )
+            .help(format!("the nearest bound that is hit is {hit}")),
+        );
+    }
+
+    fn counted_body(&mut self, tree: &For, counter: u32) {
+        self.current.scopes.enter(Kind::Block);
+        if self.refuse_shadowing(&tree.counter).is_some() {
+            let meaning = Meaning::Variable { base: Base::Frame(counter), adjoint: false };
+            let local = Local { meaning, span: tree.counter.span, open: None };
+            self.current.scopes.insert(tree.counter.text.clone(), local);
+        }
+        self.nodes(&tree.body);
+        self.leave_scope();
+    }
+
+    /// The body must change neither the counter nor a bound, where that can be seen.
+    fn refuse_changes(&mut self, tree: &For, counted: &Counted, from: u32) {
+        let (lo, hi) = if tree.reversed { (&counted.end, &counted.start) } else { (&counted.start, &counted.end) };
+        let counter = counted.counter();
+        let kept = [
+            (&counter, tree.counter.span, "the counter"),
+            (lo, tree.from.span, "the lower bound"),
+            (hi, tree.to.span, "the upper bound"),
+        ];
+        for at in from..self.code.here() {
+            let Some(instruction) = self.code.instructions.get(at as usize) else { continue };
+            for (operand, declared, what) in kept {
+                let Operand::Place(place) = operand else { continue };
+                if !self.changes(instruction, place) {
+                    continue;
+                }
+                let span = self.code.spans.get(at as usize).copied().unwrap_or(tree.end);
+                self.report.add(
+                    Diagnostic::error(format!("the body of this `for` changes {what}"), span, "changed here")
+                        .with(declared, format!("{what} of the loop"))
+                        .help("the way back must find it as it was"),
+                );
+                // Once is enough for a loop: the rest follows from it.
+                return;
+            }
+        }
+    }
+
+    /// Whether an instruction names a place as a target.
+    fn changes(&self, instruction: &Instruction, place: &Place) -> bool {
+        let targets = match instruction.update.shape() {
+            update::Shape::Accumulate | update::Shape::Single => 1,
+            update::Shape::Exchange | update::Shape::Rotate => 2,
+            _ => 0,
+        };
+        let is_place = |operand: &Operand| matches!(operand, Operand::Place(p) if p == place);
+        if instruction.operands.iter().take(targets).any(is_place) {
+            return true;
+        }
+        let Link::Calls(calls) = &instruction.link else { return false };
+        calls.iter().any(|call| {
+            let parameters = self.declared.parameters_of(call.procedure).iter();
+            call.arguments.iter().zip(parameters).any(|(argument, (parameter, _))| {
+                parameter.passing == Passing::InOut
+                    && matches!(argument, Argument::Scalar(operand) if is_place(operand))
+            })
+        })
+    }
+}

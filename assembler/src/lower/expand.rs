@@ -1,0 +1,141 @@
+//! Macros, and the bounds of copying: what is lowered more often than it is written.
+//!
+//! A macro's parameters are names of the scope that its body is lowered in, bound to what the
+//! arguments stand for at the use. So a body can be lowered as it is, at any depth, and can name
+//! nothing of its use by accident.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use reviver_isa::module::BlockKind;
+
+use super::Lowering;
+use super::report::Report;
+use super::scope::{Kind, Local};
+use crate::diagnostic::Diagnostic;
+use crate::invert::invert_body;
+use crate::source::Span;
+use crate::tree::{self, Body, Expression, Name};
+
+/// Statements that macros and `uncompute` may add, so that a short text can't ask for hours.
+const MOST_COPIED: u32 = 5_000_000;
+
+/// The copies that are open and what they have cost.
+#[derive(Default)]
+pub(super) struct Expansion {
+    /// The macros that are being expanded, outermost first, with the places of their uses.
+    open: Vec<(usize, Span)>,
+    /// Bodies of macros backward, made at their first `undo`.
+    inverses: HashMap<usize, Rc<Body>>,
+    copies: u32,
+    copied: u32,
+}
+
+impl Expansion {
+    /// Counts a statement. True once more were copied than there may be.
+    pub(super) fn is_exhausted(&mut self, report: &mut Report, span: Span) -> bool {
+        if self.copies == 0 {
+            return false;
+        }
+        self.copied = self.copied.saturating_add(1);
+        if self.copied == MOST_COPIED + 1 {
+            let message = format!("macros and `uncompute` copy more than {MOST_COPIED} statements");
+            report.add(Diagnostic::error(message, span, "the copy that was one too many"));
+        }
+        self.copied > MOST_COPIED
+    }
+}
+
+impl<'t> Lowering<'t> {
+    /// From here on a body is lowered a second time.
+    pub(super) fn enter_copy(&mut self) {
+        self.expansion.copies += 1;
+        self.current.labels.enter_copy();
+    }
+
+    pub(super) fn leave_copy(&mut self) {
+        self.expansion.copies -= 1;
+        self.current.labels.leave_copy();
+    }
+
+    /// `name arguments` or `undo name arguments`.
+    pub(super) fn expand(&mut self, name: &Name, arguments: &[Expression], undo: bool, span: Span) {
+        let Some((number, tree)) = self.declared.macro_named(name, &mut self.report) else {
+            self.code.stand_in(span);
+            return;
+        };
+        if self.expansion.open.iter().any(|(open, _)| *open == number) {
+            return self.recursive(tree, number, name.span);
+        }
+        let Some(parameters) = self.arguments(tree, name, arguments) else { return };
+        let start = self.code.here();
+        let block = self.code.open(BlockKind::Macro);
+        self.expansion.open.push((number, name.span));
+        self.report.enter_use(tree.name.text.clone(), span);
+        self.enter_copy();
+        self.current.scopes.enter(Kind::Macro);
+        for (parameter, local) in tree.parameters.iter().zip(parameters) {
+            self.current.scopes.insert(parameter.text.clone(), local);
+        }
+        self.macro_body(tree, number, undo);
+        self.leave_scope();
+        self.leave_copy();
+        self.report.leave_use();
+        self.expansion.open.pop();
+        self.code.close(block);
+        if self.expansion.open.is_empty() {
+            self.code.uses.push((start..self.code.here(), span));
+        }
+    }
+
+    fn macro_body(&mut self, tree: &'t tree::Macro, number: usize, undo: bool) {
+        if !undo {
+            return self.nodes(&tree.body);
+        }
+        if let Some(inverse) = self.expansion.inverses.get(&number).cloned() {
+            return self.nodes(&inverse);
+        }
+        match invert_body(&tree.body) {
+            Ok(inverse) => {
+                let inverse = Rc::new(inverse);
+                self.expansion.inverses.insert(number, Rc::clone(&inverse));
+                self.nodes(&inverse);
+            }
+            Err(diagnostics) => diagnostics.into_iter().for_each(|d| self.report.add(d)),
+        }
+    }
+
+    /// What the parameters stand for in this use.
+    fn arguments(
+        &mut self,
+        tree: &tree::Macro,
+        name: &Name,
+        arguments: &[Expression],
+    ) -> Option<Vec<Local>> {
+        let (wanted, given) = (tree.parameters.len(), arguments.len());
+        if wanted != given {
+            let noun = if wanted == 1 { "argument" } else { "arguments" };
+            let message = format!("the macro `{}` takes {wanted} {noun}", name.text);
+            let diagnostic = Diagnostic::error(message, name.span, format!("{given} given"));
+            return self.report.fail(diagnostic.with(tree.name.span, "defined here"));
+        }
+        let meanings: Vec<_> = arguments.iter().map(|argument| self.evaluate(argument)).collect();
+        let bind = |(meaning, argument): (Option<_>, &Expression)| {
+            meaning.map(|meaning| Local { meaning, span: argument.span, open: None })
+        };
+        meanings.into_iter().zip(arguments).map(bind).collect()
+    }
+
+    fn recursive(&mut self, tree: &tree::Macro, number: usize, span: Span) {
+        let first = self.expansion.open.iter().position(|(open, _)| *open == number).unwrap_or(0);
+        let mut diagnostic = Diagnostic::error(
+            format!("the macro `{}` uses itself", tree.name.text),
+            span,
+            "used again while it is being expanded",
+        );
+        for (_, place) in self.expansion.open.iter().skip(first) {
+            diagnostic = diagnostic.with(*place, "on the way here from this use");
+        }
+        self.report.add(diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"));
+    }
+}

@@ -1,0 +1,152 @@
+//! `local … delocal` and `compute … apply … uncompute`: ancillas that come from zero and go back
+//! to it.
+
+use arrayvec::ArrayVec;
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::{Base, Class, Link, Operand, Place};
+use reviver_isa::module::{BlockKind, Shape};
+use reviver_isa::update::Update;
+
+use super::Lowering;
+use super::instruction::form;
+use super::operand::Source;
+use super::scope::Kind;
+use crate::diagnostic::Diagnostic;
+use crate::invert::invert_body;
+use crate::source::Span;
+use crate::tree::{self, Compute, Expression};
+
+impl Lowering<'_> {
+    /// `vacate t; add.f t, …` on a fresh variable of the frame.
+    pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
+        let value = self.value(tree, tree.class);
+        let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
+        let Some(variable) = self.bind(&tree.name, class, Shape::Scalar, true) else { return };
+        let Some(value) = value else { return };
+        self.vacate(variable, span);
+        self.accumulate(Update::Add, tree.function, variable, value.sources, span);
+    }
+
+    /// `sub.f t, …; vacate t`, and the variable is free again.
+    pub(super) fn delocal(&mut self, tree: &tree::Local, span: Span) {
+        let Some(variable) = self.ending(tree) else { return };
+        let class = self.class_of(Base::Frame(variable));
+        if let Some(annotated) = tree.class.filter(|c| *c != class) {
+            let message = format!("`{}` is {}, not {}", tree.name.text, class.name(), annotated.name());
+            self.report.add(Diagnostic::error(message, tree.name.span, "another class"));
+        }
+        let value = self.value(tree, Some(class));
+        self.current.scopes.remove(&tree.name.text);
+        self.current.frame.release(&tree.name.text, variable);
+        let Some(value) = value else { return };
+        self.accumulate(Update::Sub, tree.function, variable, value.sources, span);
+        self.vacate(variable, span);
+    }
+
+    fn accumulate(
+        &mut self,
+        update: Update,
+        function: Function,
+        variable: u32,
+        sources: Vec<Operand>,
+        span: Span,
+    ) {
+        let target = Operand::Place(Place::scalar(Base::Frame(variable)));
+        let operands: ArrayVec<Operand, 3> = std::iter::once(target).chain(sources).take(3).collect();
+        self.code.push(update, function, operands, Link::None, span);
+    }
+
+    /// The frame variable of the local that a `delocal` ends.
+    fn ending(&mut self, tree: &tree::Local) -> Option<u32> {
+        let name = &tree.name;
+        if let Some(variable) = self.current.scopes.innermost(&name.text).and_then(|local| local.open) {
+            return Some(variable);
+        }
+        let message = format!("no local `{}` is open in this block", name.text);
+        let diagnostic = Diagnostic::error(message, name.span, "ended here");
+        match self.current.scopes.find(&name.text) {
+            Some(local) if local.open.is_some() => self.report.fail(
+                diagnostic
+                    .with(local.span, "opened here, in another block")
+                    .help("`local` and `delocal` stand in the same block"),
+            ),
+            Some(local) => self.report.fail(diagnostic.with(local.span, "this is no `local`")),
+            None => {
+                let names = self.current.scopes.names();
+                match self.report.suggest(&name.text, names) {
+                    Some(help) => self.report.fail(diagnostic.help(help)),
+                    None => self.report.fail(diagnostic),
+                }
+            }
+        }
+    }
+
+    /// The value of a local: its class, and the sources with literals to match.
+    fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<Value> {
+        if tree.sources.len() != tree.function.arity() {
+            let message = format!("`{}` takes {} sources", tree.function.name(), tree.function.arity());
+            let text = format!("{} given", tree.sources.len());
+            return self.report.fail(Diagnostic::error(message, tree.name.span, text));
+        }
+        let sources: Vec<Option<Source>> = tree.sources.iter().map(|s| self.source(s)).collect();
+        let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
+        let form = form(tree.function, class, &sources);
+        let result = form.map(Form::result).or(class).unwrap_or(Class::Int);
+        let typed: Vec<Option<Operand>> = sources
+            .into_iter()
+            .zip(&tree.sources)
+            .enumerate()
+            .map(|(n, (source, expression))| self.local_source(source, expression, form, n))
+            .collect();
+        Some(Value { class: result, sources: typed.into_iter().collect::<Option<_>>()? })
+    }
+
+    /// Where no form fits, the verifier says so: the literals keep the class they are written in.
+    fn local_source(
+        &mut self,
+        source: Source,
+        expression: &Expression,
+        form: Option<Form>,
+        n: usize,
+    ) -> Option<Operand> {
+        let class = form.map_or(source.class(), |form| form.source(n));
+        self.typed(source, class, expression.span)
+    }
+
+    /// What the first body opens stays open in the second and is closed by the way back.
+    pub(super) fn compute(&mut self, tree: &Compute) {
+        let errors = self.report.count();
+        self.current.scopes.enter(Kind::Block);
+        let block = self.code.open(BlockKind::Compute);
+        self.nodes(&tree.body);
+        self.code.close(block);
+        let block = self.code.open(BlockKind::Apply);
+        self.body(&tree.apply);
+        self.code.close(block);
+        if self.report.count() == errors {
+            self.uncompute(tree);
+            self.leave_scope();
+        } else {
+            // The way back would only repeat them, and leave open what it can't close.
+            self.current.scopes.leave();
+        }
+    }
+
+    fn uncompute(&mut self, tree: &Compute) {
+        let inverse = match invert_body(&tree.body) {
+            Ok(inverse) => inverse,
+            Err(diagnostics) => return diagnostics.into_iter().for_each(|d| self.report.add(d)),
+        };
+        let block = self.code.open(BlockKind::Uncompute);
+        self.enter_copy();
+        self.nodes(&inverse);
+        self.leave_copy();
+        self.code.close(block);
+    }
+}
+
+/// The value that a local starts and ends with.
+struct Value {
+    class: Class,
+    sources: Vec<Operand>,
+}

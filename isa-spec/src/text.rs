@@ -1,0 +1,123 @@
+//! Instructions and operands as source text, in the names of their module. Knows the spelling of
+//! one instruction; knows no layout of a file.
+
+use crate::arith::Order;
+use crate::instruction::{
+    Argument, Base, Call, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
+};
+use crate::module::{Module, Procedure};
+use crate::update::Shape;
+
+/// Spells the instructions of one procedure.
+#[derive(Clone, Copy)]
+pub struct Speller<'a> {
+    pub module: &'a Module,
+    pub procedure: &'a Procedure,
+}
+
+impl Speller<'_> {
+    /// The instruction as it would stand in source text; `label` names a branch half by its index.
+    pub fn instruction(&self, instruction: &Instruction, label: impl Fn(u32) -> String) -> String {
+        let mnemonic = mnemonic(instruction);
+        let mut operands: Vec<String> = Vec::new();
+        match (&instruction.link, instruction.update.shape()) {
+            (Link::Partner(partner), _) => {
+                operands.push(label(*partner));
+                operands.push(self.condition(instruction));
+            }
+            (_, Shape::Condition) => operands.push(self.condition(instruction)),
+            (Link::Calls(calls), Shape::CallVia) => {
+                let cell = instruction.operands.first().map_or(String::new(), |cell| self.operand(cell));
+                let arguments = calls.first().map_or(String::new(), |call| self.arguments(call));
+                operands.push(format!("{cell}({arguments})"));
+            }
+            (Link::Calls(calls), _) => operands.extend(calls.iter().map(|call| self.call(call))),
+            (Link::None, _) => operands.extend(instruction.operands.iter().map(|o| self.operand(o))),
+        }
+        if operands.is_empty() { mnemonic } else { format!("{mnemonic} {}", operands.join(", ")) }
+    }
+
+    /// The condition of a branch half or an `assert`.
+    pub fn condition(&self, instruction: &Instruction) -> String {
+        match &instruction.operands[..] {
+            [a, b] => {
+                let symbol = instruction.function.order().map_or("?", Order::symbol);
+                format!("{} {symbol} {}", self.operand(a), self.operand(b))
+            }
+            _ => instruction.function.name().to_owned(),
+        }
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let callee = self.module.procedures.get(call.procedure as usize);
+        format!("{}({})", callee.map_or("?", |p| &p.name), self.arguments(call))
+    }
+
+    fn arguments(&self, call: &Call) -> String {
+        let arguments: Vec<String> = call.arguments.iter().map(|argument| self.argument(argument)).collect();
+        arguments.join(", ")
+    }
+
+    /// An argument of a call.
+    pub fn argument(&self, argument: &Argument) -> String {
+        match argument {
+            Argument::Scalar(operand) => self.operand(operand),
+            Argument::Slice(slice) => self.slice(slice),
+        }
+    }
+
+    fn slice(&self, slice: &Slice) -> String {
+        let name = self.name(slice.base);
+        match &slice.range {
+            Range::Whole => name.to_owned(),
+            Range::Span { from, to, step: 1 } => format!("{name}[{}..{}]", self.term(from), self.term(to)),
+            Range::Span { from, to, step } => {
+                format!("{name}[{}..{} step {step}]", self.term(from), self.term(to))
+            }
+            Range::Row(row) => format!("{name}[{}, ..]", self.term(row)),
+            Range::Column(column) => format!("{name}[.., {}]", self.term(column)),
+        }
+    }
+
+    /// An operand of an instruction.
+    pub fn operand(&self, operand: &Operand) -> String {
+        match operand {
+            Operand::Int(value) => value.to_string(),
+            Operand::Real(value) => format!("{value:?}"),
+            Operand::Mode => "mode".to_owned(),
+            Operand::Place(place) => self.place(place),
+        }
+    }
+
+    fn place(&self, place: &Place) -> String {
+        let name = self.name(place.base);
+        let adjoint = if place.adjoint { "'" } else { "" };
+        match place.index.as_deref() {
+            None => format!("{name}{adjoint}"),
+            Some(Index::One(term)) => format!("{name}{adjoint}[{}]", self.term(term)),
+            Some(Index::Two(row, column)) => {
+                format!("{name}{adjoint}[{}, {}]", self.term(row), self.term(column))
+            }
+        }
+    }
+
+    fn term(&self, term: &Term) -> String {
+        match (term.cell, term.offset) {
+            (None, offset) => offset.to_string(),
+            (Some(cell), 0) => self.name(cell).to_owned(),
+            (Some(cell), offset) if offset > 0 => format!("{}+{offset}", self.name(cell)),
+            (Some(cell), offset) => format!("{}-{}", self.name(cell), offset.unsigned_abs()),
+        }
+    }
+
+    fn name(&self, base: Base) -> &str {
+        self.module.declaration(self.procedure, base).map_or("?", |declaration| declaration.name)
+    }
+}
+
+/// `add`, `add.mul`, `br`.
+pub fn mnemonic(instruction: &Instruction) -> String {
+    let (update, function) = (instruction.update, instruction.function);
+    let plain = function == crate::Function::Copy || update.shape() != Shape::Accumulate;
+    if plain { update.name().to_owned() } else { format!("{}.{}", update.name(), function.name()) }
+}

@@ -1,0 +1,166 @@
+//! Saved states: bytes that another run of the same program can go on from.
+//!
+//! Layout: magic, format version, CRC-32 of all that follows, the program's hash, then state and
+//! residues. Whatever the bytes are, the outcome is an error or a state that the machine could have
+//! reached by itself as far as memory safety goes: every offset is checked against the program.
+
+use reviver_isa::instruction::Class;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::history::Residues;
+use crate::op::Kind;
+use crate::program::{FORWARD, Program};
+use crate::state::{Frame, State};
+
+const MAGIC: [u8; 8] = *b"RVRSTATE";
+const VERSION: u16 = 1;
+const HEADER: usize = MAGIC.len() + 2 + 4;
+
+/// Why bytes are not a state to go on from.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StateError {
+    #[error("this is not a state file")]
+    NotAState,
+    #[error("the state file has format {found}, and this version reads {VERSION}")]
+    Version { found: u16 },
+    #[error("the state file is damaged: its checksum does not match")]
+    Damaged,
+    #[error("the state file belongs to another program")]
+    OtherProgram,
+    #[error("the state file does not fit the program: {0}")]
+    Unfit(&'static str),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    program: u128,
+    state: State,
+    residues: Option<Residues>,
+}
+
+/// A state and its residues as bytes.
+pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> Vec<u8> {
+    let saved = Saved { program: program.hash(), state: state.clone(), residues: residues.cloned() };
+    let body = bincode::serde::encode_to_vec(&saved, bincode::config::standard())
+        .expect("a state is plain data: encoding it to memory can't fail");
+    let mut bytes = Vec::with_capacity(HEADER + body.len());
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(crc32fast::hash(&body).to_le_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// The inverse of [`encode`].
+///
+/// # Errors
+/// Bytes that aren't a state of this program.
+pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues>), StateError> {
+    let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(StateError::NotAState)?;
+    if *magic != MAGIC {
+        return Err(StateError::NotAState);
+    }
+    let (version, rest) = rest.split_first_chunk::<2>().ok_or(StateError::Damaged)?;
+    let found = u16::from_le_bytes(*version);
+    if found != VERSION {
+        return Err(StateError::Version { found });
+    }
+    let (checksum, body) = rest.split_first_chunk::<4>().ok_or(StateError::Damaged)?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+        return Err(StateError::Damaged);
+    }
+    let (saved, read): (Saved, usize) = bincode::serde::decode_from_slice(body, bincode::config::standard())
+        .map_err(|_| StateError::Damaged)?;
+    if read != body.len() {
+        return Err(StateError::Damaged);
+    }
+    if saved.program != program.hash() {
+        return Err(StateError::OtherProgram);
+    }
+    check(program, &saved.state).map_err(StateError::Unfit)?;
+    Ok((saved.state, saved.residues))
+}
+
+/// Everything that the interpreter takes for granted.
+fn check(program: &Program, state: &State) -> Result<(), &'static str> {
+    let module = program.module();
+    if state.calls.len() > module.limits.depth as usize {
+        return Err("too many open calls");
+    }
+    let (frames, procedure) = walk_calls(program, state)?;
+    if (state.ints.len(), state.reals.len()) != frames {
+        return Err("the cells don't match its memory layout");
+    }
+    check_pools(program, state)?;
+    if !state.ints.iter().all(|value| module.word.range().contains(value)) {
+        return Err("an integer is wider than its words");
+    }
+    let bounds = &module.procedures[procedure];
+    if !(bounds.entry < state.position && state.position <= bounds.exit) {
+        return Err("the position is outside of the procedure");
+    }
+    Ok(())
+}
+
+/// Cells of each class that the open calls account for, and the innermost procedure.
+fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize), &'static str> {
+    let (mut ints, mut reals) = program.layout.static_cells();
+    let (mut references, mut procedure, mut inverted) = (0usize, 0usize, false);
+    let mut frame = Frame::default();
+    for record in &state.calls {
+        let op =
+            program.code[FORWARD].get(record.site as usize).ok_or("a call record names no instruction")?;
+        let is_call = matches!(op.kind, Kind::Call | Kind::Uncall);
+        if !is_call || program.procedure_of(record.site) != procedure {
+            return Err("a call record names no call of its procedure");
+        }
+        if record.frame != frame || record.inverted != inverted {
+            return Err("a call record does not continue the one before");
+        }
+        let site = &program.calls[op.a as usize];
+        procedure = site.procedure as usize;
+        frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
+        ints += program.layout.frame_ints[procedure] as usize;
+        reals += program.layout.frame_reals[procedure] as usize;
+        references += site.arguments.len();
+        inverted ^= op.kind == Kind::Uncall;
+    }
+    if state.references.len() != references || state.frame != frame || state.inverted != inverted {
+        return Err("the innermost call does not match its records");
+    }
+    check_references(program, state)?;
+    Ok(((ints, reals), procedure))
+}
+
+fn check_references(program: &Program, state: &State) -> Result<(), &'static str> {
+    let mut references = state.references.iter();
+    for record in &state.calls {
+        let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
+        let callee = &program.module().procedures[site.procedure as usize];
+        for (parameter, reference) in callee.parameters.iter().zip(references.by_ref()) {
+            let cells = match parameter.class {
+                Class::Int => state.ints.len(),
+                Class::Real => state.reals.len(),
+            };
+            let last = u64::from(reference.base)
+                + u64::from(reference.length.saturating_sub(1)) * u64::from(reference.stride);
+            let outside = reference.length != 0 && last >= cells as u64;
+            if outside || reference.stride == 0 || !parameter.slice && reference.length != 1 {
+                return Err("a reference leads outside of the cells");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_pools(program: &Program, state: &State) -> Result<(), &'static str> {
+    let layout = &program.layout;
+    let ints = &state.ints[layout.pool_ints_start as usize..];
+    let reals = &state.reals[layout.pool_reals_start as usize..];
+    if ints.starts_with(&layout.pool_ints) && reals.starts_with(&layout.pool_reals) {
+        Ok(())
+    } else {
+        Err("the constants are not the program's")
+    }
+}

@@ -1,0 +1,93 @@
+//! Fingerprints of states. Neither digest contains counters, the step number or history.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::program::Program;
+use crate::state::{State, TapeEntry};
+
+/// A 128-bit fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub u128);
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Everything that decides how the run goes on: cells, stacks, tapes, call records, direction and
+/// position. Comparable between states of one program.
+pub fn state_digest(state: &State) -> Digest {
+    let mut hash = Hasher::default();
+    hash.ints(&state.ints);
+    hash.words(&state.reals);
+    hash.storage(state);
+    hash.count(state.calls.len());
+    for call in &state.calls {
+        hash.word(u64::from(call.site) << 1 | u64::from(call.inverted));
+    }
+    hash.count(state.references.len());
+    for reference in &state.references {
+        hash.word(u64::from(reference.base) << 32 | u64::from(reference.length));
+        hash.word(u64::from(reference.stride));
+    }
+    hash.word(u64::from(state.position) << 1 | u64::from(state.inverted));
+    hash.digest()
+}
+
+/// The values of globals, stacks and tapes: to compare programs with the same declarations.
+pub fn value_digest(program: &Program, state: &State) -> Digest {
+    let mut hash = Hasher::default();
+    let (main_ints, main_reals) = (program.layout.main_ints, program.layout.main_reals);
+    hash.ints(&state.ints[..main_ints as usize]);
+    hash.words(&state.reals[..main_reals as usize]);
+    hash.storage(state);
+    hash.digest()
+}
+
+#[derive(Default)]
+struct Hasher(Xxh3);
+
+impl Hasher {
+    fn word(&mut self, word: u64) {
+        self.0.update(&word.to_le_bytes());
+    }
+
+    fn count(&mut self, count: usize) {
+        self.word(count as u64);
+    }
+
+    fn words(&mut self, words: &[u64]) {
+        self.count(words.len());
+        words.iter().for_each(|&word| self.word(word));
+    }
+
+    fn ints(&mut self, ints: &[i64]) {
+        self.count(ints.len());
+        ints.iter().for_each(|&int| self.word(int as u64));
+    }
+
+    fn storage(&mut self, state: &State) {
+        self.ints(&state.int_stack);
+        self.words(&state.real_stack);
+        for tape in [&state.input, &state.output] {
+            self.count(tape.len());
+            for entry in tape {
+                match entry {
+                    TapeEntry::Int(value) => {
+                        self.word(0);
+                        self.word(*value as u64);
+                    }
+                    TapeEntry::Real(bits) => {
+                        self.word(1);
+                        self.word(*bits);
+                    }
+                }
+            }
+        }
+    }
+
+    fn digest(&self) -> Digest {
+        Digest(self.0.digest128())
+    }
+}

@@ -1,0 +1,40 @@
+//! How far a float program is from where it started after going there and back.
+
+use reviver_isa::instruction::Class;
+
+use crate::program::Program;
+use crate::state::State;
+use crate::values::Value;
+
+/// The largest difference of a cell between the start and the end of a round trip.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drift {
+    /// The cell, as `x` or `A[3]`.
+    pub cell: String,
+    pub absolute: f64,
+    /// In units of the last place of the largest magnitude that the cell had at start, turn and end.
+    pub ulps: f64,
+}
+
+/// The largest drift of all real cells; `None` if every one came back bit for bit.
+pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State) -> Option<Drift> {
+    let real = program.module().globals.iter().enumerate().filter(|(_, g)| g.class == Class::Real);
+    let mut largest: Option<Drift> = None;
+    for (n, _) in real {
+        for (element, cell) in program.cells(n).enumerate() {
+            let bits = [start.reals[cell], turn.reals[cell], end.reals[cell]];
+            if bits[0] == bits[2] {
+                continue;
+            }
+            let [from, _, to] = bits.map(|b| program.approximate(Value::Real(b)));
+            let absolute = (to - from).abs();
+            if largest.as_ref().is_none_or(|l| absolute > l.absolute) {
+                let magnitude = |b: &u64| program.approximate(Value::Real(*b)).abs();
+                let peak = bits.into_iter().max_by(|a, b| magnitude(a).total_cmp(&magnitude(b)));
+                let ulp = program.ulp(peak.unwrap_or(bits[0]));
+                largest = Some(Drift { cell: program.cell_name(n, element), absolute, ulps: absolute / ulp });
+            }
+        }
+    }
+    largest
+}

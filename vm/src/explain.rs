@@ -1,0 +1,250 @@
+//! Traps in the words of the program: which instruction, which cells, what was expected and what
+//! was found, and the other half of paired things. Reads a state; changes nothing.
+
+use reviver_isa::instruction::{Class, Instruction, Link, Operand};
+use reviver_isa::module::{Procedure, Shape as Cells};
+use reviver_isa::text::Speller;
+use reviver_isa::update::Update;
+
+use crate::program::Program;
+use crate::state::State;
+use crate::trap::{Cause, Trap};
+use crate::values::{Value, element_name};
+
+/// A trap for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// One sentence without a full stop.
+    pub message: String,
+    /// The instruction that trapped, as source text.
+    pub instruction: String,
+    /// Index of the instruction, its procedure and its source line, if known.
+    pub at: u32,
+    pub procedure: String,
+    pub line: Option<u32>,
+    /// Facts: values of the operands, what was expected, the paired instruction.
+    pub notes: Vec<String>,
+}
+
+/// Explains a trap in the state that it left.
+pub fn explain(program: &Program, state: &State, trap: Trap) -> Explanation {
+    Explainer { program, state, trap }.explain()
+}
+
+struct Explainer<'a> {
+    program: &'a Program,
+    state: &'a State,
+    trap: Trap,
+}
+
+impl<'a> Explainer<'a> {
+    fn explain(&self) -> Explanation {
+        let at = self.trap.at;
+        Explanation {
+            message: self.message(),
+            instruction: self.spell(at),
+            at,
+            procedure: self.procedure(at).name.clone(),
+            line: self.line(at),
+            notes: self.notes(),
+        }
+    }
+
+    fn instruction(&self, at: u32) -> &'a Instruction {
+        &self.program.module().code[at as usize]
+    }
+
+    fn procedure(&self, at: u32) -> &'a Procedure {
+        &self.program.module().procedures[self.program.procedure_of(at)]
+    }
+
+    fn line(&self, at: u32) -> Option<u32> {
+        self.program.module().structure.lines.get(at as usize).copied()
+    }
+
+    fn speller(&self, at: u32) -> Speller<'a> {
+        Speller { module: self.program.module(), procedure: self.procedure(at) }
+    }
+
+    fn spell(&self, at: u32) -> String {
+        match self.instruction(at).update {
+            Update::Enter => format!(".proc {}", self.procedure(at).name),
+            Update::Exit => ".end".to_owned(),
+            _ => self.speller(at).instruction(self.instruction(at), |other| self.label(other)),
+        }
+    }
+
+    /// The label of an instruction, or where it is.
+    fn label(&self, at: u32) -> String {
+        let labels = &self.program.module().structure.labels;
+        match labels.binary_search_by_key(&at, |(index, _)| *index) {
+            Ok(n) => labels[n].1.clone(),
+            Err(_) => format!("#{at}"),
+        }
+    }
+
+    /// "`again: br loop, always` (line 12)"
+    fn place(&self, at: u32) -> String {
+        let labelled = format!("{}: {}", self.label(at), self.spell(at));
+        match self.line(at) {
+            Some(line) => format!("`{labelled}` (line {line})"),
+            None => format!("`{labelled}`"),
+        }
+    }
+
+    fn message(&self) -> String {
+        let at = self.trap.at;
+        let update = self.instruction(at).update;
+        match self.trap.cause {
+            Cause::Fault(fault) => fault.to_string(),
+            Cause::AssertFailed => "the assertion does not hold".into(),
+            Cause::UnexpectedFall if update == Update::From => {
+                "fell into a `from` whose condition says that its `br` was taken".into()
+            }
+            Cause::UnexpectedFall => {
+                "going backward, came to a `br` whose condition says that it was taken".into()
+            }
+            Cause::UnexpectedJump { .. } if update == Update::Br => {
+                "the `br` is taken, but the condition of its `from` says that it isn't".into()
+            }
+            Cause::UnexpectedJump { .. } => {
+                "going backward, the `from` leads to its `br`, whose condition says that it wasn't taken"
+                    .into()
+            }
+            Cause::Index { dimension, index, length, .. } => {
+                let which = ["index", "second index"].get(dimension as usize).copied().unwrap_or("index");
+                format!("the {which} is {index}, outside of 0..{length}")
+            }
+            Cause::Alias { .. } => "a target is also a source or an index of its own instruction".into(),
+            Cause::NotVacant { class, cell } => self.not_vacant(class, cell),
+            Cause::FrameNotVacant { class, cell } => {
+                format!("{} when its procedure ends", self.not_vacant(class, cell))
+            }
+            Cause::ReferenceChanged { argument } => {
+                format!("argument {} refers to another cell than at the procedure's other end", argument + 1)
+            }
+            Cause::ArgumentsOverlap { first, second } => {
+                format!("arguments {} and {} share cells, and not both are `in`", first + 1, second + 1)
+            }
+            Cause::SliceBounds { argument, from, to, length } => {
+                format!("argument {} takes {from}..{to} of {length} elements", argument + 1)
+            }
+            Cause::StackEmpty { class } => format!("the {} stack is empty", class_word(class)),
+            Cause::StackFull { limit } => format!("the stack is full: it holds at most {limit} values"),
+            Cause::DepthExceeded { limit } => format!("more than {limit} calls are open"),
+            Cause::FramesFull => "the frames of open calls take more cells than there are".into(),
+            Cause::TapeEmpty { output } => format!("the {} tape is empty", tape_word(output)),
+            Cause::TapeClass { output, wanted } => {
+                let (tape, wanted) = (tape_word(output), class_word(wanted));
+                format!("the next value of the {tape} tape is not {wanted}")
+            }
+            Cause::Irreversible => {
+                "this instruction has thrown information away: there is no way back over it".into()
+            }
+        }
+    }
+
+    fn not_vacant(&self, class: Class, cell: u32) -> String {
+        let value = self.value(class, cell);
+        format!("`{}` must be vacant but is {value}", cell_name(self.program, self.state, class, cell))
+    }
+
+    fn value(&self, class: Class, cell: u32) -> String {
+        let cell = cell as usize;
+        let value = match class {
+            Class::Int => self.state.ints.get(cell).map(|&v| Value::Int(v)),
+            Class::Real => self.state.reals.get(cell).map(|&v| Value::Real(v)),
+        };
+        value.map_or("?".into(), |v| self.program.text(v))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let at = self.trap.at;
+        let mut notes = self.operand_values(at);
+        match self.trap.cause {
+            Cause::UnexpectedJump { partner } => {
+                notes.push(format!("the pair is {} and {}", self.place(at), self.place(partner)));
+                notes.extend(self.operand_values(partner));
+            }
+            Cause::UnexpectedFall => {
+                if let Link::Partner(partner) = self.instruction(at).link {
+                    notes.push(format!("its partner is {}", self.place(partner)));
+                    notes.push(format!("it was reached from {} instead", self.neighbour(at)));
+                }
+            }
+            Cause::Irreversible => {
+                notes.push("run with a history (`--exact`) to go back over it".into());
+            }
+            Cause::DepthExceeded { .. } => notes.push("`.limit depth` raises the limit".into()),
+            Cause::StackFull { .. } => notes.push("`.limit stack` raises the limit".into()),
+            _ => {}
+        }
+        notes.dedup();
+        notes
+    }
+
+    /// The instruction from which a fall reached this one.
+    fn neighbour(&self, at: u32) -> String {
+        let before = if self.instruction(at).update == Update::From { at.saturating_sub(1) } else { at + 1 };
+        self.place(before)
+    }
+
+    /// "`a` is 3" for every cell that an instruction names directly.
+    fn operand_values(&self, at: u32) -> Vec<String> {
+        let speller = self.speller(at);
+        let places = self.instruction(at).operands.iter().filter(|o| matches!(o, Operand::Place(_)));
+        places
+            .filter_map(|operand| {
+                let (class, cell) = self.resolve(at, operand)?;
+                Some(format!("{} is {}", speller.operand(operand), self.value(class, cell)))
+            })
+            .collect()
+    }
+
+    /// The cell of an operand in the current state.
+    fn resolve(&self, at: u32, operand: &Operand) -> Option<(Class, u32)> {
+        crate::lookup::cell_of(self.program, self.state, at, operand)
+    }
+}
+
+fn class_word(class: Class) -> &'static str {
+    match class {
+        Class::Int => "integer",
+        Class::Real => "real",
+    }
+}
+
+fn tape_word(output: bool) -> &'static str {
+    if output { "output" } else { "input" }
+}
+
+/// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's),
+/// or the value of an immediate.
+pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> String {
+    let module = program.module();
+    let within = |start: u32, shape: Cells| {
+        (start..start.saturating_add(shape.cells() as u32)).contains(&cell).then(|| (cell - start) as usize)
+    };
+    for (global, &start) in module.globals.iter().zip(&program.layout.globals) {
+        if global.class == class
+            && let Some(n) = within(start, global.shape)
+        {
+            return element_name(&global.name, global.shape, n);
+        }
+    }
+    for (procedure, frame) in crate::lookup::open_frames(program, state) {
+        let base = match class {
+            Class::Int => frame.ints,
+            Class::Real => frame.reals,
+        };
+        let owner = &module.procedures[procedure];
+        for (variable, &offset) in owner.frame.iter().zip(&program.layout.frames[procedure]) {
+            if variable.class == class
+                && let Some(n) = within(base + offset, variable.shape)
+            {
+                return element_name(&variable.name, variable.shape, n);
+            }
+        }
+    }
+    "a constant".into()
+}

@@ -1,0 +1,132 @@
+//! A program and a state, and travel through it: a step, a run, to the end, to a step, to a
+//! position, in both directions.
+
+use std::sync::Arc;
+
+use crate::engine::execute;
+use crate::history::Residues;
+use crate::interp::{Stop, Travel};
+use crate::program::Program;
+use crate::state::{Counters, Frame, State};
+use crate::trap::Trap;
+use crate::values;
+
+/// A running program. Cloning it clones the whole run.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    program: Arc<Program>,
+    state: State,
+    residues: Option<Residues>,
+}
+
+impl Machine {
+    /// At the beginning: initial values, and the defaults of given cells.
+    pub fn at_begin(program: Arc<Program>) -> Machine {
+        let mut state = initial_state(&program, program.begin());
+        values::set_defaults(&program, &mut state);
+        Machine { program, state, residues: None }
+    }
+
+    /// At the end, before any result is given: initial values everywhere. Running backward from
+    /// here takes steps below 0.
+    pub fn at_end(program: Arc<Program>) -> Machine {
+        let state = initial_state(&program, program.end());
+        Machine { program, state, residues: None }
+    }
+
+    /// Goes on from a saved state of the same program.
+    pub fn resume(program: Arc<Program>, state: State, residues: Option<Residues>) -> Machine {
+        Machine { program, state, residues }
+    }
+
+    /// Keeps residues from now on, so that going back is bit for bit exact and leads over
+    /// irreversible instructions too.
+    pub fn keep_residues(&mut self) {
+        self.residues.get_or_insert_default();
+    }
+
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The state, to give inputs. Changing it in the middle of a run begins another history.
+    pub fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    pub fn residues(&self) -> Option<&Residues> {
+        self.residues.as_ref()
+    }
+
+    /// Memory that the history takes.
+    pub fn history_bytes(&self) -> usize {
+        self.residues.as_ref().map_or(0, Residues::bytes)
+    }
+
+    /// Makes at most `budget` steps.
+    ///
+    /// # Errors
+    /// A trap; the state is then the one before the instruction that trapped.
+    pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        execute(&self.program, &mut self.state, self.residues.as_mut(), travel, budget)
+    }
+
+    /// Makes one step.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn step(&mut self, travel: Travel) -> Result<Stop, Trap> {
+        self.run(travel, 1)
+    }
+
+    /// Travels to a step, in whichever direction it lies, or to the bound before it.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn run_to_step(&mut self, step: i64) -> Result<Stop, Trap> {
+        let travel = if step >= self.state.step { Travel::Forward } else { Travel::Backward };
+        self.run(travel, step.abs_diff(self.state.step))
+    }
+
+    /// Travels until the machine stands at a position, at least one and at most `budget` steps.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn run_to_position(&mut self, position: u32, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        for _ in 0..budget {
+            let stop = self.step(travel)?;
+            if stop == Stop::Bound || self.state.position == position {
+                return Ok(stop);
+            }
+        }
+        Ok(Stop::Budget)
+    }
+}
+
+fn initial_state(program: &Program, position: u32) -> State {
+    let (ints, reals) = program.layout.static_cells();
+    let mut state = State {
+        ints: vec![0; ints],
+        reals: vec![0; reals],
+        int_stack: Vec::new(),
+        real_stack: Vec::new(),
+        input: Vec::new(),
+        output: Vec::new(),
+        calls: Vec::new(),
+        references: Vec::new(),
+        frame: Frame::default(),
+        inverted: false,
+        position,
+        step: 0,
+        counters: Counters::default(),
+    };
+    let layout = &program.layout;
+    state.ints[layout.pool_ints_start as usize..].copy_from_slice(&layout.pool_ints);
+    state.reals[layout.pool_reals_start as usize..].copy_from_slice(&layout.pool_reals);
+    values::set_initial(program, &mut state);
+    state
+}

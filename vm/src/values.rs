@@ -1,0 +1,268 @@
+//! The program's interface: named cells in and out, as values and as text. Knows globals by their
+//! declarations; knows no instruction.
+
+use std::ops::Range;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, RealSystem, Role, Values};
+use reviver_isa::number::{F32, F64, FixedPoint, Reals};
+use thiserror::Error;
+
+use crate::engine::with_reals;
+use crate::interp::Travel;
+use crate::program::{Program, literal_bits};
+use crate::state::{State, TapeEntry};
+
+/// One cell's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    Int(i64),
+    /// Bits of the program's number system.
+    Real(u64),
+}
+
+/// Why a value can't be given to a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ValueError {
+    #[error("`{text}` is not an integer of {bits} bits")]
+    NotAnInteger { text: String, bits: u32 },
+    #[error("`{text}` is not a number that fits into {system}")]
+    NotAReal { text: String, system: RealSystem },
+    #[error("`{name}` has {cells} cells, and {given} values were given")]
+    Length { name: String, cells: u64, given: usize },
+}
+
+/// A cell that isn't what it must be at an end of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Garbage {
+    /// `x`, `A[3]`, `M[1,2]`, or what else was left.
+    pub name: String,
+    pub found: String,
+    pub expected: String,
+}
+
+impl Program {
+    /// The global with this name.
+    pub fn global(&self, name: &str) -> Option<(usize, &Global)> {
+        self.module().globals.iter().enumerate().find(|(_, g)| g.name == name)
+    }
+
+    /// The offsets of a global's cells, in its class.
+    pub fn cells(&self, global: usize) -> Range<usize> {
+        let (Some(&start), Some(declared)) =
+            (self.layout.globals.get(global), self.module().globals.get(global))
+        else {
+            return 0..0;
+        };
+        start as usize..start as usize + declared.shape.cells() as usize
+    }
+
+    /// The values of a global.
+    pub fn read(&self, state: &State, global: usize) -> Vec<Value> {
+        let cells = self.cells(global);
+        match self.module().globals.get(global).map(|g| g.class) {
+            Some(Class::Int) => state.ints[cells].iter().map(|&v| Value::Int(v)).collect(),
+            Some(Class::Real) => state.reals[cells].iter().map(|&v| Value::Real(v)).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Gives values to all cells of a global, as text.
+    ///
+    /// # Errors
+    /// A text that is no number of the cell's class, or a wrong number of values; the state is
+    /// unchanged then.
+    pub fn give(&self, state: &mut State, global: usize, texts: &[&str]) -> Result<(), ValueError> {
+        let Some(declared) = self.module().globals.get(global) else { return Ok(()) };
+        let cells = self.cells(global);
+        if texts.len() != cells.len() {
+            let (name, cells) = (declared.name.clone(), cells.len() as u64);
+            return Err(ValueError::Length { name, cells, given: texts.len() });
+        }
+        let values: Vec<Value> =
+            texts.iter().map(|text| self.parse(declared.class, text)).collect::<Result<_, _>>()?;
+        for (cell, value) in cells.zip(values) {
+            match value {
+                Value::Int(v) => state.ints[cell] = v,
+                Value::Real(v) => state.reals[cell] = v,
+            }
+        }
+        Ok(())
+    }
+
+    /// A number of a class as text, in the program's numbers.
+    ///
+    /// # Errors
+    /// A text that is no such number.
+    pub fn parse(&self, class: Class, text: &str) -> Result<Value, ValueError> {
+        let (module, text) = (self.module(), text.trim());
+        match class {
+            Class::Int => {
+                let bits = module.word.bits();
+                let value = text.parse().ok().filter(|v| module.word.range().contains(v));
+                value.map(Value::Int).ok_or_else(|| ValueError::NotAnInteger { text: text.into(), bits })
+            }
+            Class::Real => {
+                let system = module.real;
+                let value = with_reals!(system, |reals| reals.parse(text).map(|v| reals.to_bits(v)));
+                value.map(Value::Real).ok_or_else(|| ValueError::NotAReal { text: text.into(), system })
+            }
+        }
+    }
+
+    /// A tape entry as text: an integer if it reads as one, else a real.
+    ///
+    /// # Errors
+    /// A text that is neither.
+    pub fn parse_entry(&self, text: &str) -> Result<TapeEntry, ValueError> {
+        let looks_real = text.contains(['.', 'e', 'E']);
+        let class = if looks_real { Class::Real } else { Class::Int };
+        self.parse(class, text).map(|value| match value {
+            Value::Int(v) => TapeEntry::Int(v),
+            Value::Real(v) => TapeEntry::Real(v),
+        })
+    }
+
+    /// A value as text that reads back as the same bits.
+    pub fn text(&self, value: Value) -> String {
+        match value {
+            Value::Int(v) => v.to_string(),
+            Value::Real(bits) => {
+                with_reals!(self.module().real, |reals| reals.text(reals.of_bits(bits)))
+            }
+        }
+    }
+
+    /// The f64 nearest to a value.
+    pub fn approximate(&self, value: Value) -> f64 {
+        match value {
+            Value::Int(v) => v as f64,
+            Value::Real(bits) => {
+                with_reals!(self.module().real, |reals| reals.to_f64(reals.of_bits(bits)))
+            }
+        }
+    }
+
+    /// The unit in the last place of a real of this magnitude.
+    pub fn ulp(&self, bits: u64) -> f64 {
+        with_reals!(self.module().real, |reals| reals.ulp(reals.of_bits(bits)))
+    }
+
+    /// The name of a cell of a global: `x`, `A[3]`, `M[1,2]`.
+    pub fn cell_name(&self, global: usize, n: usize) -> String {
+        let Some(declared) = self.module().globals.get(global) else { return String::new() };
+        element_name(&declared.name, declared.shape, n)
+    }
+
+    /// What is not as it must be when the run has arrived at the end (or, travelling backward, at
+    /// the beginning): cells that differ from their initial value, and stacks that aren't empty.
+    pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
+        let mut garbage = Vec::new();
+        for (n, global) in self.module().globals.iter().enumerate() {
+            let free = match arrived {
+                Travel::Forward => global.role.is_result(),
+                Travel::Backward => global.role.is_given(),
+            };
+            if !free {
+                self.differences(state, n, &mut garbage);
+            }
+        }
+        for (what, left) in [("integer stack", state.int_stack.len()), ("real stack", state.real_stack.len())]
+        {
+            if left != 0 {
+                garbage.push(Garbage {
+                    name: what.into(),
+                    found: format!("{left} values"),
+                    expected: "empty".into(),
+                });
+            }
+        }
+        garbage
+    }
+
+    fn differences(&self, state: &State, global: usize, garbage: &mut Vec<Garbage>) {
+        for (n, found) in self.read(state, global).into_iter().enumerate() {
+            let expected = self.initial(global, n);
+            if !self.is_close(found, expected) {
+                garbage.push(Garbage {
+                    name: self.cell_name(global, n),
+                    found: self.text(found),
+                    expected: self.text(expected),
+                });
+            }
+        }
+    }
+
+    /// Equal, or for floats within the module's tolerance.
+    fn is_close(&self, found: Value, expected: Value) -> bool {
+        let module = self.module();
+        found == expected
+            || matches!(found, Value::Real(_))
+                && !module.real.is_exact()
+                && (self.approximate(found) - self.approximate(expected)).abs() <= module.tolerance()
+    }
+
+    fn initial(&self, global: usize, n: usize) -> Value {
+        let module = self.module();
+        match module.globals.get(global).map(|g| &g.initial) {
+            Some(Values::Ints(ints)) => Value::Int(ints.get(n).copied().unwrap_or(0)),
+            Some(Values::Reals(reals)) => {
+                Value::Real(literal_bits(module, reals.get(n).copied().unwrap_or(0.0)))
+            }
+            None => Value::Int(0),
+        }
+    }
+
+    /// Declared garbage: needed to run backward.
+    pub fn declared_garbage(&self) -> impl Iterator<Item = (usize, &Global)> {
+        self.module().globals.iter().enumerate().filter(|(_, g)| g.role == Role::Garbage)
+    }
+}
+
+/// `x`, `A[3]`, `M[1,2]`.
+pub(crate) fn element_name(name: &str, shape: reviver_isa::module::Shape, n: usize) -> String {
+    use reviver_isa::module::Shape;
+    match shape {
+        Shape::Scalar => name.to_owned(),
+        Shape::Vector(_) => format!("{name}[{n}]"),
+        Shape::Matrix(_, columns) => format!("{name}[{},{}]", n / columns as usize, n % columns as usize),
+    }
+}
+
+/// Puts every global at its initial value.
+pub(crate) fn set_initial(program: &Program, state: &mut State) {
+    for (n, global) in program.module().globals.iter().enumerate() {
+        put(program, state, n, &global.initial);
+    }
+}
+
+/// Puts the defaults of given cells in place.
+pub(crate) fn set_defaults(program: &Program, state: &mut State) {
+    for (n, global) in program.module().globals.iter().enumerate() {
+        if let Some(default) = &global.default {
+            state_zero(program, state, n, global.class);
+            put(program, state, n, default);
+        }
+    }
+}
+
+fn state_zero(program: &Program, state: &mut State, global: usize, class: Class) {
+    let cells = program.cells(global);
+    match class {
+        Class::Int => state.ints[cells].fill(0),
+        Class::Real => state.reals[cells].fill(0),
+    }
+}
+
+fn put(program: &Program, state: &mut State, global: usize, values: &Values) {
+    let cells = program.cells(global);
+    match values {
+        Values::Ints(ints) => {
+            cells.zip(ints).for_each(|(cell, &value)| state.ints[cell] = value);
+        }
+        Values::Reals(reals) => {
+            let module = program.module();
+            cells.zip(reals).for_each(|(cell, &value)| state.reals[cell] = literal_bits(module, value));
+        }
+    }
+}
