@@ -1,4 +1,12 @@
-//! Source files and places in them. Knows bytes and lines; knows no tokens.
+//! Source files and places in them. Knows bytes and lines; knows no tokens and reads no disk.
+//!
+//! Every file that is added is there to stay, a broken one too, so that a diagnostic can show the
+//! place that breaks it. What is wrong with a file's bytes is said once, here.
+
+use std::ops::Range;
+use std::string::FromUtf8Error;
+
+use crate::diagnostic::Diagnostic;
 
 /// Number of a file in [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,4 +25,208 @@ impl Span {
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
+
+    /// The empty span just behind this one.
+    pub fn after(self) -> Span {
+        Span { start: self.end, ..self }
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Bytes that a line may have. Longer ones come from generators gone wrong, and no tool shows them.
+pub const LONGEST_LINE: usize = 1 << 20;
+
+/// A line and a column for people: both count from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+#[derive(Clone, Debug)]
+struct SourceFile {
+    name: String,
+    text: String,
+    /// The first byte of each line; never empty.
+    line_starts: Vec<u32>,
+    problem: Option<Box<Diagnostic>>,
+}
+
+/// The files that an assembly has seen.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// A set without files.
+    pub fn new() -> Sources {
+        Sources::default()
+    }
+
+    /// Adds a file. Parsing reports what is wrong with its bytes, if anything.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        self.register(name.into(), text.into().into_bytes())
+    }
+
+    /// Adds a file that comes from outside. An error means that its bytes can't be a program; the
+    /// file is added all the same, so that the error can show its place.
+    pub fn add_bytes(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> Result<FileId, Box<Diagnostic>> {
+        let file = self.register(name.into(), bytes);
+        self.problem(file).map_or(Ok(file), |problem| Err(Box::new(problem.clone())))
+    }
+
+    fn register(&mut self, name: String, bytes: Vec<u8>) -> FileId {
+        let file = FileId(self.files.len() as u32);
+        let (text, problem) = match readable(file, bytes) {
+            Ok(text) => (text, None),
+            Err(unreadable) => (unreadable.shown, Some(unreadable.problem)),
+        };
+        let line_starts = line_starts(&text);
+        let problem = problem.or_else(|| long_line(file, &text, &line_starts)).map(Box::new);
+        self.files.push(SourceFile { name, text, line_starts, problem });
+        file
+    }
+
+    fn file(&self, file: FileId) -> Option<&SourceFile> {
+        self.files.get(file.0 as usize)
+    }
+
+    /// What keeps a file from being read as text, if anything.
+    pub fn problem(&self, file: FileId) -> Option<&Diagnostic> {
+        self.file(file)?.problem.as_deref()
+    }
+
+    /// The files so far.
+    pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..self.files.len() as u32).map(FileId)
+    }
+
+    /// The file of this name.
+    pub fn find(&self, name: &str) -> Option<FileId> {
+        self.files().find(|file| self.name(*file) == name)
+    }
+
+    /// A file's name; empty where there is no such file.
+    pub fn name(&self, file: FileId) -> &str {
+        self.file(file).map_or("", |f| &f.name)
+    }
+
+    /// A file's whole text; empty where there is no such file.
+    pub fn file_text(&self, file: FileId) -> &str {
+        self.file(file).map_or("", |f| &f.text)
+    }
+
+    /// The text of a span; empty where there is no such place.
+    pub fn text(&self, span: Span) -> &str {
+        self.file_text(span.file).get(span.range()).unwrap_or("")
+    }
+
+    /// Number of lines; an empty file has one, which is empty.
+    pub fn lines(&self, file: FileId) -> usize {
+        self.file(file).map_or(0, |f| f.line_starts.len())
+    }
+
+    /// The line (counted from 1) that a byte of a file is on.
+    pub fn line(&self, file: FileId, byte: u32) -> usize {
+        self.file(file).map_or(1, |f| f.line_starts.partition_point(|start| *start <= byte).max(1))
+    }
+
+    /// The place where a span begins.
+    pub fn position(&self, span: Span) -> Position {
+        let line = self.line(span.file, span.start);
+        let before = Span { start: self.line_span(span.file, line).start, end: span.start, ..span };
+        Position { line, column: self.text(before).chars().count() + 1 }
+    }
+
+    /// The bytes of a line (counted from 1), without its end.
+    pub fn line_span(&self, file: FileId, line: usize) -> Span {
+        let Some(source) = self.file(file) else {
+            return Span { file, start: 0, end: 0 };
+        };
+        let whole = source.text.len() as u32;
+        let start = source.line_starts.get(line.saturating_sub(1)).copied().unwrap_or(whole);
+        let end = source.line_starts.get(line).map_or(whole, |next| next - 1);
+        let span = Span { file, start, end };
+        let carriage_return = self.text(span).ends_with('\r');
+        Span { end: end - u32::from(carriage_return), ..span }
+    }
+}
+
+fn line_starts(text: &str) -> Vec<u32> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect()
+}
+
+/// What can be shown of bytes that are no source text, and what is wrong with them.
+struct Unreadable {
+    shown: String,
+    problem: Diagnostic,
+}
+
+fn unreadable<T>(shown: String, problem: Diagnostic) -> Result<T, Box<Unreadable>> {
+    Err(Box::new(Unreadable { shown, problem }))
+}
+
+fn readable(file: FileId, bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
+    if u32::try_from(bytes.len()).is_err() {
+        let nowhere = Span { file, start: 0, end: 0 };
+        let problem = Diagnostic::error("this file is larger than 4 GiB", nowhere, "too large to assemble");
+        return unreadable(String::new(), problem);
+    }
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        let shown = String::from("\u{fffd}");
+        let place = Span { file, start: 0, end: shown.len() as u32 };
+        let problem = Diagnostic::error("this file is not UTF-8", place, "the byte order mark of UTF-16");
+        return unreadable(shown, problem.help("save the file as UTF-8"));
+    }
+    let text = String::from_utf8(bytes).or_else(|error| not_utf8(file, &error))?;
+    match misplaced(file, &text) {
+        Some(problem) => unreadable(text, problem),
+        None => Ok(text),
+    }
+}
+
+fn not_utf8(file: FileId, error: &FromUtf8Error) -> Result<String, Box<Unreadable>> {
+    let valid = error.utf8_error().valid_up_to();
+    let rest = error.as_bytes().get(valid..).unwrap_or_default();
+    let byte = rest.first().copied().unwrap_or_default();
+    let line_end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+    let mut shown =
+        error.as_bytes().get(..valid).map(String::from_utf8_lossy).unwrap_or_default().into_owned();
+    shown.push_str(&String::from_utf8_lossy(rest.get(..line_end).unwrap_or_default()));
+    let replacement = char::REPLACEMENT_CHARACTER.len_utf8();
+    let place = Span { file, start: valid as u32, end: (valid + replacement) as u32 };
+    let problem =
+        Diagnostic::error("this file is not UTF-8", place, format!("the byte {byte:#04x} is not UTF-8 here"))
+            .help("is it an image or another binary file? Save a text as UTF-8");
+    unreadable(shown, problem)
+}
+
+/// Characters that no text file should hold where they stand.
+fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
+    if text.starts_with('\u{feff}') {
+        let place = Span { file, start: 0, end: '\u{feff}'.len_utf8() as u32 };
+        let problem = Diagnostic::error("this file begins with a byte order mark", place, "these 3 bytes");
+        return Some(problem.help("save the file as UTF-8 without a byte order mark"));
+    }
+    let nul = text.find('\0')? as u32;
+    let place = Span { file, start: nul, end: nul + 1 };
+    let problem = Diagnostic::error("this file holds a NUL byte", place, "here");
+    Some(problem.help("is it an image or another binary file?"))
+}
+
+fn long_line(file: FileId, text: &str, line_starts: &[u32]) -> Option<Diagnostic> {
+    let ends = line_starts.iter().skip(1).map(|next| next - 1).chain([text.len() as u32]);
+    let (start, end) = line_starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .find(|(start, end)| (end.saturating_sub(*start)) as usize > LONGEST_LINE)?;
+    let place = Span { file, start, end: start };
+    let problem =
+        Diagnostic::error("this line is longer than 1 MiB", place, format!("{} bytes", end - start));
+    Some(problem.help("split it: lists in braces may span lines"))
 }

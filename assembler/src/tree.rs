@@ -51,6 +51,34 @@ pub enum Statement {
     Macro(Box<Macro>),
 }
 
+impl Statement {
+    /// The bodies inside of it, in order of the text.
+    pub fn bodies(&self) -> Vec<&Body> {
+        match self {
+            Statement::If(tree) => std::iter::once(&tree.then).chain(&tree.otherwise).collect(),
+            Statement::Loop(tree) => std::iter::once(&tree.first).chain(&tree.again).collect(),
+            Statement::For(tree) => vec![&tree.body],
+            Statement::Compute(tree) => vec![&tree.body, &tree.apply],
+            Statement::Procedure(tree) => vec![&tree.body],
+            Statement::Macro(tree) => vec![&tree.body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to change them.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Statement::If(tree) => std::iter::once(&mut tree.then).chain(&mut tree.otherwise).collect(),
+            Statement::Loop(tree) => std::iter::once(&mut tree.first).chain(&mut tree.again).collect(),
+            Statement::For(tree) => vec![&mut tree.body],
+            Statement::Compute(tree) => vec![&mut tree.body, &mut tree.apply],
+            Statement::Procedure(tree) => vec![&mut tree.body],
+            Statement::Macro(tree) => vec![&mut tree.body],
+            _ => Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum Directive {
     /// `.in`, `.out`, `.inout`, `.var`, `.garbage`
@@ -63,7 +91,8 @@ pub enum Directive {
     Tolerance { value: Expression },
     Limit { what: Limit, value: Expression },
     Include { path: String, path_span: Span },
-    /// `.lines`: the source line of each instruction, as the disassembler records it.
+    /// `.lines`: the source line of each instruction, as the disassembler records it. Several of
+    /// these directives make one list.
     Lines(Vec<u32>),
     /// `.block kind start end`, as the disassembler records it.
     Block { kind: BlockKind, start: u32, end: u32 },
@@ -140,6 +169,38 @@ pub enum BinaryOperator {
     And,
     Xor,
     Or,
+}
+
+impl BinaryOperator {
+    /// How strongly it binds, above 0: as in Rust. All of them group from the left.
+    pub fn strength(self) -> u8 {
+        use BinaryOperator::*;
+        match self {
+            Multiply | Divide | Remainder => 6,
+            Add | Subtract => 5,
+            ShiftLeft | ShiftRight => 4,
+            And => 3,
+            Xor => 2,
+            Or => 1,
+        }
+    }
+
+    /// The spelling in source text.
+    pub fn symbol(self) -> &'static str {
+        use BinaryOperator::*;
+        match self {
+            Add => "+",
+            Subtract => "-",
+            Multiply => "*",
+            Divide => "/",
+            Remainder => "%",
+            ShiftLeft => "<<",
+            ShiftRight => ">>",
+            And => "&",
+            Xor => "^",
+            Or => "|",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

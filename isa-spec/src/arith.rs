@@ -64,6 +64,28 @@ pub enum Elementary {
     Round,
 }
 
+impl Elementary {
+    /// The spelling in formulas.
+    pub fn name(self) -> &'static str {
+        match self {
+            Elementary::Sqrt => "sqrt",
+            Elementary::Exp => "exp",
+            Elementary::Log => "log",
+            Elementary::Sin => "sin",
+            Elementary::Cos => "cos",
+            Elementary::Tan => "tan",
+            Elementary::Asin => "asin",
+            Elementary::Acos => "acos",
+            Elementary::Atan => "atan",
+            Elementary::Sinh => "sinh",
+            Elementary::Cosh => "cosh",
+            Elementary::Tanh => "tanh",
+            Elementary::Floor => "floor",
+            Elementary::Round => "round",
+        }
+    }
+}
+
 /// Arithmetic on one class of integers and one class of reals.
 ///
 /// Integer operations wrap in two's complement unless they say that they fault. Real operations

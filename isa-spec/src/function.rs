@@ -9,6 +9,7 @@
 use crate::arith::{Arith, Elementary, Order};
 use crate::fault::{Eval, Fault};
 use crate::instruction::Class;
+use crate::mutants;
 
 /// The operand classes that a function accepts and the class that it yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,58 +207,64 @@ macro_rules! functions {
             /// integers → integer
             #[inline(always)]
             pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
-                match self.produced() { $( Function::$Name => rows::$Name::int(s, a, b), )+ }
+                let (row, a, b) = mutants::asked(self, a, b);
+                let value = match row { $( Function::$Name => rows::$Name::int(s, a, b), )+ };
+                mutants::answered_int(self, s, value)
             }
 
             /// reals → real
             #[inline(always)]
             pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
-                match self.produced() { $( Function::$Name => rows::$Name::real(s, a, b), )+ }
+                let (row, a, b) = mutants::asked(self, a, b);
+                let value = match row { $( Function::$Name => rows::$Name::real(s, a, b), )+ };
+                mutants::answered_real(self, s, value)
             }
 
             /// (real, integer) → real
             #[inline(always)]
             pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
-                match self.produced() { $( Function::$Name => rows::$Name::real_int(s, a, b), )+ }
+                let value = match self { $( Function::$Name => rows::$Name::real_int(s, a, b), )+ };
+                mutants::answered_real(self, s, value)
             }
 
             /// reals → integer
             #[inline(always)]
             pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
-                match self.produced() { $( Function::$Name => rows::$Name::reals_to_int(s, a, b), )+ }
+                let (row, a, b) = mutants::asked(self, a, b);
+                let value = match row { $( Function::$Name => rows::$Name::reals_to_int(s, a, b), )+ };
+                mutants::answered_int(self, s, value)
             }
 
             /// integers → real
             #[inline(always)]
             pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
-                match self.produced() { $( Function::$Name => rows::$Name::ints_to_real(s, a, b), )+ }
+                let (row, a, b) = mutants::asked(self, a, b);
+                let value = match row { $( Function::$Name => rows::$Name::ints_to_real(s, a, b), )+ };
+                mutants::answered_real(self, s, value)
             }
 
             /// ∂f/∂a of the form reals → real.
             pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
-                match self { $( Function::$Name => rows::$Name::d_a(s, a, b), )+ }
+                let partial = match self { $( Function::$Name => rows::$Name::d_a(s, a, b), )+ };
+                mutants::partial(self, 0, s, partial)
             }
 
             /// ∂f/∂b of the form reals → real.
             pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
-                match self { $( Function::$Name => rows::$Name::d_b(s, a, b), )+ }
+                let partial = match self { $( Function::$Name => rows::$Name::d_b(s, a, b), )+ };
+                mutants::partial(self, 1, s, partial)
             }
 
             /// ∂f/∂a of the form (real, integer) → real.
             pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
-                match self { $( Function::$Name => rows::$Name::d_a_int(s, a, b), )+ }
+                let partial = match self { $( Function::$Name => rows::$Name::d_a_int(s, a, b), )+ };
+                mutants::partial(self, 0, s, partial)
             }
         }
     };
 }
 
 impl Function {
-    /// The row that really answers: the row itself, always, in a normal build.
-    #[inline(always)]
-    fn produced(self) -> Function {
-        self
-    }
-
     /// The row with this spelling.
     pub fn from_name(name: &str) -> Option<Function> {
         Function::ALL.iter().copied().find(|f| f.name() == name)
@@ -321,7 +328,8 @@ functions! {
     }
     /// The first source divided by the second; integers truncate toward zero.
     Div = 0x04 "div" Arithmetic (s, a, b)
-    edges "Division by zero traps. Integer MIN / -1 wraps to MIN." {
+    edges "Division by zero traps. Integer MIN / -1 wraps to MIN. \
+           Fixed point rounds to even and traps on overflow." {
         int: s.int_div(a, b);
         real: s.div(a, b);
         d_a: s.div(s.real(1.0)?, b);
@@ -335,21 +343,32 @@ functions! {
     /// The first source to the power of the second.
     Pow = 0x06 "pow" Arithmetic (s, a, b)
     edges "0 to the 0 is 1. Integers wrap, and a negative integer exponent traps. \
-           A negative real base with a broken exponent traps, and so does 0 to a negative power." {
+           A negative real base traps unless the exponent is whole; 0 to a negative power traps. \
+           The derivative by the base is 0 where the exponent is 0; \
+           the derivative by the exponent traps where the base is not positive." {
         int: s.int_pow(a, b);
         real: s.pow(a, b);
-        d_a: s.mul(b, s.pow(a, s.sub(b, s.real(1.0)?)?)?);
+        d_a: {
+            // The exponent 0 is lifted to 1 before it is lowered again, because 0 to the -1 would trap.
+            let constant = s.test(Order::Eq, b, s.real(0.0)?);
+            let lowered = s.sub(s.choose(constant, s.real(1.0)?, b), s.real(1.0)?)?;
+            s.mul(b, s.pow(a, lowered)?)
+        };
         d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
     }
     /// A real to an integer power; the exponent is an integer source.
     Powi = 0x07 "powi" Arithmetic (s, a, b)
-    edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0." {
+    edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0. \
+           Fixed point traps on overflow; its derivative also where the exponent has no fixed-point number." {
         real_int: s.powi(a, b);
         d_a_int: {
-            // The exponent 0 is lifted to 1 before it is lowered again, because 0 to the -1 would trap.
-            let constant = s.int_test(Order::Eq, b, s.int(0));
-            let lowered = s.int_sub(s.int_choose(constant, s.int(1), b), s.int(1));
-            s.mul(s.real_of(b)?, s.powi(a, lowered)?)
+            // b - 1 would lift 0 to the -1, which traps, and wrap where b is MIN. So a negative
+            // power is divided by its base instead.
+            let negative = s.int_test(Order::Lt, b, s.int(0));
+            let positive = s.int_test(Order::Gt, b, s.int(0));
+            let exponent = s.int_sub(b, positive);
+            let divisor = s.choose(negative, a, s.real(1.0)?);
+            s.mul(s.real_of(b)?, s.div(s.powi(a, exponent)?, divisor)?)
         };
     }
     /// The smaller source.
@@ -373,7 +392,7 @@ functions! {
     edges "The integer MIN wraps to MIN; in fixed point it traps. The float zero -0 stays -0. \
            The derivative at 0 is 0." {
         int: Ok(s.int_choose(s.int_test(Order::Lt, a, s.int(0)), s.int_sub(s.int(0), a), a));
-        real: Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a));
+        real: magnitude(s, a);
         d_a: Ok(s.choose(
             s.test(Order::Gt, a, s.real(0.0)?),
             s.real(1.0)?,
@@ -394,7 +413,8 @@ functions! {
         d_a: Ok(s.choose(s.test(Order::Gt, a, s.real(0.0)?), s.real(1.0)?, s.real(0.0)?));
     }
     /// The reciprocal.
-    Inv = 0x0d "inv" Arithmetic (s, a) edges "0 traps." {
+    Inv = 0x0d "inv" Arithmetic (s, a)
+    edges "0 traps. Fixed point rounds to even and traps on overflow." {
         real: s.div(s.real(1.0)?, a);
         d_a: s.neg(s.div(s.div(s.real(1.0)?, a)?, a)?);
     }
@@ -446,14 +466,14 @@ functions! {
     /// The angle in (-π/2, π/2) whose tangent is the source.
     Atan = 0x18 "atan" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Atan, a);
-        d_a: s.div(s.real(1.0)?, s.add(s.real(1.0)?, s.mul(a, a)?)?);
+        d_a: over_squares(s, s.real(1.0)?, a);
     }
     /// The angle of the point (b, a): the first source is y, the second x.
     Atan2 = 0x19 "atan2" Elementary (s, a, b)
     edges "The angle of the origin is 0 (±0 and ±π by the signs of float zeros); its derivative traps." {
         real: s.atan2(a, b);
-        d_a: s.div(b, s.add(s.mul(a, a)?, s.mul(b, b)?)?);
-        d_b: s.neg(s.div(a, s.add(s.mul(a, a)?, s.mul(b, b)?)?)?);
+        d_a: over_squares(s, b, a);
+        d_b: s.neg(over_squares(s, a, b)?);
     }
     /// The hyperbolic sine.
     Sinh = 0x1a "sinh" Elementary (s, a) edges "A result out of range traps." {
@@ -517,22 +537,22 @@ functions! {
         reals_to_int: Ok(s.test(Order::Ne, a, b));
     }
     /// 1 if the first source is below the second, else 0.
-    Lt = 0x32 "lt" Comparison (s, a, b) edges "" {
+    Lt = 0x32 "lt" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
         int: Ok(s.int_test(Order::Lt, a, b));
         reals_to_int: Ok(s.test(Order::Lt, a, b));
     }
     /// 1 if the first source is not above the second, else 0.
-    Le = 0x33 "le" Comparison (s, a, b) edges "" {
+    Le = 0x33 "le" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
         int: Ok(s.int_test(Order::Le, a, b));
         reals_to_int: Ok(s.test(Order::Le, a, b));
     }
     /// 1 if the first source is above the second, else 0.
-    Gt = 0x34 "gt" Comparison (s, a, b) edges "" {
+    Gt = 0x34 "gt" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
         int: Ok(s.int_test(Order::Gt, a, b));
         reals_to_int: Ok(s.test(Order::Gt, a, b));
     }
     /// 1 if the first source is not below the second, else 0.
-    Ge = 0x35 "ge" Comparison (s, a, b) edges "" {
+    Ge = 0x35 "ge" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
         int: Ok(s.int_test(Order::Ge, a, b));
         reals_to_int: Ok(s.test(Order::Ge, a, b));
     }
@@ -550,7 +570,21 @@ functions! {
     }
 }
 
-/// 1 - a².
+/// 1 - a², as a product: near ±1 the difference of squares would keep few digits.
 fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
-    s.sub(s.real(1.0)?, s.mul(a, a)?)
+    s.mul(s.sub(s.real(1.0)?, a)?, s.add(s.real(1.0)?, a)?)
+}
+
+/// p / (p² + q²), scaled by the greater magnitude of both: the squares alone would leave the range of
+/// fixed point long before the quotient does, or keep few of its digits.
+fn over_squares<S: Arith>(s: &S, p: S::Real, q: S::Real) -> Eval<S::Real> {
+    let (height, width) = (magnitude(s, p)?, magnitude(s, q)?);
+    let scale = s.choose(s.test(Order::Lt, height, width), width, height);
+    let (p, q) = (s.div(p, scale)?, s.div(q, scale)?);
+    s.div(s.div(p, s.add(s.mul(p, p)?, s.mul(q, q)?)?)?, scale)
+}
+
+/// |a|.
+fn magnitude<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
+    Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a))
 }

@@ -4,10 +4,14 @@
 //! This crate does no I/O, contains no unsafe code and knows neither source text nor machine state.
 
 pub mod arith;
+pub mod card;
 pub mod fault;
+pub mod formula;
 pub mod function;
 pub mod instruction;
+pub mod manual;
 pub mod module;
+pub mod mutants;
 pub mod names;
 pub mod number;
 pub mod text;

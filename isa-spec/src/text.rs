@@ -2,11 +2,12 @@
 //! one instruction; knows no layout of a file.
 
 use crate::arith::Order;
+use crate::function::Function;
 use crate::instruction::{
     Argument, Base, Call, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
 };
 use crate::module::{Module, Procedure};
-use crate::update::Shape;
+use crate::update::{Shape, Update};
 
 /// Spells the instructions of one procedure.
 #[derive(Clone, Copy)]
@@ -117,7 +118,11 @@ impl Speller<'_> {
 
 /// `add`, `add.mul`, `br`.
 pub fn mnemonic(instruction: &Instruction) -> String {
-    let (update, function) = (instruction.update, instruction.function);
-    let plain = function == crate::Function::Copy || update.shape() != Shape::Accumulate;
+    compound(instruction.update, instruction.function)
+}
+
+/// The mnemonic of an update applied to a function; `copy` goes without saying.
+pub fn compound(update: Update, function: Function) -> String {
+    let plain = function == Function::Copy || update.shape() != Shape::Accumulate;
     if plain { update.name().to_owned() } else { format!("{}.{}", update.name(), function.name()) }
 }

@@ -5,6 +5,8 @@
 //! shape of its operands and the numbers over which it is legal. The table knows no function row
 //! and no machine. The first byte of an instruction is the row's byte; bytes are frozen.
 
+use crate::mutants;
+
 /// The operands that an update takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
@@ -32,6 +34,17 @@ pub enum Shape {
     Show,
     /// No operands.
     Switch,
+}
+
+impl Shape {
+    /// How many of the operands, the first ones, are targets.
+    pub fn targets(self) -> usize {
+        match self {
+            Shape::Accumulate | Shape::Single => 1,
+            Shape::Exchange | Shape::Rotate => 2,
+            _ => 0,
+        }
+    }
 }
 
 /// The numbers over which an update of data is a bijection.
@@ -79,7 +92,7 @@ macro_rules! updates {
             /// The update that undoes this one. `overwrite` and `erase` name themselves: they have
             /// no inverse (see [`Update::is_reversible`]).
             pub fn inverse(self) -> Update {
-                match self { $( Update::$Name => Update::$Inverse, )+ }
+                mutants::inverse(self, match self { $( Update::$Name => Update::$Inverse, )+ })
             }
 
             /// The operands it takes.
@@ -119,6 +132,16 @@ impl Update {
     /// False for the two instructions that throw information away.
     pub fn is_reversible(self) -> bool {
         !matches!(self, Update::Overwrite | Update::Erase)
+    }
+
+    /// What the machine still lacks to carry it out: until then it can be assembled, not run.
+    pub fn awaits(self) -> Option<&'static str> {
+        match self {
+            Update::GradOn | Update::GradOff => Some("gradient mode"),
+            Update::CallVia | Update::UncallVia => Some("an indirect call"),
+            Update::Par | Update::Unpar => Some("a parallel call"),
+            _ => None,
+        }
     }
 
     /// Whether a function byte other than `copy` may follow.
@@ -239,7 +262,7 @@ updates! {
 
     /// Switches gradient mode on; traps where it is on.
     GradOn = 0x50 "grad.on" Switch inverse GradOff over []
-        means "mode ← 1" adjoint "all adjoints start at 0"
+        means "mode ← 1" adjoint ""
     /// Switches gradient mode off; traps where it is off.
     GradOff = 0x51 "grad.off" Switch inverse GradOn over []
         means "mode ← 0" adjoint ""

@@ -38,3 +38,30 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
     }
     largest
 }
+
+/// Whether two states are the same bit for bit, whatever was counted on the way.
+pub fn same(a: &State, b: &State) -> bool {
+    a.ints == b.ints && a.reals == b.reals && same_but_for_cells(a, b)
+}
+
+/// Whether two states are the same up to the module's tolerance in float cells.
+pub fn restored(program: &Program, a: &State, b: &State) -> bool {
+    let tolerance = if program.module().real.is_exact() { 0.0 } else { program.module().tolerance() };
+    let value = |bits: u64| program.approximate(Value::Real(bits));
+    let close = |(&x, &y): (&u64, &u64)| x == y || (value(x) - value(y)).abs() <= tolerance;
+    a.ints == b.ints
+        && a.reals.len() == b.reals.len()
+        && a.reals.iter().zip(&b.reals).all(close)
+        && same_but_for_cells(a, b)
+}
+
+fn same_but_for_cells(a: &State, b: &State) -> bool {
+    let parts = |s: &State| (s.position, s.inverted, s.frame);
+    parts(a) == parts(b)
+        && a.int_stack == b.int_stack
+        && a.real_stack == b.real_stack
+        && a.input == b.input
+        && a.output == b.output
+        && a.calls == b.calls
+        && a.references == b.references
+}

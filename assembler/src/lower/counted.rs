@@ -70,9 +70,9 @@ impl Lowering<'_> {
             .may_be_empty
             .then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
         self.vacate(counted.counter, start);
-        self.count(Update::Add, &counted, counted.start.clone(), start);
+        self.advance(Update::Add, &counted, counted.start.clone(), start);
         self.rounds(tree, &counted);
-        self.count(Update::Sub, &counted, counted.end.clone(), tree.end);
+        self.advance(Update::Sub, &counted, counted.end.clone(), tree.end);
         self.vacate(counted.counter, tree.end);
         if let Some(skip) = skip {
             let end = self.push_branch(Update::From, counted.is_empty(), "rof", tree.end);
@@ -88,20 +88,20 @@ impl Lowering<'_> {
         let top = self.push_branch(Update::From, test, "top", tree.counter.span);
         let step = Operand::Int(i64::from(counted.step));
         if counted.reversed {
-            self.count(Update::Sub, counted, step.clone(), tree.counter.span);
+            self.advance(Update::Sub, counted, step.clone(), tree.counter.span);
         }
         let from = self.code.here();
         self.counted_body(tree, counted.counter);
         self.refuse_changes(tree, counted, from);
         if !counted.reversed {
-            self.count(Update::Add, counted, step, tree.end);
+            self.advance(Update::Add, counted, step, tree.end);
         }
         let test = counted.test(Order::Lt, &counted.end);
         let back = self.push_branch(Update::Br, test, "next", tree.end);
         self.code.pair(back, top);
     }
 
-    fn count(&mut self, update: Update, counted: &Counted, by: Operand, span: Span) {
+    fn advance(&mut self, update: Update, counted: &Counted, by: Operand, span: Span) {
         self.code.plain(update, super::operands([counted.counter(), by]), span);
     }
 
@@ -148,11 +148,10 @@ impl Lowering<'_> {
 
     fn counted_body(&mut self, tree: &For, counter: u32) {
         self.current.scopes.enter(Kind::Block);
-        if self.refuse_shadowing(&tree.counter).is_some() {
-            let meaning = Meaning::Variable { base: Base::Frame(counter), adjoint: false };
-            let local = Local { meaning, span: tree.counter.span, open: None };
-            self.current.scopes.insert(tree.counter.text.clone(), local);
-        }
+        self.refuse_shadowing(&tree.counter);
+        let meaning = Meaning::Variable { base: Base::Frame(counter), adjoint: false };
+        let local = Local { meaning, span: tree.counter.span, open: None };
+        self.current.scopes.insert(tree.counter.text.clone(), local);
         self.nodes(&tree.body);
         self.leave_scope();
     }

@@ -231,11 +231,7 @@ impl<'t> Declared<'t> {
         match lengths {
             [] => Shape::Scalar,
             [n] => Shape::Vector(length(n)),
-            [rows, columns] => Shape::Matrix(length(rows), length(columns)),
-            [_, _, third, ..] => {
-                report.add(Diagnostic::error("an array has one or two lengths", third.span, "a third one"));
-                Shape::Scalar
-            }
+            [rows, columns, ..] => Shape::Matrix(length(rows), length(columns)),
         }
     }
 
@@ -541,17 +537,20 @@ fn register_class(name: &str) -> Option<Class> {
 
 fn parameters(tree: &tree::Procedure, report: &mut Report) -> Vec<(Parameter, Span)> {
     let mut seen: HashMap<&str, Span> = HashMap::new();
-    for parameter in &tree.parameters {
-        if let Some(first) = seen.insert(&parameter.name.text, parameter.name.span) {
+    let mut lowered = Vec::with_capacity(tree.parameters.len());
+    for (n, parameter) in tree.parameters.iter().enumerate() {
+        let span = parameter.name.span;
+        let mut name = parameter.name.text.to_string();
+        if let Some(first) = seen.insert(&parameter.name.text, span) {
             report.add(twice("parameter", &parameter.name, first));
+            // The verifier would say so again.
+            name.push_str(&format!("${n}"));
         }
+        let class = parameter.class.unwrap_or(Class::Int);
+        let (passing, slice) = (parameter.passing, parameter.slice);
+        lowered.push((Parameter { name, class, passing, slice }, span));
     }
-    let lowered = |p: &tree::Parameter| {
-        let class = p.class.unwrap_or(Class::Int);
-        let name = p.name.text.as_str().into();
-        (Parameter { name, class, passing: p.passing, slice: p.slice }, p.name.span)
-    };
-    tree.parameters.iter().map(lowered).collect()
+    lowered
 }
 
 /// A constant expression that has no value.
@@ -598,53 +597,39 @@ impl Lowering<'_> {
     /// Variables of the frame that live as long as the procedure.
     pub(super) fn ancillas(&mut self, declarations: &[Declaration]) {
         for declaration in declarations {
-            let name = &declaration.name;
-            if declaration.initial.is_some() || declaration.default.is_some() {
-                self.report.add(
-                    Diagnostic::error(
-                        format!("the ancilla `{}` can have no initial value", name.text),
-                        name.span,
-                        "vacant when its procedure begins",
-                    )
-                    .help("write `local name = value` or an `add`"),
-                );
-            }
             let shape = self.declared.shape(&declaration.shape, &mut self.report);
             let class = declaration.class.unwrap_or(Class::Int);
-            self.bind(name, class, shape, false);
+            self.bind(&declaration.name, class, shape, false);
         }
     }
 
-    /// Binds a name of the innermost scope to a variable of the frame.
-    pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> Option<u32> {
-        self.refuse_shadowing(name)?;
+    /// Binds a name of the innermost scope to a variable of the frame. It is `open` if a `delocal`
+    /// is to end it.
+    pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> u32 {
+        self.refuse_shadowing(name);
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
         let variable = self.current.frame.acquire(&name.text, class, shape, elsewhere);
         let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
         let local = Local { meaning, span: name.span, open: open.then_some(variable) };
         self.current.scopes.insert(name.text.clone(), local);
-        Some(variable)
+        variable
     }
 
     /// A name may hide no other local, and in main's own text no global either. (A procedure or a
     /// macro of a library can't know the globals of the programs that include it.)
-    pub(super) fn refuse_shadowing(&mut self, name: &Name) -> Option<()> {
+    pub(super) fn refuse_shadowing(&mut self, name: &Name) {
         let local = self.current.scopes.find(&name.text).map(|local| local.span);
         let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
         let outer = || self.declared.outer(&name.text).map(|(_, span)| span);
         let hidden = local.or_else(|| if sees_globals { outer() } else { None });
-        match hidden {
-            None => Some(()),
-            Some(first) => self.report.fail(
-                Diagnostic::error(
-                    format!("`{}` would hide another `{0}`", name.text),
-                    name.span,
-                    "declared again",
-                )
-                .with(first, "first declared here")
-                .help("choose another name"),
-            ),
+        if let Some(first) = hidden {
+            let message = format!("`{}` would hide another `{0}`", name.text);
+            self.report.add(
+                Diagnostic::error(message, name.span, "declared again")
+                    .with(first, "first declared here")
+                    .help("choose another name"),
+            );
         }
     }
 

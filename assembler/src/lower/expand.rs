@@ -23,8 +23,8 @@ const MOST_COPIED: u32 = 5_000_000;
 /// The copies that are open and what they have cost.
 #[derive(Default)]
 pub(super) struct Expansion {
-    /// The macros that are being expanded, outermost first, with the places of their uses.
-    open: Vec<(usize, Span)>,
+    /// The macros that are being expanded, outermost first.
+    open: Vec<usize>,
     /// Bodies of macros backward, made at their first `undo`.
     inverses: HashMap<usize, Rc<Body>>,
     copies: u32,
@@ -64,13 +64,18 @@ impl<'t> Lowering<'t> {
             self.code.stand_in(span);
             return;
         };
-        if self.expansion.open.iter().any(|(open, _)| *open == number) {
-            return self.recursive(tree, number, name.span);
+        if self.expansion.open.contains(&number) {
+            let message = format!("the macro `{}` uses itself", tree.name.text);
+            let diagnostic = Diagnostic::error(message, name.span, "used again while it is being expanded");
+            self.report.add(
+                diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"),
+            );
+            return;
         }
         let Some(parameters) = self.arguments(tree, name, arguments) else { return };
         let start = self.code.here();
         let block = self.code.open(BlockKind::Macro);
-        self.expansion.open.push((number, name.span));
+        self.expansion.open.push(number);
         self.report.enter_use(tree.name.text.clone(), span);
         self.enter_copy();
         self.current.scopes.enter(Kind::Macro);
@@ -124,18 +129,5 @@ impl<'t> Lowering<'t> {
             meaning.map(|meaning| Local { meaning, span: argument.span, open: None })
         };
         meanings.into_iter().zip(arguments).map(bind).collect()
-    }
-
-    fn recursive(&mut self, tree: &tree::Macro, number: usize, span: Span) {
-        let first = self.expansion.open.iter().position(|(open, _)| *open == number).unwrap_or(0);
-        let mut diagnostic = Diagnostic::error(
-            format!("the macro `{}` uses itself", tree.name.text),
-            span,
-            "used again while it is being expanded",
-        );
-        for (_, place) in self.expansion.open.iter().skip(first) {
-            diagnostic = diagnostic.with(*place, "on the way here from this use");
-        }
-        self.report.add(diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"));
     }
 }

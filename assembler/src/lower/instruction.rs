@@ -82,7 +82,6 @@ impl Lowering<'_> {
     }
 
     fn cells(&mut self, tree: &Instruction, list: &[Expression], span: Span) -> Option<()> {
-        self.count(tree, list.len())?;
         let sources: Vec<Option<Source>> = list.iter().map(|e| self.source(e)).collect();
         let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
         let classes: Vec<Class> = match tree.update.shape() {
@@ -97,28 +96,6 @@ impl Lowering<'_> {
         }
         self.code.push(tree.update, tree.function, operands, Link::None, span);
         Some(())
-    }
-
-    /// The number of operands that an update and its function take.
-    fn count(&mut self, tree: &Instruction, given: usize) -> Option<()> {
-        let wanted = match tree.update.shape() {
-            Shape::Accumulate => 1 + tree.function.arity(),
-            Shape::Single | Shape::Show => 1,
-            Shape::Exchange => 2,
-            Shape::Rotate => 3,
-            _ => 0,
-        };
-        if given == wanted {
-            return Some(());
-        }
-        let name = spelled(tree.update, tree.function);
-        let noun = if wanted == 1 { "operand" } else { "operands" };
-        let text = format!("{given} given");
-        let diagnostic = Diagnostic::error(format!("`{name}` takes {wanted} {noun}"), tree.mnemonic, text);
-        self.report.fail(match tree.update.shape() {
-            Shape::Accumulate => diagnostic.help(usage(&name, tree.function)),
-            _ => diagnostic,
-        })
     }
 
     /// The classes that the operands of an accumulating instruction have.
@@ -214,19 +191,4 @@ pub(super) fn form(function: Function, result: Option<Class>, sources: &[Source]
             })
     };
     function.forms().find(|f| fits(f, false)).or_else(|| function.forms().find(|f| fits(f, true)))
-}
-
-fn spelled(update: Update, function: Function) -> String {
-    match function {
-        Function::Copy => update.name().into(),
-        _ => format!("{}.{}", update.name(), function.name()),
-    }
-}
-
-fn usage(name: &str, function: Function) -> String {
-    match function.arity() {
-        0 => format!("write `{name} target`"),
-        1 => format!("write `{name} target, source`"),
-        _ => format!("write `{name} target, source, source`"),
-    }
 }

@@ -147,7 +147,7 @@ pub(super) fn pair_all(procedures: &[Labels], code: &mut Code, report: &mut Repo
                 Ok(partner) => code.pair(half.at, partner),
                 Err(diagnostic) => {
                     code.broken.insert(half.at);
-                    report.add(*diagnostic);
+                    diagnostic.into_iter().for_each(|d| report.add(*d));
                 }
             }
         }
@@ -158,38 +158,47 @@ fn kind(code: &Code, at: u32) -> Option<Update> {
     code.instructions.get(at as usize).map(|instruction: &Instruction| instruction.update)
 }
 
-/// The index of the other half, if both name each other.
+/// The index of the other half, if both name each other; else what is to be said here about it.
 fn partner(
     labels: &Labels,
     half: &Half,
     code: &Code,
     procedures: &[Labels],
     report: &mut Report,
-) -> Result<u32, Box<Diagnostic>> {
-    let name = &half.partner.text;
-    let here = half.partner.span;
+) -> Result<u32, Option<Box<Diagnostic>>> {
     let Some(target) = labels.target(half) else {
-        return Err(Box::new(unknown(labels, half, procedures, report)));
+        return Err(Some(Box::new(unknown(labels, half, procedures, report))));
     };
-    let own = kind(code, half.at).map_or("", Update::name);
-    let wanted = kind(code, half.at).map(Update::inverse);
     let Some(other) = labels.half_at(target.at) else {
-        let message = format!("`{name}` is no partner: its instruction is neither `br` nor `from`");
-        return Err(Box::new(
-            Diagnostic::error(message, here, "named as the partner here").with(target.span, "labelled here"),
-        ));
+        return Err(Some(Box::new(no_branch(half, target))));
     };
-    if kind(code, target.at) != wanted {
-        let message = format!("the partner of a `{own}` must be a `{}`", wanted.map_or("", Update::name));
-        let text = format!("this is a `{own}` too");
-        return Err(Box::new(
-            Diagnostic::error(message, here, "named as the partner here").with(target.span, text),
-        ));
+    let back = labels.target(other).map(|back| back.at);
+    let is_mutual = back == Some(half.at);
+    if kind(code, target.at) != kind(code, half.at).map(Update::inverse) {
+        // Of two halves of one kind that name each other, the first is reported.
+        let is_news = !is_mutual || half.at <= target.at;
+        return Err(is_news.then(|| Box::new(same_kind(half, target, code))));
     }
-    match labels.target(other) {
-        Some(back) if back.at == half.at => Ok(target.at),
-        _ => Err(Box::new(one_sided(half, other))),
+    match back {
+        Some(_) if is_mutual => Ok(target.at),
+        Some(_) => Err(Some(Box::new(one_sided(half, other)))),
+        // What the other half names is unknown, and that is reported there.
+        None => Err(None),
     }
+}
+
+fn no_branch(half: &Half, target: &Defined) -> Diagnostic {
+    let name = &half.partner.text;
+    let message = format!("`{name}` is no partner: its instruction is neither `br` nor `from`");
+    Diagnostic::error(message, half.partner.span, "named as the partner here")
+        .with(target.span, "labelled here")
+}
+
+fn same_kind(half: &Half, target: &Defined, code: &Code) -> Diagnostic {
+    let own = kind(code, half.at).unwrap_or(Update::Br);
+    let message = format!("the partner of a `{}` must be a `{}`", own.name(), own.inverse().name());
+    Diagnostic::error(message, half.partner.span, "named as the partner here")
+        .with(target.span, format!("this is a `{}` too", own.name()))
 }
 
 fn one_sided(half: &Half, other: &Half) -> Diagnostic {

@@ -148,18 +148,12 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// A statement of a procedure's own body: directives are allowed there.
+    /// A statement of a procedure's own body, where variables of the frame may be declared.
     fn outer_node(&mut self, node: &Node) {
         match &node.statement {
             Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
             // The first pass has read what stands outside of every procedure.
-            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_)
-                if self.current.is_main =>
-            {
-                if let Some(label) = &node.label {
-                    self.label_on(label, "a directive");
-                }
-            }
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             _ => self.node(node),
         }
     }
@@ -195,25 +189,10 @@ impl<'t> Lowering<'t> {
             Statement::Local(tree) => self.local(tree, span),
             Statement::Delocal(tree) => self.delocal(tree, span),
             Statement::MacroUse { name, arguments, undo } => self.expand(name, arguments, *undo, span),
-            Statement::Directive(_) => self.misplaced(span, "this directive", "every block and macro"),
-            Statement::Procedure(tree) => {
-                self.misplaced(tree.name.span, "`.proc`", "every block and procedure");
-            }
-            Statement::Macro(tree) => {
-                self.misplaced(tree.name.span, "`.macro`", "every block and procedure");
-            }
+            // The parser refuses them inside of bodies.
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             Statement::Empty | Statement::Instruction(_) => {}
         }
-    }
-
-    fn misplaced(&mut self, span: Span, what: &str, outside: &str) {
-        let message = format!("{what} stands outside of {outside}");
-        self.report.add(Diagnostic::error(message, span, "not here"));
-    }
-
-    fn label_on(&mut self, label: &crate::tree::Name, what: &str) {
-        let message = format!("the label `{}` names no instruction", label.text);
-        self.report.add(Diagnostic::error(message, label.span, format!("this is {what}")));
     }
 
     /// The body of a block, with a scope of its own.

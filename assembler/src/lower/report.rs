@@ -7,13 +7,14 @@ use compact_str::CompactString;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
+use crate::suggest::nearest;
 
 /// Diagnostics beyond this many are only counted.
 const MOST: usize = 500;
 /// Names for which a likely spelling is searched: each search visits every visible name.
-const SEARCHES: u32 = 50;
+const SEARCHES: u32 = 20;
 /// Macro uses named with one diagnostic, innermost first.
-const USES_NAMED: usize = 4;
+const USES_NAMED: usize = 8;
 
 /// The diagnostics of a run so far, and the macro uses that are open.
 #[derive(Default)]
@@ -67,16 +68,15 @@ impl Report {
         name: &str,
         candidates: impl Iterator<Item = &'n str>,
     ) -> Option<String> {
-        if self.searches >= SEARCHES {
+        // Every name of one letter is near every other.
+        if self.searches >= SEARCHES || name.len() < 2 {
             return None;
         }
         self.searches += 1;
-        let near = (name.chars().count() / 3).max(1);
-        candidates
-            .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
-            .filter(|(distance, candidate)| *distance <= near && *candidate != name)
-            .min()
-            .map(|(_, candidate)| format!("did you mean `{candidate}`?"))
+        // Sorted, so that of several names equally near the same one is meant in every run.
+        let mut candidates: Vec<&str> = candidates.collect();
+        candidates.sort_unstable();
+        nearest(name, candidates).map(|meant| format!("did you mean `{meant}`?"))
     }
 
     /// Everything recorded, with a last word on what was left out.

@@ -21,7 +21,7 @@ impl Lowering<'_> {
     pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
         let value = self.value(tree, tree.class);
         let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
-        let Some(variable) = self.bind(&tree.name, class, Shape::Scalar, true) else { return };
+        let variable = self.bind(&tree.name, class, Shape::Scalar, true);
         let Some(value) = value else { return };
         self.vacate(variable, span);
         self.accumulate(Update::Add, tree.function, variable, value.sources, span);
@@ -65,11 +65,15 @@ impl Lowering<'_> {
         let message = format!("no local `{}` is open in this block", name.text);
         let diagnostic = Diagnostic::error(message, name.span, "ended here");
         match self.current.scopes.find(&name.text) {
-            Some(local) if local.open.is_some() => self.report.fail(
-                diagnostic
-                    .with(local.span, "opened here, in another block")
-                    .help("`local` and `delocal` stand in the same block"),
-            ),
+            Some(local) if local.open.is_some() => {
+                let opened = local.span;
+                self.current.scopes.give_up(&name.text);
+                self.report.fail(
+                    diagnostic
+                        .with(opened, "opened here, in another block")
+                        .help("`local` and `delocal` stand in the same block"),
+                )
+            }
             Some(local) => self.report.fail(diagnostic.with(local.span, "this is no `local`")),
             None => {
                 let names = self.current.scopes.names();
@@ -83,11 +87,6 @@ impl Lowering<'_> {
 
     /// The value of a local: its class, and the sources with literals to match.
     fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<Value> {
-        if tree.sources.len() != tree.function.arity() {
-            let message = format!("`{}` takes {} sources", tree.function.name(), tree.function.arity());
-            let text = format!("{} given", tree.sources.len());
-            return self.report.fail(Diagnostic::error(message, tree.name.span, text));
-        }
         let sources: Vec<Option<Source>> = tree.sources.iter().map(|s| self.source(s)).collect();
         let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
         let form = form(tree.function, class, &sources);

@@ -106,6 +106,16 @@ impl Scopes {
         }
     }
 
+    /// Expects no `delocal` for a visible local any more: it was reported.
+    pub(super) fn give_up(&mut self, name: &str) {
+        for scope in self.0.iter_mut().rev() {
+            if let Some(local) = scope.names.get_mut(name) {
+                local.open = None;
+                return;
+            }
+        }
+    }
+
     /// A name of the innermost scope.
     pub(super) fn innermost(&self, name: &str) -> Option<&Local> {
         self.0.last().and_then(|scope| scope.names.get(name))

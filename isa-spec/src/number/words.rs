@@ -4,6 +4,7 @@
 use crate::arith::Order;
 use crate::fault::{Eval, Fault};
 use crate::module::Word;
+use crate::mutants::{self, Rule};
 
 /// A width of integers. Every operation takes and gives sign-extended words of that width.
 pub trait Words: Copy + 'static {
@@ -121,6 +122,9 @@ impl Words for Narrow {
 
     #[inline(always)]
     fn wrap(self, value: i64) -> i64 {
+        if mutants::is_broken(Rule::WordsWrap) {
+            return value;
+        }
         let shift = 64 - self.bits();
         value << shift >> shift
     }

@@ -86,13 +86,9 @@ impl<'a> Checker<'a> {
 
     /// Instructions that are encoded before the machine carries them out.
     pub(super) fn availability(&mut self, at: u32, instruction: &'a Instruction) {
-        let what = match instruction.update {
-            Update::GradOn | Update::GradOff => "gradient mode",
-            Update::CallVia | Update::UncallVia => "an indirect call",
-            Update::Par | Update::Unpar => "a parallel call",
-            _ => return,
-        };
-        self.not_yet(Site::Instruction(at), what);
+        if let Some(what) = instruction.update.awaits() {
+            self.not_yet(Site::Instruction(at), what);
+        }
     }
 }
 

@@ -6,15 +6,6 @@ use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, 
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
 use crate::update::{Over, Shape};
 
-/// How many of an instruction's operands are targets.
-pub(super) fn target_count(shape: Shape) -> usize {
-    match shape {
-        Shape::Accumulate | Shape::Single => 1,
-        Shape::Exchange | Shape::Rotate => 2,
-        _ => 0,
-    }
-}
-
 impl<'a> Checker<'a> {
     /// The number of operands, the function and the link are those of the update's shape.
     pub(super) fn form(&mut self, at: u32, instruction: &'a Instruction) -> bool {
@@ -166,7 +157,7 @@ impl<'a> Checker<'a> {
     pub(super) fn classes(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
         let (targets, sources) =
-            classes.split_at(target_count(instruction.update.shape()).min(classes.len()));
+            classes.split_at(instruction.update.shape().targets().min(classes.len()));
         match instruction.update.shape() {
             Shape::Accumulate => self.function_form(at, instruction, targets.first().copied(), sources),
             Shape::Condition | Shape::Branch => {
@@ -247,7 +238,7 @@ impl<'a> Checker<'a> {
     /// Targets are cells that may be changed, and no target is a source of its own instruction.
     pub(super) fn targets(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let shape = instruction.update.shape();
-        let count = target_count(shape);
+        let count = shape.targets();
         for (n, operand) in instruction.operands.iter().enumerate().take(count) {
             let site = Site::Operand(at, n as u32);
             let Operand::Place(target) = operand else {

@@ -1,0 +1,168 @@
+//! Text to module: parse, include, lower, verify. Every problem of a text is found in one run.
+//! Knows no statement and no rule itself.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use reviver_isa::Module;
+use reviver_isa::verify::{Site, Violation, verify};
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::files::Files;
+use crate::include::Loader;
+use crate::lower::{Lowered, lower};
+use crate::places;
+use crate::source::{Sources, Span};
+use crate::tree::Body;
+
+/// What became of a text.
+#[derive(Debug)]
+pub struct Assembly {
+    /// The program's files, the first is the program itself.
+    pub sources: Sources,
+    /// The verified module; none if there are errors.
+    pub module: Option<Module>,
+    /// Errors and warnings, in order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text of each instruction; in the body of a macro, the body's text.
+    pub spans: Vec<Span>,
+}
+
+impl Assembly {
+    /// Whether anything keeps the text from being a program.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+}
+
+/// Assembles a text. `name` is its file's name, from which includes are found through `files`.
+pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
+    let mut loader = Loader::new(files);
+    let body = loader.program(name, bytes);
+    let Loader { sources, mut diagnostics, .. } = loader;
+    let is_readable = sources.files().all(|file| sources.problem(file).is_none());
+    if !is_readable && body.is_empty() {
+        return Assembly { sources, module: None, diagnostics, spans: Vec::new() };
+    }
+    let parse_errors = diagnostics.len();
+    let mut lowered = lower(&body);
+    // A line that could not be read leaves no statement; that there are none is then no news.
+    let nothing_else = |d: &Diagnostic| parse_errors == 0 || d.primary.span != Span::default();
+    diagnostics.extend(std::mem::take(&mut lowered.diagnostics).into_iter().filter(nothing_else));
+    record_lines(&mut lowered, &sources);
+    diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
+    diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
+    let Lowered { module, spans, .. } = lowered;
+    let mut assembly = Assembly { sources, module: None, diagnostics, spans };
+    if !assembly.has_errors() {
+        assembly.module = Some(module);
+    }
+    assembly
+}
+
+/// Gives each instruction its line, that of the use for macros, unless the text records others.
+fn record_lines(lowered: &mut Lowered, sources: &Sources) {
+    if !lowered.module.structure.lines.is_empty() {
+        return;
+    }
+    let mut uses = lowered.uses.iter().peekable();
+    let mut lines = Vec::with_capacity(lowered.spans.len());
+    for (at, own) in (0..).zip(&lowered.spans) {
+        while uses.next_if(|(range, _)| range.end <= at).is_some() {}
+        let span = match uses.peek() {
+            Some((range, place)) if range.start <= at => place,
+            _ => own,
+        };
+        lines.push(sources.line(span.file, span.start) as u32);
+    }
+    lowered.module.structure.lines = lines;
+}
+
+/// Violations that are shown. They rarely come alone, and nobody reads thousands.
+const MOST_SHOWN: usize = 500;
+
+/// What the verifier says about a lowered module, at its places in the text.
+struct Verdict<'l> {
+    lowered: &'l Lowered,
+    violations: Vec<Violation>,
+    /// The operands of the instructions that are at fault.
+    operands: HashMap<Span, Vec<Span>>,
+}
+
+impl<'l> Verdict<'l> {
+    fn of(lowered: &'l Lowered, body: &Body) -> Verdict<'l> {
+        let mut violations = verify(&lowered.module);
+        violations.retain(|violation| sites(violation).all(|site| !is_known(lowered, site)));
+        violations.truncate(MOST_SHOWN);
+        let instructions = violations.iter().flat_map(sites).filter_map(|site| match site {
+            Site::Operand(at, _) => lowered.spans.get(at as usize).copied(),
+            _ => None,
+        });
+        let operands = places::operands(body, &instructions.collect());
+        Verdict { lowered, violations, operands }
+    }
+
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        // The copies of one text break its rule each.
+        let mut said = HashSet::new();
+        let all = self.violations.iter().map(|violation| self.diagnostic(violation));
+        all.filter(|d| said.insert((d.primary.span, d.message.clone()))).collect()
+    }
+
+    fn diagnostic(&self, violation: &Violation) -> Diagnostic {
+        let place = self.place(violation.site);
+        let mut diagnostic = if violation.not_yet {
+            Diagnostic::warning(&violation.message, place, "here")
+        } else {
+            Diagnostic::error(&violation.message, place, "here")
+        };
+        if let Some((site, text)) = &violation.other {
+            diagnostic = diagnostic.with(self.place(*site), text);
+        }
+        if let Some(place) = self.use_of(violation.site) {
+            diagnostic = diagnostic.with(place, "in this use of a macro");
+        }
+        match &violation.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
+    }
+
+    fn place(&self, site: Site) -> Span {
+        let place = |list: &[Span], n: u32| list.get(n as usize).copied().unwrap_or_default();
+        match site {
+            Site::Instruction(at) => place(&self.lowered.spans, at),
+            Site::Operand(at, n) => {
+                let whole = place(&self.lowered.spans, at);
+                let operands = self.operands.get(&whole);
+                operands.and_then(|list| list.get(n as usize)).copied().unwrap_or(whole)
+            }
+            Site::Global(n) => place(&self.lowered.globals, n),
+            Site::Procedure(n) => place(&self.lowered.procedures, n),
+            Site::Module => Span::default(),
+        }
+    }
+
+    /// The outermost macro use that an instruction comes from.
+    fn use_of(&self, site: Site) -> Option<Span> {
+        let (Site::Instruction(at) | Site::Operand(at, _)) = site else { return None };
+        let uses: &[(Range<u32>, Span)] = &self.lowered.uses;
+        let before = uses.partition_point(|(range, _)| range.start <= at);
+        let (range, place) = uses.get(before.checked_sub(1)?)?;
+        range.contains(&at).then_some(*place)
+    }
+}
+
+/// The places that a violation names.
+fn sites(violation: &Violation) -> impl Iterator<Item = Site> {
+    let other = violation.other.as_ref().map(|(site, _)| *site);
+    std::iter::once(violation.site).chain(other)
+}
+
+/// Whether lowering has said something about a place already.
+fn is_known(lowered: &Lowered, site: Site) -> bool {
+    match site {
+        Site::Instruction(at) | Site::Operand(at, _) => lowered.broken.contains(&at),
+        Site::Global(_) | Site::Procedure(_) | Site::Module => false,
+    }
+}

@@ -1,0 +1,370 @@
+//! A module as flat `.rasm` text that assembles to the same module.
+//!
+//! What was a block stays one by a comment, and the structure section is written out at the end.
+//! Any module can be written, verified or not; only a verified one is sure to be read back.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::{Argument, Base, Call, Class, Index, Instruction, Link, Operand, Place};
+use reviver_isa::instruction::{Range, Slice, Term};
+use reviver_isa::module::{
+    Block, Global, Limits, Module, Parameter, Passing, Procedure, RealSystem, Shape, Structure,
+    Values, Word,
+};
+use reviver_isa::update::{self, Update};
+
+use crate::parser::words::block_name;
+
+/// Column of the mnemonics.
+const INDENT: usize = 8;
+
+/// The text of a module.
+pub fn disassemble(module: &Module) -> String {
+    let mut text = Text { module, labels: labels(module), out: String::new() };
+    text.settings();
+    text.globals();
+    let mut blocks = Blocks::of(&module.structure);
+    for (number, procedure) in module.procedures.iter().enumerate() {
+        text.procedure(number, procedure, &mut blocks);
+    }
+    text.structure();
+    text.out
+}
+
+/// The labels of all branch halves: recorded ones, and made ones where none is recorded.
+fn labels(module: &Module) -> HashMap<u32, String> {
+    let mut labels: HashMap<u32, String> = module.structure.labels.iter().cloned().collect();
+    let taken: HashSet<String> = labels.values().cloned().collect();
+    for (at, instruction) in (0..).zip(&module.code) {
+        if matches!(instruction.link, Link::Partner(_)) {
+            labels.entry(at).or_insert_with(|| {
+                let mut name = format!("L{at}");
+                while taken.contains(&name) {
+                    name.push('_');
+                }
+                name
+            });
+        }
+    }
+    labels
+}
+
+/// The blocks that begin and end on the way through the code.
+struct Blocks<'m> {
+    next: std::iter::Peekable<std::slice::Iter<'m, Block>>,
+    open: Vec<&'m Block>,
+}
+
+impl<'m> Blocks<'m> {
+    fn of(structure: &'m Structure) -> Blocks<'m> {
+        Blocks { next: structure.blocks.iter().peekable(), open: Vec::new() }
+    }
+
+    /// The next comment in front of an instruction, until there is none.
+    fn comment(&mut self, at: u32) -> Option<String> {
+        if self.open.last().is_some_and(|block| block.end <= at) {
+            return self.open.pop().map(|block| format!("end of {}", block_name(block.kind)));
+        }
+        let begun = self.next.next_if(|block| block.start <= at)?;
+        self.open.push(begun);
+        Some(block_name(begun.kind).into())
+    }
+}
+
+/// The text so far.
+struct Text<'m> {
+    module: &'m Module,
+    labels: HashMap<u32, String>,
+    out: String,
+}
+
+impl Text<'_> {
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        // Writing to a string can't fail.
+        let _ = self.out.write_fmt(line);
+        self.out.push('\n');
+    }
+
+    /// Settings that are not the default.
+    fn settings(&mut self) {
+        let (module, default) = (self.module, Limits::default());
+        if module.word != Word::W64 {
+            self.line(format_args!(".word {}", module.word.bits()));
+        }
+        if module.real != RealSystem::F64 {
+            self.line(format_args!(".real {}", module.real));
+        }
+        if let Some(tolerance) = module.tolerance {
+            self.line(format_args!(".tolerance {tolerance:?}"));
+        }
+        if module.limits.depth != default.depth {
+            self.line(format_args!(".limit depth {}", module.limits.depth));
+        }
+        if module.limits.stack != default.stack {
+            self.line(format_args!(".limit stack {}", module.limits.stack));
+        }
+    }
+
+    fn globals(&mut self) {
+        for global in &self.module.globals {
+            let Global { name, class, role, shape, initial, default } = global;
+            let _ = write!(self.out, "{:INDENT$} {name}", role.directive());
+            self.shape(*shape);
+            self.class(*class);
+            if !initial.is_empty() {
+                self.out.push_str(" = ");
+                self.values(initial, *shape);
+            }
+            if let Some(default) = default {
+                self.out.push_str(" default ");
+                self.values(default, *shape);
+            }
+            self.out.push('\n');
+        }
+    }
+
+    fn shape(&mut self, shape: Shape) {
+        let _ = match shape {
+            Shape::Scalar => Ok(()),
+            Shape::Vector(n) => write!(self.out, "[{n}]"),
+            Shape::Matrix(rows, columns) => write!(self.out, "[{rows}, {columns}]"),
+        };
+    }
+
+    /// `int` goes without saying.
+    fn class(&mut self, class: Class) {
+        if class == Class::Real {
+            self.out.push_str(": real");
+        }
+    }
+
+    /// One value where all are the same, else one a cell.
+    fn values(&mut self, values: &Values, shape: Shape) {
+        let cells = shape.cells();
+        let list: Vec<String> = match values {
+            Values::Ints(list) => repeated(list, cells, |v| *v as u64).iter().map(i64::to_string).collect(),
+            Values::Reals(list) => {
+                repeated(list, cells, |v| v.to_bits()).iter().map(|v| format!("{v:?}")).collect()
+            }
+        };
+        let zero = if values.class() == Class::Int { "0" } else { "0.0" };
+        match list.as_slice() {
+            [] => self.out.push_str(zero),
+            [every] if cells == 1 || values.len() > 1 => self.out.push_str(every),
+            each => {
+                let _ = write!(self.out, "{{{}}}", each.join(", "));
+            }
+        }
+    }
+
+    fn procedure(&mut self, number: usize, procedure: &Procedure, blocks: &mut Blocks) {
+        if number > 0 {
+            self.head(procedure);
+        }
+        for variable in &procedure.frame {
+            let _ = write!(self.out, "{:INDENT$} {}", ".ancilla", variable.name);
+            self.shape(variable.shape);
+            self.class(variable.class);
+            self.out.push('\n');
+        }
+        for at in procedure.entry.saturating_add(1)..procedure.exit {
+            while let Some(comment) = blocks.comment(at) {
+                self.line(format_args!("{:INDENT$}; {comment}", ""));
+            }
+            let Some(instruction) = self.module.code.get(at as usize) else { break };
+            self.instruction(procedure, at, instruction);
+        }
+        while let Some(comment) = blocks.comment(procedure.exit) {
+            self.line(format_args!("{:INDENT$}; {comment}", ""));
+        }
+        if number > 0 {
+            self.line(format_args!(".end"));
+        }
+    }
+
+    fn head(&mut self, procedure: &Procedure) {
+        let parameters: Vec<String> = procedure.parameters.iter().map(parameter).collect();
+        let _ = write!(self.out, "\n.proc {}({})", procedure.name, parameters.join(", "));
+        if let Some(rule) = procedure.rule {
+            let _ = write!(self.out, " rule {}", self.procedure_name(rule));
+        }
+        self.out.push('\n');
+    }
+
+    fn procedure_name(&self, number: u32) -> String {
+        let procedure = self.module.procedures.get(number as usize);
+        procedure.map_or_else(|| format!("?procedure{number}"), |p| p.name.clone())
+    }
+
+    fn instruction(&mut self, procedure: &Procedure, at: u32, instruction: &Instruction) {
+        match self.labels.get(&at) {
+            Some(label) => {
+                let _ = write!(self.out, "{:<INDENT$}", format!("{label}:"));
+                if label.len() + 1 >= INDENT {
+                    self.out.push(' ');
+                }
+            }
+            None => {
+                let _ = write!(self.out, "{:INDENT$}", "");
+            }
+        }
+        let Instruction { update, function, operands, link } = instruction;
+        let operands: Vec<String> = operands.iter().map(|o| self.operand(procedure, o)).collect();
+        let mut rest = match (update.shape(), link) {
+            (update::Shape::Branch, Link::Partner(partner)) => {
+                let partner = self.labels.get(partner).cloned().unwrap_or_else(|| format!("?{partner}"));
+                format!("{partner}, {}", condition(*function, &operands))
+            }
+            (update::Shape::Condition, _) => condition(*function, &operands),
+            (_, Link::Calls(calls)) => self.calls(procedure, *update, &operands, calls),
+            _ => operands.join(", "),
+        };
+        let mut mnemonic = update.name().to_owned();
+        if update.shape() == update::Shape::Accumulate && *function != Function::Copy {
+            let _ = write!(mnemonic, ".{}", function.name());
+        }
+        if !rest.is_empty() {
+            rest.insert(0, ' ');
+            let pad = 5usize.saturating_sub(mnemonic.len());
+            rest.insert_str(0, &" ".repeat(pad));
+        }
+        self.line(format_args!("{mnemonic}{rest}"));
+    }
+
+    fn calls(&self, procedure: &Procedure, update: Update, operands: &[String], calls: &[Call]) -> String {
+        let texts: Vec<String> = calls
+            .iter()
+            .map(|call| {
+                let callee = match (update.shape(), operands.first()) {
+                    (update::Shape::CallVia, Some(cell)) => cell.clone(),
+                    _ => self.procedure_name(call.procedure),
+                };
+                let arguments = call.arguments.iter().map(|a| self.argument(procedure, a));
+                format!("{callee}({})", arguments.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        texts.join(", ")
+    }
+
+    fn argument(&self, procedure: &Procedure, argument: &Argument) -> String {
+        match argument {
+            Argument::Scalar(operand) => self.operand(procedure, operand),
+            Argument::Slice(Slice { base, range }) => {
+                let name = self.base(procedure, *base);
+                let term = |term: &Term| self.term(procedure, term);
+                match range {
+                    Range::Whole => name,
+                    Range::Span { from, to, step: 1 } => format!("{name}[{}..{}]", term(from), term(to)),
+                    Range::Span { from, to, step } => {
+                        format!("{name}[{}..{} step {step}]", term(from), term(to))
+                    }
+                    Range::Row(row) => format!("{name}[{}, ..]", term(row)),
+                    Range::Column(column) => format!("{name}[.., {}]", term(column)),
+                }
+            }
+        }
+    }
+
+    fn operand(&self, procedure: &Procedure, operand: &Operand) -> String {
+        match operand {
+            Operand::Int(value) => value.to_string(),
+            Operand::Real(value) => format!("{value:?}"),
+            Operand::Mode => "mode".into(),
+            Operand::Place(place) => self.place(procedure, place),
+        }
+    }
+
+    fn place(&self, procedure: &Procedure, place: &Place) -> String {
+        let mut text = self.base(procedure, place.base);
+        if place.adjoint {
+            text.push('\'');
+        }
+        match place.index.as_deref() {
+            None => {}
+            Some(Index::One(a)) => {
+                let _ = write!(text, "[{}]", self.term(procedure, a));
+            }
+            Some(Index::Two(a, b)) => {
+                let _ = write!(text, "[{}, {}]", self.term(procedure, a), self.term(procedure, b));
+            }
+        }
+        text
+    }
+
+    fn term(&self, procedure: &Procedure, term: &Term) -> String {
+        match (term.cell, term.offset) {
+            (None, offset) => offset.to_string(),
+            (Some(cell), 0) => self.base(procedure, cell),
+            (Some(cell), offset) => format!("{}{offset:+}", self.base(procedure, cell)),
+        }
+    }
+
+    fn base(&self, procedure: &Procedure, base: Base) -> String {
+        let declaration = self.module.declaration(procedure, base);
+        declaration.map_or_else(|| format!("?{base:?}"), |d| d.name.to_owned())
+    }
+
+    /// Line numbers and blocks, for tools.
+    fn structure(&mut self) {
+        let structure = &self.module.structure;
+        if structure.lines.is_empty() && structure.blocks.is_empty() {
+            return;
+        }
+        self.out.push('\n');
+        for numbers in structure.lines.chunks(NUMBERS_A_LINE) {
+            let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            self.line(format_args!(".lines {}", numbers.join(", ")));
+        }
+        for Block { kind, start, end } in &structure.blocks {
+            self.line(format_args!(".block {} {start} {end}", block_name(*kind)));
+        }
+    }
+}
+
+/// Line numbers on one line of text.
+const NUMBERS_A_LINE: usize = 20;
+
+/// A single value if every cell has it, else all values.
+fn repeated<T>(list: &[T], cells: u64, bits: impl Fn(&T) -> u64) -> &[T] {
+    match list {
+        [first, rest @ ..]
+            if list.len() as u64 == cells && rest.iter().all(|value| bits(value) == bits(first)) =>
+        {
+            std::slice::from_ref(first)
+        }
+        _ => list,
+    }
+}
+
+fn parameter(parameter: &Parameter) -> String {
+    let passing = match parameter.passing {
+        Passing::In => "in",
+        Passing::InOut => "inout",
+    };
+    let slice = if parameter.slice { "[]" } else { "" };
+    let class = if parameter.class == Class::Real { ": real" } else { "" };
+    format!("{passing} {}{slice}{class}", parameter.name)
+}
+
+fn condition(function: Function, operands: &[String]) -> String {
+    match (order(function), operands) {
+        (Some(order), [a, b]) => format!("{a} {} {b}", order.symbol()),
+        _ => function.name().into(),
+    }
+}
+
+/// The ordering that a function row tests.
+fn order(function: Function) -> Option<Order> {
+    match function {
+        Function::Eq => Some(Order::Eq),
+        Function::Ne => Some(Order::Ne),
+        Function::Lt => Some(Order::Lt),
+        Function::Le => Some(Order::Le),
+        Function::Gt => Some(Order::Gt),
+        Function::Ge => Some(Order::Ge),
+        _ => None,
+    }
+}

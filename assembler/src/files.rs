@@ -1,0 +1,98 @@
+//! Where included files come from: the one door through which the assembler reaches a disk.
+//!
+//! Knows paths and bytes, and judges no content.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// A place that files are read from.
+pub trait Files {
+    /// Reads `path`, which the file named `from` includes (empty for the program itself). Returns
+    /// the file's one name (however it was spelled) and its bytes, or why it can't be read.
+    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String>;
+}
+
+/// The files of a disk. A path is relative to the file that includes it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
+        let wanted = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
+        let why = |error: std::io::Error| refusal(&wanted, &error);
+        let facts = fs::metadata(&wanted).map_err(why)?;
+        if facts.is_dir() {
+            return Err(format!("`{}` is a directory", wanted.display()));
+        }
+        if !facts.is_file() {
+            return Err(format!("`{}` is not a regular file", wanted.display()));
+        }
+        if u32::try_from(facts.len()).is_err() {
+            return Err(format!("`{}` is larger than 4 GiB", wanted.display()));
+        }
+        let name = one_name(&fs::canonicalize(&wanted).map_err(why)?);
+        let bytes = fs::read(&wanted).map_err(why)?;
+        Ok((name, bytes))
+    }
+}
+
+fn refusal(path: &Path, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => format!("there is no file `{}`", path.display()),
+        std::io::ErrorKind::PermissionDenied => format!("`{}` may not be read", path.display()),
+        _ => format!("`{}` can't be read: {error}", path.display()),
+    }
+}
+
+/// An absolute path, or below the current directory the part that people want to see.
+fn one_name(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(fs::canonicalize);
+    let shown = here.ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
+    shown.display().to_string()
+}
+
+/// Files held in memory, for tests and for editors.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    files: HashMap<String, Vec<u8>>,
+}
+
+impl Memory {
+    /// No files.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    /// Adds a file, or replaces it.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Memory {
+        self.files.insert(name.into(), bytes.into());
+        self
+    }
+}
+
+impl Files for Memory {
+    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
+        let name = plain(&Path::new(from).parent().unwrap_or(Path::new("")).join(path));
+        match self.files.get(&name) {
+            Some(bytes) => Ok((name, bytes.clone())),
+            None => Err(format!("there is no file `{name}`")),
+        }
+    }
+}
+
+/// The path without `.` and `..`.
+fn plain(path: &Path) -> String {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain.display().to_string()
+}

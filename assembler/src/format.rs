@@ -1,0 +1,175 @@
+//! The formatter: a tree in its one canonical layout. Labels stand in column 0, statements in column
+//! 8, those of a block 4 further; comments, literals and blank lines stay what they were.
+//!
+//! It moves nothing and judges nothing: formatting twice changes nothing, and the module stays the
+//! same but for its line numbers.
+
+mod page;
+mod text;
+
+use self::page::{Indent, Page};
+use self::text::Text;
+use crate::diagnostic::Diagnostic;
+use crate::parser::parse;
+use crate::source::{FileId, Sources, Span};
+use crate::tree::{Body, Compute, For, If, Loop, Macro, Name, Node, Procedure, Statement};
+
+/// The canonical text of a file, or what keeps it from being parsed.
+pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>> {
+    match parse(sources, file) {
+        (body, diagnostics) if diagnostics.is_empty() => Ok(print_with(sources, &body)),
+        (_, diagnostics) => Err(diagnostics),
+    }
+}
+
+/// The canonical text of a tree that has no source text. Its spans are to be empty.
+pub fn print(body: &Body) -> String {
+    Printer { sources: None, page: Page::default() }.finish(body)
+}
+
+/// The canonical text of a tree that was made from these sources, inverted perhaps: literals keep
+/// the author's spelling, and comments at the margin stay there.
+pub fn print_with(sources: &Sources, body: &Body) -> String {
+    Printer { sources: Some(sources), page: Page::default() }.finish(body)
+}
+
+struct Printer<'s> {
+    sources: Option<&'s Sources>,
+    page: Page,
+}
+
+impl<'s> Printer<'s> {
+    fn finish(mut self, body: &Body) -> String {
+        self.body(body, 0);
+        self.page.finish()
+    }
+
+    fn body(&mut self, body: &[Node], depth: usize) {
+        let mut rest = body;
+        while let Some((node, after)) = rest.split_first() {
+            self.node(node, after, depth);
+            rest = after;
+        }
+    }
+
+    fn node(&mut self, node: &Node, after: &[Node], depth: usize) {
+        let at = Indent::Depth(depth);
+        match &node.statement {
+            Statement::Empty => self.empty(node, after, depth),
+            Statement::Directive(directive) => {
+                self.first(node, Indent::Margin, |text| text.directive(directive));
+            }
+            Statement::Instruction(instruction) => self.first(node, at, |text| text.instruction(instruction)),
+            Statement::MacroUse { name, arguments, undo } => {
+                self.first(node, at, |text| text.macro_use(&name.text, arguments, *undo));
+            }
+            Statement::Local(local) => self.first(node, at, |text| text.local("local", local)),
+            Statement::Delocal(local) => self.first(node, at, |text| text.local("delocal", local)),
+            Statement::If(tree) => self.branching(node, tree, depth),
+            Statement::Loop(tree) => self.repetition(node, tree, depth),
+            Statement::For(tree) => self.counted(node, tree, depth),
+            Statement::Compute(tree) => self.compute(node, tree, depth),
+            Statement::Procedure(tree) => self.procedure(node, tree),
+            Statement::Macro(tree) => self.macro_definition(node, tree),
+        }
+    }
+
+    /// A blank line, a comment, or a label on a line of its own.
+    fn empty(&mut self, node: &Node, after: &[Node], depth: usize) {
+        let comment = node.comment.as_deref();
+        match (&node.label, comment) {
+            (Some(label), _) => self.page.line(Some(&label.text), Indent::Margin, "", comment),
+            (None, Some(comment)) => {
+                let indent =
+                    if self.is_at_margin(node.span) { Indent::Margin } else { indent_of(after, depth) };
+                self.page.comment(indent, comment);
+            }
+            (None, None) => self.page.blank(),
+        }
+    }
+
+    fn is_at_margin(&self, span: Span) -> bool {
+        self.sources.is_some_and(|sources| sources.position(span).column == 1)
+    }
+
+    /// The first line of a statement, with its label and comment.
+    fn first(&mut self, node: &Node, indent: Indent, write: impl FnOnce(&mut Text<'s>)) {
+        let mut text = Text::new(self.sources);
+        write(&mut text);
+        self.page.line(label(&node.label), indent, &text.finish(), node.comment.as_deref());
+    }
+
+    /// A line in the middle or at the end of a block.
+    fn further(&mut self, indent: Indent, comment: Option<&str>, write: impl FnOnce(&mut Text<'s>)) {
+        let mut text = Text::new(self.sources);
+        write(&mut text);
+        self.page.line(None, indent, &text.finish(), comment);
+    }
+
+    fn word(&mut self, indent: Indent, word: &str, comment: Option<&str>) {
+        self.page.line(None, indent, word, comment);
+    }
+
+    fn branching(&mut self, node: &Node, tree: &If, depth: usize) {
+        let at = Indent::Depth(depth);
+        self.first(node, at, |text| text.guarded("if", &tree.entry));
+        self.body(&tree.then, depth + 1);
+        if let Some(otherwise) = &tree.otherwise {
+            self.word(at, "else", tree.else_comment.as_deref());
+            self.body(otherwise, depth + 1);
+        }
+        self.further(at, tree.end_comment.as_deref(), |text| text.guarded("fi", &tree.exit));
+    }
+
+    fn repetition(&mut self, node: &Node, tree: &Loop, depth: usize) {
+        let at = Indent::Depth(depth);
+        self.first(node, at, |text| text.guarded("from", &tree.entry));
+        self.body(&tree.first, depth + 1);
+        if let Some(again) = &tree.again {
+            self.word(at, "loop", tree.loop_comment.as_deref());
+            self.body(again, depth + 1);
+        }
+        self.further(at, tree.end_comment.as_deref(), |text| text.guarded("until", &tree.exit));
+    }
+
+    fn counted(&mut self, node: &Node, tree: &For, depth: usize) {
+        let at = Indent::Depth(depth);
+        self.first(node, at, |text| text.for_head(tree));
+        self.body(&tree.body, depth + 1);
+        self.word(at, "rof", tree.end_comment.as_deref());
+    }
+
+    fn compute(&mut self, node: &Node, tree: &Compute, depth: usize) {
+        let at = Indent::Depth(depth);
+        self.page.line(label(&node.label), at, "compute", node.comment.as_deref());
+        self.body(&tree.body, depth + 1);
+        self.word(at, "apply", tree.apply_comment.as_deref());
+        self.body(&tree.apply, depth + 1);
+        self.word(at, "uncompute", tree.end_comment.as_deref());
+    }
+
+    fn procedure(&mut self, node: &Node, tree: &Procedure) {
+        self.first(node, Indent::Margin, |text| text.procedure_head(tree));
+        self.body(&tree.body, 0);
+        self.word(Indent::Margin, ".end", tree.end_comment.as_deref());
+    }
+
+    fn macro_definition(&mut self, node: &Node, tree: &Macro) {
+        self.first(node, Indent::Margin, |text| text.macro_head(&tree.name.text, &tree.parameters));
+        self.body(&tree.body, 0);
+        self.word(Indent::Margin, ".endm", tree.end_comment.as_deref());
+    }
+}
+
+fn label(label: &Option<Name>) -> Option<&str> {
+    label.as_ref().map(|label| label.text.as_str())
+}
+
+/// Where the next statement stands, for a comment before it.
+fn indent_of(after: &[Node], depth: usize) -> Indent {
+    let next = after.iter().find(|node| !matches!(node.statement, Statement::Empty));
+    match next.map(|node| &node.statement) {
+        Some(Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_)) => Indent::Margin,
+        _ => Indent::Depth(depth),
+    }
+}

@@ -1,0 +1,114 @@
+//! Columns: where labels, statements and comments stand on the page. Knows text only.
+
+/// The column of a statement outside of blocks: room for a label of 7 letters.
+const STATEMENTS: usize = 8;
+/// How much further the statements of a block are.
+const STEP: usize = 4;
+/// Between a statement and its comment, at least.
+const BEFORE_COMMENT: usize = 2;
+/// A longer line has its comment where it ends, and leaves those of its neighbours alone.
+const LONGEST: usize = 80;
+
+/// Where a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Indent {
+    /// Column 0: directives and what stands beside them.
+    Margin,
+    /// In as many blocks.
+    Depth(usize),
+}
+
+impl Indent {
+    fn column(self) -> usize {
+        match self {
+            Indent::Margin => 0,
+            Indent::Depth(depth) => STATEMENTS + STEP * depth,
+        }
+    }
+}
+
+/// The text so far. Lines with comments wait for their neighbours, to be aligned with them.
+#[derive(Default)]
+pub(super) struct Page {
+    text: String,
+    waiting: Vec<(String, String)>,
+    blank: bool,
+}
+
+impl Page {
+    /// A line: its label, its code and its comment.
+    pub(super) fn line(&mut self, label: Option<&str>, indent: Indent, code: &str, comment: Option<&str>) {
+        let mut line = String::with_capacity(indent.column() + code.len());
+        if let Some(label) = label {
+            line.push_str(label);
+            line.push(':');
+        }
+        if !code.is_empty() {
+            let padding = indent.column().saturating_sub(line.len());
+            let separate = usize::from(!line.is_empty());
+            line.extend(std::iter::repeat_n(' ', padding.max(separate)));
+            line.push_str(code);
+        }
+        match comment {
+            Some(comment) => {
+                self.begin_line();
+                self.waiting.push((line, spaced(comment)));
+            }
+            None => self.plain(&line),
+        }
+    }
+
+    /// A line with nothing but a comment.
+    pub(super) fn comment(&mut self, indent: Indent, comment: &str) {
+        let line = format!("{}{}", " ".repeat(indent.column()), spaced(comment));
+        self.plain(&line);
+    }
+
+    /// At most one in a row, and none at the beginning or the end.
+    pub(super) fn blank(&mut self) {
+        self.flush();
+        self.blank = !self.text.is_empty();
+    }
+
+    fn plain(&mut self, line: &str) {
+        self.flush();
+        self.begin_line();
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn begin_line(&mut self) {
+        if std::mem::take(&mut self.blank) {
+            self.text.push('\n');
+        }
+    }
+
+    fn flush(&mut self) {
+        let columns = self.waiting.iter().map(|(line, _)| last_line(line).chars().count());
+        let column = columns.filter(|column| *column <= LONGEST).max().unwrap_or(0) + BEFORE_COMMENT;
+        for (line, comment) in self.waiting.drain(..) {
+            let padding = column.saturating_sub(last_line(&line).chars().count()).max(BEFORE_COMMENT);
+            self.text.push_str(&line);
+            self.text.extend(std::iter::repeat_n(' ', padding));
+            self.text.push_str(&comment);
+            self.text.push('\n');
+        }
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.flush();
+        self.text
+    }
+}
+
+/// The end of a statement that has several lines.
+fn last_line(code: &str) -> &str {
+    code.rsplit('\n').next().unwrap_or(code)
+}
+
+/// A comment with its semicolon, and a space where words follow it.
+fn spaced(comment: &str) -> String {
+    let comment = comment.trim_end();
+    let words = comment.starts_with(|c: char| c.is_alphanumeric());
+    if words { format!("; {comment}") } else { format!(";{comment}") }
+}

@@ -1,0 +1,267 @@
+//! Images: a module as bytes (`.rbc`) and back.
+//!
+//! ```text
+//! 0   8  magic
+//! 8   2  format version
+//! 10  2  flags, 0
+//! 12  4  CRC-32 of the whole image but for these four bytes
+//! 16  4  number of sections
+//! 20     for each section: id (4), offset (8), length (8)
+//!        the sections, in the order of the table, without gaps
+//! ```
+//!
+//! Numbers are little-endian. Ids from 0x80 on may be left aside by those who don't know them; an
+//! unknown id below may not. An image is only read here: whether it is a program, the verifier says.
+
+use reviver_isa::instruction::Instruction;
+use reviver_isa::module::{Global, Limits, Module, Procedure, RealSystem, Structure, Word};
+use serde::de::DeserializeOwned;
+
+use crate::codec;
+
+/// The first bytes of every image. As in PNG, a transfer that meddles with bytes or line ends
+/// destroys it visibly.
+pub const MAGIC: [u8; 8] = *b"\x89RBC\r\n\x1a\n";
+/// The format that this build writes, and the newest that it reads.
+pub const VERSION: u16 = 1;
+
+/// Where the checksum stands.
+const CHECKSUM: std::ops::Range<usize> = 12..16;
+const TABLE: usize = 20;
+const ENTRY: usize = 20;
+/// Sections from this id on are optional to know.
+const OPTIONAL: u32 = 0x80;
+
+/// Why bytes are no image.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    #[error("this is not a Reviver image: it does not begin with the magic bytes")]
+    NotAnImage,
+    #[error("the image has the format version {found}; this build reads up to {newest}")]
+    NewerVersion { found: u16, newest: u16 },
+    #[error("the image has the format version 0, which never existed")]
+    NoVersion,
+    #[error("the image sets flags ({0:#06x}) that this build does not know")]
+    UnknownFlags(u16),
+    #[error("the image is truncated: it has {found} bytes of {wanted}")]
+    Truncated { found: u64, wanted: u64 },
+    #[error("the image is damaged: its checksum is {found:#010x}, not {wanted:#010x}")]
+    Checksum { found: u32, wanted: u32 },
+    #[error("the image has {0} bytes after its last section")]
+    TrailingBytes(u64),
+    #[error("the section table is wrong: {0}")]
+    SectionTable(String),
+    #[error("the section `{section}` is malformed: {reason}")]
+    Section { section: &'static str, reason: String },
+}
+
+/// The sections that this build knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Code,
+    Data,
+    Procedures,
+    Limits,
+    Structure,
+}
+
+impl Section {
+    const ALL: [Section; 5] =
+        [Section::Code, Section::Data, Section::Procedures, Section::Limits, Section::Structure];
+
+    fn id(self) -> u32 {
+        match self {
+            Section::Code => 1,
+            Section::Data => 2,
+            Section::Procedures => 3,
+            Section::Limits => 4,
+            Section::Structure => 5,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Section::Code => "code",
+            Section::Data => "data",
+            Section::Procedures => "procedures",
+            Section::Limits => "limits",
+            Section::Structure => "structure",
+        }
+    }
+}
+
+/// What the section `limits` holds: facts about the program, not about an engine.
+type LimitsSection = (Word, RealSystem, Limits, Option<f64>);
+
+/// The bytes of a module.
+pub fn encode(module: &Module) -> Vec<u8> {
+    let mut sections = vec![
+        (Section::Code, codec::encode(&module.code)),
+        (Section::Data, codec::encode(&module.globals)),
+        (Section::Procedures, codec::encode(&module.procedures)),
+        (Section::Limits, codec::encode(&(module.word, module.real, module.limits, module.tolerance))),
+    ];
+    if module.structure != Structure::default() {
+        sections.push((Section::Structure, codec::encode(&module.structure)));
+    }
+    assemble_image(&sections)
+}
+
+fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Vec<u8> {
+    let mut offset = TABLE + ENTRY * sections.len();
+    let length = offset + sections.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+    let mut image = Vec::with_capacity(length);
+    image.extend_from_slice(&MAGIC);
+    image.extend_from_slice(&VERSION.to_le_bytes());
+    image.extend_from_slice(&[0; 6]); // flags, checksum
+    image.extend_from_slice(&(sections.len() as u32).to_le_bytes());
+    for (section, bytes) in sections {
+        image.extend_from_slice(&section.id().to_le_bytes());
+        image.extend_from_slice(&(offset as u64).to_le_bytes());
+        image.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        offset += bytes.len();
+    }
+    for (_, bytes) in sections {
+        image.extend_from_slice(bytes);
+    }
+    let checksum = checksum(&image).to_le_bytes();
+    image[CHECKSUM].copy_from_slice(&checksum);
+    image
+}
+
+/// The checksum that an image should carry. The field itself does not count.
+pub fn checksum(image: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(image.get(..CHECKSUM.start).unwrap_or(image));
+    hasher.update(image.get(CHECKSUM.end..).unwrap_or_default());
+    hasher.finalize()
+}
+
+/// The module in an image. It is not verified yet.
+pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
+    header(image)?;
+    let entries = table(image)?;
+    intact(image, &entries)?;
+    let sections = locate(image, &entries)?;
+    let (word, real, limits, tolerance): LimitsSection = sections.required(Section::Limits)?;
+    let code: Vec<Instruction> = sections.required(Section::Code)?;
+    let globals: Vec<Global> = sections.required(Section::Data)?;
+    let procedures: Vec<Procedure> = sections.required(Section::Procedures)?;
+    let structure = sections.optional(Section::Structure)?.unwrap_or_default();
+    Ok(Module { word, real, limits, tolerance, globals, procedures, code, structure })
+}
+
+/// Checks what comes before the section table.
+fn header(image: &[u8]) -> Result<(), LoadError> {
+    let magic = image.get(..MAGIC.len()).unwrap_or(image);
+    if magic.is_empty() || !MAGIC.starts_with(magic) {
+        return Err(LoadError::NotAnImage);
+    }
+    match read_u16(image, 8)? {
+        VERSION => {}
+        0 => return Err(LoadError::NoVersion),
+        found => return Err(LoadError::NewerVersion { found, newest: VERSION }),
+    }
+    match read_u16(image, 10)? {
+        0 => Ok(()),
+        flags => Err(LoadError::UnknownFlags(flags)),
+    }
+}
+
+/// A line of the section table.
+struct Entry {
+    id: u32,
+    offset: u64,
+    length: u64,
+}
+
+fn table(image: &[u8]) -> Result<Vec<Entry>, LoadError> {
+    let count = u32::from_le_bytes(read(image, 16)?) as usize;
+    let end = count.saturating_mul(ENTRY).saturating_add(TABLE);
+    if end > image.len() {
+        return Err(truncated(image, end as u64));
+    }
+    let entry = |n: usize| {
+        let at = TABLE + n * ENTRY;
+        Ok(Entry {
+            id: u32::from_le_bytes(read(image, at)?),
+            offset: u64::from_le_bytes(read(image, at + 4)?),
+            length: u64::from_le_bytes(read(image, at + 12)?),
+        })
+    };
+    (0..count).map(entry).collect()
+}
+
+/// Checks the image as a whole, and says what most likely happened to it.
+fn intact(image: &[u8], entries: &[Entry]) -> Result<(), LoadError> {
+    let found = checksum(image);
+    let wanted = u32::from_le_bytes(read(image, CHECKSUM.start)?);
+    if found == wanted {
+        return Ok(());
+    }
+    let end = entries.iter().map(|entry| entry.offset.saturating_add(entry.length)).max().unwrap_or(0);
+    if end > image.len() as u64 {
+        return Err(truncated(image, end));
+    }
+    Err(LoadError::Checksum { found, wanted })
+}
+
+/// The sections of an image, by their bytes.
+struct Sections<'a>(Vec<(Section, &'a [u8])>);
+
+/// Checks that the sections tile the rest of the image.
+fn locate<'a>(image: &'a [u8], entries: &[Entry]) -> Result<Sections<'a>, LoadError> {
+    let mut next = (TABLE + ENTRY * entries.len()) as u64;
+    let mut sections = Vec::new();
+    for entry in entries {
+        let wrong = |what: &str| LoadError::SectionTable(format!("the section {:#04x} {what}", entry.id));
+        match entry.offset.cmp(&next) {
+            std::cmp::Ordering::Less => return Err(wrong("overlaps what is before it")),
+            std::cmp::Ordering::Greater => return Err(wrong("leaves a gap before it")),
+            std::cmp::Ordering::Equal => {}
+        }
+        let end = entry.offset.checked_add(entry.length).filter(|end| *end <= image.len() as u64);
+        let Some(end) = end else { return Err(wrong("reaches outside of the image")) };
+        let bytes = image.get(next as usize..end as usize).unwrap_or_default();
+        next = end;
+        match Section::ALL.into_iter().find(|section| section.id() == entry.id) {
+            Some(section) if sections.iter().any(|(s, _)| *s == section) => {
+                return Err(wrong("is listed twice"));
+            }
+            Some(section) => sections.push((section, bytes)),
+            None if entry.id >= OPTIONAL => {}
+            None => return Err(wrong("is unknown to this build")),
+        }
+    }
+    match image.len() as u64 - next {
+        0 => Ok(Sections(sections)),
+        rest => Err(LoadError::TrailingBytes(rest)),
+    }
+}
+
+impl Sections<'_> {
+    fn optional<T: DeserializeOwned>(&self, section: Section) -> Result<Option<T>, LoadError> {
+        let Some((_, bytes)) = self.0.iter().find(|(s, _)| *s == section) else { return Ok(None) };
+        let name = section.name();
+        codec::decode(bytes).map(Some).map_err(|reason| LoadError::Section { section: name, reason })
+    }
+
+    fn required<T: DeserializeOwned>(&self, section: Section) -> Result<T, LoadError> {
+        let missing = || LoadError::SectionTable(format!("the section `{}` is missing", section.name()));
+        self.optional(section)?.ok_or_else(missing)
+    }
+}
+
+fn truncated(image: &[u8], wanted: u64) -> LoadError {
+    LoadError::Truncated { found: image.len() as u64, wanted }
+}
+
+/// `N` bytes of the header or the table.
+fn read<const N: usize>(image: &[u8], at: usize) -> Result<[u8; N], LoadError> {
+    let bytes = image.get(at..at + N).and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| truncated(image, (at + N) as u64))
+}
+
+fn read_u16(image: &[u8], at: usize) -> Result<u16, LoadError> {
+    read(image, at).map(u16::from_le_bytes)
+}

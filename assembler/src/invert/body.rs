@@ -1,0 +1,126 @@
+//! The inverse of statements, one kind after the other.
+
+use reviver_isa::instruction::Class;
+
+use super::arrange::{Place, turned};
+use super::irreversible;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Body, Compute, For, If, Instruction, Local, Loop, Node, Statement};
+
+/// The body that undoes another: its statements in the opposite order, each inverted. Knows no
+/// tapes but those that the statements name: `read` becomes `unread`.
+pub fn invert_body(body: &Body) -> Result<Body, Vec<Diagnostic>> {
+    let mut inverter = Inverter::default();
+    let inverse = inverter.body(body);
+    inverter.finish(inverse)
+}
+
+/// What can't be inverted is noted, and stays as it is.
+#[derive(Default)]
+pub(super) struct Inverter {
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Inverter {
+    pub(super) fn finish(self, inverse: Body) -> Result<Body, Vec<Diagnostic>> {
+        if self.diagnostics.is_empty() { Ok(inverse) } else { Err(self.diagnostics) }
+    }
+
+    fn body(&mut self, body: &Body) -> Body {
+        let place = |node: &Node| match node.statement {
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => Place::Stays,
+            _ => Place::Turns,
+        };
+        turned(body, place, |node, class| self.node(node, class))
+    }
+
+    /// The inverse of a statement. `class` is for a half of a `local` pair.
+    pub(super) fn node(&mut self, node: &Node, class: Option<Class>) -> Node {
+        let mut comment = node.comment.clone();
+        let statement = match &node.statement {
+            Statement::Empty | Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {
+                node.statement.clone()
+            }
+            Statement::Instruction(instruction) => Statement::Instruction(self.instruction(instruction)),
+            Statement::MacroUse { name, arguments, undo } => {
+                Statement::MacroUse { name: name.clone(), arguments: arguments.clone(), undo: !undo }
+            }
+            Statement::If(tree) => {
+                let mut inverse = self.branching(tree);
+                // The comments are about the conditions, which change places.
+                std::mem::swap(&mut comment, &mut inverse.end_comment);
+                Statement::If(Box::new(inverse))
+            }
+            Statement::Loop(tree) => {
+                let mut inverse = self.repetition(tree);
+                std::mem::swap(&mut comment, &mut inverse.end_comment);
+                Statement::Loop(Box::new(inverse))
+            }
+            Statement::For(tree) => Statement::For(Box::new(self.counted(tree))),
+            Statement::Compute(tree) => Statement::Compute(Box::new(self.compute(tree))),
+            Statement::Local(tree) => Statement::Delocal(half(tree, class)),
+            Statement::Delocal(tree) => Statement::Local(half(tree, class)),
+        };
+        Node { label: node.label.clone(), statement, comment, span: node.span }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) -> Instruction {
+        if !instruction.update.is_reversible() {
+            self.diagnostics.push(irreversible(instruction.update, instruction.mnemonic));
+        }
+        Instruction { update: instruction.update.inverse(), ..instruction.clone() }
+    }
+
+    fn branching(&mut self, tree: &If) -> If {
+        If {
+            entry: tree.exit.clone(),
+            then: self.body(&tree.then),
+            otherwise: tree.otherwise.as_ref().map(|body| self.body(body)),
+            exit: tree.entry.clone(),
+            else_comment: tree.else_comment.clone(),
+            end_comment: tree.end_comment.clone(),
+            end: tree.end,
+        }
+    }
+
+    fn repetition(&mut self, tree: &Loop) -> Loop {
+        Loop {
+            entry: tree.exit.clone(),
+            first: self.body(&tree.first),
+            again: tree.again.as_ref().map(|body| self.body(body)),
+            exit: tree.entry.clone(),
+            loop_comment: tree.loop_comment.clone(),
+            end_comment: tree.end_comment.clone(),
+            end: tree.end,
+        }
+    }
+
+    fn counted(&mut self, tree: &For) -> For {
+        For {
+            counter: tree.counter.clone(),
+            from: tree.from.clone(),
+            to: tree.to.clone(),
+            step: tree.step.clone(),
+            reversed: !tree.reversed,
+            body: self.body(&tree.body),
+            end_comment: tree.end_comment.clone(),
+            end: tree.end,
+        }
+    }
+
+    /// What is computed is undone at the end either way.
+    fn compute(&mut self, tree: &Compute) -> Compute {
+        Compute {
+            body: tree.body.clone(),
+            apply: self.body(&tree.apply),
+            apply_comment: tree.apply_comment.clone(),
+            end_comment: tree.end_comment.clone(),
+            end: tree.end,
+        }
+    }
+}
+
+/// One half of a `local` pair as the other: the class is stated where the variable begins.
+fn half(tree: &Local, class: Option<Class>) -> Box<Local> {
+    Box::new(Local { class, ..tree.clone() })
+}

@@ -1,0 +1,241 @@
+//! Tokens: kinds and byte ranges of a text, one at a time. Knows spelling; knows no grammar.
+//!
+//! Lexing never fails: what can't begin a token becomes one of kind [`Kind::Unknown`]. A token
+//! owns nothing, so that a text of a million lines costs no allocation here.
+
+/// What a token is. Its text is the span's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A name, keyword or mnemonic.
+    Word,
+    /// A word with a dot inside: `add.mul`
+    Dotted,
+    /// `.proc`
+    Directive,
+    /// Begins like a number, and may be malformed.
+    Number,
+    /// `"…"`
+    Text,
+    /// A `"` that the line doesn't close.
+    UnclosedText,
+    /// From `;` to the end of the line.
+    Comment,
+    Newline,
+    Comma,
+    Colon,
+    /// `=`
+    Assign,
+    /// `'`
+    Prime,
+    /// `..`
+    Range,
+    ParenOpen,
+    ParenClose,
+    BracketOpen,
+    BracketClose,
+    BraceOpen,
+    BraceClose,
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    Percent,
+    Tilde,
+    ShiftLeft,
+    ShiftRight,
+    Ampersand,
+    Caret,
+    Bar,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    /// Characters that begin no token.
+    Unknown,
+    /// The end of the text, again and again.
+    End,
+}
+
+/// A kind and the bytes `start..end` of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub kind: Kind,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// Walks through a text of at most `u32::MAX` bytes.
+#[derive(Clone, Debug)]
+pub struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Lexer<'t> {
+    /// Starts at the beginning of a text.
+    pub fn new(text: &'t str) -> Lexer<'t> {
+        Lexer { text, at: 0 }
+    }
+
+    /// The next token. At the end of the text it is [`Kind::End`] forever.
+    pub fn token(&mut self) -> Token {
+        self.skip(|b| matches!(b, b' ' | b'\t'));
+        let start = self.at;
+        let kind = match self.byte(0) {
+            None => Kind::End,
+            Some(first) => self.scan(first),
+        };
+        Token { kind, start: start as u32, end: self.at as u32 }
+    }
+
+    /// The byte that lies this far ahead.
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
+        while self.byte(0).is_some_and(&wanted) {
+            self.at += 1;
+        }
+    }
+
+    fn skip_line(&mut self) {
+        self.skip(|b| b != b'\n');
+        if self.text.as_bytes().get(..self.at).is_some_and(|before| before.ends_with(b"\r")) {
+            self.at -= 1;
+        }
+    }
+
+    fn take(&mut self, bytes: usize, kind: Kind) -> Kind {
+        self.at += bytes;
+        kind
+    }
+
+    /// Consumes the token that begins with the byte at hand.
+    fn scan(&mut self, first: u8) -> Kind {
+        match first {
+            b'\n' => self.take(1, Kind::Newline),
+            b'\r' if self.byte(1) == Some(b'\n') => self.take(2, Kind::Newline),
+            b';' => {
+                self.skip_line();
+                Kind::Comment
+            }
+            b'"' => self.quoted(),
+            b'.' => self.dot(),
+            b'0'..=b'9' => self.number(),
+            b if begins_word(b) => self.word(),
+            _ => self.symbol(first),
+        }
+    }
+
+    fn word(&mut self) -> Kind {
+        self.skip(continues_word);
+        if self.byte(0) == Some(b'.') && self.byte(1).is_some_and(begins_word) {
+            self.at += 1;
+            self.skip(|b| continues_word(b) || b == b'.');
+            return Kind::Dotted;
+        }
+        Kind::Word
+    }
+
+    fn dot(&mut self) -> Kind {
+        match self.byte(1) {
+            Some(b'.') => self.take(2, Kind::Range),
+            Some(b'0'..=b'9') => self.number(),
+            Some(b) if begins_word(b) => {
+                self.at += 1;
+                self.skip(continues_word);
+                Kind::Directive
+            }
+            _ => self.unknown(),
+        }
+    }
+
+    /// Everything that clings to a number belongs to it, so that `12ab` is one malformed literal.
+    fn number(&mut self) -> Kind {
+        let decimal = !(self.byte(0) == Some(b'0')
+            && self.byte(1).is_some_and(|b| matches!(b, b'x' | b'X' | b'b' | b'B' | b'o' | b'O')));
+        while let Some(byte) = self.byte(0) {
+            let exponent = decimal && matches!(byte, b'e' | b'E');
+            let more = continues_word(byte) || (byte == b'.' && self.byte(1) != Some(b'.'));
+            if !more {
+                break;
+            }
+            self.at += 1;
+            let sign = matches!(self.byte(0), Some(b'+' | b'-'));
+            if exponent && sign && self.byte(1).is_some_and(|b| b.is_ascii_digit()) {
+                self.at += 1;
+            }
+        }
+        Kind::Number
+    }
+
+    fn quoted(&mut self) -> Kind {
+        self.at += 1;
+        self.skip(|b| !matches!(b, b'"' | b'\n' | b'\r'));
+        if self.byte(0) == Some(b'"') { self.take(1, Kind::Text) } else { Kind::UnclosedText }
+    }
+
+    fn symbol(&mut self, first: u8) -> Kind {
+        match (first, self.byte(1)) {
+            (b'=', Some(b'=')) => self.take(2, Kind::Equal),
+            (b'!', Some(b'=')) => self.take(2, Kind::NotEqual),
+            (b'<', Some(b'=')) => self.take(2, Kind::LessEqual),
+            (b'>', Some(b'=')) => self.take(2, Kind::GreaterEqual),
+            (b'<', Some(b'<')) => self.take(2, Kind::ShiftLeft),
+            (b'>', Some(b'>')) => self.take(2, Kind::ShiftRight),
+            _ => match single(first) {
+                Some(kind) => self.take(1, kind),
+                None => self.unknown(),
+            },
+        }
+    }
+
+    /// One character, and those after it that can't begin a token either, all of one kind.
+    fn unknown(&mut self) -> Kind {
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let first = rest.chars().next();
+        self.at += first.map_or(1, char::len_utf8);
+        if first.is_some_and(|c| !c.is_ascii()) {
+            self.skip(|b| !b.is_ascii());
+        }
+        Kind::Unknown
+    }
+}
+
+fn begins_word(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+fn continues_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+fn single(byte: u8) -> Option<Kind> {
+    Some(match byte {
+        b',' => Kind::Comma,
+        b':' => Kind::Colon,
+        b'=' => Kind::Assign,
+        b'\'' => Kind::Prime,
+        b'(' => Kind::ParenOpen,
+        b')' => Kind::ParenClose,
+        b'[' => Kind::BracketOpen,
+        b']' => Kind::BracketClose,
+        b'{' => Kind::BraceOpen,
+        b'}' => Kind::BraceClose,
+        b'+' => Kind::Plus,
+        b'-' => Kind::Minus,
+        b'*' => Kind::Star,
+        b'/' => Kind::Slash,
+        b'%' => Kind::Percent,
+        b'~' => Kind::Tilde,
+        b'&' => Kind::Ampersand,
+        b'^' => Kind::Caret,
+        b'|' => Kind::Bar,
+        b'<' => Kind::Less,
+        b'>' => Kind::Greater,
+        _ => return None,
+    })
+}

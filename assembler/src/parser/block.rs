@@ -1,0 +1,329 @@
+//! What has a beginning and an end: structured statements, procedures and macros. Reports what
+//! lacks its other half, with both places.
+
+use compact_str::CompactString;
+
+use super::{Parse, Parsed, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Kind, Lexer, Token};
+use crate::source::Span;
+use crate::tree::{
+    Body, Compute, Condition, ConditionKind, Expression, For, If, Loop, Macro, Name, Procedure, Statement,
+};
+
+/// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
+const DEEPEST: usize = 200;
+
+/// The words that end a block or a part of one, and the word that begins it.
+const TERMINATORS: [(&str, &str); 9] = [
+    ("else", "if"),
+    ("fi", "if"),
+    ("loop", "from"),
+    ("until", "from"),
+    ("rof", "for"),
+    ("apply", "compute"),
+    ("uncompute", "compute"),
+    (".end", ".proc"),
+    (".endm", ".macro"),
+];
+
+/// A block whose end has not been seen yet.
+pub(super) struct Open {
+    /// The word that begins it.
+    keyword: &'static str,
+    span: Span,
+    /// What may end the part at hand.
+    ends: &'static [&'static str],
+    /// An error has named it as the culprit already.
+    blamed: bool,
+}
+
+/// What a `for` counts.
+struct ForHead {
+    counter: Name,
+    from: Expression,
+    to: Expression,
+    step: Option<Expression>,
+    reversed: bool,
+}
+
+impl Parser<'_> {
+    /// The word at hand, if it ends blocks.
+    pub(super) fn terminator(&self) -> Option<&'static str> {
+        if !matches!(self.current.kind, Kind::Word | Kind::Directive) {
+            return None;
+        }
+        let text = self.text(self.current);
+        TERMINATORS.iter().map(|(end, _)| *end).find(|end| *end == text)
+    }
+
+    /// Whether some open block can end with this word.
+    pub(super) fn is_awaited(&self, word: &str) -> bool {
+        self.open.iter().any(|open| open.ends.contains(&word))
+    }
+
+    /// Reports a terminator that ends nothing, and skips its line.
+    pub(super) fn stray(&mut self, word: &'static str) {
+        let opener = TERMINATORS.iter().find(|(end, _)| *end == word).map_or("", |(_, opener)| *opener);
+        let problem = match self.open.last() {
+            Some(open) if open.keyword == opener => {
+                Diagnostic::error(format!("a second `{word}`"), self.here(), "one too many")
+                    .with(open.span, format!("this `{opener}` has one already"))
+            }
+            Some(open) => {
+                let ends = open.ends.last().copied().unwrap_or("");
+                Diagnostic::error(format!("`{word}` without `{opener}`"), self.here(), "ends nothing")
+                    .with(open.span, format!("this `{}` is open here; it ends with `{ends}`", open.keyword))
+            }
+            None => Diagnostic::error(format!("`{word}` without `{opener}`"), self.here(), "ends nothing"),
+        };
+        self.report(problem);
+        self.bump();
+        self.finish_line(true);
+    }
+
+    /// The lines of a block, or of a part of one, up to one of `ends`.
+    fn body(&mut self, keyword: &'static str, span: Span, ends: &'static [&'static str]) -> (Body, Open) {
+        let open = Open { keyword, span, ends, blamed: false };
+        if self.open.len() >= DEEPEST {
+            let message = format!("more than {DEEPEST} blocks are open here");
+            let problem = Diagnostic::error(message, span, "one too many");
+            self.report(problem.help("move inner blocks to procedures of their own"));
+            self.give_up();
+            return (Body::new(), open);
+        }
+        self.open.push(open);
+        let body = self.lines();
+        let open = self.open.pop().unwrap_or(Open { keyword, span, ends, blamed: true });
+        (body, open)
+    }
+
+    /// Leaves the rest of the text alone.
+    fn give_up(&mut self) {
+        self.gave_up = true;
+        let nothing = Token { kind: Kind::End, ..self.current };
+        (self.lexer, self.current, self.next) = (Lexer::new(""), nothing, nothing);
+    }
+
+    /// Whether the wanted terminator is at hand, which is then left behind; reported otherwise.
+    fn ended(&mut self, open: &Open, end: &'static str) -> bool {
+        if self.at_word(end) {
+            self.statement_start = self.current.start;
+            self.bump();
+            return true;
+        }
+        if !open.blamed && !self.gave_up {
+            let found = match self.current.kind {
+                Kind::End => "the text ends here".into(),
+                _ => format!("`{end}` is missing before this"),
+            };
+            let message = format!("this `{}` has no `{end}`", open.keyword);
+            let problem = Diagnostic::error(message, open.span, "begins here").with(self.here(), found);
+            self.report(match usage(end) {
+                Some(usage) => problem.help(usage),
+                None => problem,
+            });
+        }
+        false
+    }
+
+    /// The end of a block without a condition, its comment and where it is.
+    fn end_line(&mut self, open: &Open, end: &'static str) -> (Option<CompactString>, Span) {
+        let start = self.current.start;
+        if !self.ended(open, end) {
+            return (None, self.since(self.last_end));
+        }
+        let span = self.since(start);
+        (self.finish_line(false), span)
+    }
+
+    /// The end of a block with a condition.
+    fn end_condition(&mut self, open: &Open, end: &'static str) -> (Condition, Option<CompactString>, Span) {
+        let start = self.current.start;
+        if !self.ended(open, end) {
+            let span = self.since(self.last_end);
+            return (unknown_condition(span), None, span);
+        }
+        let (condition, broken) = self.lenient_condition();
+        let span = self.since(start);
+        (condition, self.finish_line(broken), span)
+    }
+
+    /// A condition, or a stand-in for a broken one: its block is a block all the same.
+    fn lenient_condition(&mut self) -> (Condition, bool) {
+        match self.condition() {
+            Ok(condition) => (condition, false),
+            Err(_) => (unknown_condition(self.here()), true),
+        }
+    }
+
+    /// `if entry`, its comment, and the place of its first word.
+    fn head(&mut self) -> (Condition, Option<CompactString>, Span) {
+        let token = self.bump();
+        let (entry, broken) = self.lenient_condition();
+        (entry, self.finish_line(broken), self.span(token))
+    }
+
+    pub(super) fn if_block(&mut self) -> Parsed {
+        let (entry, comment, span) = self.head();
+        let (then, mut open) = self.body("if", span, &["else", "fi"]);
+        let (mut otherwise, mut else_comment) = (None, None);
+        if self.eat_word("else") {
+            else_comment = self.finish_line(false);
+            let (body, rest) = self.body("if", span, &["fi"]);
+            (otherwise, open) = (Some(body), rest);
+        }
+        let (exit, end_comment, end) = self.end_condition(&open, "fi");
+        let tree = If { entry, then, otherwise, exit, else_comment, end_comment, end };
+        Parsed { statement: Statement::If(Box::new(tree)), comment, end: end.end }
+    }
+
+    pub(super) fn loop_block(&mut self) -> Parsed {
+        let (entry, comment, span) = self.head();
+        let (first, mut open) = self.body("from", span, &["loop", "until"]);
+        let (mut again, mut loop_comment) = (None, None);
+        if self.eat_word("loop") {
+            loop_comment = self.finish_line(false);
+            let (body, rest) = self.body("from", span, &["until"]);
+            (again, open) = (Some(body), rest);
+        }
+        let (exit, end_comment, end) = self.end_condition(&open, "until");
+        let tree = Loop { entry, first, again, exit, loop_comment, end_comment, end };
+        Parsed { statement: Statement::Loop(Box::new(tree)), comment, end: end.end }
+    }
+
+    pub(super) fn for_block(&mut self) -> Parsed {
+        let token = self.bump();
+        let head = self.for_head();
+        let comment = self.finish_line(head.is_err());
+        let (body, open) = self.body("for", self.span(token), &["rof"]);
+        let (end_comment, end) = self.end_line(&open, "rof");
+        let statement = match head {
+            Ok(ForHead { counter, from, to, step, reversed }) => {
+                let tree = For { counter, from, to, step, reversed, body, end_comment, end };
+                Statement::For(Box::new(tree))
+            }
+            Err(_) => Statement::Empty,
+        };
+        Parsed { statement, comment, end: end.end }
+    }
+
+    /// `i in from..to step s reversed`
+    fn for_head(&mut self) -> Parse<ForHead> {
+        let counter = self.name("the name of a counter")?;
+        if !self.eat_word("in") {
+            return self.expected("`in`");
+        }
+        let from = self.expression()?;
+        self.expect(Kind::Range, "`..`")?;
+        let to = self.expression()?;
+        let mut reversed = self.eat_word("reversed");
+        let step = if self.eat_word("step") { Some(self.expression()?) } else { None };
+        reversed = reversed || self.eat_word("reversed");
+        Ok(ForHead { counter, from, to, step, reversed })
+    }
+
+    pub(super) fn compute_block(&mut self) -> Parsed {
+        let token = self.bump();
+        let span = self.span(token);
+        let comment = self.finish_line(false);
+        let (body, mut open) = self.body("compute", span, &["apply", "uncompute"]);
+        let (mut apply, mut apply_comment) = (Body::new(), None);
+        if self.ended(&open, "apply") {
+            apply_comment = self.finish_line(false);
+            (apply, open) = self.body("compute", span, &["uncompute"]);
+        } else {
+            open.blamed = true;
+        }
+        let (end_comment, end) = self.end_line(&open, "uncompute");
+        let tree = Compute { body, apply, apply_comment, end_comment, end };
+        Parsed { statement: Statement::Compute(Box::new(tree)), comment, end: end.end }
+    }
+
+    pub(super) fn procedure(&mut self) -> Parsed {
+        self.refuse_inside("a procedure");
+        let token = self.bump();
+        let head = self.procedure_head();
+        let comment = self.finish_line(head.is_err());
+        let (body, open) = self.body(".proc", self.span(token), &[".end"]);
+        let (end_comment, end) = self.end_line(&open, ".end");
+        let statement = match head {
+            Ok((name, parameters, rule)) => {
+                let tree = Procedure { name, parameters, rule, body, end_comment, end };
+                Statement::Procedure(Box::new(tree))
+            }
+            Err(_) => Statement::Empty,
+        };
+        Parsed { statement, comment, end: end.end }
+    }
+
+    pub(super) fn macro_definition(&mut self) -> Parsed {
+        self.refuse_inside("a macro");
+        let token = self.bump();
+        let head = self.macro_head();
+        let comment = self.finish_line(head.is_err());
+        let (body, open) = self.body(".macro", self.span(token), &[".endm"]);
+        let (end_comment, end) = self.end_line(&open, ".endm");
+        let statement = match head {
+            Ok((name, parameters)) => {
+                Statement::Macro(Box::new(Macro { name, parameters, body, end_comment, end }))
+            }
+            Err(_) => Statement::Empty,
+        };
+        Parsed { statement, comment, end: end.end }
+    }
+
+    /// Reports a definition inside of a block, and the block as not ended, once.
+    fn refuse_inside(&mut self, what: &str) {
+        let place = self.here();
+        let Some(open) = self.open.last_mut() else { return };
+        open.blamed = true;
+        let (keyword, span) = (open.keyword, open.span);
+        let ends = open.ends.last().copied().unwrap_or("");
+        let problem =
+            Diagnostic::error(format!("{what} can't begin inside of `{keyword}`"), place, "begins here")
+                .with(span, format!("this `{keyword}` is still open; it ends with `{ends}`"));
+        self.report(problem);
+    }
+
+    /// Reports a directive where it can't stand.
+    pub(super) fn refuse_directive(&mut self, directive: &str) -> Parse<()> {
+        let Some(open) = self.open.last() else { return Ok(()) };
+        let in_procedure = open.keyword == ".proc";
+        if directive == ".ancilla" && in_procedure {
+            return Ok(());
+        }
+        let inside = format!("inside of this `{}`", open.keyword);
+        let message = format!("`{directive}` can't stand inside of `{}`", open.keyword);
+        let problem = Diagnostic::error(message, self.here(), "out of place").with(open.span, inside);
+        self.fail(match (directive, in_procedure) {
+            (".ancilla", _) => problem.help("open a variable for a while with `local` and `delocal`"),
+            (".var" | ".in" | ".out" | ".inout" | ".garbage", true) => {
+                problem.help("a procedure's own variables are `.ancilla`; globals are declared outside")
+            }
+            _ => problem.help("move it out of the block"),
+        })
+    }
+
+    /// Whether `from` begins a flat instruction: a label and a comma follow.
+    pub(super) fn at_flat_from(&self) -> bool {
+        if self.next.kind != Kind::Word || matches!(self.text(self.next), "always" | "not") {
+            return false;
+        }
+        let third = self.lexer.clone().token().kind;
+        matches!(third, Kind::Comma | Kind::Newline | Kind::Comment | Kind::End)
+    }
+}
+
+fn unknown_condition(span: Span) -> Condition {
+    Condition { kind: ConditionKind::Always, span }
+}
+
+fn usage(end: &str) -> Option<&'static str> {
+    Some(match end {
+        "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",
+        "until" => "end it with `until condition`: the loop ends when it holds",
+        "apply" => "`compute … apply … uncompute` undoes its first part after the second",
+        _ => return None,
+    })
+}

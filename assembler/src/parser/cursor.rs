@@ -1,0 +1,257 @@
+//! The walk through the tokens, and the reporting of what is wrong on the way. Knows no grammar.
+
+use compact_str::CompactString;
+
+use super::words;
+use super::{Parse, Parser, Reported};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Kind, Token};
+use crate::source::Span;
+use crate::tree::Name;
+
+/// Diagnostics beyond this many are only counted.
+const MOST: usize = 200;
+
+impl<'t> Parser<'t> {
+    /// The next token that the grammar can use. The lexer's complaints are made on the way.
+    pub(super) fn lex(&mut self) -> Token {
+        loop {
+            let token = self.lexer.token();
+            match token.kind {
+                Kind::Unknown => self.unknown(token),
+                Kind::UnclosedText => {
+                    self.spoilt = token.end;
+                    let problem = Diagnostic::error("this text has no end", self.span(token), "begins here");
+                    self.report(problem.help("close it with `\"` on the same line"));
+                    return Token { kind: Kind::Text, ..token };
+                }
+                _ => return token,
+            }
+        }
+    }
+
+    fn unknown(&mut self, token: Token) {
+        self.spoilt = token.end;
+        let text = self.text(token);
+        let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
+        let message = format!("unknown character `{shown}`");
+        let problem = Diagnostic::error(message, self.span(token), "no part of the language");
+        self.report(match text.chars().next().and_then(meant) {
+            Some(cure) => problem.help(cure),
+            None => problem,
+        });
+    }
+
+    /// Moves on, and returns the token left behind.
+    pub(super) fn bump(&mut self) -> Token {
+        let token = self.current;
+        if !matches!(token.kind, Kind::Newline | Kind::Comment | Kind::End) {
+            self.last_end = token.end;
+        }
+        self.current = self.next;
+        self.next = self.lex();
+        token
+    }
+
+    pub(super) fn at(&self, kind: Kind) -> bool {
+        self.current.kind == kind
+    }
+
+    /// Whether nothing but a comment is left of the line.
+    pub(super) fn at_line_end(&self) -> bool {
+        matches!(self.current.kind, Kind::Newline | Kind::Comment | Kind::End)
+    }
+
+    /// Whether the token at hand is this word or directive.
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        matches!(self.current.kind, Kind::Word | Kind::Directive) && self.text(self.current) == word
+    }
+
+    pub(super) fn eat(&mut self, kind: Kind) -> bool {
+        let here = self.at(kind);
+        if here {
+            self.bump();
+        }
+        here
+    }
+
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        let here = self.at_word(word);
+        if here {
+            self.bump();
+        }
+        here
+    }
+
+    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Parse<Token> {
+        if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
+    }
+
+    /// Expects the bracket that closes an earlier one.
+    pub(super) fn close(&mut self, kind: Kind, open: Token, what: &str) -> Parse<Token> {
+        if self.at(kind) {
+            return Ok(self.bump());
+        }
+        let problem = self.unexpected(what).with(self.span(open), "opened here");
+        self.fail(problem)
+    }
+
+    /// A name that the text defines or refers to.
+    pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
+        if !self.at(Kind::Word) {
+            return self.expected(what);
+        }
+        let span = self.here();
+        let text = self.text(self.current);
+        if let Some(reserved) = words::reserved(text) {
+            let message = format!("`{text}` can't be a name");
+            let problem = Diagnostic::error(message, span, format!("{} here", words::describe(reserved)));
+            return self.fail(problem.help("choose another name"));
+        }
+        let text = CompactString::from(text);
+        self.bump();
+        Ok(Name { text, span })
+    }
+
+    pub(super) fn text(&self, token: Token) -> &'t str {
+        self.source.get(token.start as usize..token.end as usize).unwrap_or("")
+    }
+
+    pub(super) fn span(&self, token: Token) -> Span {
+        Span { file: self.file, start: token.start, end: token.end }
+    }
+
+    /// The token at hand.
+    pub(super) fn here(&self) -> Span {
+        self.span(self.current)
+    }
+
+    /// From an earlier place to the last token left behind.
+    pub(super) fn since(&self, start: u32) -> Span {
+        Span { file: self.file, start, end: self.last_end.max(start) }
+    }
+
+    /// Leaves the rest of a line alone.
+    pub(super) fn skip_line(&mut self) {
+        while !self.at_line_end() {
+            self.bump();
+        }
+    }
+
+    /// The end of a statement: a comment, perhaps, and the line's end. What comes before it is
+    /// reported unless the statement was `broken` anyway.
+    pub(super) fn finish_line(&mut self, broken: bool) -> Option<CompactString> {
+        if !self.at_line_end() {
+            if !broken {
+                let _: Parse<()> = self.expected("the end of the line");
+            }
+            self.skip_line();
+        }
+        let comment = self.comment();
+        self.eat(Kind::Newline);
+        comment
+    }
+
+    /// The comment at hand, without its semicolon.
+    pub(super) fn comment(&mut self) -> Option<CompactString> {
+        if !self.at(Kind::Comment) {
+            return None;
+        }
+        let text = self.text(self.current);
+        let comment = CompactString::from(text.strip_prefix(';').unwrap_or(text).trim_end());
+        self.bump();
+        Some(comment)
+    }
+
+    /// What the token at hand is, for messages.
+    pub(super) fn found(&self) -> String {
+        const SHOWN: usize = 40;
+        match self.current.kind {
+            Kind::Newline | Kind::Comment => "the end of the line".into(),
+            Kind::End => "the end of the text".into(),
+            _ => {
+                let text = self.text(self.current);
+                match text.char_indices().nth(SHOWN) {
+                    Some((cut, _)) => format!("`{}…`", text.get(..cut).unwrap_or("")),
+                    None => format!("`{text}`"),
+                }
+            }
+        }
+    }
+
+    /// A place for the token at hand: the end of a line is shown behind its last character.
+    fn found_span(&self) -> Span {
+        if self.at_line_end() { self.since(self.last_end).after() } else { self.here() }
+    }
+
+    pub(super) fn unexpected(&self, what: &str) -> Diagnostic {
+        let message = format!("expected {what}, found {}", self.found());
+        Diagnostic::error(message, self.found_span(), format!("expected {what}"))
+    }
+
+    /// Reports that something else was expected.
+    pub(super) fn expected<T>(&mut self, what: &str) -> Parse<T> {
+        let problem = self.unexpected(what);
+        self.fail(problem)
+    }
+
+    /// Reports a problem on the way to giving up on a statement. Where a character of the statement
+    /// was unknown the rest is a consequence.
+    pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parse<T> {
+        let consequence = self.statement_start < self.spoilt && self.spoilt <= self.current.start;
+        if !consequence {
+            self.report(diagnostic);
+        }
+        Err(Reported)
+    }
+
+    /// Records a problem.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MOST {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Everything reported, in order of the text, with a last word on what was left out.
+    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|d| d.primary.span.start);
+        if self.left_out > 0
+            && let Some(last) = self.diagnostics.last()
+        {
+            let message = format!("{} more problems are not listed", self.left_out);
+            let place = last.primary.span;
+            self.diagnostics.push(Diagnostic::error(message, place, "the last one listed"));
+        }
+        self.diagnostics
+    }
+}
+
+/// What the author of an unknown character most likely wants.
+fn meant(character: char) -> Option<String> {
+    let wanted = match character {
+        '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{3000}' | '\u{feff}' => {
+            return Some("it looks like a space: write one".into());
+        }
+        '\r' => {
+            return Some("a line ends with a line feed, or with a carriage return and a line feed".into());
+        }
+        '#' => return Some("comments begin with `;`".into()),
+        '\u{2010}'..='\u{2015}' | '−' => "-",
+        '‘' | '’' | '′' | '`' => "'",
+        '“' | '”' => "\"",
+        '×' | '·' => "*",
+        '÷' => "/",
+        '≤' => "<=",
+        '≥' => ">=",
+        '≠' => "!=",
+        '…' => "..",
+        '!' => "not",
+        '∧' => "and",
+        '∨' => "or",
+        '¬' => "not",
+        _ => return None,
+    };
+    Some(format!("did you mean `{wanted}`?"))
+}

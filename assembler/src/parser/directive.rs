@@ -1,0 +1,313 @@
+//! Directives of one line, and the heads of procedures and macros. Knows no values: constant
+//! expressions are kept as written.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Passing, RealSystem, Role, Word};
+
+use super::words;
+use super::{Parse, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Kind;
+use crate::source::Span;
+use crate::tree::{Declaration, Directive, ExpressionKind, Initial, Limit, Name, Node, Parameter, Statement};
+
+impl Parser<'_> {
+    pub(super) fn directive(&mut self) -> Parse<Statement> {
+        let text = self.text(self.current);
+        if !words::DIRECTIVES.contains(&text) {
+            return self.unknown_directive(text);
+        }
+        self.refuse_directive(text)?;
+        let place = self.here();
+        self.bump();
+        let directive = match text {
+            ".const" => self.constant()?,
+            ".real" => self.real_system()?,
+            ".word" => self.word_width()?,
+            ".tolerance" => Directive::Tolerance { value: self.expression()? },
+            ".limit" => self.limit()?,
+            ".include" => self.include()?,
+            ".ancilla" => self.ancillas()?,
+            ".lines" => self.line_numbers()?,
+            ".block" => self.block_extent()?,
+            _ => self.globals(text, place)?,
+        };
+        Ok(Statement::Directive(directive))
+    }
+
+    fn unknown_directive(&mut self, text: &str) -> Parse<Statement> {
+        let problem = Diagnostic::error(format!("there is no directive `{text}`"), self.here(), "unknown");
+        self.fail(match words::nearest(text, words::DIRECTIVES.iter().copied()) {
+            Some(meant) => problem.help(format!("did you mean `{meant}`?")),
+            None => problem,
+        })
+    }
+
+    fn globals(&mut self, text: &str, place: Span) -> Parse<Directive> {
+        let Some(role) = Role::ALL.into_iter().find(|role| role.directive() == text) else {
+            let problem = Diagnostic::error(format!("`{text}` can't stand here"), place, "out of place");
+            return self.fail(problem);
+        };
+        Ok(Directive::Globals { role, declarations: self.declarations()? })
+    }
+
+    fn ancillas(&mut self) -> Parse<Directive> {
+        let start = self.current.start;
+        let declarations = self.declarations()?;
+        if declarations.iter().any(|d| d.initial.is_some() || d.default.is_some()) {
+            let place = self.since(start);
+            let problem = Diagnostic::error("an ancilla has no initial value", place, "one is given here");
+            return self
+                .fail(problem.help("it is vacant at the entry of its procedure, and at the exit again"));
+        }
+        Ok(Directive::Ancillas(declarations))
+    }
+
+    fn declarations(&mut self) -> Parse<Vec<Declaration>> {
+        let mut declarations = vec![self.declaration()?];
+        while self.eat(Kind::Comma) {
+            declarations.push(self.declaration()?);
+        }
+        if !self.at_line_end() {
+            return self.expected("`,` or the end of the line");
+        }
+        Ok(declarations)
+    }
+
+    /// `name[shape]: class = initial default given`
+    fn declaration(&mut self) -> Parse<Declaration> {
+        let name = self.name("the name of a cell")?;
+        let mut shape = Vec::new();
+        if self.at(Kind::BracketOpen) {
+            let open = self.bump();
+            shape = self.expressions()?;
+            self.close(Kind::BracketClose, open, "`,` or `]`")?;
+            if shape.len() > 2 {
+                let place = self.since(open.start);
+                return self.fail(Diagnostic::error(
+                    "arrays have at most two dimensions",
+                    place,
+                    "more here",
+                ));
+            }
+        }
+        let class = self.class()?;
+        let initial = if self.eat(Kind::Assign) { Some(self.initial()?) } else { None };
+        let default = if self.eat_word("default") { Some(self.initial()?) } else { None };
+        Ok(Declaration { name, shape, class, initial, default })
+    }
+
+    /// `: int` or `: real`, if a colon is at hand.
+    pub(super) fn class(&mut self) -> Parse<Option<Class>> {
+        if !self.eat(Kind::Colon) {
+            return Ok(None);
+        }
+        let class = match self.text(self.current) {
+            "int" => Class::Int,
+            "real" => Class::Real,
+            _ => {
+                let problem = self.unexpected("a class");
+                return self
+                    .fail(problem.help("a class is `int` or `real`; `.real` and `.word` say how wide"));
+            }
+        };
+        self.bump();
+        Ok(Some(class))
+    }
+
+    /// A value for every cell, or `{…}`, which may span lines.
+    fn initial(&mut self) -> Parse<Initial> {
+        if !self.at(Kind::BraceOpen) {
+            return Ok(Initial::Every(self.expression()?));
+        }
+        let open = self.bump();
+        let mut values = Vec::new();
+        loop {
+            self.skip_lines();
+            if self.at(Kind::BraceClose) && !values.is_empty() {
+                break;
+            }
+            values.push(self.expression()?);
+            self.skip_lines();
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.close(Kind::BraceClose, open, "`,` or `}`")?;
+        Ok(Initial::Each(values))
+    }
+
+    /// Line ends inside of braces. Their comments are kept for the line before the statement.
+    fn skip_lines(&mut self) {
+        while matches!(self.current.kind, Kind::Newline | Kind::Comment) {
+            let span = self.here();
+            match self.comment() {
+                Some(comment) => self.loose_comments.push(Node {
+                    label: None,
+                    statement: Statement::Empty,
+                    comment: Some(comment),
+                    span,
+                }),
+                None => {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    fn constant(&mut self) -> Parse<Directive> {
+        let name = self.name("the name of a constant")?;
+        self.expect(Kind::Assign, "`=` and a value")?;
+        Ok(Directive::Const { name, value: self.expression()? })
+    }
+
+    fn real_system(&mut self) -> Parse<Directive> {
+        let system = match self.text(self.current) {
+            "f64" => RealSystem::F64,
+            "f32" => RealSystem::F32,
+            "fixed" => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
+            _ => return self.expected("`f64`, `f32` or `fixed`"),
+        };
+        self.bump();
+        if !matches!(system, RealSystem::Fixed(_)) || self.at_line_end() {
+            return Ok(Directive::Real { system });
+        }
+        let place = self.here();
+        let bits = self.integer("the number of fraction bits")?;
+        match u8::try_from(bits).ok().filter(|bits| RealSystem::FRACTION_BITS.contains(bits)) {
+            Some(bits) => Ok(Directive::Real { system: RealSystem::Fixed(bits) }),
+            None => {
+                let (least, most) = (RealSystem::FRACTION_BITS.start(), RealSystem::FRACTION_BITS.end());
+                let message = format!("fixed point has {least} to {most} fraction bits");
+                self.fail(Diagnostic::error(message, place, "out of this range"))
+            }
+        }
+    }
+
+    fn word_width(&mut self) -> Parse<Directive> {
+        let place = self.here();
+        let bits = self.integer("8, 16, 32 or 64")?;
+        match u32::try_from(bits).ok().and_then(Word::from_bits) {
+            Some(word) => Ok(Directive::Word { word }),
+            None => self.fail(Diagnostic::error("a word has 8, 16, 32 or 64 bits", place, "another width")),
+        }
+    }
+
+    fn limit(&mut self) -> Parse<Directive> {
+        let what = match self.text(self.current) {
+            "depth" => Limit::Depth,
+            "stack" => Limit::Stack,
+            _ => return self.expected("`depth` or `stack`"),
+        };
+        self.bump();
+        Ok(Directive::Limit { what, value: self.expression()? })
+    }
+
+    fn include(&mut self) -> Parse<Directive> {
+        let token = self.current;
+        if !self.at(Kind::Text) {
+            let problem = self.unexpected("a path in quotes");
+            return self.fail(problem.help("write `.include \"path\"`"));
+        }
+        self.bump();
+        let path = self.text(token).trim_matches('"').to_owned();
+        let path_span = self.span(token);
+        if path.is_empty() {
+            return self.fail(Diagnostic::error("this path is empty", path_span, "names no file"));
+        }
+        Ok(Directive::Include { path, path_span })
+    }
+
+    fn line_numbers(&mut self) -> Parse<Directive> {
+        let mut lines = Vec::new();
+        while !self.at_line_end() {
+            lines.push(self.count("a line number")?);
+            self.eat(Kind::Comma);
+        }
+        Ok(Directive::Lines(lines))
+    }
+
+    fn block_extent(&mut self) -> Parse<Directive> {
+        let Some(kind) = words::block_kind(self.text(self.current)) else {
+            return self.expected("the kind of a block");
+        };
+        self.bump();
+        let start = self.count("the index of its first instruction")?;
+        let end = self.count("the index after its last instruction")?;
+        Ok(Directive::Block { kind, start, end })
+    }
+
+    /// An integer literal.
+    fn integer(&mut self, what: &str) -> Parse<i128> {
+        let token = self.current;
+        if !self.at(Kind::Number) {
+            return self.expected(what);
+        }
+        self.bump();
+        match self.literal(token)? {
+            ExpressionKind::Int { value, .. } => Ok(value),
+            _ => self.fail(Diagnostic::error(format!("expected {what}"), self.span(token), "not an integer")),
+        }
+    }
+
+    fn count(&mut self, what: &str) -> Parse<u32> {
+        let place = self.here();
+        let value = self.integer(what)?;
+        match u32::try_from(value) {
+            Ok(value) => Ok(value),
+            Err(_) => self.fail(Diagnostic::error("this number is too large", place, "above 2^32 - 1")),
+        }
+    }
+
+    /// `name(parameters) rule other`
+    pub(super) fn procedure_head(&mut self) -> Parse<(Name, Vec<Parameter>, Option<Name>)> {
+        let name = self.name("the name of a procedure")?;
+        let open = self.expect(Kind::ParenOpen, "`(`")?;
+        let mut parameters = Vec::new();
+        while !self.at(Kind::ParenClose) {
+            parameters.push(self.parameter()?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.close(Kind::ParenClose, open, "`,` or `)`")?;
+        let rule = if self.eat_word("rule") { Some(self.name("the name of a procedure")?) } else { None };
+        Ok((name, parameters, rule))
+    }
+
+    /// `in name: class` or `inout name[]: class`
+    fn parameter(&mut self) -> Parse<Parameter> {
+        let passing = if self.eat_word("in") {
+            Passing::In
+        } else if self.eat_word("inout") {
+            Passing::InOut
+        } else {
+            let problem = self.unexpected("`in` or `inout`");
+            return self.fail(problem.help("a parameter is `in` if it is only read, and `inout` otherwise"));
+        };
+        let name = self.name("the name of a parameter")?;
+        let slice = self.at(Kind::BracketOpen);
+        if slice {
+            let open = self.bump();
+            let what = "`]`: a slice has any length";
+            self.close(Kind::BracketClose, open, what)?;
+        }
+        let class = self.class()?;
+        Ok(Parameter { passing, name, slice, class })
+    }
+
+    /// `name(parameters)`
+    pub(super) fn macro_head(&mut self) -> Parse<(Name, Vec<Name>)> {
+        let name = self.name("the name of a macro")?;
+        let open = self.expect(Kind::ParenOpen, "`(`")?;
+        let mut parameters = Vec::new();
+        while !self.at(Kind::ParenClose) {
+            parameters.push(self.name("the name of a parameter")?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.close(Kind::ParenClose, open, "`,` or `)`")?;
+        Ok((name, parameters))
+    }
+}

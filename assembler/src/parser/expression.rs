@@ -1,0 +1,213 @@
+//! Expressions: constants, names, elements and slices. Which of them an operand may be is decided
+//! in lowering.
+
+use compact_str::CompactString;
+
+use super::words;
+use super::{Parse, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Kind, Token};
+use crate::source::Span;
+use crate::tree::{BinaryOperator, Expression, ExpressionKind, Subscript, UnaryOperator};
+
+/// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
+/// recursion of everything that walks it.
+const HEAVIEST: u32 = 200;
+
+impl Parser<'_> {
+    /// A whole expression.
+    pub(super) fn expression(&mut self) -> Parse<Expression> {
+        self.weight = 0;
+        self.binary(0)
+    }
+
+    /// One or more, separated by commas.
+    pub(super) fn expressions(&mut self) -> Parse<Vec<Expression>> {
+        let mut list = Vec::with_capacity(3);
+        loop {
+            list.push(self.expression()?);
+            if !self.eat(Kind::Comma) {
+                return Ok(list);
+            }
+        }
+    }
+
+    /// Counts an operator or a bracket of the expression or condition at hand.
+    pub(super) fn weigh(&mut self) -> Parse<()> {
+        self.weight += 1;
+        if self.weight <= HEAVIEST {
+            return Ok(());
+        }
+        let message = format!("more than {HEAVIEST} operators and brackets in one expression");
+        let problem = Diagnostic::error(message, self.here(), "one too many");
+        self.fail(problem.help("name parts of it with `.const`, or compute it in steps"))
+    }
+
+    /// An expression of operators that bind more strongly than `least`.
+    pub(super) fn binary(&mut self, least: u8) -> Parse<Expression> {
+        let left = self.unary()?;
+        self.binary_after(left, least)
+    }
+
+    /// The same, its first operand already known.
+    pub(super) fn binary_after(&mut self, mut left: Expression, least: u8) -> Parse<Expression> {
+        while let Some((operator, strength)) = operator(self.current.kind)
+            && strength > least
+        {
+            self.weigh()?;
+            self.bump();
+            let right = self.binary(strength)?;
+            let span = left.span.to(right.span);
+            left =
+                Expression { kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Parse<Expression> {
+        let operator = match self.current.kind {
+            Kind::Minus => UnaryOperator::Negate,
+            Kind::Tilde => UnaryOperator::Complement,
+            _ => return self.primary(),
+        };
+        self.weigh()?;
+        let start = self.bump().start;
+        let operand = self.unary()?;
+        Ok(Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), span: self.since(start) })
+    }
+
+    fn primary(&mut self) -> Parse<Expression> {
+        let token = self.current;
+        match token.kind {
+            Kind::Number => {
+                self.bump();
+                let kind = self.literal(token)?;
+                Ok(Expression { kind, span: self.span(token) })
+            }
+            Kind::Word => self.named(),
+            Kind::ParenOpen => {
+                self.weigh()?;
+                self.bump();
+                let inner = self.binary(0)?;
+                self.close(Kind::ParenClose, token, "`)`")?;
+                Ok(grouped(inner, self.since(token.start)))
+            }
+            _ => self.expected("an operand"),
+        }
+    }
+
+    /// `name`, `name'`, `name[…]` or `name'[…]`
+    fn named(&mut self) -> Parse<Expression> {
+        let token = self.current;
+        let text = self.text(token);
+        if !matches!(text, "mode" | "pi")
+            && let Some(reserved) = words::reserved(text)
+        {
+            let message = format!("expected an operand, found `{text}`");
+            let label = format!("{}, which can't be a name", words::describe(reserved));
+            let problem = Diagnostic::error(message, self.span(token), label);
+            return self.fail(problem);
+        }
+        let name = CompactString::from(text);
+        self.bump();
+        let adjoint = self.eat(Kind::Prime);
+        let kind = if self.at(Kind::BracketOpen) {
+            ExpressionKind::Element { name, adjoint, subscripts: self.subscripts()? }
+        } else {
+            ExpressionKind::Name { name, adjoint }
+        };
+        self.refuse_late_prime(token, adjoint)?;
+        Ok(Expression { kind, span: self.since(token.start) })
+    }
+
+    fn refuse_late_prime(&mut self, name: Token, adjoint: bool) -> Parse<()> {
+        if !self.at(Kind::Prime) {
+            return Ok(());
+        }
+        if adjoint {
+            let problem =
+                Diagnostic::error("there is no adjoint of an adjoint", self.here(), "the second `'`");
+            return self.fail(problem);
+        }
+        let name = self.text(name);
+        let help = format!("write `{name}'[…]`");
+        let problem =
+            Diagnostic::error("the `'` of an adjoint follows the name", self.here(), "not the brackets");
+        self.fail(problem.help(help))
+    }
+
+    fn subscripts(&mut self) -> Parse<Vec<Subscript>> {
+        self.weigh()?;
+        let open = self.bump();
+        let mut subscripts = Vec::with_capacity(1);
+        loop {
+            subscripts.push(self.subscript()?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.close(Kind::BracketClose, open, "`,` or `]`")?;
+        if subscripts.len() > 2 {
+            let problem =
+                Diagnostic::error("arrays have at most two dimensions", self.since(open.start), "more here");
+            return self.fail(problem);
+        }
+        Ok(subscripts)
+    }
+
+    /// An index, `..`, or `from..to step s`
+    fn subscript(&mut self) -> Parse<Subscript> {
+        if self.at(Kind::Range) {
+            return self.all();
+        }
+        let from = self.binary(0)?;
+        if !self.eat(Kind::Range) {
+            return Ok(Subscript::At(from));
+        }
+        if matches!(self.current.kind, Kind::BracketClose | Kind::Comma) {
+            return self.open_span(from.span);
+        }
+        let to = self.binary(0)?;
+        let step = if self.eat_word("step") { Some(self.binary(0)?) } else { None };
+        Ok(Subscript::Span { from, to, step })
+    }
+
+    fn all(&mut self) -> Parse<Subscript> {
+        let range = self.bump();
+        if matches!(self.current.kind, Kind::BracketClose | Kind::Comma) {
+            return Ok(Subscript::All);
+        }
+        self.open_span(self.span(range))
+    }
+
+    fn open_span<T>(&mut self, place: Span) -> Parse<T> {
+        let problem = Diagnostic::error("a span needs both bounds", place, "only one is given");
+        self.fail(problem.help("write `A[from..to]`; `to` is exclusive"))
+    }
+}
+
+/// Gives an expression in parentheses their extent, where the parentheses may matter.
+pub(super) fn grouped(inner: Expression, span: Span) -> Expression {
+    match inner.kind {
+        ExpressionKind::Binary(..) => Expression { span, ..inner },
+        _ => inner,
+    }
+}
+
+/// The operator that a token is, and how strongly it binds: as in Rust.
+fn operator(kind: Kind) -> Option<(BinaryOperator, u8)> {
+    let operator = match kind {
+        Kind::Plus => BinaryOperator::Add,
+        Kind::Minus => BinaryOperator::Subtract,
+        Kind::Star => BinaryOperator::Multiply,
+        Kind::Slash => BinaryOperator::Divide,
+        Kind::Percent => BinaryOperator::Remainder,
+        Kind::ShiftLeft => BinaryOperator::ShiftLeft,
+        Kind::ShiftRight => BinaryOperator::ShiftRight,
+        Kind::Ampersand => BinaryOperator::And,
+        Kind::Caret => BinaryOperator::Xor,
+        Kind::Bar => BinaryOperator::Or,
+        _ => return None,
+    };
+    Some((operator, operator.strength()))
+}

@@ -1,0 +1,121 @@
+//! Number literals: from characters to exact values, or to an error that says what is wrong with
+//! them. Knows no sign (that is an operator) and no width of words.
+
+use super::{Parse, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Token;
+use crate::tree::ExpressionKind;
+
+/// What is wrong with a literal, and the cure.
+type Problem = (String, Option<&'static str>);
+
+impl Parser<'_> {
+    /// The value of a number token.
+    pub(super) fn literal(&mut self, token: Token) -> Parse<ExpressionKind> {
+        let text = self.text(token);
+        match value(text) {
+            Ok(kind) => Ok(kind),
+            Err((message, cure)) => {
+                let problem = Diagnostic::error(message, self.span(token), "malformed literal");
+                self.fail(match cure {
+                    Some(cure) => problem.help(cure),
+                    None => problem,
+                })
+            }
+        }
+    }
+}
+
+fn value(text: &str) -> Result<ExpressionKind, Problem> {
+    let bytes = text.as_bytes();
+    match (bytes.first(), bytes.get(1)) {
+        (Some(b'0'), Some(b'x')) => pattern(text, 16),
+        (Some(b'0'), Some(b'o')) => pattern(text, 8),
+        (Some(b'0'), Some(b'b')) => pattern(text, 2),
+        (Some(b'0'), Some(b'X' | b'O' | b'B')) => {
+            Err((format!("`{text}` has an unknown base"), Some("write `0x`, `0o` or `0b` in lower case")))
+        }
+        _ if text.contains(['.', 'e', 'E']) => real(text),
+        _ => decimal(text),
+    }
+}
+
+/// Digits without their underscores; most literals have none.
+fn plain(digits: &str) -> std::borrow::Cow<'_, str> {
+    if digits.contains('_') { digits.replace('_', "").into() } else { digits.into() }
+}
+
+fn decimal(text: &str) -> Result<ExpressionKind, Problem> {
+    let digits = plain(text);
+    if let Some(stranger) = digits.chars().find(|c| !c.is_ascii_digit()) {
+        let cure = "names begin with a letter or `_`; a number and a name need something in between";
+        return Err((format!("`{text}` is not a number: it holds `{stranger}`"), Some(cure)));
+    }
+    // Most literals are short.
+    if let Ok(short) = digits.parse::<i64>() {
+        return Ok(ExpressionKind::Int { value: short.into(), pattern: false });
+    }
+    let value = digits.parse().map_err(|_| too_large(text))?;
+    Ok(ExpressionKind::Int { value, pattern: false })
+}
+
+fn pattern(text: &str, base: u32) -> Result<ExpressionKind, Problem> {
+    let digits = plain(text.get(2..).unwrap_or(""));
+    if digits.is_empty() {
+        return Err((format!("`{text}` has no digits"), None));
+    }
+    if let Some(stranger) = digits.chars().find(|c| !c.is_digit(base)) {
+        return Err((format!("`{stranger}` is no digit of base {base}"), None));
+    }
+    let value = i128::from_str_radix(&digits, base).map_err(|_| too_large(text))?;
+    Ok(ExpressionKind::Int { value, pattern: true })
+}
+
+fn too_large(text: &str) -> Problem {
+    let digits = text.len();
+    (format!("an integer of {digits} digits is too large"), Some("words have at most 64 bits"))
+}
+
+fn real(text: &str) -> Result<ExpressionKind, Problem> {
+    let digits = plain(text);
+    if !is_real(&digits) {
+        let cure = "a real has digits on both sides of its point: `0.5`, `1.0`, `2.5e-3`";
+        return Err((format!("`{}` is not a number", shortened(text)), Some(cure)));
+    }
+    let value: f64 = digits.parse().map_err(|_| (format!("`{}` is not a number", shortened(text)), None))?;
+    if !value.is_finite() {
+        return Err((
+            format!("`{}` is too large for a real", shortened(text)),
+            Some("the greatest is about 1.8e308"),
+        ));
+    }
+    let mantissa = digits.split(['e', 'E']).next().unwrap_or("");
+    if value == 0.0 && mantissa.bytes().any(|b| matches!(b, b'1'..=b'9')) {
+        return Err((format!("`{}` is too small for a real", shortened(text)), Some("it would become 0")));
+    }
+    Ok(ExpressionKind::Real(value))
+}
+
+/// Whether a text is `digits[.digits][e[sign]digits]`.
+fn is_real(text: &str) -> bool {
+    let some_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let unsigned = |exponent: &str| some_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    some_digits(whole) && fraction.is_none_or(some_digits) && exponent.is_none_or(unsigned)
+}
+
+/// The literal, cut where it is longer than a message can show.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.get(..SHOWN) {
+        Some(start) if text.len() > SHOWN => format!("{start}…"),
+        _ => text.into(),
+    }
+}

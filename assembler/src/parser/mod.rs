@@ -1,0 +1,211 @@
+//! The parser: tokens become the syntax tree, line by line.
+//!
+//! It never fails: what can't be read is reported and left out, and the next line starts afresh, so
+//! that one run finds every error of a file. Names, classes and values are no concern of it, and
+//! neither are included files.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `cursor` | the walk through the tokens; reporting |
+//! | `words` | reserved words, and what a misspelt one may mean |
+//! | `block` | structured statements, procedures and macros: what pairs with what |
+//! | `instruction` | flat instructions, macro uses, `local` |
+//! | `directive` | directives of one line |
+//! | `condition`, `expression`, `literal` | what statements are made of |
+
+mod block;
+mod condition;
+mod cursor;
+mod directive;
+mod expression;
+mod instruction;
+mod literal;
+pub(crate) mod words;
+
+use compact_str::CompactString;
+
+use self::block::Open;
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Kind, Lexer, Token};
+use crate::source::{FileId, Sources, Span};
+use crate::tree::{Body, Name, Node, Statement};
+
+/// Parses a file. The tree is complete if there are no diagnostics; otherwise it lacks what they
+/// are about.
+pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
+    if let Some(problem) = sources.problem(file) {
+        return (Body::new(), vec![problem.clone()]);
+    }
+    let mut parser = Parser::new(sources.file_text(file), file);
+    let body = parser.lines();
+    (body, parser.into_diagnostics())
+}
+
+/// What was wrong is already among the diagnostics.
+struct Reported;
+
+type Parse<T> = Result<T, Reported>;
+
+/// A statement with all its lines.
+struct Parsed {
+    statement: Statement,
+    /// Of its first line.
+    comment: Option<CompactString>,
+    end: u32,
+}
+
+/// The state of a parse. Each file of this directory adds the rules of its subject.
+struct Parser<'t> {
+    source: &'t str,
+    file: FileId,
+    lexer: Lexer<'t>,
+    current: Token,
+    next: Token,
+    /// Where the last token left behind ends.
+    last_end: u32,
+    statement_start: u32,
+    /// Where the last token that the lexer refused ends.
+    spoilt: u32,
+    /// Operators and brackets of the expression at hand so far.
+    weight: u32,
+    /// The blocks around the line at hand, outermost first.
+    open: Vec<Open>,
+    /// The rest of the text was left alone: nothing about its absence is worth saying.
+    gave_up: bool,
+    /// Comments between the lines of a list in braces: they move in front of the statement.
+    loose_comments: Vec<Node>,
+    diagnostics: Vec<Diagnostic>,
+    left_out: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn new(source: &'t str, file: FileId) -> Parser<'t> {
+        let nothing = Token { kind: Kind::Newline, start: 0, end: 0 };
+        let mut parser = Parser {
+            source,
+            file,
+            lexer: Lexer::new(source),
+            current: nothing,
+            next: nothing,
+            last_end: 0,
+            statement_start: 0,
+            spoilt: 0,
+            weight: 0,
+            open: Vec::new(),
+            gave_up: false,
+            loose_comments: Vec::new(),
+            diagnostics: Vec::new(),
+            left_out: 0,
+        };
+        parser.bump();
+        parser.bump();
+        parser
+    }
+
+    /// Lines up to the end of a block that is open, or of the text.
+    fn lines(&mut self) -> Body {
+        let mut body = Body::new();
+        while !self.at(Kind::End) {
+            match self.terminator() {
+                Some(word) if self.is_awaited(word) => break,
+                Some(word) => self.stray(word),
+                None => self.line(&mut body),
+            }
+        }
+        body
+    }
+
+    fn line(&mut self, body: &mut Body) {
+        let start = self.current.start;
+        self.statement_start = start;
+        let label = self.labels(body);
+        if let Some(label) = &label
+            && self.refuse_label(label.span)
+        {
+            return;
+        }
+        let parsed = self.statement();
+        body.append(&mut self.loose_comments);
+        let span = Span { file: self.file, start, end: parsed.end.max(start) };
+        body.push(Node { label, statement: parsed.statement, comment: parsed.comment, span });
+    }
+
+    /// The labels in front of a statement. All but the last get a line of their own.
+    fn labels(&mut self, body: &mut Body) -> Option<Name> {
+        let mut last: Option<Name> = None;
+        while self.at(Kind::Word) && self.next.kind == Kind::Colon {
+            let label = self.name("a label");
+            if label.is_err() {
+                self.bump();
+            }
+            self.bump();
+            let Ok(label) = label else { continue };
+            if let Some(earlier) = last.replace(label) {
+                let span = earlier.span;
+                body.push(Node { label: Some(earlier), statement: Statement::Empty, comment: None, span });
+            }
+        }
+        last
+    }
+
+    /// Reports a label in front of something that is no instruction; true if a block ends here.
+    fn refuse_label(&mut self, label: Span) -> bool {
+        let ends = self.terminator().is_some();
+        if ends || self.at(Kind::Directive) {
+            let message = format!("a label can't stand in front of `{}`", self.text(self.current));
+            let problem = Diagnostic::error(message, label, "labels name instructions");
+            self.report(problem.with(self.here(), "not an instruction"));
+        }
+        ends
+    }
+
+    fn statement(&mut self) -> Parsed {
+        match self.current.kind {
+            Kind::Newline | Kind::Comment | Kind::End => self.empty(),
+            Kind::Dotted => self.single(Parser::instruction),
+            Kind::Directive => match self.text(self.current) {
+                ".proc" => self.procedure(),
+                ".macro" => self.macro_definition(),
+                _ => self.single(Parser::directive),
+            },
+            Kind::Word => self.word_statement(),
+            _ => self.single(Parser::no_statement),
+        }
+    }
+
+    fn word_statement(&mut self) -> Parsed {
+        match self.text(self.current) {
+            "if" => self.if_block(),
+            "from" if !self.at_flat_from() => self.loop_block(),
+            "for" => self.for_block(),
+            "compute" => self.compute_block(),
+            "local" => self.single(Parser::local),
+            "delocal" => self.single(Parser::delocal),
+            "undo" => self.single(Parser::undo),
+            word if words::update(word).is_some() => self.single(Parser::instruction),
+            word if words::reserved(word).is_some() => self.single(Parser::no_statement),
+            _ => self.single(Parser::macro_use),
+        }
+    }
+
+    fn empty(&mut self) -> Parsed {
+        let end =
+            if self.at(Kind::Comment) { self.current.end } else { self.current.start.max(self.last_end) };
+        let comment = self.finish_line(false);
+        Parsed { statement: Statement::Empty, comment, end }
+    }
+
+    /// A statement of one line.
+    fn single(&mut self, rule: impl FnOnce(&mut Self) -> Parse<Statement>) -> Parsed {
+        let statement = rule(self);
+        let end = self.last_end;
+        let comment = self.finish_line(statement.is_err());
+        Parsed { statement: statement.unwrap_or(Statement::Empty), comment, end }
+    }
+
+    fn no_statement(&mut self) -> Parse<Statement> {
+        let problem = self.unexpected("a statement");
+        let comment = self.at(Kind::Slash) && self.next.kind == Kind::Slash;
+        self.fail(if comment { problem.help("comments begin with `;`") } else { problem })
+    }
+}

@@ -1,0 +1,68 @@
+//! Finds the operands of single instructions in a tree again. Lowering keeps one place for each
+//! instruction; only the few instructions that break a rule need more.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::source::Span;
+use crate::tree::{Body, Condition, ConditionKind, Expression, Instruction, Operands, Statement};
+
+/// The places of the operands (of a call: the arguments) of each instruction, by its own place.
+pub(crate) fn operands(body: &Body, wanted: &HashSet<Span>) -> HashMap<Span, Vec<Span>> {
+    let mut found = HashMap::new();
+    if !wanted.is_empty() {
+        search(body, wanted, &mut found);
+    }
+    found
+}
+
+fn search(body: &Body, wanted: &HashSet<Span>, found: &mut HashMap<Span, Vec<Span>>) {
+    for node in body {
+        if let Statement::Instruction(instruction) = &node.statement {
+            if wanted.contains(&node.span) {
+                found.insert(node.span, of_instruction(instruction));
+            }
+            continue;
+        }
+        for inner in bodies(&node.statement).into_iter().flatten() {
+            search(inner, wanted, found);
+        }
+    }
+}
+
+/// The bodies inside of a statement.
+fn bodies(statement: &Statement) -> [Option<&Body>; 2] {
+    match statement {
+        Statement::If(tree) => [Some(&tree.then), tree.otherwise.as_ref()],
+        Statement::Loop(tree) => [Some(&tree.first), tree.again.as_ref()],
+        Statement::For(tree) => [Some(&tree.body), None],
+        Statement::Compute(tree) => [Some(&tree.body), Some(&tree.apply)],
+        Statement::Procedure(tree) => [Some(&tree.body), None],
+        Statement::Macro(tree) => [Some(&tree.body), None],
+        _ => [None, None],
+    }
+}
+
+fn of_instruction(instruction: &Instruction) -> Vec<Span> {
+    match &instruction.operands {
+        Operands::Cells(list) => spans(list),
+        Operands::Condition(condition) | Operands::Branch { condition, .. } => sides(condition),
+        Operands::Calls(calls) => match calls.as_slice() {
+            [call] => spans(&call.arguments),
+            // An argument's number alone does not say which of several calls it belongs to.
+            _ => Vec::new(),
+        },
+        Operands::CallVia { arguments, .. } => spans(arguments),
+    }
+}
+
+fn spans(list: &[Expression]) -> Vec<Span> {
+    list.iter().map(|expression| expression.span).collect()
+}
+
+fn sides(condition: &Condition) -> Vec<Span> {
+    match &condition.kind {
+        ConditionKind::Compare(_, a, b) => vec![a.span, b.span],
+        ConditionKind::Not(inner) => sides(inner),
+        _ => Vec::new(),
+    }
+}

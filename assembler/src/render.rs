@@ -1,0 +1,155 @@
+//! Diagnostics as text for people, as rustc prints them. Knows no cure: it shows what it is given.
+//!
+//! Only the lines around a label are handed to the printer, and of a long line only a part, so that
+//! the size of a file never shows in the time that an error takes.
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::source::{FileId, Sources, Span};
+
+/// A line with more bytes is shown in part.
+const LONG_LINE: usize = 400;
+/// Characters shown of a long line before a label, and from its beginning on.
+const BEFORE: usize = 50;
+const AFTER: usize = 80;
+/// A label over more lines is shown at its first one.
+const TALLEST: usize = 12;
+/// Labels of one file are shown in one excerpt unless they lie further apart.
+const MOST_LINES: usize = 2_000;
+const MOST_BYTES: usize = 1 << 16;
+
+/// All diagnostics in order, a blank line between them, with terminal colours or without.
+pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&renderer.render(&[group(sources, diagnostic)]));
+        text.push('\n');
+    }
+    text
+}
+
+fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
+    for (file, marks) in by_file(sources, diagnostic) {
+        group = with_file(group, sources, file, marks);
+    }
+    match &diagnostic.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
+}
+
+/// A label as it is going to be shown.
+struct Mark<'a> {
+    kind: AnnotationKind,
+    span: Span,
+    text: &'a str,
+}
+
+impl<'a> Mark<'a> {
+    fn new(sources: &Sources, kind: AnnotationKind, label: &'a Label) -> Mark<'a> {
+        let span = label.span;
+        let (first, last) = (sources.line(span.file, span.start), sources.line(span.file, span.end));
+        let line_end = sources.line_span(span.file, first).end;
+        let shown = if last - first.min(last) > TALLEST {
+            Span { end: line_end.max(span.start), ..span }
+        } else {
+            span
+        };
+        Mark { kind, span: shown, text: &label.text }
+    }
+
+    /// As an annotation of an excerpt that begins at this byte of the file.
+    fn annotation(&self, start: u32) -> Annotation<'a> {
+        let range =
+            self.span.start.saturating_sub(start) as usize..self.span.end.saturating_sub(start) as usize;
+        self.kind.span(range).label(self.text)
+    }
+}
+
+/// The labels by file, the file of the primary one first.
+fn by_file<'a>(sources: &Sources, diagnostic: &'a Diagnostic) -> Vec<(FileId, Vec<Mark<'a>>)> {
+    let related = diagnostic.related.iter().map(|label| (AnnotationKind::Context, label));
+    let mut files: Vec<(FileId, Vec<Mark<'a>>)> = Vec::new();
+    for (kind, label) in std::iter::once((AnnotationKind::Primary, &diagnostic.primary)).chain(related) {
+        let mark = Mark::new(sources, kind, label);
+        match files.iter_mut().find(|(file, _)| *file == label.span.file) {
+            Some((_, marks)) => marks.push(mark),
+            None => files.push((label.span.file, vec![mark])),
+        }
+    }
+    files
+}
+
+fn with_file<'a>(
+    mut group: Group<'a>,
+    sources: &'a Sources,
+    file: FileId,
+    marks: Vec<Mark<'a>>,
+) -> Group<'a> {
+    if let Some(excerpt) = excerpt(sources, &marks) {
+        let annotations: Vec<_> = marks.iter().map(|mark| mark.annotation(excerpt.start)).collect();
+        return group.element(snippet(sources, excerpt).path(sources.name(file)).annotations(annotations));
+    }
+    for mark in marks {
+        group = match excerpt(sources, std::slice::from_ref(&mark)) {
+            Some(excerpt) => group.element(
+                snippet(sources, excerpt).path(sources.name(file)).annotation(mark.annotation(excerpt.start)),
+            ),
+            None => with_part_of_line(group, sources, &mark),
+        };
+    }
+    group
+}
+
+fn snippet<'a>(sources: &'a Sources, excerpt: Span) -> Snippet<'a, Annotation<'a>> {
+    Snippet::source(sources.text(excerpt)).line_start(sources.line(excerpt.file, excerpt.start))
+}
+
+/// The whole lines that labels of one file are on, unless that is too much to print.
+fn excerpt(sources: &Sources, marks: &[Mark<'_>]) -> Option<Span> {
+    let lines = marks.iter().flat_map(|mark| {
+        [sources.line(mark.span.file, mark.span.start), sources.line(mark.span.file, mark.span.end)]
+    });
+    let file = marks.first()?.span.file;
+    let (first, last) = (lines.clone().min()?, lines.clone().max()?);
+    let long = |line| {
+        let span = sources.line_span(file, line);
+        (span.end - span.start) as usize > LONG_LINE
+    };
+    let whole = sources.line_span(file, first).to(sources.line_span(file, last));
+    let large = last - first > MOST_LINES || (whole.end - whole.start) as usize > MOST_BYTES;
+    if large || lines.into_iter().any(long) { None } else { Some(whole) }
+}
+
+/// A label on a line that is too long to be shown as a whole.
+fn with_part_of_line<'a>(group: Group<'a>, sources: &'a Sources, mark: &Mark<'a>) -> Group<'a> {
+    let position = sources.position(mark.span);
+    let line = sources.line_span(mark.span.file, position.line);
+    let before = sources.text(Span { end: mark.span.start, ..line });
+    let after = sources.text(Span { start: mark.span.start, ..line });
+    let from = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
+    let to = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
+    let left = if from > 0 { "…" } else { "" };
+    let right = if to < after.len() { "…" } else { "" };
+    let shown_before = before.get(from..).unwrap_or("");
+    let shown_after = after.get(..to).unwrap_or("");
+    let start = left.len() + shown_before.len();
+    let end = start + ((mark.span.end - mark.span.start) as usize).min(shown_after.len());
+    let part = format!("{left}{shown_before}{shown_after}{right}");
+    let origin = Origin::path(sources.name(mark.span.file)).line(position.line).char_column(position.column);
+    group.element(origin).element(
+        Snippet::source(part)
+            .line_start(position.line)
+            .annotation(mark.kind.span(start..end).label(mark.text)),
+    )
+}

@@ -1,0 +1,17 @@
+//! The back end through the text: what statements are lowered to, what is refused, and that images
+//! and disassembly lose nothing.
+
+mod support;
+
+#[path = "back/diagnostics.rs"]
+mod diagnostics;
+#[path = "back/images.rs"]
+mod images;
+#[path = "back/lowering.rs"]
+mod lowering;
+#[path = "back/machine.rs"]
+mod machine;
+#[path = "back/round_trip.rs"]
+mod round_trip;
+#[path = "back/size.rs"]
+mod size;

@@ -1,0 +1,374 @@
+//! The text reading of the rows: the value or a derivative of a function as a readable formula.
+//!
+//! Values are numbers of expressions in an arena, so that a row which uses a part twice says so.
+//! Formulas show the row as it is, with the fewest parentheses: they are never rearranged. This
+//! module knows how formulas are spelt; it knows no update and no layout of a page.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::arith::{Arith, Elementary, Order};
+use crate::fault::{Eval, Fault};
+use crate::function::{Form, Function};
+use crate::instruction::Class;
+
+/// How tightly a formula holds together: the operators that may stand next to it without parentheses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Binding {
+    /// `c ? a : b`
+    Choice,
+    /// `a < b`
+    Test,
+    /// `a and b`, `a shl b`, `a rem b`
+    Word,
+    /// `a + b`, `a - b`, `-a`
+    Sum,
+    /// `a·b`, `a/b`
+    Product,
+    /// `a^b`
+    Power,
+    /// A name, a number, `sin(a)`.
+    Atom,
+}
+
+/// The number of an expression in its arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Expr(u32);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Node {
+    /// A name or a number, as written.
+    Leaf(String),
+    Negated(Expr),
+    Infix(Infix, Expr, Expr),
+    Applied(&'static str, Vec<Expr>),
+    Choice {
+        condition: Expr,
+        yes: Expr,
+        no: Expr,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Infix {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Word(&'static str),
+    Test(Order),
+}
+
+impl Infix {
+    /// The spelling, what the operation is for its neighbours, and what it demands of its operands.
+    fn spelling(self) -> (String, Binding, [Binding; 2]) {
+        use Binding::{Atom, Power, Product, Sum, Test, Word};
+        match self {
+            Infix::Add => (" + ".into(), Sum, [Sum, Product]),
+            Infix::Sub => (" - ".into(), Sum, [Sum, Product]),
+            Infix::Mul => ("·".into(), Product, [Product, Power]),
+            Infix::Div => ("/".into(), Product, [Product, Power]),
+            Infix::Pow => ("^".into(), Power, [Atom, Power]),
+            Infix::Word(word) => (format!(" {word} "), Word, [Power, Power]),
+            Infix::Test(order) => (format!(" {} ", order.symbol()), Test, [Sum, Sum]),
+        }
+    }
+}
+
+/// The arena: the [`Arith`] whose numbers are formulas.
+#[derive(Debug, Default)]
+pub struct Formulas {
+    nodes: RefCell<Vec<Node>>,
+}
+
+/// A formula as text. Parts that are long and used more than once have names of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formula {
+    pub text: String,
+    pub binding: Binding,
+    /// The named parts, each with its formula, in an order in which none precedes what it needs.
+    pub parts: Vec<(String, String)>,
+}
+
+impl Formula {
+    /// The text as an operand of something that demands this much.
+    pub fn within(&self, demanded: Binding) -> String {
+        parenthesised(&self.text, self.binding, demanded)
+    }
+}
+
+fn parenthesised(text: &str, binding: Binding, demanded: Binding) -> String {
+    if binding < demanded { format!("({text})") } else { text.to_owned() }
+}
+
+impl Formulas {
+    pub fn new() -> Formulas {
+        Formulas::default()
+    }
+
+    fn push(&self, node: Node) -> Expr {
+        let mut nodes = self.nodes.borrow_mut();
+        nodes.push(node);
+        Expr(nodes.len() as u32 - 1)
+    }
+
+    fn node(&self, expr: Expr) -> Node {
+        self.nodes.borrow()[expr.0 as usize].clone()
+    }
+
+    /// A name, or a number as it is written.
+    pub fn leaf(&self, text: impl Into<String>) -> Expr {
+        self.push(Node::Leaf(text.into()))
+    }
+
+    fn infix(&self, infix: Infix, a: Expr, b: Expr) -> Expr {
+        self.push(Node::Infix(infix, a, b))
+    }
+
+    fn applied(&self, name: &'static str, arguments: Vec<Expr>) -> Expr {
+        self.push(Node::Applied(name, arguments))
+    }
+
+    /// A function's value in one of its forms.
+    ///
+    /// # Errors
+    /// The function has no such form.
+    pub fn value(&self, function: Function, form: Form, a: Expr, b: Expr) -> Eval<Expr> {
+        match form {
+            Form::Int => function.int(self, a, b),
+            Form::Real => function.real(self, a, b),
+            Form::RealInt => function.real_int(self, a, b),
+            Form::RealsToInt => function.reals_to_int(self, a, b),
+            Form::IntsToReal => function.ints_to_real(self, a, b),
+        }
+    }
+
+    /// The partial derivative of a form by a source (0 or 1).
+    ///
+    /// # Errors
+    /// There is no such derivative: the function has no such form, or the source is an integer.
+    pub fn partial(&self, function: Function, form: Form, source: usize, a: Expr, b: Expr) -> Eval<Expr> {
+        match (form, source) {
+            (Form::Real, 0) => function.d_a(self, a, b),
+            (Form::Real, 1) => function.d_b(self, a, b),
+            (Form::RealInt, 0) => function.d_a_int(self, a, b),
+            _ => Err(Fault::NoForm),
+        }
+    }
+
+    /// An expression that is this leaf.
+    pub fn is(&self, expr: Expr, text: &str) -> bool {
+        matches!(self.node(expr), Node::Leaf(leaf) if leaf == text)
+    }
+
+    /// What is negated, of an expression that begins with a minus sign.
+    pub fn negated(&self, expr: Expr) -> Option<Expr> {
+        match self.node(expr) {
+            Node::Negated(a) => Some(a),
+            Node::Leaf(text) => text.strip_prefix('-').map(|magnitude| self.leaf(magnitude)),
+            _ => None,
+        }
+    }
+
+    /// The divisor of a reciprocal.
+    pub fn reciprocal(&self, expr: Expr) -> Option<Expr> {
+        match self.node(expr) {
+            Node::Infix(Infix::Div, one, divisor) if self.is(one, "1") => Some(divisor),
+            _ => None,
+        }
+    }
+
+    /// An expression as text.
+    pub fn formula(&self, expr: Expr) -> Formula {
+        let mut printer = Printer { arena: self, names: HashMap::new() };
+        let mut parts = Vec::new();
+        let mut letters = self.unused_letters();
+        for part in self.repeated_choices(expr) {
+            let Some(letter) = letters.next() else { break };
+            parts.push((letter.clone(), printer.text(part).0));
+            printer.names.insert(part, letter);
+        }
+        let (text, binding) = printer.text(expr);
+        Formula { text, binding, parts }
+    }
+
+    /// Names that no leaf has.
+    fn unused_letters(&self) -> impl Iterator<Item = String> + use<> {
+        let taken: Vec<Node> = self.nodes.borrow().clone();
+        let letters = ["t", "u", "v", "w", "p", "q", "r", "s", "g", "h"];
+        letters.into_iter().map(String::from).filter(move |l| !taken.contains(&Node::Leaf(l.clone())))
+    }
+
+    /// The parts that depend on a choice and are used more than once, inner ones first.
+    fn repeated_choices(&self, expr: Expr) -> Vec<Expr> {
+        let mut uses = HashMap::new();
+        let mut order = Vec::new();
+        self.visit(expr, &mut uses, &mut order);
+        order.retain(|part| uses[part] > 1 && self.has_choice(*part));
+        order
+    }
+
+    fn visit(&self, expr: Expr, uses: &mut HashMap<Expr, u32>, order: &mut Vec<Expr>) {
+        let count = uses.entry(expr).or_insert(0);
+        *count += 1;
+        if *count == 1 {
+            self.operands(expr).into_iter().for_each(|operand| self.visit(operand, uses, order));
+            order.push(expr);
+        }
+    }
+
+    fn has_choice(&self, expr: Expr) -> bool {
+        matches!(self.node(expr), Node::Choice { .. })
+            || self.operands(expr).into_iter().any(|operand| self.has_choice(operand))
+    }
+
+    fn operands(&self, expr: Expr) -> Vec<Expr> {
+        match self.node(expr) {
+            Node::Leaf(_) => Vec::new(),
+            Node::Negated(a) => vec![a],
+            Node::Infix(_, a, b) => vec![a, b],
+            Node::Applied(_, arguments) => arguments,
+            Node::Choice { condition, yes, no } => vec![condition, yes, no],
+        }
+    }
+}
+
+/// Writes expressions, some of which have names.
+struct Printer<'a> {
+    arena: &'a Formulas,
+    names: HashMap<Expr, String>,
+}
+
+impl Printer<'_> {
+    fn text(&self, expr: Expr) -> (String, Binding) {
+        if let Some(name) = self.names.get(&expr) {
+            return (name.clone(), Binding::Atom);
+        }
+        match self.arena.node(expr) {
+            Node::Leaf(text) if text.starts_with('-') => (text, Binding::Sum),
+            Node::Leaf(text) => (text, Binding::Atom),
+            Node::Negated(a) => (format!("-{}", self.operand(a, Binding::Product)), Binding::Sum),
+            Node::Infix(infix, a, b) => {
+                let (sign, binding, [left, right]) = infix.spelling();
+                (format!("{}{sign}{}", self.operand(a, left), self.operand(b, right)), binding)
+            }
+            Node::Applied(name, arguments) => {
+                let arguments: Vec<String> = arguments.into_iter().map(|a| self.text(a).0).collect();
+                (format!("{name}({})", arguments.join(", ")), Binding::Atom)
+            }
+            Node::Choice { condition, yes, no } => {
+                let condition = self.operand(condition, Binding::Test);
+                let (yes, no) = (self.operand(yes, Binding::Test), self.operand(no, Binding::Choice));
+                (format!("{condition} ? {yes} : {no}"), Binding::Choice)
+            }
+        }
+    }
+
+    fn operand(&self, expr: Expr, demanded: Binding) -> String {
+        let (text, binding) = self.text(expr);
+        parenthesised(&text, binding, demanded)
+    }
+}
+
+/// The form of a function that takes sources of these classes to a result of this class.
+pub fn form(function: Function, result: Class, sources: &[Class]) -> Option<Form> {
+    let fits = |form: &Form| {
+        form.result() == result && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)
+    };
+    function.forms().find(fits)
+}
+
+impl Arith for Formulas {
+    type Int = Expr;
+    type Real = Expr;
+
+    fn int(&self, value: i64) -> Expr {
+        self.leaf(value.to_string())
+    }
+    fn int_add(&self, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Add, a, b)
+    }
+    fn int_sub(&self, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Sub, a, b)
+    }
+    fn int_mul(&self, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Mul, a, b)
+    }
+    fn int_div(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Div, a, b))
+    }
+    fn int_rem(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Word("rem"), a, b))
+    }
+    fn int_pow(&self, a: Expr, exponent: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Pow, a, exponent))
+    }
+    fn int_and(&self, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Word("and"), a, b)
+    }
+    fn int_or(&self, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Word("or"), a, b)
+    }
+    fn int_xor(&self, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Word("xor"), a, b)
+    }
+    fn int_shl(&self, a: Expr, amount: Expr) -> Expr {
+        self.infix(Infix::Word("shl"), a, amount)
+    }
+    fn int_shr(&self, a: Expr, amount: Expr) -> Expr {
+        self.infix(Infix::Word("shr"), a, amount)
+    }
+    fn int_sar(&self, a: Expr, amount: Expr) -> Expr {
+        self.infix(Infix::Word("sar"), a, amount)
+    }
+    fn int_test(&self, order: Order, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Test(order), a, b)
+    }
+    fn int_choose(&self, condition: Expr, yes: Expr, no: Expr) -> Expr {
+        self.push(Node::Choice { condition, yes, no })
+    }
+
+    fn real(&self, value: f64) -> Eval<Expr> {
+        Ok(self.leaf(value.to_string()))
+    }
+    fn add(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Add, a, b))
+    }
+    fn sub(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Sub, a, b))
+    }
+    fn mul(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Mul, a, b))
+    }
+    fn div(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Div, a, b))
+    }
+    fn neg(&self, a: Expr) -> Eval<Expr> {
+        Ok(self.push(Node::Negated(a)))
+    }
+    fn pow(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Pow, a, b))
+    }
+    fn powi(&self, a: Expr, exponent: Expr) -> Eval<Expr> {
+        Ok(self.infix(Infix::Pow, a, exponent))
+    }
+    fn atan2(&self, y: Expr, x: Expr) -> Eval<Expr> {
+        Ok(self.applied("atan2", vec![y, x]))
+    }
+    fn elementary(&self, function: Elementary, a: Expr) -> Eval<Expr> {
+        Ok(self.applied(function.name(), vec![a]))
+    }
+    fn test(&self, order: Order, a: Expr, b: Expr) -> Expr {
+        self.infix(Infix::Test(order), a, b)
+    }
+    fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Expr {
+        self.push(Node::Choice { condition, yes, no })
+    }
+    fn real_of(&self, a: Expr) -> Eval<Expr> {
+        Ok(self.applied("real", vec![a]))
+    }
+    fn int_of(&self, a: Expr) -> Eval<Expr> {
+        Ok(self.applied("trunc", vec![a]))
+    }
+}

@@ -1,0 +1,125 @@
+//! Which mutants there are, and which one is active. Exists only with the feature `mutants`.
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+use super::{Mutant, Rule, Slip};
+use crate::function::{Form, Function};
+use crate::number::{Arithmetic, F64, Wide};
+use crate::update::Update;
+
+/// Every mutant: at least one for each row and one for each rule. They are derived from the rows, so
+/// that a new row brings its own.
+pub static ALL: LazyLock<Vec<Mutant>> = LazyLock::new(|| {
+    let functions = || Function::ALL.iter().copied();
+    let inverses = Update::ALL.iter().map(|&update| Mutant::Inverse(update, wrong_inverse(update)));
+    let rules = Rule::ALL.iter().map(|&rule| Mutant::Broken(rule));
+    functions().flat_map(values).chain(functions().flat_map(partials)).chain(inverses).chain(rules).collect()
+});
+
+thread_local! {
+    static ACTIVE: Cell<Option<Mutant>> = const { Cell::new(None) };
+}
+
+/// The mutant that is active in this thread.
+pub(super) fn active() -> Option<Mutant> {
+    ACTIVE.get()
+}
+
+/// Runs something while a mutant is active in this thread; others notice nothing. What was active
+/// before is so again afterwards, also where `run` panics.
+pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
+    struct Before(Option<Mutant>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ACTIVE.set(self.0);
+        }
+    }
+    let _before = Before(ACTIVE.replace(Some(mutant)));
+    run()
+}
+
+fn values(function: Function) -> impl Iterator<Item = Mutant> {
+    let slips = [
+        Some(Slip::OffByOne),
+        is_ordered(function).then_some(Slip::Swapped),
+        lookalike(function).map(Slip::Another),
+    ];
+    slips.into_iter().flatten().map(move |slip| Mutant::Value(function, slip))
+}
+
+/// Whether the order of the sources matters, found by asking the row.
+fn is_ordered(function: Function) -> bool {
+    let numbers = Arithmetic { words: Wide, reals: F64 };
+    function.forms().any(|form| match form {
+        Form::Int => function.int(&numbers, 5, 2) != function.int(&numbers, 2, 5),
+        Form::Real => function.real(&numbers, 0.5, 2.0) != function.real(&numbers, 2.0, 0.5),
+        _ => false,
+    })
+}
+
+/// A row of the same forms that a slip of the hand would write.
+fn lookalike(function: Function) -> Option<Function> {
+    use Function::*;
+    Some(match function {
+        Sum => Diff,
+        Diff => Sum,
+        Mul => Sum,
+        Rem => Diff,
+        Min => Max,
+        Max => Min,
+        Abs => Relu,
+        Square => Copy,
+        Relu => Abs,
+        Exp => Sinh,
+        Sin => Cos,
+        Cos => Sin,
+        Tan => Tanh,
+        Asin => Sin,
+        Acos => Asin,
+        Atan => Tan,
+        Sinh => Cosh,
+        Cosh => Sinh,
+        Tanh => Tan,
+        Floor => Round,
+        Round => Floor,
+        And => Or,
+        Or => Xor,
+        Xor => Or,
+        Shl => Shr,
+        Shr => Sar,
+        Sar => Shr,
+        Eq => Ge,
+        Ne => Gt,
+        Lt => Le,
+        Le => Lt,
+        Gt => Ge,
+        Ge => Gt,
+        _ => return None,
+    })
+}
+
+fn partials(function: Function) -> impl Iterator<Item = Mutant> {
+    let sources = |form: Form| match form {
+        Form::Real => function.arity() as u8,
+        Form::RealInt => 1,
+        _ => 0,
+    };
+    let count = function.forms().map(sources).max().unwrap_or(0);
+    (0..count).map(move |source| Mutant::Partial(function, source))
+}
+
+/// An update that doesn't undo this one: the update itself, or for an involution another one of its
+/// kind.
+fn wrong_inverse(update: Update) -> Update {
+    match update {
+        _ if update.inverse() != update => update,
+        Update::Xor | Update::Overwrite => Update::Add,
+        Update::Not | Update::Conj | Update::Erase => Update::Neg,
+        Update::Neg => Update::Vacate,
+        Update::Swap => Update::Show,
+        Update::Show => Update::Erase,
+        Update::Assert => Update::From,
+        _ => Update::Push,
+    }
+}

@@ -1,0 +1,12 @@
+//! `reviver disasm`: image (or text) to flat text.
+
+use reviver_assembler::disassemble::disassemble;
+
+use crate::cli::Disasm;
+use crate::failure::Outcome;
+use crate::{load, write};
+
+pub fn run(options: &Disasm) -> Outcome {
+    let module = load::module(&options.file)?;
+    write::text(options.output.as_deref(), &disassemble(&module))
+}

@@ -1,0 +1,48 @@
+//! `reviver fmt`: the canonical layout.
+
+use std::path::Path;
+
+use reviver_assembler::source::Sources;
+use reviver_assembler::{format, render};
+
+use crate::cli::Fmt;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::{load, write};
+
+pub fn run(options: &Fmt) -> Outcome {
+    let mut unformatted = Vec::new();
+    for path in &options.files {
+        let (before, after) = formatted(path)?;
+        if options.check {
+            if before != after {
+                unformatted.push(load::name(path));
+            }
+        } else if options.write && path != Path::new("-") {
+            if before != after {
+                write::whole(path, after.as_bytes())?;
+            }
+        } else {
+            write::print(&after)?;
+        }
+    }
+    if unformatted.is_empty() {
+        return Ok(());
+    }
+    let message = unformatted.iter().map(|name| format!("not formatted: {name}\n")).collect();
+    Err(Failure { exit: Exit::Check, message })
+}
+
+/// The text of a file, and how it should look.
+fn formatted(path: &Path) -> Outcome<(String, String)> {
+    let mut sources = Sources::default();
+    let refuse = |sources: &Sources, diagnostics: &[_]| Failure {
+        exit: Exit::Load,
+        message: render::render(sources, diagnostics, load::color()),
+    };
+    let file = match sources.add_bytes(&load::name(path), load::bytes(path)?) {
+        Ok(file) => file,
+        Err(diagnostic) => return Err(refuse(&sources, &[*diagnostic])),
+    };
+    let after = format::format(&sources, file).map_err(|diagnostics| refuse(&sources, &diagnostics))?;
+    Ok((sources.file_text(file).to_owned(), after))
+}

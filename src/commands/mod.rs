@@ -1,0 +1,9 @@
+//! One file per subcommand.
+
+pub mod asm;
+pub mod check;
+pub mod completions;
+pub mod disasm;
+pub mod fmt;
+pub mod invert;
+pub mod run;

@@ -1,0 +1,93 @@
+//! What the user gives a run: `--set` and `--tape`.
+
+use std::path::Path;
+
+use reviver_vm::state::TapeEntry;
+use reviver_vm::{Program, State};
+
+use crate::failure::{Exit, Failure, Outcome};
+use crate::load;
+
+/// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
+pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Outcome<Vec<usize>> {
+    let mut given = Vec::new();
+    for assignment in arguments.iter().flat_map(|argument| split(argument)) {
+        let (name, values) = assignment?;
+        let Some((global, _)) = program.global(&name) else { return Err(unknown(program, &name)) };
+        if given.contains(&global) {
+            return Err(Failure::new(Exit::Usage, format_args!("`{name}` is set twice")));
+        }
+        given.push(global);
+        let texts: Vec<&str> = values.iter().map(String::as_str).collect();
+        program
+            .give(state, global, &texts)
+            .map_err(|error| Failure::new(Exit::Usage, format_args!("--set {name}: {error}")))?;
+    }
+    Ok(given)
+}
+
+/// `a=1,2,b=3` is `a` with two values and `b` with one: a value with `=` in it begins a new name.
+fn split(argument: &str) -> Vec<Outcome<(String, Vec<String>)>> {
+    let mut assignments: Vec<Outcome<(String, Vec<String>)>> = Vec::new();
+    for part in argument.split(',') {
+        match (part.split_once('='), assignments.last_mut()) {
+            (Some((name, value)), _) => assignments.push(values(name.trim(), value)),
+            (None, Some(Ok((_, values)))) => values.push(part.trim().to_owned()),
+            (None, Some(Err(_))) => {}
+            (None, None) => assignments.push(Err(Failure::new(
+                Exit::Usage,
+                format_args!("--set {argument}: a cell is set as NAME=VALUE"),
+            ))),
+        }
+    }
+    assignments
+}
+
+fn values(name: &str, value: &str) -> Outcome<(String, Vec<String>)> {
+    let values = match value.trim().strip_prefix('@') {
+        Some(file) => numbers(Path::new(file))?,
+        None => vec![value.trim().to_owned()],
+    };
+    Ok((name.to_owned(), values))
+}
+
+/// All fields of a CSV file, row after row.
+fn numbers(path: &Path) -> Outcome<Vec<String>> {
+    let bytes = load::bytes(path)?;
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(&bytes[..]);
+    let mut fields = Vec::new();
+    for record in reader.records() {
+        let record = record
+            .map_err(|error| Failure::new(Exit::Usage, format_args!("{}: {error}", path.display())))?;
+        fields.extend(record.iter().filter(|field| !field.is_empty()).map(str::to_owned));
+    }
+    Ok(fields)
+}
+
+fn unknown(program: &Program, name: &str) -> Failure {
+    let names: Vec<&str> = program.module().globals.iter().map(|g| g.name.as_str()).collect();
+    let failure = Failure::new(Exit::Usage, format_args!("--set: the program has no cell `{name}`"));
+    match reviver_assembler::suggest::nearest(name, names.iter().copied()) {
+        Some(near) => failure.help(format_args!("there is `{near}`")),
+        None if names.is_empty() => failure,
+        None => failure.help(format_args!("its cells are {}", names.join(", "))),
+    }
+}
+
+/// `--tape`: values, a file, or `-`; in the order in which they are read.
+pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
+    let looks_like_values = argument.split(',').all(|value| value.trim().parse::<f64>().is_ok());
+    let texts: Vec<String> = if argument.trim().is_empty() {
+        Vec::new()
+    } else if looks_like_values {
+        argument.split(',').map(str::to_owned).collect()
+    } else {
+        numbers(Path::new(argument))?
+    };
+    texts
+        .iter()
+        .map(|text| program.parse_entry(text))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::new(Exit::Usage, format_args!("--tape: {error}")))
+}

@@ -1,0 +1,156 @@
+//! Blocks that undo what they began with: `local … delocal`, `compute … apply … uncompute`, plain
+//! pairs of an update and its inverse, and a call that is taken back.
+
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+
+use super::facts::{Fact, Ints, Reals};
+use super::scope::{Extent, Variable};
+use super::update::Applied;
+use super::writer::{Place, Writer};
+
+impl Writer<'_> {
+    /// A name for a value, most often one that makes a good index or a good argument.
+    pub fn local(&mut self) -> bool {
+        let value = self.handy();
+        let class = class_of(value.value);
+        let name = self.name("u");
+        let uses = value.uses();
+        let class_text = if class == Class::Real { ": real" } else { "" };
+        let head = format!("{name}{class_text} = {}", value.call());
+        self.scope.freeze(&uses);
+        self.line(format!("local {head}"));
+        self.scope.push(Variable::new(name, class, Extent::Scalar, value.value).fixed());
+        self.nested(Place::Branch, |w| w.statements(3));
+        self.scope.pop();
+        self.line(format!("delocal {head}"));
+        self.scope.thaw(&uses);
+        true
+    }
+
+    /// The same with a cell of the frame and plain updates.
+    pub fn raised(&mut self) -> bool {
+        let value = self.handy();
+        let class = class_of(value.value);
+        let (up, down) = match class {
+            Class::Int => *self.rng.pick(&[("add", "sub"), ("xor", "xor")]),
+            Class::Real => ("add", "sub"),
+        };
+        let cell = self.ancilla(class, Extent::Scalar, value.value);
+        let uses = value.uses();
+        self.scope.freeze(&uses);
+        self.line(value.update(up, &cell.name));
+        let name = cell.name.clone();
+        self.scope.push(cell.fixed());
+        self.nested(Place::Branch, |w| w.statements(3));
+        self.scope.pop();
+        self.line(value.update(down, &name));
+        self.scope.thaw(&uses);
+        true
+    }
+
+    /// A value of a narrow range, or any.
+    fn handy(&mut self) -> Applied {
+        let class = self.class();
+        if self.rng.chance(35) {
+            return self.applied(class, None);
+        }
+        let source = self.source(class, &[]);
+        match class {
+            Class::Int => self.narrowed(source),
+            Class::Real => {
+                let function = *self.rng.pick(&[Function::Sin, Function::Cos, Function::Tanh, Function::Atan]);
+                let radius = if function == Function::Atan { 1.6 } else { 1.0 };
+                let value = Fact::Real(Reals::new(-radius, radius));
+                Applied { function, sources: vec![source], value }
+            }
+        }
+    }
+
+    /// A few of an integer's bits.
+    fn narrowed(&mut self, source: super::operand::Operand) -> Applied {
+        let mask = *self.rng.pick(&[1, 3, 3, 7]);
+        Applied {
+            function: Function::And,
+            sources: vec![source, super::operand::Operand::int(mask)],
+            value: Fact::Int(Ints::new(0, mask)),
+        }
+    }
+
+    /// `compute … apply … uncompute`: ancillas are filled, read, and emptied again.
+    pub fn computed(&mut self) -> bool {
+        let class = self.class();
+        let extent = match self.rng.below(4) {
+            0 => Extent::Vector(self.rng.within(2..=5)),
+            1 => Extent::Matrix(2, 3),
+            _ => Extent::Scalar,
+        };
+        let fact = self.numbers().any(class);
+        let ancilla = self.ancilla(class, extent, fact);
+        let id = self.scope.push(ancilla);
+        let mark = self.scope.mark();
+        self.scope.touch(id);
+        let room = self.room;
+        self.room /= 3;
+        let share = self.room;
+        self.line("compute");
+        self.nested(Place::Enclosed, |w| w.filling(id));
+        let touched = self.scope.touched_since(mark);
+        self.room = room.saturating_sub(2 * (share - self.room));
+        self.scope.freeze(&touched);
+        self.line("apply");
+        self.nested(Place::Enclosed, |w| w.statements(3));
+        self.line("uncompute");
+        self.scope.thaw(&touched);
+        self.scope.pop();
+        true
+    }
+
+    /// Statements that certainly put something into an ancilla.
+    fn filling(&mut self, id: usize) {
+        let target = self.cell_of(id);
+        let class = self.scope.get(id).class;
+        let value = self.applied(class, Some(&target));
+        self.line(value.update("add", &target.text));
+        self.statements(3);
+    }
+
+    /// Moves a cell away, leaves it vacant for a while, and fetches it back.
+    pub fn shelved(&mut self) -> bool {
+        let class = self.class();
+        let Some(cell) = self.target(class) else { return false };
+        let (away, back) = *self.rng.pick(&[("push", "pop"), ("write", "unwrite"), ("unread", "read")]);
+        let uses = cell.uses();
+        self.scope.freeze(&uses);
+        self.line(format!("{away} {}", cell.text));
+        if self.rng.chance(30) {
+            self.line(format!("vacate {}", cell.text));
+        }
+        self.nested(Place::Enclosed, |w| w.statements(2));
+        self.line(format!("{back} {}", cell.text));
+        self.scope.thaw(&uses);
+        true
+    }
+
+    /// A call whose effect is used and then taken back.
+    pub fn called_and_taken_back(&mut self) -> bool {
+        let mark = self.scope.mark();
+        let room = self.room;
+        let Some((forward, backward)) = self.call_pair() else { return false };
+        self.line(forward);
+        let touched = self.scope.touched_since(mark);
+        self.room = self.room.saturating_sub(room - self.room);
+        self.scope.freeze(&touched);
+        self.nested(Place::Enclosed, |w| w.statements(2));
+        self.scope.thaw(&touched);
+        self.line(backward);
+        true
+    }
+}
+
+fn class_of(fact: Fact) -> Class {
+    match fact {
+        Fact::Int(_) => Class::Int,
+        Fact::Real(_) => Class::Real,
+    }
+}

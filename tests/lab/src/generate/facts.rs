@@ -1,0 +1,211 @@
+//! What is known about a value before the program runs: an interval. From the intervals of its
+//! sources, the interval of a function's value, or nothing where the function might trap. Knows the
+//! domains of the function rows; knows no program text.
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Word};
+
+/// An interval of integers, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ints {
+    pub lo: i64,
+    pub hi: i64,
+}
+
+/// An interval of reals, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reals {
+    pub lo: f64,
+    pub hi: f64,
+}
+
+/// What is known of a cell or a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Fact {
+    Int(Ints),
+    Real(Reals),
+}
+
+/// The numbers of one program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub word: Word,
+    pub real: RealSystem,
+}
+
+impl Ints {
+    pub fn new(lo: i64, hi: i64) -> Ints {
+        Ints { lo, hi }
+    }
+
+    pub fn contains(self, value: i64) -> bool {
+        (self.lo..=self.hi).contains(&value)
+    }
+}
+
+impl Reals {
+    pub fn new(lo: f64, hi: f64) -> Reals {
+        Reals { lo, hi }
+    }
+
+    /// The smallest interval that holds all values.
+    fn hull(values: impl IntoIterator<Item = f64>) -> Reals {
+        let start = Reals { lo: f64::INFINITY, hi: f64::NEG_INFINITY };
+        values.into_iter().fold(start, |all, v| Reals { lo: all.lo.min(v), hi: all.hi.max(v) })
+    }
+
+    /// The interval of all values of a magnitude.
+    fn ball(radius: f64) -> Reals {
+        Reals { lo: -radius, hi: radius }
+    }
+
+    pub fn magnitude(self) -> f64 {
+        self.lo.abs().max(self.hi.abs())
+    }
+
+    fn within(self, lo: f64, hi: f64) -> bool {
+        lo <= self.lo && self.hi <= hi
+    }
+
+    /// Nowhere near 0, so that one may divide by it.
+    fn is_far_from_zero(self) -> bool {
+        self.lo >= 0.05 || self.hi <= -0.05
+    }
+
+    /// The interval of a function that grows with its source.
+    fn rising(self, f: impl Fn(f64) -> f64) -> Reals {
+        Reals { lo: f(self.lo), hi: f(self.hi) }
+    }
+}
+
+impl Numbers {
+    /// Any integer at all.
+    pub fn any_int(self) -> Ints {
+        Ints { lo: *self.word.range().start(), hi: *self.word.range().end() }
+    }
+
+    /// What a real cell that the program adds to is supposed to stay within. A supposition, not a
+    /// proof: a few programs overflow, and that has to be tried too.
+    pub fn any_real(self) -> Reals {
+        Reals::ball(self.reach() / 200.0)
+    }
+
+    /// Magnitudes that the number system holds with room to spare.
+    pub fn reach(self) -> f64 {
+        match self.real {
+            RealSystem::Fixed(bits) => f64::min(1e4, 2f64.powi(62 - i32::from(bits)) / 8.0),
+            _ => 1e4,
+        }
+    }
+
+    /// What may be added to a cell that is added to so many times.
+    pub fn allowance(self, times: u64) -> f64 {
+        if times <= 2 { self.reach() / 50.0 } else { self.reach() / 2500.0 }
+    }
+
+    /// Whatever a cell of a class may hold.
+    pub fn any(self, class: Class) -> Fact {
+        match class {
+            Class::Int => Fact::Int(self.any_int()),
+            Class::Real => Fact::Real(self.any_real()),
+        }
+    }
+
+    /// The value of a function in a form, or `None` where it might trap.
+    pub fn image(self, function: Function, form: Form, a: Fact, b: Fact) -> Option<Fact> {
+        match (form, a, b) {
+            (Form::Int, Fact::Int(a), Fact::Int(b)) => self.ints(function, a, b).map(Fact::Int),
+            (Form::Real, Fact::Real(a), Fact::Real(b)) => self.reals(function, a, b).map(Fact::Real),
+            (Form::RealInt, Fact::Real(a), Fact::Int(b)) => self.powi(a, b).map(Fact::Real),
+            (Form::IntsToReal, Fact::Int(a), _) => {
+                self.bounded(Reals::new(a.lo as f64, a.hi as f64)).map(Fact::Real)
+            }
+            (Form::RealsToInt, Fact::Real(a), _) if function == Function::ToInt => {
+                self.to_int(a).map(Fact::Int)
+            }
+            (Form::RealsToInt, Fact::Real(_), _) => Some(Fact::Int(Ints::new(0, 1))),
+            _ => None,
+        }
+    }
+
+    fn ints(self, function: Function, a: Ints, b: Ints) -> Option<Ints> {
+        let fits = |lo: Option<i64>, hi: Option<i64>| match (lo, hi) {
+            (Some(lo), Some(hi)) if self.any_int().contains(lo) && self.any_int().contains(hi) => {
+                Ints { lo, hi }
+            }
+            _ => self.any_int(),
+        };
+        Some(match function {
+            Function::Copy => a,
+            Function::Sum => fits(a.lo.checked_add(b.lo), a.hi.checked_add(b.hi)),
+            Function::Diff => fits(a.lo.checked_sub(b.hi), a.hi.checked_sub(b.lo)),
+            Function::Div | Function::Rem if b.contains(0) => return None,
+            Function::Rem if b.lo == b.hi && b.lo > 0 => {
+                Ints::new(if a.lo >= 0 { 0 } else { 1 - b.lo }, b.lo - 1)
+            }
+            Function::Pow if b.lo < 0 => return None,
+            Function::And if b.lo >= 0 => Ints::new(0, b.hi),
+            Function::And if a.lo >= 0 => Ints::new(0, a.hi),
+            Function::Min => Ints::new(a.lo.min(b.lo), a.hi.min(b.hi)),
+            Function::Max => Ints::new(a.lo.max(b.lo), a.hi.max(b.hi)),
+            f if f.is_condition() => Ints::new(0, 1),
+            _ => self.any_int(),
+        })
+    }
+
+    fn reals(self, function: Function, a: Reals, b: Reals) -> Option<Reals> {
+        let corners = |f: fn(f64, f64) -> f64| {
+            Reals::hull([f(a.lo, b.lo), f(a.lo, b.hi), f(a.hi, b.lo), f(a.hi, b.hi)])
+        };
+        let when = |legal: bool, value: Reals| legal.then_some(value);
+        let value = match function {
+            Function::Copy => Some(a),
+            Function::Floor | Function::Round => Some(Reals::new(a.lo - 1.0, a.hi + 1.0)),
+            Function::Sum => Some(Reals::new(a.lo + b.lo, a.hi + b.hi)),
+            Function::Diff => Some(Reals::new(a.lo - b.hi, a.hi - b.lo)),
+            Function::Mul => Some(corners(|x, y| x * y)),
+            Function::Div => when(b.is_far_from_zero(), corners(|x, y| x / y)),
+            Function::Pow => when(a.lo >= 0.05 && b.magnitude() <= 8.0, corners(f64::powf)),
+            Function::Min => Some(Reals::new(a.lo.min(b.lo), a.hi.min(b.hi))),
+            Function::Max => Some(Reals::new(a.lo.max(b.lo), a.hi.max(b.hi))),
+            Function::Abs | Function::Relu => Some(Reals::new(0.0, a.magnitude())),
+            Function::Square => Some(Reals::new(0.0, a.magnitude() * a.magnitude())),
+            Function::Inv => when(a.is_far_from_zero(), Reals::hull([1.0 / a.lo, 1.0 / a.hi])),
+            Function::Sqrt => when(a.lo >= 0.0, a.rising(f64::sqrt)),
+            Function::Exp => when(a.magnitude() <= 6.0, a.rising(f64::exp)),
+            Function::Log => when(a.lo >= 0.05, a.rising(f64::ln)),
+            Function::Sin | Function::Cos | Function::Tanh => Some(Reals::ball(1.0)),
+            Function::Tan => when(a.magnitude() <= 1.2, a.rising(f64::tan)),
+            Function::Asin => when(a.within(-1.0, 1.0), Reals::ball(1.6)),
+            Function::Acos => when(a.within(-1.0, 1.0), Reals::new(0.0, 3.2)),
+            Function::Atan => Some(Reals::ball(1.6)),
+            Function::Atan2 => Some(Reals::ball(3.2)),
+            Function::Sinh => when(a.magnitude() <= 6.0, a.rising(f64::sinh)),
+            Function::Cosh => when(a.magnitude() <= 6.0, Reals::new(1.0, a.magnitude().cosh())),
+            _ => None,
+        }?;
+        self.bounded(value)
+    }
+
+    fn powi(self, a: Reals, b: Ints) -> Option<Reals> {
+        if b.lo < -6 || b.hi > 6 || b.lo < 0 && !a.is_far_from_zero() {
+            return None;
+        }
+        let nearest = a.lo.abs().min(a.hi.abs());
+        let greatest = a.magnitude().powi(b.hi as i32).max(1.0);
+        let of_inverse = if b.lo < 0 { nearest.powi(b.lo as i32) } else { 1.0 };
+        self.bounded(Reals::ball(greatest.max(of_inverse)))
+    }
+
+    fn to_int(self, a: Reals) -> Option<Ints> {
+        let range = Ints::new(a.lo.trunc() as i64, a.hi.trunc() as i64);
+        let fits = a.magnitude() < 1e9 && self.any_int().contains(range.lo) && self.any_int().contains(range.hi);
+        fits.then_some(range)
+    }
+
+    /// The interval, if the number system holds sums of such values.
+    fn bounded(self, value: Reals) -> Option<Reals> {
+        (value.magnitude() <= self.reach()).then_some(value)
+    }
+}

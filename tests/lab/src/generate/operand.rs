@@ -1,0 +1,160 @@
+//! Operands: cells, elements with constant and computed indices that stay in bounds, constants.
+
+use reviver_isa::instruction::Class;
+
+use super::facts::{Fact, Ints, Reals};
+use super::scope::{Extent, Id, Variable};
+use super::writer::Writer;
+
+/// One index: a scalar, a constant, or the sum of both.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Term {
+    pub cell: Option<Id>,
+    pub offset: i64,
+}
+
+/// An operand as text, with what is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    pub text: String,
+    pub fact: Fact,
+    /// The variable that it names, if it isn't a constant.
+    pub variable: Option<Id>,
+    terms: Vec<Term>,
+}
+
+impl Operand {
+    fn constant(text: String, fact: Fact) -> Operand {
+        Operand { text, fact, variable: None, terms: Vec::new() }
+    }
+
+    /// An integer as it is written.
+    pub fn int(value: i64) -> Operand {
+        Operand::constant(value.to_string(), Fact::Int(Ints::new(value, value)))
+    }
+
+    /// Every variable that it depends on.
+    pub fn uses(&self) -> Vec<Id> {
+        self.variable.into_iter().chain(self.terms.iter().filter_map(|term| term.cell)).collect()
+    }
+
+    /// Whether two operands might be one cell. Different variables never are.
+    pub fn may_be(&self, other: &Operand) -> bool {
+        let apart = |(a, b): (&Term, &Term)| a.cell == b.cell && a.offset != b.offset;
+        self.variable.is_some()
+            && self.variable == other.variable
+            && !self.terms.iter().zip(&other.terms).any(apart)
+    }
+}
+
+impl Writer<'_> {
+    /// A cell that may be changed now, or `None` where there is none.
+    pub fn target(&mut self, class: Class) -> Option<Operand> {
+        let candidates = self.scope.find(|v| v.class == class && v.frozen == 0 && !v.accumulator);
+        self.one_of(&candidates)
+    }
+
+    /// A cell that may be changed now and certainly isn't any of these.
+    pub fn other_target(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
+        (0..6).find_map(|_| self.target(class).filter(|it| !not.iter().any(|other| other.may_be(it))))
+    }
+
+    /// A value to read: a constant, or a cell that certainly isn't any of these.
+    pub fn source(&mut self, class: Class, not: &[&Operand]) -> Operand {
+        if self.rng.chance(75) {
+            let cells = self.scope.find(|v| v.class == class && !v.accumulator);
+            let found = (0..4).find_map(|_| {
+                self.one_of(&cells).filter(|it| !not.iter().any(|other| other.may_be(it)))
+            });
+            if let Some(cell) = found {
+                return cell;
+            }
+        }
+        self.literal(class)
+    }
+
+    /// A cell of one of these variables.
+    fn one_of(&mut self, candidates: &[Id]) -> Option<Operand> {
+        if candidates.is_empty() {
+            return None;
+        }
+        let id = *self.rng.pick(candidates);
+        Some(self.cell_of(id))
+    }
+
+    /// The scalar itself, or an element of the array.
+    pub fn cell_of(&mut self, id: Id) -> Operand {
+        let Variable { name, extent, fact, .. } = self.scope.get(id).clone();
+        let terms = match extent {
+            Extent::Scalar => Vec::new(),
+            Extent::Vector(n) => vec![self.index(n)],
+            Extent::Matrix(rows, columns) => vec![self.index(rows), self.index(columns)],
+        };
+        let subscripts: Vec<String> = terms.iter().map(|term| self.spell(term)).collect();
+        let text = if terms.is_empty() { name } else { format!("{name}[{}]", subscripts.join(", ")) };
+        let operand = Operand { text, fact, variable: Some(id), terms };
+        operand.uses().into_iter().for_each(|id| self.scope.touch(id));
+        operand
+    }
+
+    /// An index within 0..length: most often computed, where a cell of a small range is at hand.
+    pub fn index(&mut self, length: i64) -> Term {
+        if self.rng.chance(70) {
+            let fits = |range: Ints| range.hi - range.lo < length;
+            let cells = self.scope.find(|v| v.range().is_some_and(fits));
+            if !cells.is_empty() {
+                let id = *self.rng.pick(&cells);
+                if let Some(range) = self.scope.get(id).range() {
+                    let offset = self.rng.within(-range.lo..=length - 1 - range.hi);
+                    let nearest = if range.lo >= 0 && range.hi < length { 0 } else { offset };
+                    let offset = if self.rng.chance(50) { nearest } else { offset };
+                    let stray = if self.dares() { 1 } else { 0 };
+                    return Term { cell: Some(id), offset: offset + stray };
+                }
+            }
+        }
+        Term { cell: None, offset: self.rng.within(0..=length - 1) }
+    }
+
+    /// A term as text.
+    pub fn spell(&self, term: &Term) -> String {
+        match (term.cell.map(|id| &self.scope.get(id).name), term.offset) {
+            (None, offset) => offset.to_string(),
+            (Some(name), 0) => name.clone(),
+            (Some(name), offset) => format!("{name}{offset:+}"),
+        }
+    }
+
+    /// A constant as it is written.
+    pub fn literal(&mut self, class: Class) -> Operand {
+        match class {
+            Class::Int => {
+                let value = self.small_int();
+                Operand::constant(value.to_string(), Fact::Int(Ints::new(value, value)))
+            }
+            Class::Real => {
+                let value = self.small_real();
+                Operand::constant(format!("{value:?}"), Fact::Real(Reals::new(value, value)))
+            }
+        }
+    }
+
+    /// An integer that fits every word; most often a small one.
+    pub fn small_int(&mut self) -> i64 {
+        match self.rng.below(8) {
+            0 => *self.rng.pick(&[i64::from(i8::MIN), i64::from(i8::MAX), 64, -64]),
+            1 => self.rng.within(-100..=100),
+            _ => self.rng.within(-3..=9),
+        }
+    }
+
+    /// A short decimal of moderate size.
+    pub fn small_real(&mut self) -> f64 {
+        match self.rng.below(4) {
+            0 => *self.rng.pick(&[0.0, 1.0, -1.0, 0.5, 2.0, -0.25]),
+            1 => self.rng.within(-80..=80) as f64 / 100.0,
+            2 => self.rng.within(1..=40) as f64 / 10.0,
+            _ => self.rng.within(-400..=400) as f64 / 128.0,
+        }
+    }
+}

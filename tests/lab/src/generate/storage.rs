@@ -1,0 +1,98 @@
+//! Stacks and tapes: short sequences that work anywhere, and, where what is on them is known, pushes
+//! and writes that stay.
+
+use reviver_isa::instruction::Class;
+
+use super::facts::Fact;
+use super::scope::{Extent, Variable};
+use super::writer::{Place, Writer};
+
+impl Writer<'_> {
+    /// Exchanges two cells by way of a stack or a tape.
+    pub fn exchange(&mut self) -> bool {
+        let class = self.class();
+        let Some(a) = self.target(class) else { return false };
+        let Some(b) = self.other_target(class, &[&a]) else { return false };
+        let (away, back) = *self.rng.pick(&[("push", "pop"), ("write", "unwrite"), ("unread", "read")]);
+        for cell in [&a, &b] {
+            self.line(format!("{away} {}", cell.text));
+        }
+        for cell in [&a, &b] {
+            self.line(format!("{back} {}", cell.text));
+        }
+        true
+    }
+
+    /// Turns an array around by way of a stack or a tape.
+    pub fn turn_around(&mut self) -> bool {
+        let arrays = self.scope.find(|v| {
+            v.frozen == 0 && !v.accumulator && matches!(v.extent, Extent::Vector(2..)) && !v.name.contains('[')
+        });
+        if arrays.is_empty() || self.room < 100 {
+            return false;
+        }
+        let id = *self.rng.pick(&arrays);
+        let Variable { name, extent, .. } = self.scope.get(id).clone();
+        let Extent::Vector(n) = extent else { return false };
+        self.scope.touch(id);
+        let (away, back) = *self.rng.pick(&[("push", "pop"), ("write", "unwrite"), ("unread", "read")]);
+        for update in [away, back] {
+            let i = self.name("i");
+            self.line(format!("for {i} in 0..{n}"));
+            self.repeated(n as u64, |w| w.line(format!("    {update} {name}[{i}]")));
+            self.line("rof");
+        }
+        true
+    }
+
+    /// Pushes or writes a cell for good.
+    pub fn leave_behind(&mut self) -> bool {
+        if self.place == Place::Enclosed {
+            return false;
+        }
+        let class = self.class();
+        let Some(cell) = self.target(class) else { return false };
+        let update = *self.rng.pick(&["push", "write"]);
+        self.line(format!("{update} {}", cell.text));
+        true
+    }
+
+    /// Reads values off the input tape, uses them and writes them.
+    pub fn echo(&mut self) -> bool {
+        if self.place != Place::Trunk || self.room < 200 {
+            return false;
+        }
+        let class = self.class();
+        let n = self.rng.within(1..=4);
+        let fact = self.numbers().any(class);
+        let cell = self.ancilla(class, Extent::Scalar, fact);
+        let name = cell.name.clone();
+        for _ in 0..n {
+            let entry = self.literal(class).text;
+            self.tape.push(entry);
+        }
+        let i = self.name("i");
+        self.line(format!("for {i} in 0..{n}"));
+        self.line(format!("    read {name}"));
+        self.scope.push(cell.fixed());
+        self.repeated(n as u64, |w| w.nested(Place::Branch, |w| w.statements(2)));
+        self.scope.pop();
+        self.line(format!("    write {name}"));
+        self.line("rof");
+        true
+    }
+
+    /// Moves a value from a stack to a tape, through a cell that is vacant.
+    pub fn pour(&mut self) -> bool {
+        if self.place == Place::Enclosed {
+            return false;
+        }
+        let class = self.class();
+        let Some(cell) = self.target(class) else { return false };
+        let between = self.ancilla(class, Extent::Scalar, Fact::Int(super::facts::Ints::new(0, 0))).name;
+        self.line(format!("push {}", cell.text));
+        self.line(format!("pop {between}"));
+        self.line(format!("write {between}"));
+        true
+    }
+}

@@ -1,0 +1,193 @@
+//! Statements that change cells and nothing else: accumulations of every function in every form,
+//! swaps, rotations, involutions, assertions and marks.
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::Class;
+
+use super::facts::Fact;
+use super::operand::Operand;
+use super::scope::Id;
+use super::writer::Writer;
+
+/// A function applied to sources.
+pub(super) struct Applied {
+    pub function: Function,
+    pub sources: Vec<Operand>,
+    pub value: Fact,
+}
+
+impl Applied {
+    /// Every variable that the value depends on.
+    pub fn uses(&self) -> Vec<Id> {
+        self.sources.iter().flat_map(Operand::uses).collect()
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.sources.iter().map(|source| source.text.as_str()).collect()
+    }
+
+    /// `mul(a, b)`, as `local` wants it.
+    pub fn call(&self) -> String {
+        match self.function {
+            Function::Copy => self.texts().join(", "),
+            function => format!("{}({})", function.name(), self.texts().join(", ")),
+        }
+    }
+
+    /// `add.mul y, a, b`
+    pub fn update(&self, update: &str, target: &str) -> String {
+        let function = match self.function {
+            Function::Copy => String::new(),
+            function => format!(".{}", function.name()),
+        };
+        let operands: Vec<&str> = std::iter::once(target).chain(self.texts()).collect();
+        format!("{update}{function} {}", operands.join(", "))
+    }
+}
+
+/// The rows that make a value of a class, form by form.
+fn rows(class: Class) -> Vec<(Function, Form)> {
+    let forms = |f: Function| f.forms().map(move |form| (f, form));
+    Function::ALL.iter().copied().flat_map(forms).filter(|(_, form)| form.result() == class).collect()
+}
+
+impl Writer<'_> {
+    /// A value of a class out of sources that aren't the target, one that certainly exists.
+    pub fn applied(&mut self, class: Class, target: Option<&Operand>) -> Applied {
+        let rows = rows(class);
+        for _ in 0..12 {
+            let (function, form) = *self.rng.pick(&rows);
+            for _ in 0..6 {
+                let applied = self.with_sources(function, form, target);
+                if let Some(applied) = applied {
+                    return applied;
+                }
+            }
+        }
+        let source = self.literal(class);
+        Applied { function: Function::Copy, value: source.fact, sources: vec![source] }
+    }
+
+    fn with_sources(&mut self, function: Function, form: Form, target: Option<&Operand>) -> Option<Applied> {
+        let mark = self.scope.mark();
+        let not: Vec<&Operand> = target.into_iter().collect();
+        let sources: Vec<Operand> =
+            (0..function.arity()).map(|n| self.source(form.source(n), &not)).collect();
+        let fact = |n: usize, writer: &Self| {
+            sources.get(n).map_or(writer.numbers().any(form.source(n)), |source| source.fact)
+        };
+        let image = self.numbers().image(function, form, fact(0, self), fact(1, self));
+        let value = match image {
+            Some(value) => value,
+            None if self.dares() => self.numbers().any(form.result()),
+            None => {
+                self.scope.forget(mark);
+                return None;
+            }
+        };
+        Some(Applied { function, sources, value })
+    }
+
+    /// `add.f y, a, b` and the like.
+    pub fn accumulate(&mut self) -> bool {
+        let class = self.class();
+        let Some(target) = self.target(class) else { return false };
+        let applied = self.addend(class, &target);
+        let update = match class {
+            Class::Int => *self.rng.pick(&["add", "sub", "xor", "rol", "ror"]),
+            Class::Real => *self.rng.pick(&["add", "sub"]),
+        };
+        self.line(applied.update(update, &target.text));
+        true
+    }
+
+    /// A value that may be added to a target as often as this place runs.
+    fn addend(&mut self, class: Class, target: &Operand) -> Applied {
+        for _ in 0..6 {
+            let applied = self.applied(class, Some(target));
+            match applied.value {
+                Fact::Real(value) if value.magnitude() > self.numbers().allowance(self.times) => {}
+                _ => return applied,
+            }
+        }
+        let source = self.literal(class);
+        Applied { function: Function::Copy, value: source.fact, sources: vec![source] }
+    }
+
+    /// Adds to a cell that nobody reads.
+    pub fn contribute(&mut self) -> bool {
+        let class = self.class();
+        let accumulators = self.scope.find(|v| v.accumulator && v.class == class);
+        if accumulators.is_empty() {
+            return false;
+        }
+        let id = *self.rng.pick(&accumulators);
+        let target = self.cell_of(id);
+        let applied = self.addend(class, &target);
+        let update = *self.rng.pick(&["add", "sub"]);
+        self.line(applied.update(update, &target.text));
+        true
+    }
+
+    /// `overwrite` and `erase`.
+    pub fn lose(&mut self) -> bool {
+        if !self.profile.lossy {
+            return false;
+        }
+        let class = self.class();
+        let Some(target) = self.target(class) else { return false };
+        let line = if self.rng.chance(50) {
+            format!("erase {}", target.text)
+        } else {
+            self.addend(class, &target).update("overwrite", &target.text)
+        };
+        self.line(line);
+        true
+    }
+
+    pub fn swap(&mut self) -> bool {
+        let class = self.class();
+        let Some(a) = self.target(class) else { return false };
+        let Some(b) = self.target(class) else { return false };
+        self.line(format!("swap {}, {}", a.text, b.text));
+        true
+    }
+
+    pub fn rotate(&mut self) -> bool {
+        let Some(x) = self.target(Class::Real) else { return false };
+        let Some(y) = self.other_target(Class::Real, &[&x]) else { return false };
+        let angle = self.source(Class::Real, &[&x, &y]);
+        let update = *self.rng.pick(&["rot", "irot"]);
+        self.line(format!("{update} {}, {}, {}", x.text, y.text, angle.text));
+        true
+    }
+
+    pub fn involute(&mut self) -> bool {
+        let class = self.class();
+        let Some(target) = self.target(class) else { return false };
+        let update = if class == Class::Int && self.rng.chance(50) { "not" } else { "neg" };
+        self.line(format!("{update} {}", target.text));
+        true
+    }
+
+    /// An assertion of something that is known, or at least always true.
+    pub fn assertion(&mut self) -> bool {
+        let class = self.class();
+        let cell = self.source(class, &[]);
+        let claim = match cell.fact {
+            _ if self.dares() => format!("{} >= 1", cell.text),
+            Fact::Int(range) if self.rng.chance(50) => format!("{} <= {}", cell.text, range.hi),
+            Fact::Int(range) => format!("{} >= {}", cell.text, range.lo),
+            Fact::Real(_) => format!("{0} == {0}", cell.text),
+        };
+        self.line(format!("assert {claim}"));
+        true
+    }
+
+    pub fn show(&mut self) -> bool {
+        let class = self.class();
+        let shown = self.source(class, &[]);
+        self.line(format!("show {}", shown.text));
+        true
+    }
+}

@@ -1,0 +1,208 @@
+//! What stands outside of bodies: settings, constants, globals, and the heads of procedures and
+//! macros. Resolves no statement.
+
+use std::collections::HashMap;
+
+use reviver_assembler::tree::{
+    self, Body, Declaration, Directive, Expression, ExpressionKind, Initial, Limit, Statement,
+};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Role, Word};
+
+use crate::Settings;
+use crate::constant::Number;
+use crate::integer::wrap;
+use crate::outcome::{Step, unsupported};
+use crate::plan::{Global, Home, Numbers, Shape, Variable};
+use crate::real::Real;
+use crate::scope::Meaning;
+use crate::value::Value;
+
+/// Open calls and entries of a stack where the program sets no limit.
+const DEFAULT_DEPTH: usize = 100_000;
+const DEFAULT_STACK: usize = 1 << 24;
+
+/// Everything outside of bodies.
+pub(crate) struct Declared<'t> {
+    pub(crate) numbers: Numbers,
+    pub(crate) depth: usize,
+    pub(crate) stack: usize,
+    pub(crate) globals: Vec<Global>,
+    names: HashMap<String, Meaning>,
+    /// In order of the text; main, which has no head, comes before them.
+    pub(crate) procedures: Vec<&'t tree::Procedure>,
+    pub(crate) macros: HashMap<&'t str, &'t tree::Macro>,
+}
+
+impl<'t> Declared<'t> {
+    /// Reads a program whose includes are in place.
+    pub(crate) fn read(body: &'t Body, settings: Settings) -> Step<Declared<'t>> {
+        let mut declared = Declared {
+            numbers: numbers(body, settings),
+            depth: DEFAULT_DEPTH,
+            stack: DEFAULT_STACK,
+            globals: Vec::new(),
+            names: HashMap::new(),
+            procedures: Vec::new(),
+            macros: HashMap::new(),
+        };
+        for node in body {
+            match &node.statement {
+                Statement::Directive(directive) => declared.directive(directive)?,
+                Statement::Procedure(procedure) => declared.procedures.push(procedure),
+                Statement::Macro(definition) => {
+                    declared.macros.insert(&definition.name.text, definition);
+                }
+                _ => {}
+            }
+        }
+        Ok(declared)
+    }
+
+    fn directive(&mut self, directive: &Directive) -> Step<()> {
+        match directive {
+            Directive::Globals { role, declarations } => {
+                declarations.iter().try_for_each(|declaration| self.global(*role, declaration))?;
+            }
+            Directive::Const { name, value } => {
+                let value = self.constant(value)?;
+                self.names.insert(name.text.to_string(), Meaning::Constant(value));
+            }
+            Directive::Tolerance { value } => self.numbers.tolerance = self.constant(value)?.to_real()?,
+            Directive::Limit { what: Limit::Depth, value } => self.depth = self.constant(value)?.to_length()?,
+            Directive::Limit { what: Limit::Stack, value } => self.stack = self.constant(value)?.to_length()?,
+            Directive::Include { .. } => return unsupported("an include that isn't in place"),
+            // Settings are read before; the others are for the assembler.
+            Directive::Word { .. }
+            | Directive::Real { .. }
+            | Directive::Ancillas(_)
+            | Directive::Lines(_)
+            | Directive::Block { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn global(&mut self, role: Role, declaration: &Declaration) -> Step<()> {
+        let class = declaration.class.unwrap_or(Class::Int);
+        let shape = self.shape(&declaration.shape)?;
+        let values = |initial: &Option<Initial>| {
+            initial.as_ref().map(|initial| self.values(initial, class, shape)).transpose()
+        };
+        let default = values(&declaration.default)?;
+        let initial = values(&declaration.initial)?;
+        let zero = Value::zero(class, self.numbers.system);
+        let initial = initial.unwrap_or_else(|| vec![zero; shape.cells()]);
+        self.add_global(Global { name: declaration.name.text.to_string(), class, role, shape, initial, default });
+        Ok(())
+    }
+
+    fn add_global(&mut self, global: Global) -> Meaning {
+        let home = Home::Global(self.globals.len());
+        let meaning = Meaning::Variable(Variable { home, class: global.class, shape: global.shape });
+        self.names.insert(global.name.clone(), meaning.clone());
+        self.globals.push(global);
+        meaning
+    }
+
+    /// The shape that lengths declare.
+    pub(crate) fn shape(&self, lengths: &[Expression]) -> Step<Shape> {
+        let length = |expression: &Expression| self.constant(expression)?.to_length();
+        match lengths {
+            [] => Ok(Shape::Scalar),
+            [n] => Ok(Shape::Vector(length(n)?)),
+            [rows, columns] => Ok(Shape::Matrix(length(rows)?, length(columns)?)),
+            _ => unsupported("an array of three dimensions"),
+        }
+    }
+
+    fn values(&self, initial: &Initial, class: Class, shape: Shape) -> Step<Vec<Value>> {
+        match initial {
+            Initial::Every(value) => Ok(vec![self.value(&self.constant(value)?, class)?; shape.cells()]),
+            Initial::Each(values) => {
+                values.iter().map(|value| self.value(&self.constant(value)?, class)).collect()
+            }
+        }
+    }
+
+    /// A constant as the content of a cell.
+    pub(crate) fn value(&self, number: &Number, class: Class) -> Step<Value> {
+        match class {
+            Class::Int => Ok(Value::Int(wrap(number.to_integer()?, self.numbers.bits))),
+            Class::Real => Real::literal(number.to_real()?, self.numbers.system).map(Value::Real),
+        }
+    }
+
+    /// A constant expression where no local name is visible.
+    fn constant(&self, expression: &Expression) -> Step<Number> {
+        match &expression.kind {
+            ExpressionKind::Int { value, pattern } => {
+                Ok(Number::Int { value: (*value).into(), pattern: *pattern })
+            }
+            ExpressionKind::Real(value) => Ok(Number::Real(*value)),
+            ExpressionKind::Name { name, .. } => match self.find(name) {
+                Some(Meaning::Constant(number)) => Ok(number),
+                _ => unsupported(format!("`{name}` as a constant")),
+            },
+            ExpressionKind::Unary(operator, a) => {
+                Number::unary(*operator, &self.constant(a)?, self.numbers.bits)
+            }
+            ExpressionKind::Binary(operator, a, b) => {
+                Number::binary(*operator, &self.constant(a)?, &self.constant(b)?)
+            }
+            ExpressionKind::Element { name, .. } => unsupported(format!("`{name}[…]` as a constant")),
+        }
+    }
+
+    /// A global or a constant.
+    fn find(&self, name: &str) -> Option<Meaning> {
+        match self.names.get(name) {
+            Some(meaning) => Some(meaning.clone()),
+            None if name == "pi" => Some(Meaning::Constant(Number::Real(std::f64::consts::PI))),
+            None => None,
+        }
+    }
+
+    /// A global, a constant, or a register, which becomes a global by being named.
+    pub(crate) fn outer(&mut self, name: &str) -> Step<Meaning> {
+        if let Some(meaning) = self.find(name) {
+            return Ok(meaning);
+        }
+        let class = match name.as_bytes() {
+            [b'r', digits @ ..] if is_number(digits) => Class::Int,
+            [b'f', digits @ ..] if is_number(digits) => Class::Real,
+            _ => return unsupported(format!("the name `{name}`")),
+        };
+        let initial = vec![Value::zero(class, self.numbers.system)];
+        let (name, role, shape) = (name.to_owned(), Role::Private, Shape::Scalar);
+        Ok(self.add_global(Global { name, class, role, shape, initial, default: None }))
+    }
+}
+
+fn is_number(digits: &[u8]) -> bool {
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// The width, the number system and its tolerance, wherever they are set.
+fn numbers(body: &Body, settings: Settings) -> Numbers {
+    let (mut word, mut real) = (Word::W64, RealSystem::F64);
+    for node in body {
+        match &node.statement {
+            Statement::Directive(Directive::Word { word: set }) => word = *set,
+            Statement::Directive(Directive::Real { system }) => real = *system,
+            _ => {}
+        }
+    }
+    let system = settings.real.unwrap_or(real);
+    let tolerance = match system {
+        RealSystem::F64 => 1e-9,
+        RealSystem::F32 => 1e-4,
+        RealSystem::Fixed(_) => 0.0,
+    };
+    let bits = match settings.word.unwrap_or(word) {
+        Word::W8 => 8,
+        Word::W16 => 16,
+        Word::W32 => 32,
+        Word::W64 => 64,
+    };
+    Numbers { bits, system, tolerance }
+}

@@ -1,0 +1,138 @@
+//! Integers of the machine as big integers: computed exactly, then reduced to the word. Knows the
+//! language's functions of integers; knows no cells.
+
+use std::cmp::Ordering;
+
+use num_bigint::BigInt;
+use reviver_isa::function::Function;
+use reviver_isa::update::Update;
+
+use crate::outcome::{Step, Trap, trap, unsupported};
+use crate::order::truth;
+
+/// The word of `bits` bits that an integer is congruent to.
+pub(crate) fn wrap(value: BigInt, bits: u32) -> BigInt {
+    let residue = pattern(&value, bits);
+    if residue.bit(u64::from(bits) - 1) { residue - modulus(bits) } else { residue }
+}
+
+/// 2^bits
+fn modulus(bits: u32) -> BigInt {
+    BigInt::ONE << bits
+}
+
+/// The bits of a word, read as an integer that is never negative.
+fn pattern(value: &BigInt, bits: u32) -> BigInt {
+    value & (modulus(bits) - 1)
+}
+
+/// The least and the greatest word.
+pub(crate) fn fits(value: &BigInt, bits: u32) -> bool {
+    let half = modulus(bits - 1);
+    *value < half && *value >= -half
+}
+
+/// `y` after an update by `f`.
+pub(crate) fn update(update: Update, y: &BigInt, f: &BigInt, bits: u32) -> Step<BigInt> {
+    let value = match update {
+        Update::Add => y + f,
+        Update::Sub => y - f,
+        Update::Xor => y ^ f,
+        Update::Rol => rotate_left(y, f, bits),
+        Update::Ror => rotate_left(y, &-f, bits),
+        Update::Overwrite => f.clone(),
+        _ => return unsupported(format!("`{update:?}` of integers")),
+    };
+    Ok(wrap(value, bits))
+}
+
+/// Rotating left by n is multiplying by 2^n modulo 2^bits - 1, but for the word of all ones.
+fn rotate_left(y: &BigInt, amount: &BigInt, bits: u32) -> BigInt {
+    let all_ones = modulus(bits) - 1;
+    let word = pattern(y, bits);
+    if word == all_ones {
+        return word;
+    }
+    // The width is a power of two, so that the low bits of an amount are its residue.
+    let amount = amount & BigInt::from(bits - 1);
+    word * BigInt::from(2).modpow(&amount, &all_ones) % all_ones
+}
+
+/// A function of integers. Sources that it doesn't take are ignored.
+pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) -> Step<BigInt> {
+    if let Some(holds) = truth(function, a.cmp(b)) {
+        return Ok(BigInt::from(u8::from(holds)));
+    }
+    let zero = BigInt::ZERO;
+    let value = match function {
+        Function::Copy => a.clone(),
+        Function::Sum => a + b,
+        Function::Diff => a - b,
+        Function::Mul => a * b,
+        Function::Square => a * a,
+        Function::Div | Function::Rem if *b == zero => return trap(Trap::Fault),
+        Function::Div => a / b,
+        Function::Rem => a % b,
+        Function::Pow if *b < zero => return trap(Trap::Fault),
+        Function::Pow => a.modpow(b, &modulus(bits)),
+        Function::Min => a.min(b).clone(),
+        Function::Max => a.max(b).clone(),
+        Function::Abs => BigInt::from(a.magnitude().clone()),
+        Function::Relu => a.max(&zero).clone(),
+        Function::And => a & b,
+        Function::Or => a | b,
+        Function::Xor => a ^ b,
+        Function::Shl => shift(b, bits).map_or(zero, |n| a << n),
+        Function::Shr => shift(b, bits).map_or(zero, |n| pattern(a, bits) >> n),
+        Function::Sar => match (shift(b, bits), a.cmp(&zero)) {
+            (Some(n), _) => a >> n,
+            (None, Ordering::Less) => BigInt::NEG_ONE,
+            (None, _) => zero,
+        },
+        _ => return unsupported(format!("`{function:?}` of integers")),
+    };
+    Ok(wrap(value, bits))
+}
+
+/// A shift's amount, if it leaves any bits.
+fn shift(amount: &BigInt, bits: u32) -> Option<u32> {
+    u32::try_from(amount).ok().filter(|n| *n < bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eight(name: Function, a: i64, b: i64) -> i64 {
+        function(name, &a.into(), &b.into(), 8).unwrap().try_into().unwrap()
+    }
+
+    #[test]
+    fn edges_of_eight_bit_words() {
+        assert_eq!(eight(Function::Sum, 127, 1), -128);
+        assert_eq!(eight(Function::Div, -128, -1), -128);
+        assert_eq!(eight(Function::Div, -7, 2), -3);
+        assert_eq!(eight(Function::Rem, -7, 2), -1);
+        assert_eq!(eight(Function::Abs, -128, 0), -128);
+        assert_eq!(eight(Function::Pow, 0, 0), 1);
+        assert_eq!(eight(Function::Pow, -3, 5), 13); // -243 + 256
+        assert_eq!(eight(Function::Shl, 1, 7), -128);
+        assert_eq!(eight(Function::Shl, 1, 8), 0);
+        assert_eq!(eight(Function::Shr, -1, 1), 127);
+        assert_eq!(eight(Function::Sar, -128, 9), -1);
+        assert_eq!(eight(Function::Sar, -128, -1), -1);
+        assert_eq!(eight(Function::Always, 0, 0), 1);
+    }
+
+    #[test]
+    fn rotation_is_modulo_the_width() {
+        let rotated = |y: i64, n: i64, by: Update| -> i64 {
+            update(by, &y.into(), &n.into(), 8).unwrap().try_into().unwrap()
+        };
+        assert_eq!(rotated(0x41, 1, Update::Rol), -126); // 0b1000_0010
+        assert_eq!(rotated(1, 1, Update::Ror), -128);
+        assert_eq!(rotated(1, -1, Update::Rol), -128);
+        assert_eq!(rotated(-1, 3, Update::Rol), -1);
+        assert_eq!(rotated(5, 16, Update::Rol), 5);
+    }
+}

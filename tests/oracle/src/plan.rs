@@ -1,0 +1,197 @@
+//! A program with its names resolved, still structured as its author wrote it: what the walk
+//! walks. There are no positions in it and no jumps, but for the flat branches of one list.
+
+use num_bigint::BigInt;
+use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Passing, RealSystem, Role};
+use reviver_isa::update::Update;
+
+use crate::value::Value;
+
+/// A whole program.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) numbers: Numbers,
+    /// Calls that may be open at a time, and entries of each stack.
+    pub(crate) depth: usize,
+    pub(crate) stack: usize,
+    pub(crate) globals: Vec<Global>,
+    /// The first is main.
+    pub(crate) procedures: Vec<Procedure>,
+}
+
+/// The numbers that a program computes with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    /// The width of integers.
+    pub(crate) bits: u32,
+    pub(crate) system: RealSystem,
+    pub(crate) tolerance: f64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Global {
+    pub(crate) name: String,
+    pub(crate) class: Class,
+    pub(crate) role: Role,
+    pub(crate) shape: Shape,
+    /// One value a cell.
+    pub(crate) initial: Vec<Value>,
+    pub(crate) default: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Procedure {
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) frame: Vec<FrameVariable>,
+    pub(crate) body: Block,
+}
+
+#[derive(Debug)]
+pub(crate) struct FrameVariable {
+    pub(crate) class: Class,
+    pub(crate) cells: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) class: Class,
+    pub(crate) passing: Passing,
+    pub(crate) slice: bool,
+}
+
+/// Statements one after the other.
+pub(crate) type Block = Vec<Statement>;
+
+#[derive(Debug)]
+pub(crate) enum Statement {
+    Accumulate { update: Update, function: Function, target: Place, sources: Vec<Source> },
+    Single { update: Update, target: Place },
+    Swap(Place, Place),
+    Rotate { back: bool, x: Place, y: Place, angle: Source },
+    Assert(Condition),
+    /// The partner is a number in the same list.
+    Br { partner: usize, condition: Condition },
+    From { partner: usize, condition: Condition },
+    Call { undo: bool, procedure: usize, arguments: Vec<Argument> },
+    Show(Source),
+    If { entry: Condition, then: Block, otherwise: Block, exit: Condition },
+    Loop { entry: Condition, first: Block, again: Block, exit: Condition },
+    For(For),
+    Compute { body: Block, apply: Block },
+    /// `local` and `delocal`: the cell comes from 0, or goes back to it.
+    Local { cell: Place, function: Function, sources: Vec<Source> },
+    Delocal { cell: Place, function: Function, sources: Vec<Source> },
+    /// The body of a macro, or its inverse.
+    Macro { undo: bool, body: Block },
+}
+
+#[derive(Debug)]
+pub(crate) struct For {
+    pub(crate) counter: Place,
+    pub(crate) low: Source,
+    pub(crate) high: Source,
+    pub(crate) step: BigInt,
+    pub(crate) reversed: bool,
+    pub(crate) body: Block,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    Always,
+    Compare(Order, Source, Source),
+    Not(Box<Condition>),
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+}
+
+impl Condition {
+    /// Whether `and` or `or` takes part: then a flag stands for the condition.
+    pub(crate) fn is_compound(&self) -> bool {
+        match self {
+            Condition::Always | Condition::Compare(..) => false,
+            Condition::Not(inner) => inner.is_compound(),
+            Condition::And(..) | Condition::Or(..) => true,
+        }
+    }
+}
+
+/// How many cells a name stands for, and how they are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Scalar,
+    Vector(usize),
+    Matrix(usize, usize),
+    /// The length is known at the call.
+    Slice,
+}
+
+impl Shape {
+    pub(crate) fn cells(self) -> usize {
+        match self {
+            Shape::Scalar => 1,
+            Shape::Vector(n) => n,
+            Shape::Matrix(rows, columns) => rows * columns,
+            Shape::Slice => 0,
+        }
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variable {
+    pub(crate) home: Home,
+    pub(crate) class: Class,
+    pub(crate) shape: Shape,
+}
+
+/// Where a variable's cells are, by its number there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home {
+    Global(usize),
+    Frame(usize),
+    Parameter(usize),
+}
+
+/// One cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) variable: Variable,
+    pub(crate) index: Vec<Term>,
+}
+
+impl Place {
+    pub(crate) fn scalar(variable: Variable) -> Place {
+        Place { variable, index: Vec::new() }
+    }
+}
+
+/// An index or a bound: an integer scalar, if any, plus a constant.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub(crate) scalar: Option<Variable>,
+    pub(crate) offset: BigInt,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Constant(Value),
+    Place(Place),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Argument {
+    One(Source),
+    Many { array: Variable, part: Part },
+}
+
+/// Which elements of an array are passed.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Whole,
+    Span { from: Term, to: Term, step: usize },
+    Row(Term),
+    Column(Term),
+}

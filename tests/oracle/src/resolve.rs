@@ -1,0 +1,335 @@
+//! From the tree to the plan: names become variables, macros become their bodies, labels become
+//! numbers in the list that they stand in. Executes nothing, and checks little: the assembler has
+//! refused what is wrong.
+
+use std::collections::HashMap;
+
+use reviver_assembler::tree::{self, Body, Directive, Instruction, Name, Node, Operands};
+use reviver_isa::instruction::Class;
+use reviver_isa::update::Update;
+
+use crate::Settings;
+use crate::declared::Declared;
+use crate::expression::Operand;
+use crate::outcome::{Step, unsupported};
+use crate::plan::{
+    Argument, Block, Condition, For, FrameVariable, Home, Parameter, Place, Plan, Procedure, Shape, Source,
+    Statement, Variable,
+};
+use crate::scope::{Meaning, Scopes};
+use crate::signature::{common, source_classes, value_class};
+
+/// Macros within macros; more are recursive.
+const DEEPEST: usize = 200;
+
+/// Resolves a program whose includes are in place.
+pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
+    let declared = Declared::read(body, settings)?;
+    let trees = declared.procedures.clone();
+    let mut resolver = Resolver { declared, scopes: Scopes::default(), frame: Vec::new() };
+    let mut procedures = vec![resolver.procedure(&[], body)?];
+    for tree in trees {
+        procedures.push(resolver.procedure(&tree.parameters, &tree.body)?);
+    }
+    let Declared { numbers, depth, stack, globals, .. } = resolver.declared;
+    Ok(Plan { numbers, depth, stack, globals, procedures })
+}
+
+/// All that resolution knows; `expression` adds what expressions stand for.
+pub(crate) struct Resolver<'t> {
+    pub(crate) declared: Declared<'t>,
+    pub(crate) scopes: Scopes,
+    /// The frame of the current procedure so far.
+    frame: Vec<FrameVariable>,
+}
+
+impl Resolver<'_> {
+    fn procedure(&mut self, parameters: &[tree::Parameter], body: &Body) -> Step<Procedure> {
+        self.scopes = Scopes::default();
+        self.scopes.enter(false);
+        let mut declared = Vec::new();
+        for (n, tree) in parameters.iter().enumerate() {
+            let class = tree.class.unwrap_or(Class::Int);
+            let shape = if tree.slice { Shape::Slice } else { Shape::Scalar };
+            let variable = Variable { home: Home::Parameter(n), class, shape };
+            self.scopes.bind(&tree.name.text, Meaning::Variable(variable));
+            declared.push(Parameter { class, passing: tree.passing, slice: tree.slice });
+        }
+        let body = self.list(body)?;
+        Ok(Procedure { parameters: declared, frame: std::mem::take(&mut self.frame), body })
+    }
+
+    /// A fresh variable of the frame.
+    fn fresh(&mut self, name: &Name, class: Class, shape: Shape) -> Variable {
+        let variable = Variable { home: Home::Frame(self.frame.len()), class, shape };
+        self.frame.push(FrameVariable { class, cells: shape.cells() });
+        self.scopes.bind(&name.text, Meaning::Variable(variable));
+        variable
+    }
+
+    /// A list of statements with a scope of its own.
+    fn scoped(&mut self, body: &Body) -> Step<Block> {
+        self.scopes.enter(false);
+        let block = self.list(body);
+        self.scopes.leave();
+        block
+    }
+
+    fn list(&mut self, body: &Body) -> Step<Block> {
+        let mut block = Block::new();
+        let mut labels: HashMap<&str, usize> = HashMap::new();
+        let mut waiting: Vec<&str> = Vec::new();
+        let mut halves: Vec<(usize, &str)> = Vec::new();
+        for node in body {
+            waiting.extend(node.label.iter().map(|label| label.text.as_str()));
+            let here = block.len();
+            if let tree::Statement::Instruction(instruction) = &node.statement {
+                waiting.drain(..).for_each(|label| {
+                    labels.insert(label, here);
+                });
+                if let Operands::Branch { partner, .. } = &instruction.operands {
+                    halves.push((here, &partner.text));
+                }
+            }
+            block.extend(self.statement(node)?);
+        }
+        for (at, name) in halves {
+            let Some(&number) = labels.get(name) else {
+                return unsupported(format!("the branch to `{name}`, out of its list of statements"));
+            };
+            if let Some(Statement::Br { partner, .. } | Statement::From { partner, .. }) = block.get_mut(at) {
+                *partner = number;
+            }
+        }
+        Ok(block)
+    }
+
+    /// One line, or one block of lines; nothing if it only declares.
+    fn statement(&mut self, node: &Node) -> Step<Option<Statement>> {
+        let statement = match &node.statement {
+            tree::Statement::Directive(Directive::Ancillas(declarations)) => {
+                for declaration in declarations {
+                    let shape = self.declared.shape(&declaration.shape)?;
+                    self.fresh(&declaration.name, declaration.class.unwrap_or(Class::Int), shape);
+                }
+                return Ok(None);
+            }
+            tree::Statement::Empty
+            | tree::Statement::Directive(_)
+            | tree::Statement::Procedure(_)
+            | tree::Statement::Macro(_) => return Ok(None),
+            tree::Statement::Instruction(instruction) => self.instruction(instruction)?,
+            tree::Statement::MacroUse { name, arguments, undo } => {
+                let body = self.expand(name, arguments)?;
+                Statement::Macro { undo: *undo, body }
+            }
+            tree::Statement::If(tree) => self.choice(tree)?,
+            tree::Statement::Loop(tree) => self.repetition(tree)?,
+            tree::Statement::For(tree) => self.counted(tree)?,
+            tree::Statement::Compute(tree) => self.compute(tree)?,
+            tree::Statement::Local(tree) => self.local(tree)?,
+            tree::Statement::Delocal(tree) => self.delocal(tree)?,
+        };
+        Ok(Some(statement))
+    }
+
+    fn expand(&mut self, name: &Name, arguments: &[tree::Expression]) -> Step<Block> {
+        let Some(&tree) = self.declared.macros.get(name.text.as_str()) else {
+            return unsupported(format!("the macro `{}`", name.text));
+        };
+        if self.scopes.macros() >= DEEPEST {
+            return unsupported("a recursive macro");
+        }
+        let meanings: Vec<Meaning> = arguments.iter().map(|a| self.evaluate(a)).collect::<Step<_>>()?;
+        self.scopes.enter(true);
+        for (parameter, meaning) in tree.parameters.iter().zip(meanings) {
+            self.scopes.bind(&parameter.text, meaning);
+        }
+        let body = self.list(&tree.body);
+        self.scopes.leave();
+        body
+    }
+
+    fn choice(&mut self, tree: &tree::If) -> Step<Statement> {
+        let entry = self.condition(&tree.entry)?;
+        let exit = self.condition(&tree.exit)?;
+        let then = self.scoped(&tree.then)?;
+        let otherwise = tree.otherwise.as_ref().map_or(Ok(Block::new()), |body| self.scoped(body))?;
+        Ok(Statement::If { entry, then, otherwise, exit })
+    }
+
+    fn repetition(&mut self, tree: &tree::Loop) -> Step<Statement> {
+        let entry = self.condition(&tree.entry)?;
+        let exit = self.condition(&tree.exit)?;
+        let first = self.scoped(&tree.first)?;
+        let again = tree.again.as_ref().map_or(Ok(Block::new()), |body| self.scoped(body))?;
+        Ok(Statement::Loop { entry, first, again, exit })
+    }
+
+    fn counted(&mut self, tree: &tree::For) -> Step<Statement> {
+        let low = self.source(&tree.from, Class::Int)?;
+        let high = self.source(&tree.to, Class::Int)?;
+        let step = match &tree.step {
+            Some(step) => self.constant(step)?.to_integer()?,
+            None => 1.into(),
+        };
+        self.scopes.enter(false);
+        let counter = Place::scalar(self.fresh(&tree.counter, Class::Int, Shape::Scalar));
+        let body = self.list(&tree.body);
+        self.scopes.leave();
+        Ok(Statement::For(For { counter, low, high, step, reversed: tree.reversed, body: body? }))
+    }
+
+    /// What the first body opens is visible in the second.
+    fn compute(&mut self, tree: &tree::Compute) -> Step<Statement> {
+        self.scopes.enter(false);
+        let body = self.list(&tree.body);
+        let apply = self.scoped(&tree.apply);
+        self.scopes.leave();
+        Ok(Statement::Compute { body: body?, apply: apply? })
+    }
+
+    fn local(&mut self, tree: &tree::Local) -> Step<Statement> {
+        let operands = self.operands(&tree.sources)?;
+        let written: Vec<Class> = operands.iter().map(Operand::class).collect();
+        let class = tree.class.unwrap_or_else(|| value_class(tree.function, &written));
+        let cell = Place::scalar(self.fresh(&tree.name, class, Shape::Scalar));
+        let sources = self.typed_sources(tree.function, class, operands)?;
+        Ok(Statement::Local { cell, function: tree.function, sources })
+    }
+
+    fn delocal(&mut self, tree: &tree::Local) -> Step<Statement> {
+        let operands = self.operands(&tree.sources)?;
+        let Some(Meaning::Variable(variable)) = self.scopes.unbind(&tree.name.text) else {
+            return unsupported(format!("the end of `{}`", tree.name.text));
+        };
+        let sources = self.typed_sources(tree.function, variable.class, operands)?;
+        Ok(Statement::Delocal { cell: Place::scalar(variable), function: tree.function, sources })
+    }
+
+    fn instruction(&mut self, tree: &Instruction) -> Step<Statement> {
+        match &tree.operands {
+            Operands::Cells(list) => self.cells(tree, list),
+            Operands::Condition(condition) => self.condition(condition).map(Statement::Assert),
+            Operands::Branch { condition, .. } => {
+                // The partner is known when the whole list is.
+                let (partner, condition) = (0, self.condition(condition)?);
+                match tree.update {
+                    Update::Br => Ok(Statement::Br { partner, condition }),
+                    Update::From => Ok(Statement::From { partner, condition }),
+                    _ => unsupported(format!("`{:?}` with a partner", tree.update)),
+                }
+            }
+            Operands::Calls(calls) => match (tree.update, calls.as_slice()) {
+                (Update::Call, [call]) => self.call(call, false),
+                (Update::Uncall, [call]) => self.call(call, true),
+                _ => unsupported("parallel calls"),
+            },
+            Operands::CallVia { .. } => unsupported("calls through a cell"),
+        }
+    }
+
+    fn cells(&mut self, tree: &Instruction, list: &[tree::Expression]) -> Step<Statement> {
+        let mut operands = self.operands(list)?;
+        match (tree.update, operands.len()) {
+            (Update::Swap, 2) => {
+                let [x, y] = places(operands)?;
+                Ok(Statement::Swap(x, y))
+            }
+            (Update::Rot | Update::Irot, 3) => {
+                let angle = operands.pop().map(|angle| self.typed(angle, Class::Real)).transpose()?;
+                let [x, y] = places(operands)?;
+                let back = tree.update == Update::Irot;
+                angle.map_or_else(
+                    || unsupported("a rotation without an angle"),
+                    |angle| Ok(Statement::Rotate { back, x, y, angle }),
+                )
+            }
+            (Update::Show, 1) => {
+                let [shown] = exactly(operands)?;
+                let class = shown.class();
+                self.typed(shown, class).map(Statement::Show)
+            }
+            (update, _) if accumulates(update) => {
+                let sources = operands.split_off(1.min(operands.len()));
+                let [target] = places(operands)?;
+                let sources = self.typed_sources(tree.function, target.variable.class, sources)?;
+                Ok(Statement::Accumulate { update, function: tree.function, target, sources })
+            }
+            (update, 1) => {
+                let [target] = places(operands)?;
+                Ok(Statement::Single { update, target })
+            }
+            (update, n) => unsupported(format!("`{update:?}` with {n} operands")),
+        }
+    }
+
+    fn typed_sources(
+        &mut self,
+        function: reviver_isa::function::Function,
+        target: Class,
+        operands: Vec<Operand>,
+    ) -> Step<Vec<Source>> {
+        let written: Vec<Class> = operands.iter().map(Operand::class).collect();
+        let classes = source_classes(function, target, &written);
+        operands.into_iter().zip(classes).map(|(operand, class)| self.typed(operand, class)).collect()
+    }
+
+    fn condition(&mut self, tree: &tree::Condition) -> Step<Condition> {
+        use tree::ConditionKind;
+        Ok(match &tree.kind {
+            ConditionKind::Always => Condition::Always,
+            ConditionKind::Compare(order, a, b) => {
+                let operands = self.operands(&[(**a).clone(), (**b).clone()])?;
+                let cells: Vec<Class> = operands.iter().filter_map(Operand::cell_class).collect();
+                let written: Vec<Class> = operands.iter().map(Operand::class).collect();
+                // A literal takes the class of the other side.
+                let class = cells.first().copied().unwrap_or_else(|| common(&written));
+                let [a, b] = exactly(operands)?;
+                Condition::Compare(*order, self.typed(a, class)?, self.typed(b, class)?)
+            }
+            ConditionKind::Not(inner) => Condition::Not(Box::new(self.condition(inner)?)),
+            ConditionKind::And(a, b) => {
+                Condition::And(Box::new(self.condition(a)?), Box::new(self.condition(b)?))
+            }
+            ConditionKind::Or(a, b) => {
+                Condition::Or(Box::new(self.condition(a)?), Box::new(self.condition(b)?))
+            }
+        })
+    }
+
+    fn call(&mut self, tree: &tree::Call, undo: bool) -> Step<Statement> {
+        let name = &tree.procedure.text;
+        let Some(n) = self.declared.procedures.iter().position(|p| p.name.text == *name) else {
+            return unsupported(format!("the procedure `{name}`"));
+        };
+        let parameters: Vec<(Class, bool)> = self.declared.procedures.get(n).map_or(Vec::new(), |p| {
+            p.parameters.iter().map(|p| (p.class.unwrap_or(Class::Int), p.slice)).collect()
+        });
+        let mut arguments = Vec::new();
+        for (expression, (class, slice)) in tree.arguments.iter().zip(parameters) {
+            arguments.push(if slice {
+                let (array, part) = self.part(expression)?;
+                Argument::Many { array, part }
+            } else {
+                Argument::One(self.source(expression, class)?)
+            });
+        }
+        // Main is number 0.
+        Ok(Statement::Call { undo, procedure: n + 1, arguments })
+    }
+}
+
+fn accumulates(update: Update) -> bool {
+    use Update::{Add, Div, Mul, Overwrite, Rol, Ror, Sub, Xor};
+    matches!(update, Add | Sub | Xor | Mul | Div | Rol | Ror | Overwrite)
+}
+
+fn exactly<const N: usize>(operands: Vec<Operand>) -> Step<[Operand; N]> {
+    operands.try_into().or_else(|_| unsupported(format!("another number of operands than {N}")))
+}
+
+fn places<const N: usize>(operands: Vec<Operand>) -> Step<[Place; N]> {
+    let places: Vec<Place> = operands.into_iter().map(Operand::place).collect::<Step<_>>()?;
+    places.try_into().or_else(|_| unsupported(format!("another number of targets than {N}")))
+}

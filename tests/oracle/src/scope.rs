@@ -1,0 +1,75 @@
+//! Which names are visible where, and what they stand for. Knows no statement.
+
+use std::collections::HashMap;
+
+use num_bigint::BigInt;
+
+use crate::constant::Number;
+use crate::plan::{Part, Place, Variable};
+
+/// What a name or an expression stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    Constant(Number),
+    /// A scalar, or an array as a whole.
+    Variable(Variable),
+    Element(Place),
+    /// An integer scalar plus a constant.
+    Sum {
+        scalar: Variable,
+        offset: BigInt,
+    },
+    Part {
+        array: Variable,
+        part: Part,
+    },
+}
+
+#[derive(Default)]
+struct Scope {
+    /// The body of a macro sees nothing of the scopes around its use.
+    is_macro: bool,
+    names: HashMap<String, Meaning>,
+}
+
+/// The open scopes of one procedure, outermost first.
+#[derive(Default)]
+pub(crate) struct Scopes(Vec<Scope>);
+
+impl Scopes {
+    pub(crate) fn enter(&mut self, is_macro: bool) {
+        self.0.push(Scope { is_macro, names: HashMap::new() });
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.0.pop();
+    }
+
+    /// How many macros are being expanded.
+    pub(crate) fn macros(&self) -> usize {
+        self.0.iter().filter(|scope| scope.is_macro).count()
+    }
+
+    pub(crate) fn bind(&mut self, name: &str, meaning: Meaning) {
+        if let Some(scope) = self.0.last_mut() {
+            scope.names.insert(name.to_owned(), meaning);
+        }
+    }
+
+    /// Ends a name of the innermost scope.
+    pub(crate) fn unbind(&mut self, name: &str) -> Option<Meaning> {
+        self.0.last_mut()?.names.remove(name)
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Meaning> {
+        for scope in self.0.iter().rev() {
+            if let Some(meaning) = scope.names.get(name) {
+                return Some(meaning);
+            }
+            if scope.is_macro {
+                break;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,62 @@
+//! The classes of a function's sources and value, and the value itself. Knows no cells.
+
+use num_bigint::BigInt;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+
+use crate::integer;
+use crate::outcome::Step;
+use crate::plan::Numbers;
+use crate::real::Real;
+use crate::value::Value;
+
+/// The classes in which the sources are read, given those that they are written in and the class
+/// of the target. An integer literal stands where a real is wanted, never the other way round.
+pub(crate) fn source_classes(function: Function, target: Class, written: &[Class]) -> Vec<Class> {
+    let uniform = |class| vec![class; written.len()];
+    match (target, function) {
+        (Class::Real, Function::Powi) => vec![Class::Real, Class::Int],
+        (Class::Real, Function::ToReal) => uniform(Class::Int),
+        (Class::Real, _) | (Class::Int, Function::ToInt) => uniform(Class::Real),
+        (Class::Int, _) => uniform(common(written)),
+    }
+}
+
+/// The class in which values are compared: that of reals, where there are any.
+pub(crate) fn common(written: &[Class]) -> Class {
+    if written.contains(&Class::Real) { Class::Real } else { Class::Int }
+}
+
+/// The class of a function's value where no target says it.
+pub(crate) fn value_class(function: Function, written: &[Class]) -> Class {
+    use Function::*;
+    match function {
+        Rem | And | Or | Xor | Shl | Shr | Sar | Eq | Ne | Lt | Le | Gt | Ge | Always | ToInt => Class::Int,
+        Powi | ToReal | Inv | Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos | Atan | Atan2 | Sinh
+        | Cosh | Tanh | Floor | Round => Class::Real,
+        Copy | Sum | Diff | Mul | Div | Pow | Min | Max | Abs | Square | Relu => common(written),
+    }
+}
+
+/// The function's value of a class.
+pub(crate) fn evaluate(
+    function: Function,
+    class: Class,
+    sources: &[&Value],
+    numbers: Numbers,
+) -> Step<Value> {
+    // Functions of one source ignore the second, and the one of none ignores both.
+    let zero = Value::Int(BigInt::ZERO);
+    let a = sources.first().copied().unwrap_or(&zero);
+    let b = sources.get(1).copied().unwrap_or(a);
+    match (class, function, a.class()) {
+        (Class::Int, _, Class::Int) => {
+            integer::function(function, a.int()?, b.int()?, numbers.bits).map(Value::Int)
+        }
+        (Class::Int, Function::ToInt, Class::Real) => a.real()?.to_integer(numbers.bits).map(Value::Int),
+        (Class::Int, _, Class::Real) => Real::test(function, a.real()?, b.real()?).map(Value::Int),
+        (Class::Real, Function::Powi, _) => a.real()?.power(b.int()?).map(Value::Real),
+        (Class::Real, Function::ToReal, _) => Real::of_integer(a.int()?, numbers.system).map(Value::Real),
+        (Class::Real, _, _) => Real::function(function, a.real()?, b.real()?).map(Value::Real),
+    }
+}
