@@ -11,8 +11,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Index, Instruction, Link, Operand, Place};
 use reviver_isa::instruction::{Range, Slice, Term};
 use reviver_isa::module::{
-    Block, Global, Limits, Module, Parameter, Passing, Procedure, RealSystem, Shape, Structure,
-    Values, Word,
+    Block, Global, Limits, Module, Parameter, Passing, Procedure, RealSystem, Shape, Structure, Values, Word,
 };
 use reviver_isa::update::{self, Update};
 

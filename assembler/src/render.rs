@@ -3,16 +3,15 @@
 //! Only the lines around a label are handed to the printer, and of a long line only a part, so that
 //! the size of a file never shows in the time that an error takes.
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::{FileId, Sources, Span};
 
 /// A line with more bytes is shown in part.
 const LONG_LINE: usize = 400;
-/// Characters shown of a long line before a label, and from its beginning on.
-const BEFORE: usize = 50;
-const AFTER: usize = 80;
+/// Characters shown of a long line from the beginning of a label on.
+const SHOWN: usize = 80;
 /// A label over more lines is shown at its first one.
 const TALLEST: usize = 12;
 /// Labels of one file are shown in one excerpt unless they lie further apart.
@@ -49,6 +48,7 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
 }
 
 /// A label as it is going to be shown.
+#[derive(Clone)]
 struct Mark<'a> {
     kind: AnnotationKind,
     span: Span,
@@ -131,25 +131,16 @@ fn excerpt(sources: &Sources, marks: &[Mark<'_>]) -> Option<Span> {
     if large || lines.into_iter().any(long) { None } else { Some(whole) }
 }
 
-/// A label on a line that is too long to be shown as a whole.
+/// A label on a line that is too long to be shown as a whole. What comes long before the label is
+/// left out by the printer, which counts columns from the beginning.
 fn with_part_of_line<'a>(group: Group<'a>, sources: &'a Sources, mark: &Mark<'a>) -> Group<'a> {
-    let position = sources.position(mark.span);
-    let line = sources.line_span(mark.span.file, position.line);
-    let before = sources.text(Span { end: mark.span.start, ..line });
-    let after = sources.text(Span { start: mark.span.start, ..line });
-    let from = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
-    let to = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
-    let left = if from > 0 { "…" } else { "" };
-    let right = if to < after.len() { "…" } else { "" };
-    let shown_before = before.get(from..).unwrap_or("");
-    let shown_after = after.get(..to).unwrap_or("");
-    let start = left.len() + shown_before.len();
-    let end = start + ((mark.span.end - mark.span.start) as usize).min(shown_after.len());
-    let part = format!("{left}{shown_before}{shown_after}{right}");
-    let origin = Origin::path(sources.name(mark.span.file)).line(position.line).char_column(position.column);
-    group.element(origin).element(
-        Snippet::source(part)
-            .line_start(position.line)
-            .annotation(mark.kind.span(start..end).label(mark.text)),
+    let line = sources.line_span(mark.span.file, sources.line(mark.span.file, mark.span.start));
+    let rest = sources.text(Span { start: mark.span.start, ..line });
+    let shown = rest.char_indices().nth(SHOWN).map_or(rest.len(), |(at, _)| at) as u32;
+    let end = mark.span.start + shown;
+    let cut = Mark { span: Span { end: mark.span.end.min(end), ..mark.span }, ..mark.clone() };
+    let part = Span { end, ..line };
+    group.element(
+        snippet(sources, part).path(sources.name(line.file)).annotation(cut.annotation(line.start)),
     )
 }

@@ -5,3 +5,11 @@
 mod cases;
 #[path = "front/diagnostics.rs"]
 mod diagnostics;
+#[path = "front/layout.rs"]
+mod layout;
+#[path = "front/inversion.rs"]
+mod inversion;
+#[path = "front/properties.rs"]
+mod properties;
+#[path = "front/size.rs"]
+mod size;

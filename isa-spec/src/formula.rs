@@ -82,24 +82,34 @@ pub struct Formulas {
     nodes: RefCell<Vec<Node>>,
 }
 
-/// A formula as text. Parts that are long and used more than once have names of their own.
+/// A formula as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
     pub text: String,
     pub binding: Binding,
-    /// The named parts, each with its formula, in an order in which none precedes what it needs.
-    pub parts: Vec<(String, String)>,
 }
 
 impl Formula {
+    /// A name, or a number as it is written.
+    pub fn leaf(text: impl Into<String>) -> Formula {
+        let text = text.into();
+        let binding = if text.starts_with('-') { Binding::Sum } else { Binding::Atom };
+        Formula { text, binding }
+    }
+
     /// The text as an operand of something that demands this much.
-    pub fn within(&self, demanded: Binding) -> String {
-        parenthesised(&self.text, self.binding, demanded)
+    pub fn within(self, demanded: Binding) -> String {
+        if self.binding < demanded { format!("({})", self.text) } else { self.text }
     }
 }
 
-fn parenthesised(text: &str, binding: Binding, demanded: Binding) -> String {
-    if binding < demanded { format!("({text})") } else { text.to_owned() }
+/// Several formulas as text. Parts that are long and used more than once have names of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelled {
+    /// In the order in which they were asked for.
+    pub formulas: Vec<Formula>,
+    /// `t = a < 0 ? -a : a`, each part behind those that it needs.
+    pub parts: Vec<String>,
 }
 
 impl Formulas {
@@ -107,14 +117,21 @@ impl Formulas {
         Formulas::default()
     }
 
+    /// The expression with this node; equal ones are one.
     fn push(&self, node: Node) -> Expr {
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(node);
-        Expr(nodes.len() as u32 - 1)
+        let known = nodes.iter().position(|known| *known == node);
+        let number = known.unwrap_or(nodes.len());
+        if known.is_none() {
+            nodes.push(node);
+        }
+        Expr(number as u32)
     }
 
     fn node(&self, expr: Expr) -> Node {
-        self.nodes.borrow()[expr.0 as usize].clone()
+        let nodes = self.nodes.borrow();
+        // An expression of another arena is none of this one's.
+        nodes.get(expr.0 as usize).cloned().unwrap_or_else(|| Node::Leaf("?".to_owned()))
     }
 
     /// A name, or a number as it is written.
@@ -179,43 +196,44 @@ impl Formulas {
         }
     }
 
-    /// An expression as text.
-    pub fn formula(&self, expr: Expr) -> Formula {
+    /// Expressions as text.
+    pub fn spell(&self, exprs: &[Expr]) -> Spelled {
         let mut printer = Printer { arena: self, names: HashMap::new() };
         let mut parts = Vec::new();
         let mut letters = self.unused_letters();
-        for part in self.repeated_choices(expr) {
+        for part in self.repeated_choices(exprs) {
             let Some(letter) = letters.next() else { break };
-            parts.push((letter.clone(), printer.text(part).0));
+            parts.push(format!("{letter} = {}", printer.formula(part).text));
             printer.names.insert(part, letter);
         }
-        let (text, binding) = printer.text(expr);
-        Formula { text, binding, parts }
+        Spelled { formulas: exprs.iter().map(|&expr| printer.formula(expr)).collect(), parts }
     }
 
     /// Names that no leaf has.
-    fn unused_letters(&self) -> impl Iterator<Item = String> + use<> {
-        let taken: Vec<Node> = self.nodes.borrow().clone();
+    fn unused_letters(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let nodes = self.nodes.borrow().clone();
         let letters = ["t", "u", "v", "w", "p", "q", "r", "s", "g", "h"];
-        letters.into_iter().map(String::from).filter(move |l| !taken.contains(&Node::Leaf(l.clone())))
+        letters.into_iter().filter(move |&letter| !nodes.contains(&Node::Leaf(letter.into())))
     }
 
     /// The parts that depend on a choice and are used more than once, inner ones first.
-    fn repeated_choices(&self, expr: Expr) -> Vec<Expr> {
+    fn repeated_choices(&self, exprs: &[Expr]) -> Vec<Expr> {
         let mut uses = HashMap::new();
         let mut order = Vec::new();
-        self.visit(expr, &mut uses, &mut order);
-        order.retain(|part| uses[part] > 1 && self.has_choice(*part));
+        exprs.iter().for_each(|&expr| self.count_uses(expr, &mut uses, &mut order));
+        order.retain(|part| uses.get(part) > Some(&1) && self.has_choice(*part));
         order
     }
 
-    fn visit(&self, expr: Expr, uses: &mut HashMap<Expr, u32>, order: &mut Vec<Expr>) {
-        let count = uses.entry(expr).or_insert(0);
-        *count += 1;
-        if *count == 1 {
-            self.operands(expr).into_iter().for_each(|operand| self.visit(operand, uses, order));
-            order.push(expr);
+    fn count_uses(&self, expr: Expr, uses: &mut HashMap<Expr, u32>, order: &mut Vec<Expr>) {
+        if order.contains(&expr) {
+            return;
         }
+        for operand in self.operands(expr) {
+            *uses.entry(operand).or_insert(0) += 1;
+            self.count_uses(operand, uses, order);
+        }
+        order.push(expr);
     }
 
     fn has_choice(&self, expr: Expr) -> bool {
@@ -237,24 +255,23 @@ impl Formulas {
 /// Writes expressions, some of which have names.
 struct Printer<'a> {
     arena: &'a Formulas,
-    names: HashMap<Expr, String>,
+    names: HashMap<Expr, &'static str>,
 }
 
 impl Printer<'_> {
-    fn text(&self, expr: Expr) -> (String, Binding) {
-        if let Some(name) = self.names.get(&expr) {
-            return (name.clone(), Binding::Atom);
+    fn formula(&self, expr: Expr) -> Formula {
+        if let Some(&name) = self.names.get(&expr) {
+            return Formula::leaf(name);
         }
-        match self.arena.node(expr) {
-            Node::Leaf(text) if text.starts_with('-') => (text, Binding::Sum),
-            Node::Leaf(text) => (text, Binding::Atom),
+        let (text, binding) = match self.arena.node(expr) {
+            Node::Leaf(text) => return Formula::leaf(text),
             Node::Negated(a) => (format!("-{}", self.operand(a, Binding::Product)), Binding::Sum),
             Node::Infix(infix, a, b) => {
                 let (sign, binding, [left, right]) = infix.spelling();
                 (format!("{}{sign}{}", self.operand(a, left), self.operand(b, right)), binding)
             }
             Node::Applied(name, arguments) => {
-                let arguments: Vec<String> = arguments.into_iter().map(|a| self.text(a).0).collect();
+                let arguments: Vec<String> = arguments.into_iter().map(|a| self.formula(a).text).collect();
                 (format!("{name}({})", arguments.join(", ")), Binding::Atom)
             }
             Node::Choice { condition, yes, no } => {
@@ -262,12 +279,12 @@ impl Printer<'_> {
                 let (yes, no) = (self.operand(yes, Binding::Test), self.operand(no, Binding::Choice));
                 (format!("{condition} ? {yes} : {no}"), Binding::Choice)
             }
-        }
+        };
+        Formula { text, binding }
     }
 
     fn operand(&self, expr: Expr, demanded: Binding) -> String {
-        let (text, binding) = self.text(expr);
-        parenthesised(&text, binding, demanded)
+        self.formula(expr).within(demanded)
     }
 }
 

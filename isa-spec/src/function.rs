@@ -383,7 +383,7 @@ functions! {
     Max = 0x09 "max" Arithmetic (s, a, b)
     edges "Ties, ±0 among them, give the first source, and the derivative goes to the first." {
         int: Ok(s.int_choose(s.int_test(Order::Gt, b, a), b, a));
-        real: Ok(s.choose(s.test(Order::Gt, b, a), b, a));
+        real: Ok(greater(s, a, b));
         d_a: Ok(s.choose(s.test(Order::Gt, b, a), s.real(0.0)?, s.real(1.0)?));
         d_b: Ok(s.choose(s.test(Order::Gt, b, a), s.real(1.0)?, s.real(0.0)?));
     }
@@ -461,19 +461,19 @@ functions! {
     Acos = 0x17 "acos" Elementary (s, a)
     edges "A source outside [-1, 1] traps; so does the derivative at ±1." {
         real: s.elementary(Elementary::Acos, a);
-        d_a: s.div(s.real(-1.0)?, s.elementary(Elementary::Sqrt, one_minus_square(s, a)?)?);
+        d_a: s.neg(s.div(s.real(1.0)?, s.elementary(Elementary::Sqrt, one_minus_square(s, a)?)?)?);
     }
     /// The angle in (-π/2, π/2) whose tangent is the source.
     Atan = 0x18 "atan" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Atan, a);
-        d_a: over_squares(s, s.real(1.0)?, a);
+        d_a: over_squares(s, s.real(1.0)?, (a, s.real(1.0)?), greater(s, magnitude(s, a)?, s.real(1.0)?));
     }
     /// The angle of the point (b, a): the first source is y, the second x.
     Atan2 = 0x19 "atan2" Elementary (s, a, b)
     edges "The angle of the origin is 0 (±0 and ±π by the signs of float zeros); its derivative traps." {
         real: s.atan2(a, b);
-        d_a: over_squares(s, b, a);
-        d_b: s.neg(over_squares(s, a, b)?);
+        d_a: over_squares(s, b, (a, b), greater(s, magnitude(s, a)?, magnitude(s, b)?));
+        d_b: s.neg(over_squares(s, a, (a, b), greater(s, magnitude(s, a)?, magnitude(s, b)?))?);
     }
     /// The hyperbolic sine.
     Sinh = 0x1a "sinh" Elementary (s, a) edges "A result out of range traps." {
@@ -575,13 +575,15 @@ fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     s.mul(s.sub(s.real(1.0)?, a)?, s.add(s.real(1.0)?, a)?)
 }
 
-/// p / (p² + q²), scaled by the greater magnitude of both: the squares alone would leave the range of
-/// fixed point long before the quotient does, or keep few of its digits.
-fn over_squares<S: Arith>(s: &S, p: S::Real, q: S::Real) -> Eval<S::Real> {
-    let (height, width) = (magnitude(s, p)?, magnitude(s, q)?);
-    let scale = s.choose(s.test(Order::Lt, height, width), width, height);
-    let (p, q) = (s.div(p, scale)?, s.div(q, scale)?);
-    s.div(s.div(p, s.add(s.mul(p, p)?, s.mul(q, q)?)?)?, scale)
+/// p / (a² + b²), where p is a or b. All are divided by `scale`, the greater magnitude of a and b: squares
+/// alone would leave the range of fixed point long before the quotient does, or keep few of its digits.
+fn over_squares<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real), scale: S::Real) -> Eval<S::Real> {
+    let (p, a, b) = (s.div(p, scale)?, s.div(a, scale)?, s.div(b, scale)?);
+    s.div(s.div(p, s.add(s.mul(a, a)?, s.mul(b, b)?)?)?, scale)
+}
+
+fn greater<S: Arith>(s: &S, a: S::Real, b: S::Real) -> S::Real {
+    s.choose(s.test(Order::Gt, b, a), b, a)
 }
 
 /// |a|.

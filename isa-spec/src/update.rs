@@ -196,13 +196,13 @@ updates! {
 
     /// Traps unless the condition holds.
     Assert = 0x20 "assert" Condition inverse Assert over []
-        means "traps unless the condition holds" adjoint ""
+        means "traps unless f" adjoint ""
     /// Jumps past its partner `from` where the condition holds; both conditions must agree.
     Br = 0x21 "br" Branch inverse From over []
-        means "jumps to its partner if the condition holds" adjoint ""
+        means "jumps behind its partner if f" adjoint ""
     /// Joins two ways: the condition holds if and only if the partner `br` was taken.
     From = 0x22 "from" Branch inverse Br over []
-        means "traps unless the condition is false, when fallen into" adjoint ""
+        means "traps if f, when fallen into" adjoint ""
     /// The beginning of a procedure.
     Enter = 0x23 "enter" Boundary inverse Exit over []
         means "the procedure begins" adjoint ""
@@ -255,10 +255,10 @@ updates! {
 
     /// Replaces the target by the function's value: irreversible, its old bits are erased.
     Overwrite = 0x40 "overwrite" Accumulate inverse Overwrite over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← f, and the old y is lost" adjoint "backward only: a' ← a' + y'·∂f/∂a, then y' ← 0"
+        means "y ← f, and the old y is lost" adjoint "a' ← a' + y'·∂f/∂a, then y' ← 0 (backward only)"
     /// Sets the target to 0: irreversible, its old bits are erased.
     Erase = 0x41 "erase" Single inverse Erase over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← 0, and the old y is lost" adjoint "backward only: y' ← 0"
+        means "y ← 0, and the old y is lost" adjoint "y' ← 0 (backward only)"
 
     /// Switches gradient mode on; traps where it is on.
     GradOn = 0x50 "grad.on" Switch inverse GradOff over []

@@ -262,9 +262,8 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                     let (new_x, new_y) =
                         value!(admit_point(numbers.reals, turn(&numbers.reals, x, y, angle)));
                     if H::ACTIVE {
-                        let point = back(&numbers.reals, new_x, new_y, angle);
-                        journal.residue(numbers.reals, a, x, point.map(|p| p.0));
-                        journal.residue(numbers.reals, b, y, point.map(|p| p.1));
+                        let undone = back(&numbers.reals, new_x, new_y, angle);
+                        journal.residue_of_point(numbers.reals, [a, b], (x, y), undone);
                     }
                     store!(a, new_x);
                     store!(b, new_y);
@@ -465,6 +464,22 @@ impl<H: History> Journal<'_, H> {
         let bits = reals.to_bits(old);
         if !R::EXACT && undone.map(|value| reals.to_bits(value)) != Ok(bits) {
             self.keep(Class::Real, cell, bits, 0, 0);
+        }
+    }
+
+    /// Records both coordinates unless undoing the rotation gives both back: a step with a record
+    /// is undone by its record alone.
+    fn residue_of_point<R: Reals>(
+        &mut self,
+        reals: R,
+        [x, y]: [usize; 2],
+        old: (R::Cell, R::Cell),
+        undone: Eval<(R::Cell, R::Cell)>,
+    ) {
+        let bits = |(x, y): (R::Cell, R::Cell)| (reals.to_bits(x), reals.to_bits(y));
+        if !R::EXACT && undone.map(bits) != Ok(bits(old)) {
+            self.keep(Class::Real, x, bits(old).0, 0, 0);
+            self.keep(Class::Real, y, bits(old).1, 0, 0);
         }
     }
 

@@ -7,7 +7,7 @@ const STEP: usize = 4;
 /// Between a statement and its comment, at least.
 const BEFORE_COMMENT: usize = 2;
 /// A longer line has its comment where it ends, and leaves those of its neighbours alone.
-const LONGEST: usize = 80;
+const LONGEST: usize = 60;
 
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,14 @@ impl Indent {
     }
 }
 
-/// The text so far. Lines with comments wait for their neighbours, to be aligned with them.
+/// The text so far. Lines with comments wait for their neighbours of the same indent, to be aligned
+/// with them.
 #[derive(Default)]
 pub(super) struct Page {
     text: String,
     waiting: Vec<(String, String)>,
+    /// Where the waiting lines begin.
+    indent: Option<Indent>,
     blank: bool,
 }
 
@@ -51,6 +54,9 @@ impl Page {
         }
         match comment {
             Some(comment) => {
+                if self.indent.replace(indent) != Some(indent) {
+                    self.flush();
+                }
                 self.begin_line();
                 self.waiting.push((line, spaced(comment)));
             }

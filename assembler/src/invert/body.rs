@@ -22,7 +22,8 @@ pub(super) struct Inverter {
 }
 
 impl Inverter {
-    pub(super) fn finish(self, inverse: Body) -> Result<Body, Vec<Diagnostic>> {
+    pub(super) fn finish(mut self, inverse: Body) -> Result<Body, Vec<Diagnostic>> {
+        self.diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
         if self.diagnostics.is_empty() { Ok(inverse) } else { Err(self.diagnostics) }
     }
 

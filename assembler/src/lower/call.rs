@@ -1,8 +1,6 @@
 //! Calls: arguments fitted to the parameters of the procedure they are passed to.
 
-use reviver_isa::instruction::{
-    Argument, Base, Call, Class, Link, Operand, Place, Range, Slice,
-};
+use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice};
 use reviver_isa::module::{Extent, Parameter, Passing, Shape};
 
 use super::Lowering;
@@ -52,14 +50,14 @@ impl Lowering<'_> {
 
     fn call(&mut self, call: &tree::Call) -> Option<Call> {
         let procedure = self.declared.procedure_number(&call.procedure, &mut self.report)?;
-        let parameters = self.declared.parameters_of(procedure).to_vec();
+        let parameters = self.declared.parameters_of(procedure);
         if parameters.len() != call.arguments.len() {
             return self.wrong_count(call, procedure, &parameters);
         }
         let fitted: Vec<Option<Argument>> = call
             .arguments
             .iter()
-            .zip(&parameters)
+            .zip(parameters.iter())
             .map(|(argument, (parameter, declared))| self.argument(argument, parameter, *declared))
             .collect();
         Some(Call { procedure, arguments: fitted.into_iter().collect::<Option<_>>()? })
@@ -90,7 +88,12 @@ impl Lowering<'_> {
         )
     }
 
-    fn argument(&mut self, expression: &Expression, parameter: &Parameter, declared: Span) -> Option<Argument> {
+    fn argument(
+        &mut self,
+        expression: &Expression,
+        parameter: &Parameter,
+        declared: Span,
+    ) -> Option<Argument> {
         let meaning = self.evaluate(expression)?;
         let fitted = if parameter.slice {
             self.slice_argument(meaning, expression.span)
@@ -145,7 +148,9 @@ impl Lowering<'_> {
     /// Whether the class and the passing of an argument fit.
     fn passable(&self, argument: Argument, parameter: &Parameter) -> Result<Argument, Misfit> {
         let base = match &argument {
-            Argument::Scalar(Operand::Place(Place { base, .. })) | Argument::Slice(Slice { base, .. }) => *base,
+            Argument::Scalar(Operand::Place(Place { base, .. })) | Argument::Slice(Slice { base, .. }) => {
+                *base
+            }
             Argument::Scalar(Operand::Mode) if parameter.passing == Passing::InOut => {
                 return Err(because("the mode is changed by `grad.on` and `grad.off` only"));
             }

@@ -66,9 +66,8 @@ impl Lowering<'_> {
         let counted = self.counted(tree);
         let block = self.code.open(BlockKind::For);
         let start = tree.counter.span;
-        let skip = counted
-            .may_be_empty
-            .then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
+        let skip =
+            counted.may_be_empty.then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
         self.vacate(counted.counter, start);
         self.advance(Update::Add, &counted, counted.start.clone(), start);
         self.rounds(tree, &counted);
@@ -158,7 +157,8 @@ impl Lowering<'_> {
 
     /// The body must change neither the counter nor a bound, where that can be seen.
     fn refuse_changes(&mut self, tree: &For, counted: &Counted, from: u32) {
-        let (lo, hi) = if tree.reversed { (&counted.end, &counted.start) } else { (&counted.start, &counted.end) };
+        let (lo, hi) =
+            if tree.reversed { (&counted.end, &counted.start) } else { (&counted.start, &counted.end) };
         let counter = counted.counter();
         let kept = [
             (&counter, tree.counter.span, "the counter"),
@@ -197,8 +197,8 @@ impl Lowering<'_> {
         }
         let Link::Calls(calls) = &instruction.link else { return false };
         calls.iter().any(|call| {
-            let parameters = self.declared.parameters_of(call.procedure).iter();
-            call.arguments.iter().zip(parameters).any(|(argument, (parameter, _))| {
+            let parameters = self.declared.parameters_of(call.procedure);
+            call.arguments.iter().zip(parameters.iter()).any(|(argument, (parameter, _))| {
                 parameter.passing == Passing::InOut
                     && matches!(argument, Argument::Scalar(operand) if is_place(operand))
             })

@@ -5,6 +5,7 @@
 //! they are defined.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Class};
@@ -12,11 +13,11 @@ use reviver_isa::module::{
     Block, Extent, Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word,
 };
 
+use super::Lowering;
 use super::code::Code;
 use super::constant::Number;
 use super::report::Report;
 use super::scope::{Local, Meaning};
-use super::Lowering;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
@@ -58,7 +59,7 @@ pub(super) struct Declared<'t> {
     names: HashMap<CompactString, (Outer, Span)>,
     values_left: u64,
     heads: Vec<Head>,
-    parameters: Vec<Vec<(Parameter, Span)>>,
+    parameters: Vec<Rc<[(Parameter, Span)]>>,
     trees: Vec<&'t tree::Procedure>,
     procedure_numbers: HashMap<CompactString, u32>,
     macros: Vec<&'t tree::Macro>,
@@ -114,7 +115,7 @@ impl<'t> Declared<'t> {
             names: HashMap::new(),
             values_left: MOST_VALUES,
             heads: vec![main],
-            parameters: vec![Vec::new()],
+            parameters: vec![Rc::new([])],
             trees: Vec::new(),
             procedure_numbers: HashMap::new(),
             macros: Vec::new(),
@@ -317,8 +318,12 @@ impl<'t> Declared<'t> {
         match self.names.get(name) {
             Some((Outer::Constant(number), _)) => Some(*number),
             Some((Outer::Global(_), declared)) => report.fail(
-                Diagnostic::error(format!("`{name}` is a cell, not a constant"), span, "a constant is wanted")
-                    .with(*declared, "declared here"),
+                Diagnostic::error(
+                    format!("`{name}` is a cell, not a constant"),
+                    span,
+                    "a constant is wanted",
+                )
+                .with(*declared, "declared here"),
             ),
             None if name == "pi" => Some(Number::Real(std::f64::consts::PI)),
             None => {
@@ -359,7 +364,7 @@ impl<'t> Declared<'t> {
         }
         self.procedure_numbers.insert(tree.name.text.clone(), self.heads.len() as u32);
         self.heads.push(Head { name: tree.name.text.clone(), span: tree.name.span, rule: None });
-        self.parameters.push(parameters(tree, report));
+        self.parameters.push(parameters(tree, report).into());
         self.trees.push(tree);
     }
 
@@ -439,8 +444,9 @@ impl<'t> Declared<'t> {
         })
     }
 
-    pub(super) fn parameters_of(&self, number: u32) -> &[(Parameter, Span)] {
-        self.parameters.get(number as usize).map_or(&[], Vec::as_slice)
+    /// The parameters of a procedure and where they are declared.
+    pub(super) fn parameters_of(&self, number: u32) -> Rc<[(Parameter, Span)]> {
+        self.parameters.get(number as usize).cloned().unwrap_or_default()
     }
 
     /// What a name outside of procedures stands for, and where it was declared.
@@ -585,7 +591,7 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
 impl Lowering<'_> {
     /// Declares the parameters of the procedure that begins.
     pub(super) fn parameters(&mut self, number: u32) {
-        for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number)) {
+        for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number).iter()) {
             let meaning = Meaning::Variable { base: Base::Parameter(n), adjoint: false };
             self.current.frame.reserve(&parameter.name);
             let local = Local { meaning, span: *span, open: None };

@@ -67,9 +67,8 @@ impl<'t> Lowering<'t> {
         if self.expansion.open.contains(&number) {
             let message = format!("the macro `{}` uses itself", tree.name.text);
             let diagnostic = Diagnostic::error(message, name.span, "used again while it is being expanded");
-            self.report.add(
-                diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"),
-            );
+            self.report
+                .add(diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"));
             return;
         }
         let Some(parameters) = self.arguments(tree, name, arguments) else { return };
@@ -111,12 +110,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// What the parameters stand for in this use.
-    fn arguments(
-        &mut self,
-        tree: &tree::Macro,
-        name: &Name,
-        arguments: &[Expression],
-    ) -> Option<Vec<Local>> {
+    fn arguments(&mut self, tree: &tree::Macro, name: &Name, arguments: &[Expression]) -> Option<Vec<Local>> {
         let (wanted, given) = (tree.parameters.len(), arguments.len());
         if wanted != given {
             let noun = if wanted == 1 { "argument" } else { "arguments" };

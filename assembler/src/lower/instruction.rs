@@ -82,18 +82,17 @@ impl Lowering<'_> {
     }
 
     fn cells(&mut self, tree: &Instruction, list: &[Expression], span: Span) -> Option<()> {
-        let sources: Vec<Option<Source>> = list.iter().map(|e| self.source(e)).collect();
-        let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
-        let classes: Vec<Class> = match tree.update.shape() {
+        // The parser has counted them: three at most.
+        let sources: ArrayVec<Option<Source>, 3> = list.iter().take(3).map(|e| self.source(e)).collect();
+        let sources: ArrayVec<Source, 3> = sources.into_iter().collect::<Option<_>>()?;
+        let classes = match tree.update.shape() {
             Shape::Accumulate => self.accumulate_classes(tree.function, &sources, list)?,
-            Shape::Rotate => vec![Class::Real; sources.len()],
+            Shape::Rotate => [Class::Real; 3].into(),
             _ => sources.iter().map(Source::class).collect(),
         };
-        let mut operands = ArrayVec::new();
-        for ((source, class), expression) in sources.into_iter().zip(classes).zip(list) {
-            let operand = self.typed(source, class, expression.span)?;
-            operands.try_push(operand).ok()?;
-        }
+        let typed = sources.into_iter().zip(classes).zip(list);
+        let operands = typed.map(|((source, class), e)| self.typed(source, class, e.span));
+        let operands = operands.collect::<Option<ArrayVec<Operand, 3>>>()?;
         self.code.push(tree.update, tree.function, operands, Link::None, span);
         Some(())
     }
@@ -104,7 +103,7 @@ impl Lowering<'_> {
         function: Function,
         operands: &[Source],
         list: &[Expression],
-    ) -> Option<Vec<Class>> {
+    ) -> Option<ArrayVec<Class, 3>> {
         let (target, sources) = operands.split_first()?;
         let of_form = |form: Form| {
             std::iter::once(target.class()).chain((0..sources.len()).map(|n| form.source(n))).collect()

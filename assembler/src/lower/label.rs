@@ -90,9 +90,8 @@ impl Labels {
             let previous = self.defined.insert((copy, name.text.clone()), Defined { span: name.span, at });
             if let Some(first) = previous {
                 let message = format!("the label `{}` stands twice in this procedure", name.text);
-                report.add(
-                    Diagnostic::error(message, name.span, "here again").with(first.span, "here first"),
-                );
+                report
+                    .add(Diagnostic::error(message, name.span, "here again").with(first.span, "here first"));
             }
         }
     }
@@ -213,6 +212,9 @@ fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Rep
     let name = &half.partner.text;
     let message = format!("no label `{name}` in this procedure");
     let diagnostic = Diagnostic::error(message, half.partner.span, "unknown label");
+    if report.is_full() {
+        return diagnostic;
+    }
     if let Some(outer) = labels.defined.get(&(0, name.clone())) {
         return diagnostic
             .with(outer.span, "the label outside")

@@ -73,7 +73,9 @@ impl Lowering<'_> {
     ) -> Option<Meaning> {
         use BinaryOperator::{Add, Subtract};
         match (operator, a, b) {
-            (_, Meaning::Constant(a), Meaning::Constant(b)) => self.number(Number::binary(operator, a, b), span),
+            (_, Meaning::Constant(a), Meaning::Constant(b)) => {
+                self.number(Number::binary(operator, a, b), span)
+            }
             (Add, Meaning::Constant(a), b) => self.shifted(Add, (b, b_span), a, span),
             (Add | Subtract, a, Meaning::Constant(b)) => self.shifted(operator, (a, a_span), b, span),
             (_, Meaning::Constant(_), _) => self.not_constant(b_span),
@@ -155,7 +157,9 @@ impl Lowering<'_> {
         }
         let names = self.current.scopes.names().chain(self.declared.outer_names());
         let help = self.report.suggest(name, names).unwrap_or_else(|| {
-            format!("declare it: `.var {name}` outside of procedures, `.ancilla {name}` or `local {name} = …`")
+            format!(
+                "declare it: `.var {name}` outside of procedures, `.ancilla {name}` or `local {name} = …`"
+            )
         });
         self.report.fail(diagnostic.help(help))
     }

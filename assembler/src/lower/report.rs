@@ -30,7 +30,7 @@ pub(super) struct Report {
 impl Report {
     /// Records a diagnostic.
     pub(super) fn add(&mut self, mut diagnostic: Diagnostic) {
-        if self.diagnostics.len() >= MOST {
+        if self.is_full() {
             self.left_out += 1;
             return;
         }
@@ -47,6 +47,11 @@ impl Report {
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
         self.add(diagnostic);
         None
+    }
+
+    /// Whether more diagnostics are only counted: it is not worth while to make them good.
+    pub(super) fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MOST
     }
 
     /// Number of diagnostics so far, those left out included.

@@ -38,6 +38,8 @@ pub(super) struct Open {
     blamed: bool,
 }
 
+const FOR_USAGE: &str = "write `for i in 0..n`; the end is exclusive";
+
 /// What a `for` counts.
 struct ForHead {
     counter: Name,
@@ -50,7 +52,8 @@ struct ForHead {
 impl Parser<'_> {
     /// The word at hand, if it ends blocks.
     pub(super) fn terminator(&self) -> Option<&'static str> {
-        if !matches!(self.current.kind, Kind::Word | Kind::Directive) {
+        let is_label = self.next.kind == Kind::Colon;
+        if is_label || !matches!(self.current.kind, Kind::Word | Kind::Directive) {
             return None;
         }
         let text = self.text(self.current);
@@ -65,17 +68,20 @@ impl Parser<'_> {
     /// Reports a terminator that ends nothing, and skips its line.
     pub(super) fn stray(&mut self, word: &'static str) {
         let opener = TERMINATORS.iter().find(|(end, _)| *end == word).map_or("", |(_, opener)| *opener);
-        let problem = match self.open.last() {
+        let place = self.here();
+        let problem = match self.open.last_mut() {
             Some(open) if open.keyword == opener => {
-                Diagnostic::error(format!("a second `{word}`"), self.here(), "one too many")
+                Diagnostic::error(format!("a second `{word}`"), place, "one too many")
                     .with(open.span, format!("this `{opener}` has one already"))
             }
             Some(open) => {
+                // Most likely it is meant to end this one.
+                open.blamed = true;
                 let ends = open.ends.last().copied().unwrap_or("");
-                Diagnostic::error(format!("`{word}` without `{opener}`"), self.here(), "ends nothing")
+                Diagnostic::error(format!("`{word}` without `{opener}`"), place, "ends nothing")
                     .with(open.span, format!("this `{}` is open here; it ends with `{ends}`", open.keyword))
             }
-            None => Diagnostic::error(format!("`{word}` without `{opener}`"), self.here(), "ends nothing"),
+            None => Diagnostic::error(format!("`{word}` without `{opener}`"), place, "ends nothing"),
         };
         self.report(problem);
         self.bump();
@@ -169,13 +175,22 @@ impl Parser<'_> {
         let (then, mut open) = self.body("if", span, &["else", "fi"]);
         let (mut otherwise, mut else_comment) = (None, None);
         if self.eat_word("else") {
-            else_comment = self.finish_line(false);
+            else_comment = self.else_line();
             let (body, rest) = self.body("if", span, &["fi"]);
             (otherwise, open) = (Some(body), rest);
         }
         let (exit, end_comment, end) = self.end_condition(&open, "fi");
         let tree = If { entry, then, otherwise, exit, else_comment, end_comment, end };
         Parsed { statement: Statement::If(Box::new(tree)), comment, end: end.end }
+    }
+
+    fn else_line(&mut self) -> Option<CompactString> {
+        if !self.at_word("if") {
+            return self.finish_line(false);
+        }
+        let problem = self.unexpected("the end of the line");
+        self.report(problem.help("put the inner `if … fi` on lines of its own"));
+        self.finish_line(true)
     }
 
     pub(super) fn loop_block(&mut self) -> Parsed {
@@ -212,10 +227,14 @@ impl Parser<'_> {
     fn for_head(&mut self) -> Parse<ForHead> {
         let counter = self.name("the name of a counter")?;
         if !self.eat_word("in") {
-            return self.expected("`in`");
+            let problem = self.unexpected("`in`");
+            return self.fail(problem.help(FOR_USAGE));
         }
         let from = self.expression()?;
-        self.expect(Kind::Range, "`..`")?;
+        if !self.eat(Kind::Range) {
+            let problem = self.unexpected("`..`");
+            return self.fail(problem.help(FOR_USAGE));
+        }
         let to = self.expression()?;
         let mut reversed = self.eat_word("reversed");
         let step = if self.eat_word("step") { Some(self.expression()?) } else { None };

@@ -20,6 +20,9 @@ impl Parser<'_> {
     /// A whole condition.
     pub(super) fn condition(&mut self) -> Parse<Condition> {
         self.weight = 0;
+        if self.at_line_end() {
+            return self.expected("a condition");
+        }
         let first = self.term()?;
         self.or_after(first)
     }

@@ -55,13 +55,30 @@ impl Parser<'_> {
             && strength > least
         {
             self.weigh()?;
-            self.bump();
+            let sign = self.bump();
+            self.refuse_doubled(sign)?;
             let right = self.binary(strength)?;
             let span = left.span.to(right.span);
             left =
                 Expression { kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span };
         }
         Ok(left)
+    }
+
+    /// Reports `&&` and `||`.
+    fn refuse_doubled(&mut self, sign: Token) -> Parse<()> {
+        let word = match sign.kind {
+            Kind::Ampersand => "and",
+            Kind::Bar => "or",
+            _ => return Ok(()),
+        };
+        if !self.at(sign.kind) {
+            return Ok(());
+        }
+        let span = self.span(sign).to(self.here());
+        let message = format!("there is no operator `{0}{0}`", self.text(sign));
+        let problem = Diagnostic::error(message, span, "unknown");
+        self.fail(problem.help(format!("conditions are joined with `{word}`")))
     }
 
     fn unary(&mut self) -> Parse<Expression> {

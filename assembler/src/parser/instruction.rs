@@ -76,8 +76,12 @@ impl Parser<'_> {
             return Ok(operands);
         }
         let mnemonic = self.text(token);
-        let nouns = if wanted == 1 { "operand" } else { "operands" };
-        let message = format!("`{mnemonic}` takes {wanted} {nouns}, found {}", operands.len());
+        let wants = match wanted {
+            0 => "no operands".into(),
+            1 => "1 operand".into(),
+            n => format!("{n} operands"),
+        };
+        let message = format!("`{mnemonic}` takes {wants}, found {}", operands.len());
         let problem = Diagnostic::error(message, self.since(token.start), signature(update, wanted));
         let no_function = function == Function::Copy && update.shape() == Shape::Accumulate;
         self.fail(if no_function && operands.len() == 3 {
@@ -177,17 +181,21 @@ impl Parser<'_> {
     }
 
     fn refuse_assignment(&mut self, name: &Name) -> Parse<()> {
-        let cure = match (self.current.kind, self.next.kind) {
-            (Kind::Assign, _) => "an assignment would lose the old value: write `add x, value` if it is 0",
-            (Kind::Plus, Kind::Assign | Kind::Plus) => "write `add x, value`",
-            (Kind::Minus, Kind::Assign) => "write `sub x, value`",
-            (Kind::Caret, Kind::Assign) => "write `xor x, value`",
-            (Kind::Star | Kind::Slash, Kind::Assign) => "write `mul x, value` or `div x, value`",
+        let mnemonic = match (self.current.kind, self.next.kind) {
+            (Kind::Assign, _) => "overwrite",
+            (Kind::Plus, Kind::Assign | Kind::Plus) => "add",
+            (Kind::Minus, Kind::Assign) => "sub",
+            (Kind::Caret, Kind::Assign) => "xor",
+            (Kind::Star, Kind::Assign) => "mul",
+            (Kind::Slash, Kind::Assign) => "div",
             _ => return Ok(()),
         };
-        let problem =
-            Diagnostic::error("statements begin with a mnemonic", self.here(), "not an instruction");
-        self.fail(problem.help(cure.replace('x', &name.text)))
+        let problem = Diagnostic::error("statements begin with a mnemonic", self.here(), "not an instruction");
+        let name = &name.text;
+        self.fail(problem.help(match mnemonic {
+            "overwrite" => format!("write `add {name}, value` if `{name}` is 0; `overwrite` loses the old value"),
+            _ => format!("write `{mnemonic} {name}, value`"),
+        }))
     }
 
     pub(super) fn local(&mut self) -> Parse<Statement> {
@@ -233,10 +241,7 @@ impl Parser<'_> {
         }
         let nouns = if function.arity() == 1 { "source" } else { "sources" };
         let message = format!("`{text}` takes {} {nouns}, found {}", function.arity(), sources.len());
-        let given = match sources.len() {
-            1 => "1 given".into(),
-            n => format!("{n} given"),
-        };
+        let given = format!("{} given", sources.len());
         let problem = Diagnostic::error(message, self.since(token.start), given);
         self.fail(problem)
     }

@@ -9,6 +9,8 @@ use reviver_isa::module::BlockKind;
 use reviver_isa::names::KEYWORDS;
 use reviver_isa::update::{Shape, Update};
 
+use crate::suggest;
+
 /// Every directive, as written.
 pub(crate) const DIRECTIVES: &[&str] = &[
     ".in",
@@ -86,17 +88,9 @@ pub(super) fn function(name: &str) -> Option<Function> {
 
 /// The candidate that a misspelt word most likely means.
 pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    // No word of the language is as long, and distances take time.
     const LONGEST: usize = 24;
-    if word.len() > LONGEST {
-        return None;
-    }
-    let near = (word.chars().count() / 3).max(1);
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::osa_distance(&word.to_lowercase(), candidate), candidate))
-        .filter(|(distance, _)| *distance <= near)
-        .min()
-        .map(|(_, candidate)| candidate)
+    if word.len() > LONGEST { None } else { suggest::nearest(word, candidates) }
 }
 
 /// `did you mean …?` for a word where a statement begins.

@@ -3,4 +3,258 @@
 use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::files::Memory;
 
-use crate::support::{assembly, refusal, refusal_of, shown};
+use crate::support::{assembly, assembly_of, errors, module, refusal, refusal_of, shown};
+
+/// Texts and everything that is said about them.
+#[rustfmt::skip]
+const REFUSED: &[(&str, &str)] = &[
+    (".in count\n add coutn, 1\n",
+     "nothing is named `coutn` here [coutn] | did you mean `count`?"),
+    (".in a\n add zzz, 1\n",
+     "nothing is named `zzz` here [zzz] | declare it: `.var zzz` outside of procedures, `.ancilla zzz` or `local zzz = …`"),
+    (".in a\n.out a\n add a, 1\n",
+     "the name `a` is declared twice [a] | [a]: first declared here"),
+    (".proc p()\n.end\n.proc p()\n.end\n",
+     "the procedure `p` is declared twice [p] | [p]: first declared here"),
+    (".macro m()\n.endm\n.macro m()\n.endm\n.in a\n",
+     "the macro `m` is declared twice [m] | [m]: first declared here"),
+    (".proc p(in a, in a)\n.end\n",
+     "the parameter `a` is declared twice [a] | [a]: first declared here"),
+    (".proc main()\n.end\n",
+     "no procedure can be named `main` [main] | the statements outside of every procedure are `main`"),
+    (".word 8\n.word 16\n.in a\n",
+     "the width of integers is set twice, to different values [.word 16] | [.word 8]: first set here"),
+    (".real f32\n.real f64\n.in a\n",
+     "the number system is set twice, to different values [.real f64] | [.real f32]: first set here"),
+    (".limit depth -1\n.in a\n",
+     "a limit is an integer, 0 or above [-1]"),
+    (".out a default 3\n",
+     "`a` is not given by the user and can have no default [a] | only `.in` and `.inout` cells are given; write `= value` for the initial value"),
+    (".in A[3] = {1, 2}\n",
+     "2 values for 3 cells [1, 2] | one value without braces stands for every cell"),
+    (".in a = 1.5\n",
+     "the real 1.5 stands where an integer is wanted [1.5] | write an integer, or declare the cells `: real`"),
+    (".word 8\n.in a\n add a, 300\n",
+     "300 does not fit into 8 bits [300] | integers of this program go from -128 to 127; bit patterns of base 2, 8 or 16 up to 0xff"),
+    (".word 8\n.in a\n add a, 0x1ff\n",
+     "511 does not fit into 8 bits [0x1ff] | integers of this program go from -128 to 127; bit patterns of base 2, 8 or 16 up to 0xff"),
+    (".const A = 1 / 0\n.in x\n",
+     "this constant expression divides by zero [1 / 0]"),
+    (".const A = 1 << 126\n.const B = A * 4\n.in x\n",
+     "this constant expression overflows [A * 4]"),
+    (".const A = 1.5 & 2\n.in x\n",
+     "this operator takes integers [1.5 & 2]"),
+    (".const SIZE = 3\n.const B = SIZZ\n.in x\n",
+     "no constant `SIZZ` is defined before this place [SIZZ] | did you mean `SIZE`?"),
+    (".in n\n.in A[n]\n",
+     "`n` is a cell, not a constant [n] | [n]: declared here"),
+    (".in a\n add a, 1.5\n",
+     "a real stands where an integer is wanted [1.5] | [a]: the target is an integer | write an integer, or declare the target `: real`"),
+    (".in a\n if a < 1.5\n neg a\n fi a < 1.5\n",
+     "the real 1.5 stands where an integer is wanted [1.5] | write an integer, or declare the cells `: real`\n\
+         the real 1.5 stands where an integer is wanted [1.5] | write an integer, or declare the cells `: real`"),
+    (".const N = 3\n.in a\n add a, N[1]\n",
+     "`N` is no array and has no elements [N[1]]"),
+    (".in A[3], B[3]\n add A[B[1]], 1\n",
+     "an index is a constant, an integer scalar, or one plus the other [B[1]] | copy the value into an ancilla: `local i = …`"),
+    (".in A[3]\n add A[1.5], 1\n",
+     "an index is a constant, an integer scalar, or one plus the other [1.5] | copy the value into an ancilla: `local i = …`"),
+    (".in a, b\n add a, b + b\n",
+     "only constants can be computed with here [b] | cells are computed with by instructions: `add.mul y, a, b` is y += a·b"),
+    (".in a, b\n add a, b + 1\n",
+     "only constants can be computed with here [b + 1] | cells are computed with by instructions: `add.mul y, a, b` is y += a·b"),
+    (".in A[3], n\n add n, A[0..2]\n",
+     "an operand is one cell, not a part of an array [A[0..2]] | parts of arrays are passed to procedures"),
+    (".in A[4], n\n call p(A[0..2 step 0])\n.proc p(inout v[])\n.end\n",
+     "a step is an integer constant, 1 or above [0]"),
+    (".in n\ntop: from agian, n != 0\n neg n\nagain: br top, n != 0\n",
+     "no label `agian` in this procedure [agian] | did you mean `again`?"),
+    (".in n\na: neg n\na: neg n\n",
+     "the label `a` stands twice in this procedure [a] | [a]: here first"),
+    (".in n\na: br b, n == 0\nb: neg n\n",
+     "`b` is no partner: its instruction is neither `br` nor `from` [b] | [b]: labelled here"),
+    (".in n\na: br b, n == 0\nb: br a, n == 0\n",
+     "the partner of a `br` must be a `from` [b] | [b]: this is a `br` too"),
+    (".in n\na: br c, n == 0\nb: br c, n == 1\nc: from a, n == 2\n",
+     "`c` does not name this branch as its partner [c] | [a]: but `c` names `a` | a `br` and a `from` name each other, one to one"),
+    (".in n\na: br b, n == 0\n call p()\n.proc p()\nb: from a, 1 == 1\n.end\n",
+     "no label `b` in this procedure [b] | [b]: the label is in another procedure | pairs don't cross procedures: use `call`\n\
+         no label `a` in this procedure [a] | [a]: the label is in another procedure | pairs don't cross procedures: use `call`"),
+    (".in n\na: if n == 0\n neg n\n fi n == 0\n",
+     "the label `a` names no instruction [a]"),
+    (".in n\n neg n\na:\n",
+     "the label `a` names no instruction [a]"),
+    (".in n\na: br b, n == 0 and n == 1\nb: from a, n == 0\n",
+     "an instruction tests a single comparison [n == 0 and n == 1] | `and`, `or` and `not` stand in `if`, `fi`, `from` and `until` of blocks"),
+    (".in n\n if always\n neg n\n fi n == 0\n",
+     "`always` stands in `br` and `from` only [always] | a condition of a block is a comparison"),
+    (".in n\n call p(n)\n.proc p(in a, inout b)\n.end\n",
+     "`p` takes 2 arguments [p] | [b]: nothing is passed for `b` | its parameters are (a, b)"),
+    (".in x: real\n call p(x)\n.proc p(in a)\n.end\n",
+     "the argument does not fit the parameter `a` [x] | [a]: `a` wants a cell or a constant of class int"),
+    (".in x: real\n call p(3)\n.proc p(inout a)\n.end\n",
+     "the argument does not fit the parameter `a` [3] | [a]: `a` wants a cell of class int that it may change"),
+    (".in x\n call p(x)\n.proc p(in a[])\n.end\n",
+     "the argument does not fit the parameter `a` [x] | [a]: `a` wants an array of int"),
+    (".in x[3]\n call p(x)\n.proc p(in a)\n.end\n",
+     "the argument does not fit the parameter `a` [x] | [a]: `a` wants a cell or a constant of class int"),
+    (".in x\n call p(x)\n.proc p(in a)\n call q(a)\n.end\n.proc q(inout b)\n.end\n",
+     "the argument does not fit the parameter `b` [a] | [b]: `b` wants a cell of class int that it may change"),
+    (".in x\n call scael(x)\n.proc scale(in a)\n.end\n",
+     "no procedure `scael` [scael] | did you mean `scale`?"),
+    (".in x\n call m(x)\n.macro m(a)\n.endm\n",
+     "no procedure `m` [m] | a macro is used without `call`"),
+    (".in x\n scale x\n.proc scale(in a)\n.end\n",
+     "no instruction or macro `scale` [scale] | a procedure is called: `call scale(…)`"),
+    (".proc p(in a) rule q\n.end\n",
+     "no procedure `q` [q]"),
+    (".in a\n if a == 0\n local t = a\n fi a == 0\n",
+     "the local `t` is still open at the end of its block [t] | end it with `delocal t = …` in the same block"),
+    (".in a\n local t = a\n",
+     "the local `t` is still open at the end of its block [t] | end it with `delocal t = …` in the same block"),
+    (".in a\n local t = a\n if a == 0\n delocal t = a\n fi a == 0\n",
+     "no local `t` is open in this block [t] | [t]: opened here, in another block | `local` and `delocal` stand in the same block"),
+    (".in a, t\n local t = a\n delocal t = a\n",
+     "`t` would hide another `t` [t] | [t]: first declared here | choose another name"),
+    (".in a\n local t = a\n local t = a\n delocal t = a\n",
+     "`t` would hide another `t` [t] | [t]: first declared here | choose another name"),
+    (".in a\n local tmp = a\n delocal tmq = a\n",
+     "the local `tmp` is still open at the end of its block [tmp] | end it with `delocal tmp = …` in the same block\n\
+         no local `tmq` is open in this block [tmq] | did you mean `tmp`?"),
+    (".in a\n delocal a = 1\n",
+     "no local `a` is open in this block [a]"),
+    (".in n\n for i in 0..n\n add i, 1\n rof\n",
+     "the body of this `for` changes the counter [add i, 1] | [i]: the counter of the loop | the way back must find it as it was"),
+    (".in n\n for i in 0..n\n neg n\n rof\n",
+     "the body of this `for` changes the upper bound [neg n] | [n]: the upper bound of the loop | the way back must find it as it was"),
+    (".in n\n for i in 0..n\n call p(n)\n rof\n.proc p(inout a)\n.end\n",
+     "the body of this `for` changes the upper bound [call p(n)] | [n]: the upper bound of the loop | the way back must find it as it was"),
+    (".in n\n for i in 0..10 step 3\n neg n\n rof\n",
+     "steps of 3 from 0 do not hit 10 [0..10] | the nearest bound that is hit is 9"),
+    (".in n\n for i in 0..10 step 0\n neg n\n rof\n",
+     "a step is an integer constant, 1 or above [0]"),
+    (".in i\n for i in 0..10\n neg i\n rof\n",
+     "`i` would hide another `i` [i] | [i]: first declared here | choose another name\n\
+         the body of this `for` changes the counter [neg i] | [i]: the counter of the loop | the way back must find it as it was"),
+    (".in a\n.macro m(x)\n k x\n.endm\n.macro k(x)\n m x\n.endm\n m a\n",
+     "the macro `m` uses itself [m] | [k x]: in this use of `k` | [m a]: in this use of `m` | repetition is written with `from` and `for`, recursion with `call`"),
+    (".in a\n.macro m(x)\n neg x\n.endm\n m a, a\n",
+     "the macro `m` takes 1 argument [m] | [m]: defined here"),
+    (".in a\n.macro m(x)\n neg y\n.endm\n m a\n m a\n",
+     "nothing is named `y` here [y] | [m a]: in this use of `m` | declare it: `.var y` outside of procedures, `.ancilla y` or `local y = …`"),
+    (".in a\n.macro m(x)\n add x, t\n.endm\n local t = a\n m a\n delocal t = a\n",
+     "nothing is named `t` here [t] | [t]: not visible inside of a macro | [m a]: in this use of `m` | pass it to the macro as an argument"),
+    (".in a\n.macro cnot(x)\n neg x\n.endm\n cnto a\n",
+     "no instruction or macro `cnto` [cnto] | did you mean `cnot`?"),
+    (".in a, b: real\n.macro m(x, y)\n swap x, y\n.endm\n m a, b\n",
+     "an integer and a real can't change places [swap x, y] | [m a, b]: in this use of a macro"),
+    (".in a\nz: from y, a == 0\n.macro m()\ny: br z, a == 0\n.endm\n m\n",
+     "no label `y` in this procedure [y]\n\
+         no label `z` in this procedure [z] | [z]: the label outside | a pair can't cross the border of a macro, or of what is uncomputed"),
+    (".in a\n add a, a\n",
+     "`a` is the target and a source of one instruction [a] | the old value could not be found again; copy it into an ancilla first"),
+    (".in a, b: real\n add a, b\n",
+     "`copy` does not make an integer out of a real [add a, b] | `copy` has the forms (int) → int; (real) → real"),
+    (".in A[3]\n add A[3], 1\n",
+     "the index 3 is outside of `A` [A[3]] | the indices of `A` go from 0 to 2"),
+    ("",
+     "there is no program here [] | declare cells with `.in` and `.out`, and write one instruction a line"),
+    ("; nothing\n",
+     "there is no program here [] | declare cells with `.in` and `.out`, and write one instruction a line"),
+    (".in a\n add b, 1\n add c, 1\n call d()\n if e == 1\n fi e == 1\n",
+     "nothing is named `b` here [b] | declare it: `.var b` outside of procedures, `.ancilla b` or `local b = …`\n\
+         nothing is named `c` here [c] | declare it: `.var c` outside of procedures, `.ancilla c` or `local c = …`\n\
+         no procedure `d` [d]\n\
+         nothing is named `e` here [e] | declare it: `.var e` outside of procedures, `.ancilla e` or `local e = …`\n\
+         nothing is named `e` here [e] | declare it: `.var e` outside of procedures, `.ancilla e` or `local e = …`"),
+    (".in a\n compute\n local t = a\n apply\n delocal t = a\n uncompute\n",
+     "no local `t` is open in this block [t] | [t]: opened here, in another block | `local` and `delocal` stand in the same block"),
+    (".in a\n.macro m()\n neg zz\n.endm\n m\n compute\n m\n apply\n uncompute\n",
+     "nothing is named `zz` here [zz] | [m]: in this use of `m` | declare it: `.var zz` outside of procedures, `.ancilla zz` or `local zz = …`"),
+    (".const A = 1 << 200\n.in x\n",
+     "a constant can't be shifted by 200 [1 << 200]"),
+    (".in A[3], i\n add A[i+1.5], 1\n",
+     "an index is an integer plus or minus an integer [i+1.5]"),
+    (".const N = 3\n.in y: real\n add y, N'\n",
+     "only a cell has an adjoint [N']"),
+    (".in A[3]: real\n call p(A')\n.proc p(in v[]: real)\n.end\n",
+     "the argument does not fit the parameter `v` [A'] | [v]: `v` wants an array of real"),
+    (".in n\n compute\na: br b, n == 0\n apply\n neg n\nb: from a, n == 0\n uncompute\n",
+     "no label `b` in this procedure [b] | [b]: the label outside | a pair can't cross the border of a macro, or of what is uncomputed"),
+    (".in n\n.inout s\n.macro m()\n add s, n\n.endm\n call p(s)\n.proc p(inout n)\n m\n.end\n",
+     "the macro means the global `n`, which a parameter of this procedure hides [n] | [n]: the global | [m]: in this use of `m` | give the parameter another name"),
+    (".in M[3, 4]\n call p(M[.., ..,1])\n.proc p(in v[])\n.end\n",
+     "arrays have at most two dimensions [[.., ..,1]]"),
+    (".in n\n call p(mode)\n.proc p(inout v)\n.end\n",
+     "the argument does not fit the parameter `v` [mode] | [v]: `v` wants a cell of class int that it may change"),
+    (".in n\n local t = n\n delocal t: real = n\n",
+     "`t` is int, not real [t]"),
+];
+
+#[test]
+fn each_mistake_is_explained() {
+    for (text, expected) in REFUSED {
+        assert_eq!(refusal(text), *expected, "\n{text}");
+    }
+}
+
+#[test]
+fn registers_need_no_declaration() {
+    let module = module("\tadd r0, 1\n\tadd f12, 1\n\tsub f12, 1\n\tsub r0, 1\n");
+    let names: Vec<&str> = module.globals.iter().map(|g| g.name.as_str()).collect();
+    assert_eq!(names, ["r0", "f12"]);
+}
+
+#[test]
+fn declarations_alone_are_a_program() {
+    assert!(assembly(".in a\n").module.is_some());
+}
+
+#[test]
+fn a_file_included_twice_counts_once() {
+    let files = Memory::new()
+        .with("lib/a.rasm", ".include \"b.rasm\"\n.proc a(inout x)\n\tadd x, 1\n.end\n")
+        .with("lib/b.rasm", ".include \"../lib/a.rasm\"\n.inout shared\n");
+    let text = ".include \"lib/a.rasm\"\n.include \"lib/b.rasm\"\n\tcall a(shared)\n";
+    let assembly = assembly_of(text, &files);
+    assert!(assembly.module.is_some(), "{:?}", assembly.diagnostics);
+}
+
+#[test]
+fn includes_that_fail_are_explained() {
+    let files = Memory::new().with("bin.rasm", vec![0x89, b'R', 0xff]).with("nul.rasm", vec![b';', 0]);
+    let missing = refusal_of(".include \"no.rasm\"\n", &files);
+    assert!(missing.starts_with("there is no file `no.rasm` [\"no.rasm\"]"), "{missing}");
+    let text = ".in x\n.include \"bin.rasm\"\n.include \"nul.rasm\"\n\tadd y1, x\n";
+    let binary = refusal_of(text, &files);
+    for expected in ["not UTF-8", "NUL byte", "[\"bin.rasm\"]: included here", "nothing is named `y1`"] {
+        assert!(binary.contains(expected), "{binary}");
+    }
+}
+
+#[test]
+fn includes_nest_to_a_depth() {
+    let mut files = Memory::new();
+    for n in 0..100 {
+        files = files.with(format!("f{n}"), format!(".include \"f{}\"\n", n + 1));
+    }
+    assert!(refusal_of(".include \"f0\"\n", &files).contains("includes nest more than 64 deep"));
+}
+
+#[test]
+fn what_can_not_run_yet_is_a_warning() {
+    let assembly = assembly(".inout x: real\n\tgrad.on\n\tadd x', 1\n\tgrad.off\n");
+    assert!(assembly.module.is_some());
+    for diagnostic in &assembly.diagnostics {
+        assert_eq!(diagnostic.severity, Severity::Warning, "{}", shown(&assembly, diagnostic));
+    }
+}
+
+#[test]
+fn a_flood_of_mistakes_is_cut_off() {
+    let text = format!(".in a\n{}", "\tadd unknown, 1\n".repeat(100_000));
+    let assembly = assembly(&text);
+    assert!(errors(&assembly).len() < 1_000);
+    let said: String = errors(&assembly).iter().map(|d| shown(&assembly, d)).collect();
+    assert!(said.contains("more problems are not listed"));
+}

@@ -30,11 +30,26 @@ fn repaired(change: impl FnOnce(&mut Vec<u8>)) -> LoadError {
 
 #[test]
 fn the_bytes_of_an_image_are_frozen() {
-    let hex: Vec<String> = small().chunks(16).map(|row| row.iter().map(|b| format!("{b:02x}")).collect()).collect();
+    let hex: Vec<String> =
+        small().chunks(16).map(|row| row.iter().map(|b| format!("{b:02x}")).collect()).collect();
     assert_eq!(hex, GOLDEN);
 }
 
-const GOLDEN: &[&str] = &[];
+/// Changing them is a new format version.
+const GOLDEN: &[&str] = &[
+    "895242430d0a1a0a010000009effa454",
+    "05000000010000007800000000000000",
+    "1400000000000000020000008c000000",
+    "000000000a0000000000000003000000",
+    "96000000000000000b00000000000000",
+    "04000000a1000000000000000d000000",
+    "0000000005000000ae00000000000000",
+    "06000000000000000323000000010002",
+    "03000000000004002400000001017800",
+    "03000001060001046d61696e00000002",
+    "000300fca0860100fc00000001000003",
+    "01020100",
+];
 
 #[test]
 fn every_bit_flip_is_refused() {
@@ -56,8 +71,8 @@ fn every_truncation_is_refused() {
         let image = encode(&module(text));
         for length in 0..image.len() {
             let error = decode(&image[..length]).expect_err(name);
-            let expected = matches!(error, LoadError::Truncated { .. })
-                || length == 0 && error == LoadError::NotAnImage;
+            let expected =
+                matches!(error, LoadError::Truncated { .. }) || length == 0 && error == LoadError::NotAnImage;
             assert!(expected, "{name} at {length}: {error}");
         }
     }
@@ -97,23 +112,54 @@ fn each_wrong_table_has_its_reason() {
     assert!(matches!(repaired(|i| i[19] = 0xff), LoadError::Truncated { .. }));
 }
 
+/// An image with other sections than the small one's.
+fn with_sections(change: impl FnOnce(&mut Vec<(u32, Vec<u8>)>)) -> Vec<u8> {
+    let image = small();
+    let u64_at = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().expect("eight bytes")) as usize;
+    let section = |n: usize| {
+        let entry = 20 + 20 * n;
+        let (offset, length) = (u64_at(entry + 4), u64_at(entry + 12));
+        (u32::from(image[entry]), image[offset..offset + length].to_vec())
+    };
+    let mut sections: Vec<_> = (0..usize::from(image[16])).map(section).collect();
+    change(&mut sections);
+    let mut changed = image[..16].to_vec();
+    changed.extend((sections.len() as u32).to_le_bytes());
+    let mut offset = 20 + 20 * sections.len() as u64;
+    for (id, bytes) in &sections {
+        changed.extend(id.to_le_bytes());
+        changed.extend(offset.to_le_bytes());
+        changed.extend((bytes.len() as u64).to_le_bytes());
+        offset += bytes.len() as u64;
+    }
+    changed.extend(sections.into_iter().flat_map(|(_, bytes)| bytes));
+    repair(&mut changed);
+    changed
+}
+
 #[test]
 fn an_unknown_optional_section_is_left_aside() {
-    let mut image = small();
-    let count = image[16];
-    image[16] = count + 1;
-    let table_end = 20 + 20 * usize::from(count);
-    let end = image.len() as u64 + 20;
-    let entry = [&0x80u32.to_le_bytes()[..], &end.to_le_bytes(), &3u64.to_le_bytes()].concat();
-    image.splice(table_end..table_end, entry);
-    for n in 0..usize::from(count) {
-        let offset = 20 + 20 * n + 4;
-        let old = u64::from_le_bytes(image[offset..offset + 8].try_into().expect("eight bytes"));
-        image[offset..offset + 8].copy_from_slice(&(old + 20).to_le_bytes());
-    }
-    image.extend_from_slice(b"new");
-    repair(&mut image);
+    assert_eq!(with_sections(|_| {}), small());
+    let image = with_sections(|sections| sections.insert(2, (0x80, b"new".to_vec())));
     assert_eq!(decode(&image), Ok(module(SMALL)));
+}
+
+#[test]
+fn a_length_can_not_claim_memory() {
+    // A count of globals, and the length of a name: 2^63 each, as the codec writes it.
+    let huge = [&[0xfd][..], &(1u64 << 63).to_le_bytes()].concat();
+    for data in [huge.clone(), [&[1][..], &huge].concat()] {
+        let image = with_sections(|sections| sections[1].1 = data.clone());
+        let error = decode(&image).expect_err("the claim is refused");
+        assert!(matches!(error, LoadError::Section { section: "data", .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_section_holds_nothing_else() {
+    let image = with_sections(|sections| sections[3].1.push(0));
+    let reason = "1 bytes are left over".to_owned();
+    assert_eq!(decode(&image), Err(LoadError::Section { section: "limits", reason }));
 }
 
 #[test]
@@ -127,11 +173,9 @@ fn structure_is_optional() {
 
 #[test]
 fn a_malformed_section_is_named() {
-    let LoadError::Section { section, reason } = repaired(|i| {
-        let code = u64::from_le_bytes(i[24..32].try_into().expect("eight bytes")) as usize;
-        // The second byte of the code section is the update of the first instruction.
-        i[code + 1] = 0xee;
-    }) else {
+    // The second byte of the code is the update of the first instruction.
+    let image = with_sections(|sections| sections[0].1[1] = 0xee);
+    let Err(LoadError::Section { section, reason }) = decode(&image) else {
         panic!("the code section is at fault")
     };
     assert_eq!((section, reason.as_str()), ("code", "no update has the byte 0xee"));

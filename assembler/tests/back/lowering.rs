@@ -1,15 +1,15 @@
 //! What each construct becomes, as the disassembler writes it.
 
 use reviver_assembler::disassemble::disassemble;
-use reviver_isa::instruction::{Class, Operand};
-use reviver_isa::module::BlockKind;
+use reviver_isa::module::{BlockKind, Module};
 
 use crate::support::module;
 
 /// The flat text without declarations, structure and comments.
 fn flat(text: &str) -> String {
     let text = disassemble(&module(text));
-    let is_code = |line: &&str| !line.is_empty() && !line.starts_with('.') && !line.trim_start().starts_with(';');
+    let is_code =
+        |line: &&str| !line.is_empty() && !line.starts_with('.') && !line.trim_start().starts_with(';');
     let lines: Vec<&str> = text.lines().filter(is_code).collect();
     lines.join("\n")
 }
@@ -17,6 +17,419 @@ fn flat(text: &str) -> String {
 #[track_caller]
 fn becomes(text: &str, expected: &str) {
     let found = flat(text);
-    let expected: Vec<&str> = expected.lines().filter(|line| !line.is_empty()).collect();
-    assert_eq!(found, expected.join("\n"), "\n{found}\n");
+    assert_eq!(found, expected.trim_matches('\n'), "\n{found}\n");
+}
+
+#[test]
+fn if_without_else() {
+    becomes(
+        "\
+.inout a, s
+if a < 3
+ add s, 1
+fi s > 0
+",
+        "
+if$1:   br    fi$1, a >= 3
+        add   s, 1
+fi$1:   from  if$1, s <= 0
+",
+    );
+}
+
+#[test]
+fn if_with_else() {
+    becomes(
+        "\
+.inout a, s
+if a < 3
+ add s, 1
+else
+ sub s, 1
+fi a < 3
+",
+        "
+if$1:   br    else$1, a >= 3
+        add   s, 1
+then$1: br    fi$1, always
+else$1: from  if$1, always
+        sub   s, 1
+fi$1:   from  then$1, a < 3
+",
+    );
+}
+
+#[test]
+fn if_compound() {
+    becomes(
+        "\
+.inout a, b, s
+if a < 3 and not b == 0
+ add s, 1
+else
+ sub s, 1
+fi s > 0 or b > 0
+",
+        "
+        vacate flag
+        xor.lt flag$2, a, 3
+        xor.ne flag$3, b, 0
+        xor.and flag, flag$2, flag$3
+        xor.ne flag$3, b, 0
+        xor.lt flag$2, a, 3
+if$1:   br    else$1, flag == 0
+        xor   flag, 1
+        add   s, 1
+        xor   flag, 1
+then$1: br    fi$1, always
+else$1: from  if$1, always
+        sub   s, 1
+fi$1:   from  then$1, flag != 0
+        xor.gt flag$2, s, 0
+        xor.gt flag$3, b, 0
+        xor.or flag, flag$2, flag$3
+        xor.gt flag$3, b, 0
+        xor.gt flag$2, s, 0
+        vacate flag
+",
+    );
+}
+
+#[test]
+fn loop_until_only() {
+    becomes(
+        "\
+.inout s
+from s == 0
+ add s, 1
+until s == 9
+",
+        "
+from$1: from  until$1, s != 0
+        add   s, 1
+until$1: br    from$1, s != 9
+",
+    );
+}
+
+#[test]
+fn loop_with_two_bodies() {
+    becomes(
+        "\
+.inout s
+from s == 0
+ add s, 2
+loop
+ sub s, 1
+until s == 9
+",
+        "
+from$1: from  again$1, s != 0
+        add   s, 2
+until$1: br    done$1, s == 9
+        sub   s, 1
+again$1: br    from$1, always
+done$1: from  until$1, always
+",
+    );
+}
+
+#[test]
+fn loop_compound() {
+    becomes(
+        "\
+.inout a, s
+from s == 0 or a == 0
+ add s, 2
+loop
+ sub s, 1
+until s == 9 and a == 0
+",
+        "
+        xor   flag, 1
+from$1: from  again$1, flag == 0
+        xor.eq flag$2, s, 0
+        xor.eq flag$3, a, 0
+        xor.or flag, flag$2, flag$3
+        xor.eq flag$3, a, 0
+        xor.eq flag$2, s, 0
+        vacate flag
+        add   s, 2
+        vacate flag
+        xor.eq flag$2, s, 9
+        xor.eq flag$3, a, 0
+        xor.and flag, flag$2, flag$3
+        xor.eq flag$3, a, 0
+        xor.eq flag$2, s, 9
+until$1: br    done$1, flag != 0
+        sub   s, 1
+again$1: br    from$1, always
+done$1: from  until$1, always
+        xor   flag, 1
+",
+    );
+}
+
+#[test]
+fn for_between_cells() {
+    becomes(
+        "\
+.in m, n
+.inout s
+for i in m..n step 2
+ neg s
+ neg s
+rof
+",
+        "
+for$1:  br    rof$1, m >= n
+        vacate i
+        add   i, m
+top$1:  from  next$1, i > m
+        neg   s
+        neg   s
+        add   i, 2
+next$1: br    top$1, i < n
+        sub   i, n
+        vacate i
+rof$1:  from  for$1, m >= n
+",
+    );
+}
+
+#[test]
+fn for_known() {
+    becomes(
+        "\
+.inout s
+for i in 0..8
+ add s, i
+rof
+",
+        "
+        vacate i
+        add   i, 0
+top$1:  from  next$1, i > 0
+        add   s, i
+        add   i, 1
+next$1: br    top$1, i < 8
+        sub   i, 8
+        vacate i
+",
+    );
+}
+
+#[test]
+fn for_reversed() {
+    becomes(
+        "\
+.in n
+.inout s
+for i in 1..n reversed
+ add s, i
+rof
+",
+        "
+for$1:  br    rof$1, 1 >= n
+        vacate i
+        add   i, n
+top$1:  from  next$1, i < n
+        sub   i, 1
+        add   s, i
+next$1: br    top$1, i > 1
+        sub   i, 1
+        vacate i
+rof$1:  from  for$1, 1 >= n
+",
+    );
+}
+
+#[test]
+fn compute_uncompute() {
+    becomes(
+        "\
+.in n
+.inout s
+compute
+ local t = mul(n, n)
+ if t > 4
+ add t, 1
+ fi n > 2
+apply
+ add s, t
+uncompute
+",
+        "
+        vacate t
+        add.mul t, n, n
+if$1:   br    fi$1, t <= 4
+        add   t, 1
+fi$1:   from  if$1, n <= 2
+        add   s, t
+if$2:   br    fi$2, n <= 2
+        sub   t, 1
+fi$2:   from  if$2, t <= 4
+        sub.mul t, n, n
+        vacate t
+",
+    );
+}
+
+#[test]
+fn local_of_each_class() {
+    becomes(
+        "\
+.in x: real, n
+.inout s: real
+local t = 1
+local u: real = 1
+local v = powi(x, 2)
+local w = toint(x)
+add s, v
+add s, u
+delocal w = toint(x)
+delocal v = powi(x, 2)
+delocal u = 1
+delocal t = 1
+",
+        "
+        vacate t
+        add   t, 1
+        vacate u
+        add   u, 1.0
+        vacate v
+        add.powi v, x, 2
+        vacate w
+        add.toint w, x
+        add   s, v
+        add   s, u
+        sub.toint w, x
+        vacate w
+        sub.powi v, x, 2
+        vacate v
+        sub   u, 1.0
+        vacate u
+        sub   t, 1
+        vacate t
+",
+    );
+}
+
+#[test]
+fn macro_substitutes_operands() {
+    becomes(
+        "\
+.in k
+.inout A[9], s: real
+.macro at(A, i, d)
+ add A[i+1], A[d]
+ if A[i] > d
+ neg A[d]
+ fi A[i] > d
+.endm
+ at A, k, 3
+ at A, 2, k
+",
+        "
+        add   A[k+1], A[3]
+if$1:   br    fi$1, A[k] <= 3
+        neg   A[3]
+fi$1:   from  if$1, A[k] <= 3
+        add   A[3], A[k]
+if$2:   br    fi$2, A[2] <= k
+        neg   A[k]
+fi$2:   from  if$2, A[2] <= k
+",
+    );
+}
+
+#[test]
+fn macro_labels_are_fresh() {
+    becomes(
+        "\
+.in k
+.macro skip(c)
+go: br on, c > 0
+on: from go, c > 0
+.endm
+go: br on, k == 0
+on: from go, k == 0
+ skip k
+ undo skip k
+",
+        "
+go:     br    on, k == 0
+on:     from  go, k == 0
+go$1:   br    on$1, k > 0
+on$1:   from  go$1, k > 0
+on$2:   br    go$2, k > 0
+go$2:   from  on$2, k > 0
+",
+    );
+}
+
+#[test]
+fn literals_take_the_class_of_their_place() {
+    becomes(
+        "\
+.inout x: real, n
+ add x, 2
+ add n, 2
+ add.powi x, 2, 3
+ add.lt n, x, 1
+ add.lt n, 1, 2
+ assert 1 < x
+ show 1.5
+",
+        "
+        add   x, 2.0
+        add   n, 2
+        add.powi x, 2.0, 3
+        add.lt n, x, 1.0
+        add.lt n, 1, 2
+        assert 1.0 < x
+        show  1.5
+",
+    );
+}
+
+fn names(module: &Module) -> Vec<&str> {
+    module.procedures.iter().flat_map(|p| &p.frame).map(|v| v.name.as_str()).collect()
+}
+
+#[test]
+fn variables_are_used_again_under_their_name() {
+    let text = ".inout s\nfor i in 0..3\nadd s, i\nrof\nfor i in 0..3\nfor j in 0..3\nadd s, j\nrof\nrof\n\
+                local t = s\ndelocal t = s\nlocal t = 1.5\ndelocal t = 1.5\nlocal t = s\ndelocal t = s\n";
+    assert_eq!(names(&module(text)), ["i", "j", "t", "t$2"]);
+}
+
+#[test]
+fn a_library_may_use_the_names_of_globals() {
+    let text = ".inout n, t\n\tcall p(n)\n.proc p(inout n)\nlocal t = n\ndelocal t = n\n.end\n";
+    assert_eq!(names(&module(text)), ["t$2"]);
+}
+
+#[test]
+fn structure_records_lines_and_blocks() {
+    let text = ".inout s\n.macro two(x)\n neg x\n neg x\n.endm\nif s < 3\n two s\nelse\n neg s\nfi s < 3\n";
+    let structure = module(text).structure;
+    assert_eq!(structure.lines, [1, 6, 7, 7, 10, 6, 9, 10, 1]);
+    let blocks: Vec<_> = structure.blocks.iter().map(|b| (b.kind, b.start, b.end)).collect();
+    assert_eq!(blocks, [(BlockKind::If, 1, 8), (BlockKind::Macro, 2, 4), (BlockKind::Else, 5, 7)]);
+}
+
+#[test]
+fn written_labels_keep_their_names() {
+    let text = ".inout s\nif$1: br fi$1, s == 0\nfi$1: from if$1, s == 0\nif s < 3\n neg s\nfi s < 3\n";
+    let labels: Vec<String> = module(text).structure.labels.into_iter().map(|(_, name)| name).collect();
+    assert_eq!(labels, ["if$1", "fi$1", "if$2", "fi$2"]);
+}
+
+#[test]
+fn constants_are_exact() {
+    let text = ".word 8\n.const A = 0xff & ~0x0f\n.const B = (1 << 100) >> 98\n.inout x = 0x80 | 1, y = A, z = B\n\
+                .inout w: real = pi / 2 + 7 / 2\n";
+    let values: Vec<String> = module(text).globals.iter().map(|g| format!("{:?}", g.initial)).collect();
+    assert_eq!(values, ["Ints([-127])", "Ints([-16])", "Ints([4])", "Reals([4.570796326794897])"]);
 }

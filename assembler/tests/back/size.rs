@@ -60,7 +60,8 @@ fn macros_that_double_end_in_an_error() {
 #[test]
 fn computes_that_double_end_in_an_error() {
     let depth = 45;
-    let text = format!(".inout x\n{}\nneg x\n{}", "compute\n".repeat(depth), "apply\nuncompute\n".repeat(depth));
+    let text =
+        format!(".inout x\n{}\nneg x\n{}", "compute\n".repeat(depth), "apply\nuncompute\n".repeat(depth));
     let refusal = refusal(&text);
     assert!(refusal.contains("copy more than") || refusal.contains("deep"), "{refusal}");
 }
@@ -80,4 +81,20 @@ fn deep_macros_end_in_an_error() {
     }
     text += " m999\n";
     assert!(refusal(&text).contains("deep"));
+}
+
+#[test]
+fn a_short_text_can_not_ask_for_much_memory() {
+    assert!(refusal(".var A[268435456] = 1\n\tadd A[0], 1\n").contains("cells have initial values"));
+    let lines = assembly(".in x\n.var A[268435456]\n\tadd A[0], x\n");
+    assert!(lines.module.is_some());
+}
+
+#[test]
+fn many_unknown_labels_take_no_time() {
+    let mut text = String::new();
+    for n in 0..20_000 {
+        let _ = writeln!(text, ".proc p{n}()\na: br b{n}, always\n.end");
+    }
+    assert!(refusal(&text).contains("no label"));
 }

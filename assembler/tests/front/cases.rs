@@ -1,5 +1,6 @@
 //! Files of cases: texts, each under a line `### title`.
 
+use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::parser::parse;
 use reviver_assembler::render::render;
 use reviver_assembler::source::Sources;
@@ -10,9 +11,14 @@ pub fn cases(file: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// What is said about a text, as it is printed.
-pub fn complaints(name: &str, text: &str) -> String {
+pub fn complaints(text: impl Into<String>) -> String {
     let mut sources = Sources::new();
-    let file = sources.add(name, text);
+    let file = sources.add("case.rasm", text);
     let (_, diagnostics) = parse(&sources, file);
-    render(&sources, &diagnostics, false)
+    complaints_of(&sources, &diagnostics)
+}
+
+/// Diagnostics as they are printed.
+pub fn complaints_of(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
+    render(sources, diagnostics, false)
 }

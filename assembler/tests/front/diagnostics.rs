@@ -6,7 +6,7 @@ use super::cases::{cases, complaints};
 fn transcript(file: &str) -> String {
     let mut transcript = String::new();
     for (title, text) in cases(file) {
-        let complaints = complaints("case.rasm", text);
+        let complaints = complaints(text);
         assert!(!complaints.is_empty(), "nothing is said about {title}");
         transcript.push_str(&format!("### {title}\n{complaints}\n"));
     }

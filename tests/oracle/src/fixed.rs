@@ -65,8 +65,8 @@ pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, fraction: u32
 /// The integer nearest to the square root of n; there are no ties, for (k + 1/2)² is not whole.
 fn root(n: &BigInt) -> BigInt {
     // floor(√(4n)) is the root in half units.
-    let halves = (n << 2).sqrt();
-    (halves + 1) >> 1
+    let halves: BigInt = n << 2;
+    (halves.sqrt() + 1) >> 1
 }
 
 /// A float as an integer times a power of two.

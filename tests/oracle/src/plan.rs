@@ -44,7 +44,8 @@ pub(crate) struct Global {
 
 #[derive(Debug, Default)]
 pub(crate) struct Procedure {
-    pub(crate) parameters: Vec<Parameter>,
+    /// How each parameter is passed.
+    pub(crate) parameters: Vec<Passing>,
     pub(crate) frame: Vec<FrameVariable>,
     pub(crate) body: Block,
 }
@@ -53,13 +54,6 @@ pub(crate) struct Procedure {
 pub(crate) struct FrameVariable {
     pub(crate) class: Class,
     pub(crate) cells: usize,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Parameter {
-    pub(crate) class: Class,
-    pub(crate) passing: Passing,
-    pub(crate) slice: bool,
 }
 
 /// Statements one after the other.

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use reviver_assembler::tree::{self, Body, Directive, Instruction, Name, Node, Operands};
+use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
@@ -13,7 +14,7 @@ use crate::declared::Declared;
 use crate::expression::Operand;
 use crate::outcome::{Step, unsupported};
 use crate::plan::{
-    Argument, Block, Condition, For, FrameVariable, Home, Parameter, Place, Plan, Procedure, Shape, Source,
+    Argument, Block, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape, Source,
     Statement, Variable,
 };
 use crate::scope::{Meaning, Scopes};
@@ -47,16 +48,15 @@ impl Resolver<'_> {
     fn procedure(&mut self, parameters: &[tree::Parameter], body: &Body) -> Step<Procedure> {
         self.scopes = Scopes::default();
         self.scopes.enter(false);
-        let mut declared = Vec::new();
         for (n, tree) in parameters.iter().enumerate() {
             let class = tree.class.unwrap_or(Class::Int);
             let shape = if tree.slice { Shape::Slice } else { Shape::Scalar };
             let variable = Variable { home: Home::Parameter(n), class, shape };
             self.scopes.bind(&tree.name.text, Meaning::Variable(variable));
-            declared.push(Parameter { class, passing: tree.passing, slice: tree.slice });
         }
+        let parameters = parameters.iter().map(|tree| tree.passing).collect();
         let body = self.list(body)?;
-        Ok(Procedure { parameters: declared, frame: std::mem::take(&mut self.frame), body })
+        Ok(Procedure { parameters, frame: std::mem::take(&mut self.frame), body })
     }
 
     /// A fresh variable of the frame.
@@ -266,7 +266,7 @@ impl Resolver<'_> {
 
     fn typed_sources(
         &mut self,
-        function: reviver_isa::function::Function,
+        function: Function,
         target: Class,
         operands: Vec<Operand>,
     ) -> Step<Vec<Source>> {

@@ -1,10 +1,11 @@
 //! Blocks that undo what they began with: `local … delocal`, `compute … apply … uncompute`, plain
-//! pairs of an update and its inverse, and a call that is taken back.
+//! pairs of an update and its inverse, and cells that are moved away for a while.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
 use super::facts::{Fact, Ints, Reals};
+use super::operand::Operand;
 use super::scope::{Extent, Variable};
 use super::update::Applied;
 use super::writer::{Place, Writer};
@@ -68,11 +69,11 @@ impl Writer<'_> {
     }
 
     /// A few of an integer's bits.
-    fn narrowed(&mut self, source: super::operand::Operand) -> Applied {
+    fn narrowed(&mut self, source: Operand) -> Applied {
         let mask = *self.rng.pick(&[1, 3, 3, 7]);
         Applied {
             function: Function::And,
-            sources: vec![source, super::operand::Operand::int(mask)],
+            sources: vec![source, Operand::int(mask)],
             value: Fact::Int(Ints::new(0, mask)),
         }
     }
@@ -129,21 +130,6 @@ impl Writer<'_> {
         self.nested(Place::Enclosed, |w| w.statements(2));
         self.line(format!("{back} {}", cell.text));
         self.scope.thaw(&uses);
-        true
-    }
-
-    /// A call whose effect is used and then taken back.
-    pub fn called_and_taken_back(&mut self) -> bool {
-        let mark = self.scope.mark();
-        let room = self.room;
-        let Some((forward, backward)) = self.call_pair() else { return false };
-        self.line(forward);
-        let touched = self.scope.touched_since(mark);
-        self.room = self.room.saturating_sub(room - self.room);
-        self.scope.freeze(&touched);
-        self.nested(Place::Enclosed, |w| w.statements(2));
-        self.scope.thaw(&touched);
-        self.line(backward);
         true
     }
 }

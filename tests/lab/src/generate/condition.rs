@@ -1,7 +1,6 @@
 //! Conditions over cells that can be kept from changing for as long as they matter.
 
 use reviver_isa::arith::Order;
-use reviver_isa::instruction::Class;
 
 use super::scope::Id;
 use super::writer::Writer;

@@ -108,7 +108,7 @@ impl Writer<'_> {
                     let offset = self.rng.within(-range.lo..=length - 1 - range.hi);
                     let nearest = if range.lo >= 0 && range.hi < length { 0 } else { offset };
                     let offset = if self.rng.chance(50) { nearest } else { offset };
-                    let stray = if self.dares() { 1 } else { 0 };
+                    let stray = i64::from(range.lo < range.hi && self.dares());
                     return Term { cell: Some(id), offset: offset + stray };
                 }
             }

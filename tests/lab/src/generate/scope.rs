@@ -79,10 +79,6 @@ impl Scope {
         &self.variables[id]
     }
 
-    pub fn get_mut(&mut self, id: Id) -> &mut Variable {
-        &mut self.variables[id]
-    }
-
     /// The variables that satisfy a condition.
     pub fn find(&self, fits: impl Fn(&Variable) -> bool) -> Vec<Id> {
         (0..self.variables.len()).filter(|&id| fits(&self.variables[id])).collect()

@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 use super::facts::Fact;
 use super::operand::Operand;
 use super::scope::Id;
-use super::writer::Writer;
+use super::writer::{Place, Writer};
 
 /// A function applied to sources.
 pub(super) struct Applied {
@@ -45,10 +45,11 @@ impl Applied {
     }
 }
 
-/// The rows that make a value of a class, form by form.
+/// The rows that make a value of a class, form by form. `always` is a condition only.
 fn rows(class: Class) -> Vec<(Function, Form)> {
     let forms = |f: Function| f.forms().map(move |form| (f, form));
-    Function::ALL.iter().copied().flat_map(forms).filter(|(_, form)| form.result() == class).collect()
+    let rows = Function::ALL.iter().copied().filter(|f| *f != Function::Always).flat_map(forms);
+    rows.filter(|(_, form)| form.result() == class).collect()
 }
 
 impl Writer<'_> {
@@ -131,7 +132,7 @@ impl Writer<'_> {
 
     /// `overwrite` and `erase`.
     pub fn lose(&mut self) -> bool {
-        if !self.profile.lossy {
+        if !self.profile.lossy || self.place == Place::Enclosed {
             return false;
         }
         let class = self.class();

@@ -1,0 +1,61 @@
+//! The canonical layout.
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::Memory;
+use reviver_assembler::format::format;
+use reviver_assembler::source::Sources;
+use reviver_isa::Module;
+
+use super::cases::complaints_of;
+
+/// The canonical text of a text without errors.
+pub fn formatted(text: &str) -> String {
+    let mut sources = Sources::new();
+    let file = sources.add("sample.rasm", text);
+    match format(&sources, file) {
+        Ok(text) => text,
+        Err(diagnostics) => panic!("{}", complaints_of(&sources, &diagnostics)),
+    }
+}
+
+#[test]
+fn sample() {
+    insta::assert_snapshot!(formatted(include_str!("cases/sample.rasm")));
+}
+
+#[test]
+fn formatting_twice_changes_nothing() {
+    let once = formatted(include_str!("cases/sample.rasm"));
+    assert_eq!(formatted(&once), once);
+}
+
+#[test]
+fn line_ends_of_other_systems_are_accepted() {
+    let sample = include_str!("cases/sample.rasm");
+    assert_eq!(formatted(&sample.replace('\n', "\r\n")), formatted(sample));
+}
+
+/// A program's module without the lines of its text.
+fn module(text: &str) -> Module {
+    let assembly = assemble("program.rasm", text.into(), &Memory::new());
+    let said = complaints_of(&assembly.sources, &assembly.diagnostics);
+    let mut module = assembly.module.unwrap_or_else(|| panic!("{said}"));
+    module.structure.lines.clear();
+    module
+}
+
+#[test]
+fn formatting_changes_no_module() {
+    for program in [
+        include_str!("../support/blocks.rasm"),
+        include_str!("../support/declarations.rasm"),
+        include_str!("../support/fibonacci.rasm"),
+        include_str!("../support/macros.rasm"),
+        include_str!("../support/procedures.rasm"),
+        include_str!("../support/reals.rasm"),
+    ] {
+        let once = formatted(program);
+        assert_eq!(formatted(&once), once);
+        assert_eq!(module(&once), module(program));
+    }
+}

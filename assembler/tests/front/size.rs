@@ -1,0 +1,121 @@
+//! Large, long and deep texts: all of them answered, and soon.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use reviver_assembler::format::format;
+use reviver_assembler::parser::parse;
+use reviver_assembler::source::{LONGEST_LINE, Sources};
+
+use super::cases::{complaints, complaints_of};
+
+/// What is said about a text, in a second at most: far more than it takes, far less than a hang.
+fn soon(text: String) -> String {
+    let start = Instant::now();
+    let said = complaints(text);
+    assert!(start.elapsed() < Duration::from_secs(1), "took {:?}", start.elapsed());
+    assert!(said.len() < 200_000, "{} bytes are said", said.len());
+    said
+}
+
+#[test]
+fn a_million_lines_are_parsed_and_formatted() {
+    let mut text = String::from(".out a, b\n");
+    for n in 0..250_000 {
+        let _ = writeln!(text, "l{n}: add.mul a, b, {n} ; comment\n        swap  a, b\n        if a < 5\n        fi b < 5");
+    }
+    let mut sources = Sources::new();
+    let file = sources.add("large.rasm", text);
+    let start = Instant::now();
+    let (body, diagnostics) = parse(&sources, file);
+    assert!(diagnostics.is_empty());
+    assert_eq!(body.len(), 750_001);
+    assert!(format(&sources, file).is_ok());
+    assert!(start.elapsed() < Duration::from_secs(10), "took {:?}", start.elapsed());
+}
+
+#[test]
+fn a_line_of_many_megabytes_is_refused_at_once() {
+    let said = soon(format!("        add   x, 1\n        add   x, {}\n", "1 + ".repeat(25_000_000)));
+    insta::assert_snapshot!(said, @"");
+}
+
+#[test]
+fn a_long_line_is_shown_in_part() {
+    let long = "x".repeat(LONGEST_LINE / 2);
+    insta::assert_snapshot!(soon(format!("        add   {long}, y z ; {long}\n")), @"");
+}
+
+#[test]
+fn long_words_are_cut_in_messages() {
+    insta::assert_snapshot!(soon(format!("{0} {0} {0}\n", "word".repeat(30))), @"");
+}
+
+#[test]
+fn hostile_depth_is_refused() {
+    let deep = 100_000;
+    for text in [
+        format!("        add   x, {}1\n", "(".repeat(deep)),
+        format!("        add   x, {}1\n", "-".repeat(deep)),
+        format!("        add   x, 1{}\n", " + 1".repeat(deep)),
+        format!("        add   x, {}\n", "A[".repeat(deep)),
+        format!("        assert {}a == b\n", "not ".repeat(deep)),
+        format!("        assert {}a == b\n", "(".repeat(deep)),
+        format!("        assert a == b{}\n", " and a == b".repeat(deep / 2)),
+        format!("        assert a == b{}\n", " or a == b".repeat(deep / 2)),
+        "if a == b\n".repeat(deep),
+        "from a == b\nloop\n".repeat(deep),
+        "for i in 0..2\n".repeat(deep),
+        "compute\napply\n".repeat(deep),
+        ".proc p()\n".repeat(deep),
+        ".macro m()\n".repeat(deep),
+    ] {
+        let said = soon(text);
+        assert!(said.contains("more than 200"), "{said}");
+    }
+}
+
+#[test]
+fn depth_below_the_limit_is_no_problem() {
+    let deep = 199;
+    let expression = format!("{}1{}", "(".repeat(deep), ")".repeat(deep));
+    let text = format!("{}add x, {expression}\n{}", "if a == b\n".repeat(deep), "fi a == b\n".repeat(deep));
+    assert_eq!(soon(text.clone()), "");
+    let mut sources = Sources::new();
+    let file = sources.add("deep.rasm", text);
+    assert!(format(&sources, file).is_ok());
+}
+
+#[test]
+fn the_worst_texts_are_still_answered_soon() {
+    let many = 200_000;
+    soon("@ ".repeat(many));
+    soon("@\n".repeat(many));
+    soon("fi\n".repeat(many));
+    soon("add x\n".repeat(many));
+    soon("label: ".repeat(many / 2));
+    soon(".var A[3] = {\n".repeat(many));
+    soon(format!(".var A[3] = {{{}", "1,\n".repeat(many)));
+}
+
+#[test]
+fn files_that_are_no_texts() {
+    let mut transcript = String::new();
+    for bytes in [
+        &b"        add   x, y\n        add   \xff, y\n"[..],
+        b"        add   x, y\n\0\n",
+        b"\xef\xbb\xbf        add   x, y\n",
+        b"\xff\xfea\0d\0d\0",
+        b"\x89PNG\r\n\x1a\n",
+        b"        add   x, y\r        add   x, y\r",
+    ] {
+        let mut sources = Sources::new();
+        let said = match sources.add_bytes("bytes.rasm", bytes.to_vec()) {
+            Err(problem) => complaints_of(&sources, &[*problem]),
+            Ok(file) => complaints_of(&sources, &parse(&sources, file).1),
+        };
+        transcript.push_str(&said);
+        transcript.push('\n');
+    }
+    insta::assert_snapshot!(transcript, @"");
+}

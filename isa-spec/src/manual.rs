@@ -1,0 +1,381 @@
+//! The manual, written from the rows: one page of everything, and the pages of single instructions.
+//!
+//! Everything here is text made of other modules' facts; what a row says is said there. The output is
+//! the same on every platform and in every run.
+
+use std::fmt::Write;
+
+use crate::card::{self, Card, Term};
+use crate::formula::Formulas;
+use crate::function::{Form, Function, Group};
+use crate::instruction::Class;
+use crate::number::{Arithmetic, F64, Reals, Wide};
+use crate::text::compound;
+use crate::update::{Over, Shape, Update};
+
+const INTRODUCTION: &str = include_str!("manual/introduction.md");
+
+/// The groups of functions in the order of the manual.
+const GROUPS: [Group; 5] =
+    [Group::Arithmetic, Group::Elementary, Group::Bits, Group::Comparison, Group::Conversion];
+
+/// The whole manual, in Markdown.
+pub fn document() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    text.push_str("\n## Updates\n\n");
+    text.push_str(&updates_table());
+    text.push_str("\n## Functions\n");
+    for group in GROUPS {
+        let _ = write!(text, "\n### {}\n\n{}", title(group), functions_table(group));
+    }
+    text.push_str("\n## The updates one by one\n");
+    for &update in Update::ALL {
+        let _ = write!(text, "\n### `{}` (update)\n\n{}", update.name(), update_page(update));
+    }
+    text.push_str("\n## The functions one by one\n");
+    for &function in Function::ALL {
+        let _ = write!(text, "\n### `{}` (function)\n\n{}", function.name(), function_page(function));
+    }
+    text
+}
+
+/// What there is, for a terminal.
+pub fn overview() -> String {
+    let mut text = String::from("An instruction is an update applied to a function: `add.mul y, a, b`.\n");
+    text.push_str("\nUpdates (y is the target, f the function's value)\n\n");
+    for update in Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary) {
+        let _ = writeln!(text, "  {:<10} {}", update.name(), update.meaning());
+    }
+    for group in GROUPS {
+        let _ = write!(text, "\n{}\n\n", title(group));
+        for function in rows(group) {
+            let _ = writeln!(text, "  {:<10} {}", function.name(), summary(function));
+        }
+    }
+    text.push_str("\n`reviver isa NAME` tells more of an update (`add`), a function (`mul`) or an\n");
+    text.push_str("instruction made of both (`add.mul`).\n");
+    text
+}
+
+/// The page of an update, a function, or an update applied to a function; both where an update and a
+/// function share a name.
+pub fn page(name: &str) -> Option<String> {
+    let mut text = String::new();
+    if let Some(update) = Update::from_name(name) {
+        let _ = write!(text, "{name}, an update\n\n{}", update_page(update));
+    }
+    if let Some(function) = Function::from_name(name) {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{gap}{name}, a function\n\n{}", function_page(function));
+    }
+    if text.is_empty() {
+        let (update, function) = name.split_once('.')?;
+        return instruction_page(Update::from_name(update)?, Function::from_name(function)?);
+    }
+    Some(text)
+}
+
+fn rows(group: Group) -> impl Iterator<Item = Function> {
+    Function::ALL.iter().copied().filter(move |function| function.group() == group)
+}
+
+fn title(group: Group) -> &'static str {
+    match group {
+        Group::Arithmetic => "Arithmetic functions",
+        Group::Elementary => "Elementary functions of reals",
+        Group::Bits => "Functions of bits",
+        Group::Comparison => "Comparisons, which are the conditions of `br`, `from` and `assert` too",
+        Group::Conversion => "Conversions between the classes",
+    }
+}
+
+/// The first sentence of a row's description, without its full stop.
+fn summary(function: Function) -> &'static str {
+    first_sentence(function.doc())
+}
+
+fn first_sentence(doc: &'static str) -> &'static str {
+    let sentence = doc.trim().split(". ").next().unwrap_or_default();
+    sentence.trim_end_matches('.')
+}
+
+fn paragraph(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+// ---- updates ----
+
+fn updates_table() -> String {
+    let mut text = String::from("| byte | update | operands | over | meaning | inverse | adjoint |\n");
+    text.push_str("|---|---|---|---|---|---|---|\n");
+    for &update in Update::ALL {
+        let _ = writeln!(
+            text,
+            "| 0x{:02x} | `{}` | {} | {} | {} | {} | {} |",
+            update.byte(),
+            update.name(),
+            operands(update.shape()),
+            over(update),
+            update.meaning(),
+            inverse_name(update),
+            update.adjoint(),
+        );
+    }
+    text
+}
+
+fn operands(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Accumulate => "target, sources of f",
+        Shape::Single => "target",
+        Shape::Exchange => "target, target",
+        Shape::Rotate => "target, target, angle",
+        Shape::Condition => "condition",
+        Shape::Branch => "partner, condition",
+        Shape::Boundary => "none: never written",
+        Shape::Call => "procedure(arguments)",
+        Shape::CallVia => "cell(arguments)",
+        Shape::Parallel => "procedure(arguments), …",
+        Shape::Show => "source",
+        Shape::Switch => "none",
+    }
+}
+
+/// The numbers over which an update is legal; those that exist so far, if there are any.
+fn over(update: Update) -> String {
+    let exists = |over: &&Over| matches!(over, Over::Integers | Over::AdditiveReals);
+    let existing: Vec<&str> = update.over().iter().filter(exists).map(|&over| numbers(over)).collect();
+    if existing.is_empty() {
+        update.over().iter().map(|&over| numbers(over)).collect::<Vec<_>>().join(", ")
+    } else {
+        existing.join(", ")
+    }
+}
+
+fn numbers(over: Over) -> &'static str {
+    match over {
+        Over::Integers => "integers",
+        Over::AdditiveReals => "reals",
+        Over::MultiplicativeReals => "multiplicative reals (none yet)",
+        Over::ComplexReals => "complex numbers (none yet)",
+    }
+}
+
+fn inverse_name(update: Update) -> String {
+    match update.is_reversible() {
+        true => format!("`{}`", update.inverse().name()),
+        false => "none: bits are erased".to_owned(),
+    }
+}
+
+fn update_page(update: Update) -> String {
+    let mut text = format!("{}\n\n    {}\n\n", paragraph(update.doc()), update.meaning());
+    item(&mut text, "Operands", operands(update.shape()));
+    item(&mut text, "Over", &over(update));
+    let undoing = match update.is_reversible() {
+        true => format!("{}, {}", inverse_name(update), update.inverse().meaning()),
+        false => inverse_name(update),
+    };
+    item(&mut text, "Inverse", &undoing);
+    item(&mut text, "Adjoint", update.adjoint());
+    item(&mut text, "Example", &update_example(update).map_or(String::new(), |line| format!("`{line}`")));
+    item(&mut text, "Byte", &format!("0x{:02x}", update.byte()));
+    if let Some(what) = update.awaits() {
+        item(&mut text, "Not yet", &format!("{what} can be assembled, but not yet run"));
+    }
+    text
+}
+
+/// An instruction that uses an update.
+fn update_example(update: Update) -> Option<String> {
+    let operands = match update.shape() {
+        Shape::Accumulate => return Some(format!("{0} y, a`, `{0}.mul y, a, b", update.name())),
+        Shape::Single | Shape::Show => "y",
+        Shape::Exchange => "x, y",
+        Shape::Rotate => "x, y, angle",
+        Shape::Condition => "a < b",
+        Shape::Branch => "partner, a < b",
+        Shape::Boundary => return None,
+        Shape::Call => "p(a, b)",
+        Shape::CallVia => "c(a, b)",
+        Shape::Parallel => "p(a), q(b)",
+        Shape::Switch => return Some(update.name().to_owned()),
+    };
+    Some(format!("{} {operands}", update.name()))
+}
+
+/// A line of a page, unless there is nothing to say.
+fn item(text: &mut String, title: &str, content: &str) {
+    if !content.is_empty() {
+        let _ = writeln!(text, "- {title}: {content}");
+    }
+}
+
+// ---- functions ----
+
+fn functions_table(group: Group) -> String {
+    let mut text = String::from("| byte | function | forms | f | derivatives | edges |\n");
+    text.push_str("|---|---|---|---|---|---|\n");
+    for function in rows(group) {
+        let formulas = FunctionFormulas::of(function);
+        let _ = writeln!(
+            text,
+            "| 0x{:02x} | `{}` | {} | {} | {} | {} |",
+            function.byte(),
+            function.name(),
+            forms(function).join("; "),
+            formulas.values.join("; "),
+            formulas.partials.iter().map(|(_, partial)| partial.as_str()).collect::<Vec<_>>().join("; "),
+            if function.edges().is_empty() { "none" } else { function.edges() },
+        );
+    }
+    text
+}
+
+fn forms(function: Function) -> Vec<String> {
+    function.forms().map(|form| form_name(form, function.arity())).collect()
+}
+
+fn form_name(form: Form, arity: usize) -> String {
+    let sources: Vec<&str> = (0..arity).map(|n| form.source(n).name()).collect();
+    format!("({}) → {}", sources.join(", "), form.result().name())
+}
+
+/// The formulas of a row with the sources a and b.
+struct FunctionFormulas {
+    /// One, where the forms agree in text.
+    values: Vec<String>,
+    /// ∂f/∂a and ∂f/∂b with their formulas.
+    partials: Vec<(&'static str, String)>,
+    parts: Vec<String>,
+}
+
+impl FunctionFormulas {
+    fn of(function: Function) -> FunctionFormulas {
+        let arena = Formulas::new();
+        let (a, b) = (arena.leaf("a"), arena.leaf("b"));
+        let mut values: Vec<_> =
+            function.forms().filter_map(|form| arena.value(function, form, a, b).ok()).collect();
+        values.dedup();
+        let sources = (0..function.arity()).zip(["∂f/∂a", "∂f/∂b"]);
+        let partials: Vec<_> = sources
+            .filter_map(|(n, name)| {
+                let partial = |form| arena.partial(function, form, n, a, b).ok();
+                function.forms().find_map(partial).map(|partial| (name, partial))
+            })
+            .collect();
+        let count = values.len();
+        let roots: Vec<_> = values.into_iter().chain(partials.iter().map(|&(_, partial)| partial)).collect();
+        let mut texts: Vec<String> = Vec::new();
+        let spelled = arena.spell(&roots);
+        texts.extend(spelled.formulas.into_iter().map(|formula| formula.text));
+        let names = partials.iter().map(|&(name, _)| name);
+        let partials = names.zip(texts.split_off(count)).collect();
+        FunctionFormulas { values: texts, partials, parts: spelled.parts }
+    }
+}
+
+fn function_page(function: Function) -> String {
+    let mut text = format!("{}\n\n", paragraph(function.doc()));
+    let formulas = FunctionFormulas::of(function);
+    let signature = ["f", "f(a)", "f(a, b)"][function.arity()];
+    for value in &formulas.values {
+        let _ = writeln!(text, "    {signature} = {value}");
+    }
+    for (name, partial) in &formulas.partials {
+        let _ = writeln!(text, "    {name} = {partial}");
+    }
+    if !formulas.parts.is_empty() {
+        let _ = writeln!(text, "    where {}", formulas.parts.join(", "));
+    }
+    text.push('\n');
+    item(&mut text, "Forms", &forms(function).join("; "));
+    item(&mut text, "Edges", function.edges());
+    item(&mut text, "Example", &function_example(function));
+    item(&mut text, "Byte", &format!("0x{:02x}", function.byte()));
+    text
+}
+
+/// An instruction that uses a function, and the value of the function for some sources.
+fn function_example(function: Function) -> String {
+    let sources = ["", ", a", ", a, b"][function.arity()];
+    let line = format!("`{} y{sources}`", compound(Update::Add, function));
+    let line = match function.order() {
+        Some(order) => format!("{line}, `assert a {} b`", order.symbol()),
+        None if function.is_condition() => format!("`br partner, {}`", function.name()),
+        None => line,
+    };
+    let values: Vec<String> = function.forms().map(|form| example_value(function, form)).collect();
+    if function.arity() == 0 { line } else { format!("{line}; {}", values.join(", ")) }
+}
+
+/// `f(7, 2) = 3`
+fn example_value(function: Function, form: Form) -> String {
+    let numbers = Arithmetic { words: Wide, reals: F64 };
+    let (ints, reals) = ([7, 2], [0.75, 2.0]);
+    let value = match form {
+        Form::Int => function.int(&numbers, ints[0], ints[1]).map(|v| v.to_string()),
+        Form::RealsToInt => function.reals_to_int(&numbers, reals[0], reals[1]).map(|v| v.to_string()),
+        Form::Real => function.real(&numbers, reals[0], reals[1]).map(|v| F64.text(v)),
+        Form::RealInt => function.real_int(&numbers, reals[0], ints[1]).map(|v| F64.text(v)),
+        Form::IntsToReal => function.ints_to_real(&numbers, ints[0], ints[1]).map(|v| F64.text(v)),
+    };
+    let sources: Vec<String> = (0..function.arity())
+        .map(|n| match form.source(n) {
+            Class::Int => ints[n].to_string(),
+            Class::Real => F64.text(reals[n]),
+        })
+        .collect();
+    format!("f({}) = {}", sources.join(", "), value.unwrap_or_else(|fault| fault.to_string()))
+}
+
+// ---- instructions ----
+
+/// An update applied to a function, if there is such an instruction.
+fn instruction_page(update: Update, function: Function) -> Option<String> {
+    let legal = |form: &Form| match form.result() {
+        Class::Int => update.over().contains(&Over::Integers),
+        Class::Real => update.over().iter().any(|&over| over != Over::Integers),
+    };
+    let forms: Vec<Form> = function.forms().filter(legal).collect();
+    // Gradients concern the form with a real target, if there is one.
+    let form = forms.iter().find(|form| form.result() == Class::Real).or(forms.first()).copied()?;
+    if update.shape() != Shape::Accumulate {
+        return None;
+    }
+    let mut terms = vec![Term::cell("y", form.result())];
+    let sources = ["a", "b"].into_iter().enumerate().take(function.arity());
+    terms.extend(sources.map(|(n, name)| Term::cell(name, form.source(n))));
+    let operands: Vec<&str> = terms.iter().map(|term| term.name.as_str()).collect();
+    let operands = operands.join(", ");
+    let card = card::describe(update, function, &terms);
+
+    let mut text = format!("{} {operands}\n\n", compound(update, function));
+    let _ = writeln!(text, "{} {}\n", paragraph(update.doc()), paragraph(function.doc()));
+    write_card(&mut text, &card);
+    let names: Vec<String> = forms.into_iter().map(|form| form_name(form, function.arity())).collect();
+    item(&mut text, "Forms", &names.join("; "));
+    if update.is_reversible() {
+        item(&mut text, "Inverse", &format!("`{} {operands}`", compound(update.inverse(), function)));
+    } else {
+        item(&mut text, "Inverse", &inverse_name(update));
+    }
+    item(&mut text, "Edges", function.edges());
+    item(&mut text, "Bytes", &format!("0x{:02x} 0x{:02x}", update.byte(), function.byte()));
+    Some(text)
+}
+
+fn write_card(text: &mut String, card: &Card) {
+    let _ = writeln!(text, "    forward   {}", card.equation);
+    if let Some(inverse) = &card.inverse {
+        let _ = writeln!(text, "    backward  {inverse}");
+    }
+    let titles = std::iter::once("adjoint").chain(std::iter::repeat(""));
+    for (title, line) in titles.zip(&card.adjoint) {
+        let _ = writeln!(text, "    {title:<9} {line}");
+    }
+    if !card.parts.is_empty() {
+        let _ = writeln!(text, "    where     {}", card.parts.join(", "));
+    }
+    text.push('\n');
+}

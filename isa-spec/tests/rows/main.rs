@@ -1,0 +1,15 @@
+//! The rows against what the manual says of them, by computations that share no code with them.
+
+mod bytes;
+mod cards;
+mod derivatives;
+mod dual;
+mod edges;
+mod formulas;
+mod integers;
+#[cfg(feature = "mutants")]
+mod mutants;
+mod names;
+mod numbers;
+mod reals;
+mod systems;

@@ -1,0 +1,285 @@
+//! What runs of programs have exercised: rows, forms, outcomes of branches, kinds of operands, depths
+//! of calls. It watches a machine step by step and asks its module; knows no generator.
+
+use std::collections::BTreeSet;
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::{Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range};
+use reviver_isa::module::{Extent, Module, Procedure};
+use reviver_isa::update::{Over, Shape, Update};
+use reviver_vm::{Machine, Travel};
+
+use crate::run::{End, travel};
+
+/// Everything seen so far, each thing as a short text.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    seen: BTreeSet<String>,
+}
+
+impl Coverage {
+    pub fn has(&self, what: &str) -> bool {
+        self.seen.contains(what)
+    }
+
+    /// What of a list has not been seen.
+    pub fn missing(&self, wanted: impl IntoIterator<Item = String>) -> Vec<String> {
+        wanted.into_iter().filter(|what| !self.has(what)).collect()
+    }
+
+    fn see(&mut self, what: impl Into<String>) {
+        self.seen.insert(what.into());
+    }
+
+    /// Runs a machine forward and notes what its steps exercise.
+    pub fn watch(&mut self, mut machine: Machine, longest: u64) -> End {
+        for _ in 0..longest {
+            let before = (machine.state().position, machine.state().inverted);
+            let depth = machine.state().calls.len();
+            let end = travel(&mut machine, Travel::Forward, 1);
+            if end != End::Budget {
+                return end;
+            }
+            self.step(&machine, before, depth);
+        }
+        End::Budget
+    }
+
+    /// Notes the step that a machine has just made.
+    fn step(&mut self, machine: &Machine, (position, inverted): (u32, bool), depth: usize) {
+        let program = machine.program().clone();
+        let at = if inverted { position - 1 } else { position };
+        let module = program.module();
+        let procedure = &module.procedures[program.procedure_of(at)];
+        let instruction = &module.code[at as usize];
+        let update = if inverted { instruction.update.inverse() } else { instruction.update };
+        self.depth(machine);
+        if update.shape() == Shape::Branch {
+            let straight = if inverted { at } else { at + 1 };
+            let jumped = machine.state().position != straight;
+            self.branch(module, procedure, instruction, update, jumped);
+            return;
+        }
+        self.instruction(module, procedure, instruction, update);
+        if machine.state().calls.len() < depth {
+            self.see(if inverted { "exit through the entry" } else { "exit" });
+        }
+    }
+
+    fn depth(&mut self, machine: &Machine) {
+        let state = machine.state();
+        for deep in 1..=state.calls.len().min(4) {
+            self.see(format!("call depth {deep}"));
+        }
+        // Two uncalls one inside the other make the machine run forward again.
+        let inside: Vec<bool> = state.calls.iter().map(|call| call.inverted).chain([state.inverted]).collect();
+        let turns = inside.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        if turns >= 2 && !state.inverted {
+            self.see("uncall inside uncall");
+        }
+        if state.frame.ints < state.ints.len() as u32 && !state.calls.is_empty() {
+            self.see("frame with integers");
+        }
+        if state.frame.reals < state.reals.len() as u32 && !state.calls.is_empty() {
+            self.see("frame with reals");
+        }
+    }
+
+    fn branch(
+        &mut self,
+        module: &Module,
+        procedure: &Procedure,
+        instruction: &Instruction,
+        update: Update,
+        jumped: bool,
+    ) {
+        let class = instruction.operands.first().map_or(Class::Int, |o| class(module, procedure, o));
+        let condition = instruction.function.name();
+        let outcome = if jumped { "taken" } else { "passed" };
+        self.see(branch(update, condition, class, outcome));
+        instruction.operands.iter().for_each(|operand| self.operand(module, procedure, operand));
+        if let (true, Link::Partner(partner)) = (jumped, &instruction.link) {
+            let landing = &module.code[*partner as usize];
+            self.see(branch(update.inverse(), landing.function.name(), class, "joined"));
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        module: &Module,
+        procedure: &Procedure,
+        instruction: &Instruction,
+        update: Update,
+    ) {
+        let classes: Vec<Class> =
+            instruction.operands.iter().map(|operand| class(module, procedure, operand)).collect();
+        match (classes.as_slice(), update.shape()) {
+            ([target, sources @ ..], Shape::Accumulate) => {
+                self.see(row(update, *target));
+                let fits = |form: &Form| {
+                    form.result() == *target
+                        && sources.iter().enumerate().all(|(n, class)| form.source(n) == *class)
+                };
+                if let Some(form) = instruction.function.forms().find(fits) {
+                    self.see(function(instruction.function, form));
+                }
+            }
+            ([first, ..], _) => self.see(row(update, *first)),
+            ([], _) => self.see(update.name()),
+        }
+        instruction.operands.iter().for_each(|operand| self.operand(module, procedure, operand));
+        if let Link::Calls(calls) = &instruction.link {
+            let arguments = calls.iter().flat_map(|call| &call.arguments);
+            arguments.for_each(|argument| self.argument(module, procedure, argument));
+        }
+    }
+
+    fn operand(&mut self, module: &Module, procedure: &Procedure, operand: &Operand) {
+        let Operand::Place(place) = operand else {
+            self.see("immediate");
+            return;
+        };
+        let base = match place.base {
+            Base::Global(_) => "global",
+            Base::Frame(_) => "frame",
+            Base::Parameter(_) => "parameter",
+        };
+        self.see(format!("{base} {}", subscript(module, procedure, place)));
+    }
+
+    fn argument(&mut self, module: &Module, procedure: &Procedure, argument: &Argument) {
+        match argument {
+            Argument::Scalar(operand) => {
+                self.see("scalar argument");
+                self.operand(module, procedure, operand);
+            }
+            Argument::Slice(slice) => self.see(match slice.range {
+                Range::Whole => "whole slice",
+                Range::Span { step: 1, .. } => "span",
+                Range::Span { .. } => "span with a step",
+                Range::Row(_) => "row",
+                Range::Column(_) => "column",
+            }),
+        }
+    }
+}
+
+/// How a cell is reached.
+fn subscript(module: &Module, procedure: &Procedure, place: &Place) -> &'static str {
+    let extent = module.declaration(procedure, place.base).map(|declaration| declaration.extent);
+    let computed = place.index.as_deref().is_some_and(|index| index.terms().any(|term| term.cell.is_some()));
+    match (extent, place.index.as_deref(), computed) {
+        (_, None, _) => "scalar",
+        (Some(Extent::Slice), _, true) => "slice, computed index",
+        (Some(Extent::Slice), _, false) => "slice, constant index",
+        (_, Some(Index::One(_)), true) => "vector, computed index",
+        (_, Some(Index::One(_)), false) => "vector, constant index",
+        (_, Some(Index::Two(..)), true) => "matrix, computed index",
+        (_, Some(Index::Two(..)), false) => "matrix, constant index",
+    }
+}
+
+fn class(module: &Module, procedure: &Procedure, operand: &Operand) -> Class {
+    match operand {
+        Operand::Int(_) | Operand::Mode => Class::Int,
+        Operand::Real(_) => Class::Real,
+        Operand::Place(place) => {
+            module.declaration(procedure, place.base).map_or(Class::Int, |declaration| declaration.class)
+        }
+    }
+}
+
+fn row(update: Update, class: Class) -> String {
+    format!("{} {}", update.name(), class.name())
+}
+
+fn function(function: Function, form: Form) -> String {
+    format!("{} {form:?}", function.name())
+}
+
+fn branch(update: Update, condition: &str, class: Class, outcome: &str) -> String {
+    format!("{} {condition} {} {outcome}", update.name(), class.name())
+}
+
+/// Every row that the machine carries out, in every form and over every class.
+pub fn rows() -> Vec<String> {
+    let functions = Function::ALL.iter().copied().filter(|f| *f != Function::Always);
+    let forms = functions.flat_map(|f| f.forms().map(move |form| function(f, form)));
+    let updates = Update::ALL.iter().copied().flat_map(update_rows);
+    forms.chain(updates).collect()
+}
+
+/// The classes over which the machine carries out an update.
+fn update_rows(update: Update) -> Vec<String> {
+    let both = [Class::Int, Class::Real];
+    let legal = |class: Class| {
+        let needed = if class == Class::Int { Over::Integers } else { Over::AdditiveReals };
+        update.over().contains(&needed)
+    };
+    match update.shape() {
+        Shape::Accumulate | Shape::Single | Shape::Exchange | Shape::Rotate | Shape::Show => {
+            both.into_iter().filter(|&class| legal(class)).map(|class| row(update, class)).collect()
+        }
+        Shape::Condition => both.map(|class| row(update, class)).to_vec(),
+        Shape::Call => vec![update.name().to_owned()],
+        // Branches are counted by outcome; the rest can't be run yet, or is no step of its own.
+        Shape::Branch | Shape::Boundary | Shape::CallVia | Shape::Parallel | Shape::Switch => Vec::new(),
+    }
+}
+
+/// Both outcomes of every branch half, for every comparison of every class.
+pub fn outcomes() -> Vec<String> {
+    let mut all = Vec::new();
+    for update in [Update::Br, Update::From] {
+        for condition in Function::ALL.iter().filter(|f| f.is_condition()) {
+            if *condition == Function::Always {
+                all.push(branch(update, condition.name(), Class::Int, "taken"));
+                all.push(branch(update, condition.name(), Class::Int, "joined"));
+                continue;
+            }
+            for class in [Class::Int, Class::Real] {
+                for outcome in ["taken", "passed", "joined"] {
+                    all.push(branch(update, condition.name(), class, outcome));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Depths, places and ways to pass them.
+pub fn places() -> Vec<String> {
+    let mut all: Vec<String> = [
+        "call depth 1",
+        "call depth 2",
+        "call depth 3",
+        "call depth 4",
+        "uncall inside uncall",
+        "exit",
+        "exit through the entry",
+        "frame with integers",
+        "frame with reals",
+        "immediate",
+        "scalar argument",
+        "whole slice",
+        "span",
+        "span with a step",
+        "row",
+        "column",
+        "parameter scalar",
+        "parameter slice, constant index",
+        "parameter slice, computed index",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for base in ["global", "frame"] {
+        all.push(format!("{base} scalar"));
+        for array in ["vector", "matrix"] {
+            for index in ["constant", "computed"] {
+                all.push(format!("{base} {array}, {index} index"));
+            }
+        }
+    }
+    all
+}
+

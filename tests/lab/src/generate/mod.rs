@@ -1,0 +1,177 @@
+//! Random programs, as text. They are valid by construction, and most run to their end: what a
+//! statement relies on (an index in bounds, an exit condition, a vacant cell) is arranged for when
+//! it is written. A profile with risk breaks such arrangements here and there.
+//!
+//! Knows the language and what each function accepts; knows no assembler and no machine.
+
+mod block;
+mod condition;
+mod control;
+mod declare;
+mod facts;
+mod flat;
+mod operand;
+mod procedure;
+mod scope;
+mod storage;
+mod update;
+mod writer;
+
+use reviver_isa::module::{RealSystem, Word};
+
+use crate::rng::Rng;
+use writer::{Place, Writer};
+
+/// The kind of program to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    pub word: Word,
+    pub real: RealSystem,
+    /// Statements of main, without those in blocks.
+    pub statements: usize,
+    pub procedures: usize,
+    /// Steps that a run takes, about, at most.
+    pub steps: u64,
+    /// In percent, how often to do what may trap.
+    pub risk: u32,
+    /// With `overwrite` and `erase`.
+    pub lossy: bool,
+}
+
+impl Profile {
+    /// A small program of the default numbers that neither risks nor loses anything.
+    pub fn plain() -> Profile {
+        Profile {
+            word: Word::W64,
+            real: RealSystem::F64,
+            statements: 8,
+            procedures: 2,
+            steps: 2000,
+            risk: 0,
+            lossy: false,
+        }
+    }
+
+    /// The kind that belongs to a seed: every combination of numbers comes up, one program in five
+    /// takes risks, one in ten loses information.
+    pub fn of_seed(seed: u64) -> Profile {
+        let mut rng = Rng::new(seed ^ 0x7072_6f66_696c_6573);
+        let fixed = *rng.pick(&[43, 43, 16, 32, 48, 52]);
+        Profile {
+            word: *rng.pick(&[Word::W8, Word::W16, Word::W32, Word::W64, Word::W64]),
+            real: *rng.pick(&[RealSystem::F64, RealSystem::F64, RealSystem::F32, RealSystem::Fixed(fixed)]),
+            statements: 3 + rng.below(12),
+            procedures: rng.below(5),
+            steps: *rng.pick(&[300, 1000, 3000]),
+            risk: if rng.chance(20) { 6 } else { 0 },
+            lossy: rng.chance(10),
+        }
+    }
+}
+
+/// The program of a seed.
+pub fn program(seed: u64, profile: &Profile) -> String {
+    let mut writer = Writer::new(seed, profile);
+    writer.settings();
+    writer.constants();
+    writer.shared_globals();
+    (0..2).for_each(|_| writer.macro_definition());
+    let head = writer.take_lines();
+    let procedures = (0..profile.procedures).map(|_| writer.procedure()).collect::<Vec<_>>().concat();
+    writer.main();
+    let (main, frame) = (writer.take_lines(), writer.take_frame());
+    let tape = match writer.tape.as_slice() {
+        [] => Vec::new(),
+        entries => vec![format!("{}{}", crate::subject::TAPE, entries.join(", "))],
+    };
+    let comment = format!("; the program of seed {seed}");
+    let lines = [vec![comment], tape, head, frame, main, procedures].concat();
+    lines.join("\n") + "\n"
+}
+
+/// A kind of statement: writes one, or says that it can't here.
+type Kind = fn(&mut Writer<'_>) -> bool;
+
+/// Statements without a body, by how often they are wanted.
+const FLAT: [(usize, Kind); 13] = [
+    (14, |w| w.accumulate()),
+    (2, |w| w.contribute()),
+    (3, |w| w.swap()),
+    (3, |w| w.rotate()),
+    (3, |w| w.involute()),
+    (2, |w| w.assertion()),
+    (1, |w| w.show()),
+    (2, |w| w.exchange()),
+    (1, |w| w.turn_around()),
+    (2, |w| w.leave_behind()),
+    (2, |w| w.macro_use()),
+    (5, |w| w.call()),
+    (6, |w| w.lose()),
+];
+
+/// Statements with a body.
+const BLOCKS: [(usize, Kind); 17] = [
+    (5, |w| w.branch()),
+    (2, |w| w.marked_branch()),
+    (5, |w| w.counted()),
+    (3, |w| w.counted_loop()),
+    (2, |w| w.real_loop()),
+    (3, |w| w.flat_skip()),
+    (2, |w| w.flat_choice()),
+    (2, |w| w.flat_while()),
+    (2, |w| w.flat_repeat()),
+    (2, |w| w.flat_crossing()),
+    (8, |w| w.local()),
+    (3, |w| w.raised()),
+    (4, |w| w.computed()),
+    (3, |w| w.shelved()),
+    (3, |w| w.called_and_taken_back()),
+    (2, |w| w.echo()),
+    (1, |w| w.pour()),
+];
+
+/// Blocks are nested no deeper than this.
+const DEEPEST: usize = 4;
+
+impl Writer<'_> {
+    /// The statements of main.
+    fn main(&mut self) {
+        self.main_globals();
+        self.place = Place::Trunk;
+        self.times = 1;
+        self.room = self.profile.steps;
+        for _ in 0..self.profile.statements {
+            self.statement();
+        }
+    }
+
+    /// One to `most` statements.
+    fn statements(&mut self, most: usize) {
+        let count = 1 + self.rng.below(most);
+        (0..count).for_each(|_| self.statement());
+    }
+
+    /// One statement of any kind that is possible here.
+    fn statement(&mut self) {
+        for _ in 0..8 {
+            let deep = self.nesting >= DEEPEST || self.room < 60;
+            let block = !deep && self.rng.chance(if self.nesting == 0 { 60 } else { 40 });
+            let kinds: &[(usize, Kind)] = if block { &BLOCKS } else { &FLAT };
+            let kind = self.kind(kinds);
+            if kind(self) {
+                return;
+            }
+        }
+        self.assertion();
+    }
+
+    fn kind(&mut self, kinds: &[(usize, Kind)]) -> Kind {
+        let mut n = self.rng.below(kinds.iter().map(|(weight, _)| weight).sum());
+        let chosen = kinds.iter().find(|(weight, _)| {
+            let here = n < *weight;
+            n = n.wrapping_sub(*weight);
+            here
+        });
+        chosen.map_or(|w| w.accumulate(), |(_, kind)| *kind)
+    }
+}

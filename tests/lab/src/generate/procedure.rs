@@ -1,0 +1,351 @@
+//! Procedures, their calls, and macros. A procedure works from both ends, whatever it is passed
+//! within the facts of its parameters, so that any call can be an uncall.
+
+use reviver_isa::instruction::Class;
+
+use super::facts::{Fact, Ints};
+use super::operand::Term;
+use super::scope::{Extent, Id, Variable};
+use super::writer::{Place, Writer, class_suffix};
+
+/// How a parameter is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Use {
+    /// `in`
+    Read,
+    /// `inout`
+    Change,
+    /// `inout`, and back at its value in the end: the depth of a recursion.
+    Restore,
+}
+
+#[derive(Clone, Debug)]
+struct Parameter {
+    name: String,
+    class: Class,
+    usage: Use,
+    /// A slice has at least this many cells.
+    slice: Option<i64>,
+    fact: Fact,
+}
+
+/// A finished procedure.
+#[derive(Clone, Debug)]
+pub(super) struct Procedure {
+    name: String,
+    parameters: Vec<Parameter>,
+    /// Steps that a call takes at most, about.
+    cost: u64,
+}
+
+/// A finished macro: its first parameter is changed, its second read.
+#[derive(Clone, Debug)]
+pub(super) struct Macro {
+    name: String,
+    class: Class,
+}
+
+/// A call as text, and what has to stand around it.
+struct Call {
+    before: Vec<String>,
+    callee: String,
+    after: Vec<String>,
+}
+
+impl Parameter {
+    fn declared(&self) -> String {
+        let passing = if self.usage == Use::Read { "in" } else { "inout" };
+        let slice = if self.slice.is_some() { "[]" } else { "" };
+        format!("{passing} {}{slice}{}", self.name, class_suffix(self.class))
+    }
+
+    fn variable(&self) -> Variable {
+        let extent = self.slice.map_or(Extent::Scalar, Extent::Vector);
+        let variable = Variable::new(self.name.clone(), self.class, extent, self.fact);
+        if self.usage == Use::Change { variable } else { variable.fixed() }
+    }
+}
+
+impl Writer<'_> {
+    /// The lines of a procedure that may call those before it, and perhaps itself.
+    pub fn procedure(&mut self) -> Vec<String> {
+        let recursive = self.rng.chance(25);
+        let name = self.name("p");
+        let parameters = self.parameters(recursive);
+        for parameter in &parameters {
+            self.scope.push(parameter.variable());
+        }
+        self.place = Place::Enclosed;
+        self.times = 4;
+        self.room = self.profile.steps / 12;
+        let share = self.room;
+        let depth = match parameters.first().map(|p| p.fact) {
+            Some(Fact::Int(range)) if recursive => Some(range.hi),
+            _ => None,
+        };
+        match depth {
+            Some(depth) => self.recursion(&name, &parameters, depth),
+            None => self.nested(Place::Enclosed, |w| w.statements(4)),
+        }
+        parameters.iter().for_each(|_| self.scope.pop());
+        let cost = share - self.room + 6;
+        self.finish(&name, &parameters);
+        self.procedures.push(Procedure { name, parameters, cost });
+        self.take_lines()
+    }
+
+    /// Puts head, frame and end around the body that has just been written.
+    fn finish(&mut self, name: &str, parameters: &[Parameter]) {
+        let body = self.take_lines();
+        let declared: Vec<String> = parameters.iter().map(Parameter::declared).collect();
+        let frame = self.take_frame();
+        self.line(format!(".proc {name}({})", declared.join(", ")));
+        frame.into_iter().chain(body).for_each(|line| self.line(line));
+        self.line(".end");
+        self.line("");
+    }
+
+    fn parameters(&mut self, recursive: bool) -> Vec<Parameter> {
+        let count = self.rng.within(1..=4);
+        let mut parameters: Vec<Parameter> = (0..count).map(|_| self.parameter()).collect();
+        if recursive {
+            let usage = if self.rng.chance(50) { Use::Read } else { Use::Restore };
+            let depth = self.rng.within(2..=4);
+            let fact = Fact::Int(Ints::new(0, depth));
+            let name = self.name("n");
+            parameters.insert(0, Parameter { name, class: Class::Int, usage, slice: None, fact });
+        }
+        parameters
+    }
+
+    fn parameter(&mut self) -> Parameter {
+        let (name, class) = (self.name("a"), self.class());
+        let any = self.numbers().any(class);
+        let narrow = Fact::Int(Ints::new(0, self.rng.within(1..=3)));
+        let (usage, slice, fact) = match self.rng.below(10) {
+            0..=3 => (Use::Change, None, any),
+            4 => (Use::Read, None, any),
+            5 if class == Class::Int => (Use::Read, None, narrow),
+            5..=7 => (Use::Change, Some(self.rng.within(1..=3)), any),
+            _ => (Use::Read, Some(self.rng.within(1..=3)), any),
+        };
+        Parameter { name, class, usage, slice, fact }
+    }
+
+    /// Work, the same with a smaller number, and more work, as long as the number isn't 0.
+    fn recursion(&mut self, name: &str, parameters: &[Parameter], depth: i64) {
+        let number = &parameters[0];
+        let n = number.name.clone();
+        self.line(format!("if {n} > 0"));
+        self.repeated(depth as u64, |w| {
+            w.nested(Place::Enclosed, |w| {
+                w.statements(2);
+                w.recur(name, number, parameters);
+                w.statements(2);
+            });
+        });
+        self.line(format!("fi {n} > 0"));
+    }
+
+    fn recur(&mut self, name: &str, number: &Parameter, parameters: &[Parameter]) {
+        let (n, update) = (&number.name, if self.rng.chance(75) { "call" } else { "uncall" });
+        let rest: String = parameters.iter().skip(1).map(|p| format!(", {}", p.name)).collect();
+        if number.usage == Use::Restore {
+            self.line(format!("sub {n}, 1"));
+            self.line(format!("{update} {name}({n}{rest})"));
+            self.line(format!("add {n}, 1"));
+        } else {
+            let smaller = self.name("k");
+            self.line(format!("local {smaller} = diff({n}, 1)"));
+            self.line(format!("{update} {name}({smaller}{rest})"));
+            self.line(format!("delocal {smaller} = diff({n}, 1)"));
+        }
+    }
+
+    /// `call p(…)` or `uncall p(…)`
+    pub fn call(&mut self) -> bool {
+        let Some(call) = self.prepare_call() else { return false };
+        let update = if self.rng.chance(60) { "call" } else { "uncall" };
+        call.before.iter().for_each(|line| self.line(line));
+        self.line(format!("{update} {}", call.callee));
+        call.after.iter().for_each(|line| self.line(line));
+        true
+    }
+
+    /// A call, something else, and the call taken back.
+    pub fn called_and_taken_back(&mut self) -> bool {
+        let mark = self.scope.mark();
+        let room = self.room;
+        let Some(call) = self.prepare_call() else { return false };
+        let (there, back) =
+            if self.rng.chance(60) { ("call", "uncall") } else { ("uncall", "call") };
+        call.before.iter().for_each(|line| self.line(line));
+        self.line(format!("{there} {}", call.callee));
+        let touched = self.scope.touched_since(mark);
+        self.room = self.room.saturating_sub(room - self.room);
+        self.scope.freeze(&touched);
+        self.nested(Place::Enclosed, |w| w.statements(2));
+        self.scope.thaw(&touched);
+        self.line(format!("{back} {}", call.callee));
+        call.after.iter().for_each(|line| self.line(line));
+        true
+    }
+
+    /// A call that fits the room that is left, with arguments.
+    fn prepare_call(&mut self) -> Option<Call> {
+        let affordable: Vec<usize> =
+            (0..self.procedures.len()).filter(|&n| self.procedures[n].cost * 2 < self.room).collect();
+        if affordable.is_empty() {
+            return None;
+        }
+        // Later procedures call earlier ones: they make the deeper calls.
+        let choice = self.rng.below(affordable.len()).max(self.rng.below(affordable.len()));
+        let procedure = self.procedures[affordable[choice]].clone();
+        let mut call = Call { before: Vec::new(), callee: String::new(), after: Vec::new() };
+        let mut taken = Vec::new();
+        let mut arguments = Vec::new();
+        for parameter in &procedure.parameters {
+            arguments.push(self.argument(parameter, &mut taken, &mut call)?);
+        }
+        taken.iter().for_each(|&(id, _)| self.scope.touch(id));
+        call.callee = format!("{}({})", procedure.name, arguments.join(", "));
+        self.room = self.room.saturating_sub(procedure.cost);
+        Some(call)
+    }
+
+    fn argument(
+        &mut self,
+        parameter: &Parameter,
+        taken: &mut Vec<(Id, Use)>,
+        call: &mut Call,
+    ) -> Option<String> {
+        match (parameter.usage, parameter.slice) {
+            (Use::Restore, _) => Some(self.depth_argument(parameter, call)),
+            (Use::Read, None) if self.rng.chance(25) => Some(self.constant_argument(parameter)),
+            (Use::Read, None) if parameter.fact != self.numbers().any(parameter.class) => {
+                Some(self.range_argument(parameter, taken))
+            }
+            (_, slice) => {
+                let id = self.free_variable(parameter, taken)?;
+                taken.push((id, parameter.usage));
+                Some(match slice {
+                    None => self.cell_of(id).text,
+                    Some(least) => self.slice_of(id, least),
+                })
+            }
+        }
+    }
+
+    /// A cell of the frame that holds how deep to go.
+    fn depth_argument(&mut self, parameter: &Parameter, call: &mut Call) -> String {
+        let Fact::Int(range) = parameter.fact else { return "0".into() };
+        let depth = self.rng.within(range.lo..=range.hi);
+        let cell = self.ancilla(Class::Int, Extent::Scalar, parameter.fact).name;
+        call.before.push(format!("add {cell}, {depth}"));
+        call.after.push(format!("sub {cell}, {depth}"));
+        cell
+    }
+
+    fn constant_argument(&mut self, parameter: &Parameter) -> String {
+        match parameter.fact {
+            Fact::Int(range) if range.hi.saturating_sub(range.lo) < 32 => {
+                self.rng.within(range.lo..=range.hi).to_string()
+            }
+            _ => self.literal(parameter.class).text,
+        }
+    }
+
+    /// A cell whose range fits the parameter's, or a constant.
+    fn range_argument(&mut self, parameter: &Parameter, taken: &mut Vec<(Id, Use)>) -> String {
+        let Fact::Int(wanted) = parameter.fact else { return "0".into() };
+        let fits = |range: Ints| wanted.lo <= range.lo && range.hi <= wanted.hi;
+        let cells = self.scope.find(|v| v.range().is_some_and(fits));
+        if cells.is_empty() {
+            return self.constant_argument(parameter);
+        }
+        let id = *self.rng.pick(&cells);
+        taken.push((id, Use::Read));
+        self.spell(&Term { cell: Some(id), offset: 0 })
+    }
+
+    /// A variable that may be passed beside those already taken.
+    fn free_variable(&mut self, parameter: &Parameter, taken: &[(Id, Use)]) -> Option<Id> {
+        let reads = parameter.usage == Use::Read;
+        let clashes = |id: Id| taken.iter().any(|&(other, usage)| other == id && !(reads && usage == Use::Read));
+        let large_enough = |extent: Extent| match (parameter.slice, extent) {
+            (None, _) => true,
+            (Some(least), Extent::Vector(n)) => n >= least,
+            (Some(least), Extent::Matrix(rows, columns)) => rows.max(columns) >= least,
+            (Some(_), Extent::Scalar) => false,
+        };
+        let fits = |v: &Variable| {
+            v.class == parameter.class && v.passable && (reads || v.frozen == 0) && large_enough(v.extent)
+        };
+        let candidates: Vec<Id> = self.scope.find(fits).into_iter().filter(|&id| !clashes(id)).collect();
+        if candidates.is_empty() { None } else { Some(*self.rng.pick(&candidates)) }
+    }
+
+    /// An array, or a part of it with at least so many cells.
+    fn slice_of(&mut self, id: Id, least: i64) -> String {
+        let Variable { name, extent, .. } = self.scope.get(id).clone();
+        match extent {
+            Extent::Matrix(rows, columns) => {
+                let row = self.index(rows);
+                let column = self.index(columns);
+                self.touch_terms(&[&row, &column]);
+                match self.rng.below(3) {
+                    0 if columns >= least => format!("{name}[{}, ..]", self.spell(&row)),
+                    1 if rows >= least => format!("{name}[.., {}]", self.spell(&column)),
+                    _ => name,
+                }
+            }
+            Extent::Vector(n) if self.rng.chance(65) => self.span_of(&name, n, least),
+            _ => name,
+        }
+    }
+
+    /// `A[2..5]`, `A[i..i+2]` or `A[0..5 step 2]`
+    fn span_of(&mut self, name: &str, length: i64, least: i64) -> String {
+        if self.rng.chance(25) && (length + 1) / 2 >= least {
+            return format!("{name}[0..{length} step 2]");
+        }
+        let cells = self.rng.within(least..=length);
+        let from = self.index(length - cells + 1);
+        let to = Term { offset: from.offset + cells, ..from.clone() };
+        self.touch_terms(&[&from]);
+        format!("{name}[{}..{}]", self.spell(&from), self.spell(&to))
+    }
+
+    fn touch_terms(&mut self, terms: &[&Term]) {
+        terms.iter().filter_map(|term| term.cell).for_each(|id| self.scope.touch(id));
+    }
+
+    /// Writes a macro of a few updates.
+    pub fn macro_definition(&mut self) {
+        let (name, class) = (self.name("m"), self.class());
+        let updates: &[&str] = match class {
+            Class::Int => &["add a, b", "xor.and a, b, 3", "neg a", "rol a, 1", "sub.square a, b", "not a"],
+            Class::Real => &["add a, b", "sub.sin a, b", "neg a", "add.mul a, b, 0.5", "sub.atan2 a, b, 1.0"],
+        };
+        self.line(format!(".macro {name}(a, b)"));
+        for _ in 0..self.rng.within(1..=3) {
+            let update = *self.rng.pick(updates);
+            self.line(format!("    {update}"));
+        }
+        self.line(".endm");
+        self.macros.push(Macro { name, class });
+    }
+
+    /// Uses a macro or its inverse.
+    pub fn macro_use(&mut self) -> bool {
+        if self.macros.is_empty() || self.times > 64 {
+            return false;
+        }
+        let Macro { name, class } = self.rng.pick(&self.macros.clone()).clone();
+        let Some(a) = self.target(class) else { return false };
+        let b = self.source(class, &[&a]);
+        let undo = if self.rng.chance(40) { "undo " } else { "" };
+        self.line(format!("{undo}{name} {}, {}", a.text, b.text));
+        true
+    }
+}

@@ -1,0 +1,39 @@
+//! The laws: what holds for every program, whatever it computes. Each is a function from a program
+//! to nothing, or to a sentence that says how it was broken. Knows no generator.
+
+mod motion;
+mod text;
+
+use crate::subject::Subject;
+
+/// A law by name.
+#[derive(Clone, Copy)]
+pub struct Law {
+    pub name: &'static str,
+    pub check: fn(&Subject) -> Result<(), String>,
+}
+
+/// Every law.
+pub const ALL: &[Law] = &[
+    Law { name: "there and back", check: motion::there_and_back },
+    Law { name: "any walk arrives at the same state", check: motion::any_walk },
+    Law { name: "a run resumes from every saved state", check: motion::resume_anywhere },
+    Law { name: "a trap changes nothing", check: motion::traps_change_nothing },
+    Law { name: "a run can begin at the end", check: motion::begun_at_the_end },
+    Law { name: "exact numbers need no history", check: motion::no_history },
+    Law { name: "a history changes nothing forward", check: motion::history_is_silent },
+    Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
+    Law { name: "inverting twice is nothing", check: text::inverse_twice },
+    Law { name: "disassembling and assembling is nothing", check: text::disassembly },
+    Law { name: "formatting changes no program", check: text::formatting },
+];
+
+/// The law of a name.
+pub fn named(name: &str) -> Option<Law> {
+    ALL.iter().copied().find(|law| law.name == name)
+}
+
+/// An error unless both are equal.
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
+}

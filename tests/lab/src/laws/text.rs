@@ -1,0 +1,138 @@
+//! Laws of the text: inversion, disassembly and formatting keep or turn around what a program means.
+
+use reviver_assembler::disassemble::disassemble;
+use reviver_assembler::source::{FileId, Sources};
+use reviver_assembler::{format, image, invert, parser, render};
+use reviver_isa::Module;
+use reviver_isa::module::Structure;
+use reviver_vm::digest::value_digest;
+use reviver_vm::state::State;
+use reviver_vm::{Program, Travel};
+
+use super::same;
+use crate::run::{End, LONGEST, trace, travel};
+use crate::subject::{Subject, module};
+
+fn source(text: &str) -> (Sources, FileId) {
+    let mut sources = Sources::new();
+    let file = sources.add("subject.rasm", text);
+    (sources, file)
+}
+
+/// The text of the inverse program.
+///
+/// # Errors
+/// Why the text can't be inverted.
+pub fn inverse(text: &str) -> Result<String, String> {
+    let (sources, file) = source(text);
+    let (body, diagnostics) = parser::parse(&sources, file);
+    let complain = |diagnostics: &[_]| render::render(&sources, diagnostics, false);
+    if !diagnostics.is_empty() {
+        return Err(complain(&diagnostics));
+    }
+    let inverse = invert::invert(&body).map_err(|diagnostics| complain(&diagnostics))?;
+    Ok(format::print_with(&sources, &inverse))
+}
+
+/// A text in the canonical layout.
+///
+/// # Errors
+/// Why it can't be parsed.
+pub fn formatted(text: &str) -> Result<String, String> {
+    let (sources, file) = source(text);
+    format::format(&sources, file).map_err(|diagnostics| render::render(&sources, &diagnostics, false))
+}
+
+/// A module without what only people need.
+fn bare(module: &Module) -> Module {
+    Module { structure: Structure::default(), ..module.clone() }
+}
+
+/// The inverse of the inverse is the program.
+pub fn inverse_twice(subject: &Subject) -> Result<(), String> {
+    if !subject.is_reversible() {
+        return Ok(());
+    }
+    let once = inverse(&subject.text)?;
+    let twice = inverse(&once)?;
+    let module = module(&twice).map_err(|error| format!("inverted twice it doesn't assemble:\n{error}"))?;
+    // The inverse program takes declared garbage as an ordinary input.
+    let mut expected = bare(subject.program.module());
+    for global in &mut expected.globals {
+        global.role = global.role.inverse().inverse();
+    }
+    let mut found = bare(&module);
+    for (global, expected) in found.globals.iter_mut().zip(&expected.globals) {
+        global.default.clone_from(&expected.default);
+    }
+    if found != expected {
+        return Err(format!("inverted twice it is another program:\n{twice}"));
+    }
+    same("the text inverted four times", inverse(&inverse(&twice)?)?, twice)
+}
+
+/// From where the program ends, the inverse program leads to where it began.
+pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
+    let forward = trace(subject, false);
+    if !subject.is_exact() || !forward.end.arrived() {
+        return Ok(());
+    }
+    let text = inverse(&subject.text)?;
+    let inverse = Subject::new(&text).map_err(|error| format!("the inverse doesn't assemble:\n{error}\n{text}"))?;
+    let mut machine = inverse.machine(false);
+    hand_over((&subject.program, forward.machine.state()), (&inverse.program, machine.state_mut()));
+    let end = travel(&mut machine, Travel::Forward, LONGEST);
+    same(&format!("the end of the inverse\n{text}"), end, End::Bound)?;
+    let mut arrived = subject.machine(false).state().clone();
+    let start = value_digest(&subject.program, &arrived);
+    hand_over((&inverse.program, machine.state()), (&subject.program, &mut arrived));
+    same(&format!("the values after the inverse\n{text}"), value_digest(&subject.program, &arrived), start)
+}
+
+/// Gives one program's values to another with the same names. What one has written the other reads,
+/// the last value first.
+fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State)) {
+    for (n, global) in from.module().globals.iter().enumerate() {
+        let Some((m, _)) = to.global(&global.name) else { continue };
+        let texts: Vec<String> = from.read(old, n).into_iter().map(|value| from.text(value)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        // A refusal shows up as a difference of the digests.
+        let _ = to.give(new, m, &texts);
+    }
+    new.int_stack.clone_from(&old.int_stack);
+    new.real_stack.clone_from(&old.real_stack);
+    new.input.clone_from(&old.output);
+    new.output.clone_from(&old.input);
+}
+
+/// What is disassembled assembles to the same bytes, and bytes decode to the same module.
+pub fn disassembly(subject: &Subject) -> Result<(), String> {
+    let original = subject.program.module();
+    let bytes = image::encode(original);
+    let decoded = image::decode(&bytes).map_err(|error| format!("the image is refused: {error}"))?;
+    if decoded != *original {
+        return Err("the image decodes to another module".into());
+    }
+    let text = disassemble(original);
+    let again = module(&text).map_err(|error| format!("the disassembly doesn't assemble:\n{error}\n{text}"))?;
+    if image::encode(&again) != bytes {
+        return Err(format!("the disassembly assembles to other bytes:\n{text}"));
+    }
+    Ok(())
+}
+
+/// The formatted text is the same program, and is formatted.
+pub fn formatting(subject: &Subject) -> Result<(), String> {
+    let once = formatted(&subject.text)?;
+    same("the text formatted twice", formatted(&once)?, once.clone())?;
+    let module = module(&once).map_err(|error| format!("formatted it doesn't assemble:\n{error}"))?;
+    let without_lines = |module: &Module| {
+        let mut module = module.clone();
+        module.structure.lines.clear();
+        module
+    };
+    if without_lines(&module) != without_lines(subject.program.module()) {
+        return Err(format!("formatted it is another program:\n{once}"));
+    }
+    Ok(())
+}

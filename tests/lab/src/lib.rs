@@ -1,0 +1,11 @@
+//! The laboratory: what the tests of this repository share. It generates programs, states the laws
+//! that must hold for them, shrinks programs that break one, and damages bytes on purpose.
+//!
+//! Programs go through the assembler as text, so that a law is about the whole way from text to
+//! state. Nothing that users run depends on this crate.
+
+pub mod generate;
+pub mod laws;
+pub mod rng;
+pub mod run;
+pub mod subject;

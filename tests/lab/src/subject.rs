@@ -1,0 +1,103 @@
+//! A program under test: its text, the verified program, and what its input tape holds. The one
+//! place of the tests that goes from text to machine, by the way that users go.
+
+use std::sync::Arc;
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::diagnostic::Severity;
+use reviver_assembler::{files, image, render};
+use reviver_isa::Module;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::{Machine, Program};
+
+/// A comment that begins like this lists what the input tape holds.
+pub const TAPE: &str = "; tape: ";
+
+/// A program and what it needs to run.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub text: String,
+    pub program: Arc<Program>,
+    /// The next value to read is the last.
+    pub tape: Vec<TapeEntry>,
+}
+
+impl Subject {
+    /// Assembles a text.
+    ///
+    /// # Errors
+    /// What is wrong with the text, as the assembler would print it.
+    pub fn new(text: &str) -> Result<Subject, String> {
+        let program = load(module(text)?)?;
+        let tape = tape(text, &program)?;
+        Ok(Subject { text: text.to_owned(), program: Arc::new(program), tape })
+    }
+
+    /// A machine at the beginning. `exact` keeps residues.
+    pub fn machine(&self, exact: bool) -> Machine {
+        self.prepared(Machine::at_begin(self.program.clone()), exact)
+    }
+
+    /// A machine at the end, all cells at their initial values.
+    pub fn machine_at_end(&self, exact: bool) -> Machine {
+        let mut machine = Machine::at_end(self.program.clone());
+        if exact {
+            machine.keep_residues();
+        }
+        machine
+    }
+
+    fn prepared(&self, mut machine: Machine, exact: bool) -> Machine {
+        machine.state_mut().input = self.tape.clone();
+        if exact {
+            machine.keep_residues();
+        }
+        machine
+    }
+
+    /// Whether each step has an exact inverse: nothing is lost, by erasing or by rounding.
+    pub fn is_exact(&self) -> bool {
+        let module = self.program.module();
+        module.real.is_exact() && module.code.iter().all(|i| i.update.is_reversible())
+    }
+
+    /// Whether no instruction throws information away.
+    pub fn is_reversible(&self) -> bool {
+        self.program.module().code.iter().all(|i| i.update.is_reversible())
+    }
+}
+
+/// The module of a text.
+///
+/// # Errors
+/// What is wrong with the text, as the assembler would print it.
+pub fn module(text: &str) -> Result<Module, String> {
+    let assembly = assemble("subject.rasm", text.as_bytes().to_vec(), &files::Memory::new());
+    let failed = assembly.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    match assembly.module {
+        Some(module) if !failed => Ok(module),
+        _ => Err(render::render(&assembly.sources, &assembly.diagnostics, false)),
+    }
+}
+
+/// The program of a module.
+///
+/// # Errors
+/// The rules that it breaks.
+pub fn load(module: Module) -> Result<Program, String> {
+    let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
+    Program::new(module, hash).map_err(|violations| {
+        let messages: Vec<String> = violations.iter().map(|v| format!("{:?}: {}", v.site, v.message)).collect();
+        messages.join("\n")
+    })
+}
+
+fn tape(text: &str, program: &Program) -> Result<Vec<TapeEntry>, String> {
+    let lists = text.lines().filter_map(|line| line.trim().strip_prefix(TAPE));
+    let entries = lists.flat_map(|list| list.split(','));
+    let mut tape: Vec<TapeEntry> = entries
+        .map(|entry| program.parse_entry(entry.trim()).map_err(|error| error.to_string()))
+        .collect::<Result<_, _>>()?;
+    tape.reverse();
+    Ok(tape)
+}

@@ -1,0 +1,294 @@
+//! The machine beside the oracle: one text, run by both from end to end and back, everything that
+//! can be seen compared. The only part that knows the machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::{Files, Memory};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Module;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+use reviver_vm::{Cause, Machine, Program, State, Stop, Travel};
+
+use crate::outcome::{Bits, Outcome, Snapshot, Trap};
+use crate::run::{Inputs, Oracle};
+use crate::walk::Direction;
+use crate::{Settings, tree};
+
+/// Statements that the oracle executes before it gives up.
+const FUEL: u64 = 2_000_000;
+/// Steps that the machine may make for one statement of the oracle.
+const STEPS: u64 = 100;
+
+/// A program and what it is given.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    /// The name of the program's file, from which includes are found through `files`.
+    pub name: &'a str,
+    pub text: &'a str,
+    pub files: &'a dyn Files,
+    pub settings: Settings,
+    pub inputs: Inputs<'a>,
+    pub fuel: u64,
+}
+
+/// How both machines ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Finished,
+    Trapped(Trap),
+    /// Nothing was compared: the reason.
+    Skipped(String),
+}
+
+/// A run to the other end and, if it arrived, from there back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    pub there: Ending,
+    pub back: Option<Ending>,
+}
+
+/// What the two machines agreed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// Forward from the beginning, and back.
+    pub forward: Round,
+    /// Backward from the end, given the same, and forward again.
+    pub backward: Round,
+}
+
+/// Compares the runs of a text without includes. `inputs` are globals with the texts of their
+/// values; `tape` is the input tape in the order of reading.
+///
+/// # Errors
+/// What the machines disagree about, or why the text can't be run.
+pub fn compare(text: &str, inputs: &[(String, Vec<String>)], tape: &[String]) -> Result<Agreement, String> {
+    Case::of(text).with(Inputs { values: inputs, tape }).compare()
+}
+
+impl<'a> Case<'a> {
+    /// A text alone.
+    pub fn of(text: &'a str) -> Case<'a> {
+        static NO_FILES: std::sync::LazyLock<Memory> = std::sync::LazyLock::new(Memory::new);
+        let (settings, inputs) = (Settings::default(), Inputs::default());
+        Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL }
+    }
+
+    /// The same program with inputs.
+    #[must_use]
+    pub fn with(self, inputs: Inputs<'a>) -> Case<'a> {
+        Case { inputs, ..self }
+    }
+
+    /// Runs the program on both machines.
+    ///
+    /// # Errors
+    /// What the machines disagree about, or why the text can't be run.
+    pub fn compare(&self) -> Result<Agreement, String> {
+        let program = self.assemble()?;
+        let body = tree::read(self.name, self.text, self.files)?;
+        let oracle = match Oracle::new(&body, self.settings) {
+            Ok(oracle) => oracle,
+            Err(reason) => return Ok(Agreement::skipped(&reason)),
+        };
+        Ok(Agreement {
+            forward: self.round(&oracle, Machine::at_begin(Arc::clone(&program)), Travel::Forward)?,
+            backward: self.round(&oracle, Machine::at_end(program), Travel::Backward)?,
+        })
+    }
+
+    fn round(&self, oracle: &Oracle, mut machine: Machine, travel: Travel) -> Result<Round, String> {
+        let program = Arc::clone(machine.program());
+        self.give(&program, machine.state_mut(), travel)?;
+        let start = snapshot(&program, machine.state());
+        let (direction, names) = match travel {
+            Travel::Forward => (Direction::Forward, ["forward", "and back"]),
+            Travel::Backward => (Direction::Backward, ["backward from the end", "and forward again"]),
+        };
+        let trip = oracle.trip(direction, &self.inputs, self.fuel)?;
+        let there = self.leg(&mut machine, travel, &trip.there, names[0])?;
+        let Some(wanted) = trip.back else { return Ok(Round { there, back: None }) };
+        let back = self.leg(&mut machine, travel.reversed(), &wanted, names[1])?;
+        if back == Ending::Finished && is_exact(program.module()) {
+            same(&start, &snapshot(&program, machine.state()))
+                .map_err(|difference| format!("not restored (its start is \"the oracle\"): {difference}"))?;
+        }
+        Ok(Round { there, back: Some(back) })
+    }
+
+    fn assemble(&self) -> Result<Arc<Program>, String> {
+        let assembly = assemble(self.name, self.text.as_bytes().to_vec(), self.files);
+        let Some(mut module) = assembly.module else {
+            let messages: Vec<_> = assembly.diagnostics.iter().map(|d| d.message.to_string()).collect();
+            return Err(format!("does not assemble: {}", messages.join("; ")));
+        };
+        module.word = self.settings.word.unwrap_or(module.word);
+        module.real = self.settings.real.unwrap_or(module.real);
+        let program = Program::new(module, 0).map_err(|violations| {
+            let messages: Vec<_> = violations.iter().map(|v| v.message.to_string()).collect();
+            format!("does not load: {}", messages.join("; "))
+        })?;
+        Ok(Arc::new(program))
+    }
+
+    fn give(&self, program: &Program, state: &mut State, travel: Travel) -> Result<(), String> {
+        for (name, texts) in self.inputs.values {
+            let Some((n, _)) = program.global(name) else { return Err(format!("no global `{name}`")) };
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            program.give(state, n, &texts).map_err(|error| error.to_string())?;
+        }
+        let entries = self.inputs.tape.iter().map(|text| program.parse_entry(text));
+        let mut tape: Vec<TapeEntry> = entries.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        match travel {
+            Travel::Forward => {
+                tape.reverse();
+                state.input = tape;
+            }
+            Travel::Backward => state.output = tape,
+        }
+        Ok(())
+    }
+
+    /// One run of the machine, to be compared with the oracle's.
+    fn leg(&self, machine: &mut Machine, travel: Travel, wanted: &Outcome, leg: &str) -> Result<Ending, String> {
+        match wanted {
+            Outcome::TooLong => return Ok(Ending::Skipped("too long".into())),
+            Outcome::Unsupported(what) => return Ok(Ending::Skipped(what.clone())),
+            Outcome::Finished(_) | Outcome::Trapped(..) => {}
+        }
+        let found = run(machine, travel, self.fuel.saturating_mul(STEPS));
+        match (wanted, &found) {
+            (Outcome::Finished(wanted), Outcome::Finished(found)) => {
+                same(wanted, found).map_err(|difference| format!("{leg}: {difference}"))?;
+                Ok(Ending::Finished)
+            }
+            (Outcome::Trapped(trap, wanted), Outcome::Trapped(other, found)) if trap == other => {
+                same(wanted, found).map_err(|difference| format!("{leg}, at {trap:?}: {difference}"))?;
+                Ok(Ending::Trapped(*trap))
+            }
+            _ => Err(format!("{leg}: the oracle {}, the machine {}", short(wanted), short(&found))),
+        }
+    }
+}
+
+impl Agreement {
+    fn skipped(reason: &str) -> Agreement {
+        let ending = Ending::Skipped(reason.to_owned());
+        let round = Round { there: ending, back: None };
+        Agreement { forward: round.clone(), backward: round }
+    }
+}
+
+fn short(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Finished(_) => "arrives".into(),
+        Outcome::Trapped(trap, _) => format!("traps ({trap:?})"),
+        Outcome::TooLong => "does not end".into(),
+        Outcome::Unsupported(what) => format!("refuses {what}"),
+    }
+}
+
+/// Runs a machine until it can't go on.
+fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
+    let start = machine.state().step;
+    loop {
+        let left = budget.saturating_sub(machine.state().step.abs_diff(start));
+        match machine.run(travel, left) {
+            Ok(Stop::Shown { .. }) => {}
+            Ok(Stop::Budget) => return Outcome::TooLong,
+            Ok(Stop::Bound) => {
+                let mut snapshot = snapshot(machine.program(), machine.state());
+                snapshot.garbage = garbage(machine, travel);
+                return Outcome::Finished(snapshot);
+            }
+            Err(trap) => return Outcome::Trapped(class(trap.cause), snapshot(machine.program(), machine.state())),
+        }
+    }
+}
+
+/// The coarse class of a trap.
+fn class(cause: Cause) -> Trap {
+    match cause {
+        Cause::Fault(_) => Trap::Fault,
+        Cause::AssertFailed => Trap::Assert,
+        Cause::UnexpectedFall | Cause::UnexpectedJump { .. } => Trap::Branch,
+        Cause::Index { .. } | Cause::SliceBounds { .. } => Trap::Index,
+        Cause::Alias { .. } => Trap::Alias,
+        Cause::NotVacant { .. } | Cause::FrameNotVacant { .. } => Trap::Vacant,
+        Cause::ReferenceChanged { .. } => Trap::References,
+        Cause::ArgumentsOverlap { .. } => Trap::Overlap,
+        Cause::StackEmpty { .. } | Cause::StackFull { .. } => Trap::Stack,
+        Cause::TapeEmpty { .. } | Cause::TapeClass { .. } => Trap::Tape,
+        Cause::Irreversible => Trap::Irreversible,
+        Cause::DepthExceeded { .. } | Cause::FramesFull => Trap::Depth,
+    }
+}
+
+fn snapshot(program: &Program, state: &State) -> Snapshot {
+    let globals = program.module().globals.iter().enumerate().map(|(n, global)| {
+        let values = program.read(state, n).into_iter().map(|value| match value {
+            Value::Int(value) => Bits::Int(value),
+            Value::Real(bits) => Bits::Real(bits),
+        });
+        (global.name.clone(), values.collect())
+    });
+    let tape = |entries: &[TapeEntry]| {
+        let bits = entries.iter().map(|entry| match *entry {
+            TapeEntry::Int(value) => Bits::Int(value),
+            TapeEntry::Real(bits) => Bits::Real(bits),
+        });
+        bits.collect()
+    };
+    Snapshot {
+        globals: globals.collect::<BTreeMap<_, _>>(),
+        int_stack: state.int_stack.iter().copied().map(Bits::Int).collect(),
+        real_stack: state.real_stack.iter().copied().map(Bits::Real).collect(),
+        input: tape(&state.input),
+        output: tape(&state.output),
+        garbage: Vec::new(),
+    }
+}
+
+/// The globals that the machine calls garbage, each once.
+fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
+    let program = machine.program();
+    let found = program.garbage(machine.state(), arrived);
+    let name = |name: &str| name.split('[').next().unwrap_or(name).to_owned();
+    let names: BTreeSet<String> = found.iter().map(|garbage| name(&garbage.name)).collect();
+    names.into_iter().filter(|name| program.global(name).is_some()).collect()
+}
+
+fn same(oracle: &Snapshot, machine: &Snapshot) -> Result<(), String> {
+    let names: BTreeSet<&String> = oracle.globals.keys().chain(machine.globals.keys()).collect();
+    for name in names {
+        let (wanted, found) = (oracle.globals.get(name), machine.globals.get(name));
+        if wanted != found {
+            return Err(format!("`{name}` is {wanted:?} for the oracle, {found:?} in the machine"));
+        }
+    }
+    let parts = [
+        ("the integer stack", &oracle.int_stack, &machine.int_stack),
+        ("the real stack", &oracle.real_stack, &machine.real_stack),
+        ("the input tape", &oracle.input, &machine.input),
+        ("the output tape", &oracle.output, &machine.output),
+    ];
+    for (what, wanted, found) in parts {
+        if wanted != found {
+            return Err(format!("{what} is {wanted:?} for the oracle, {found:?} in the machine"));
+        }
+    }
+    if oracle.garbage != machine.garbage {
+        return Err(format!("garbage: {:?} for the oracle, {:?} in the machine", oracle.garbage, machine.garbage));
+    }
+    Ok(())
+}
+
+/// Whether no sum of the program is rounded.
+fn is_exact(module: &Module) -> bool {
+    let is_int = |class: Class| class == Class::Int;
+    module.real.is_exact()
+        || module.globals.iter().all(|g| is_int(g.class))
+            && module.procedures.iter().all(|p| p.frame.iter().all(|v| is_int(v.class)))
+}

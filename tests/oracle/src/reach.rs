@@ -1,0 +1,165 @@
+//! From names to cells. A reference is the list of the cells that it stands for, so that overlap
+//! and change are questions about lists.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+use reviver_isa::module::Passing;
+
+use crate::outcome::{Step, Trap, trap, unsupported};
+use crate::plan::{Argument, Home, Part, Place, Shape, Source, Term, Variable};
+use crate::store::{Cell, Store};
+use crate::value::Value;
+
+/// The cells that the names of an open call stand for.
+pub(crate) struct Frame {
+    /// The first cell of each variable.
+    pub(crate) variables: Vec<Cell>,
+    pub(crate) references: Vec<Reference>,
+}
+
+/// The cells of an argument, in order. A constant has a cell that nothing else names.
+pub(crate) type Reference = Rc<[Cell]>;
+
+/// A cell that an instruction names, and the cells that were read to find it.
+pub(crate) struct Reached {
+    pub(crate) cell: Cell,
+    pub(crate) indices: Vec<Cell>,
+}
+
+/// Resolves names for one statement.
+pub(crate) struct Reach<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) globals: &'a [Cell],
+    pub(crate) frame: &'a Frame,
+}
+
+impl Reach<'_> {
+    /// All cells of a variable.
+    fn cells(&self, variable: Variable) -> Step<Reference> {
+        let (list, n) = match variable.home {
+            Home::Global(n) => (self.globals, n),
+            Home::Frame(n) => (&self.frame.variables[..], n),
+            Home::Parameter(n) => {
+                let reference = self.frame.references.get(n).cloned();
+                return reference.map_or_else(|| unsupported("a parameter without argument"), Ok);
+            }
+        };
+        match list.get(n) {
+            Some(&first) => Ok((first..first + variable.shape.cells()).collect()),
+            None => unsupported("a variable without cells"),
+        }
+    }
+
+    fn scalar(&self, variable: Variable) -> Step<Cell> {
+        match *self.cells(variable)? {
+            [cell] => Ok(cell),
+            _ => unsupported("an array as one cell"),
+        }
+    }
+
+    /// The value of an index or a bound, and the cell that was read for it.
+    fn term(&self, term: &Term) -> Step<(BigInt, Option<Cell>)> {
+        let Some(scalar) = term.scalar else { return Ok((term.offset.clone(), None)) };
+        let cell = self.scalar(scalar)?;
+        Ok((self.store.get(cell)?.int()? + &term.offset, Some(cell)))
+    }
+
+    /// An index within a length.
+    fn index(&self, term: &Term, length: usize) -> Step<(usize, Option<Cell>)> {
+        let (value, cell) = self.term(term)?;
+        match usize::try_from(value).ok().filter(|n| *n < length) {
+            Some(n) => Ok((n, cell)),
+            None => trap(Trap::Index),
+        }
+    }
+
+    /// The cell of a place.
+    pub(crate) fn place(&self, place: &Place) -> Step<Reached> {
+        let variable = place.variable;
+        let cells = self.cells(variable)?;
+        let (n, indices) = match (place.index.as_slice(), variable.shape) {
+            ([], _) => (0, vec![]),
+            ([row, column], Shape::Matrix(rows, columns)) => {
+                let (i, row_cell) = self.index(row, rows)?;
+                let (j, column_cell) = self.index(column, columns)?;
+                (i * columns + j, vec![row_cell, column_cell])
+            }
+            ([term], _) => {
+                let (n, cell) = self.index(term, cells.len())?;
+                (n, vec![cell])
+            }
+            _ => return unsupported("these indices"),
+        };
+        match cells.get(n) {
+            Some(&cell) => Ok(Reached { cell, indices: indices.into_iter().flatten().collect() }),
+            None => unsupported("an element of an empty array"),
+        }
+    }
+
+    /// The cell of a source; none for a constant.
+    pub(crate) fn source(&self, source: &Source) -> Step<Option<Reached>> {
+        match source {
+            Source::Constant(_) => Ok(None),
+            Source::Place(place) => self.place(place).map(Some),
+        }
+    }
+
+    /// The value of a source.
+    pub(crate) fn value(&self, source: &Source) -> Step<Value> {
+        match source {
+            Source::Constant(value) => Ok(value.clone()),
+            Source::Place(place) => self.store.get(self.place(place)?.cell).cloned(),
+        }
+    }
+
+    /// The cells of an argument; none for a constant, which has no cell yet.
+    pub(crate) fn argument(&self, argument: &Argument) -> Step<Option<Reference>> {
+        match argument {
+            Argument::One(source) => {
+                Ok(self.source(source)?.map(|reached| Reference::from([reached.cell].as_slice())))
+            }
+            Argument::Many { array, part } => {
+                let cells = self.cells(*array)?;
+                self.part(cells, array.shape, part).map(Some)
+            }
+        }
+    }
+
+    fn part(&self, cells: Reference, shape: Shape, part: &Part) -> Step<Reference> {
+        match (part, shape) {
+            (Part::Whole, _) => Ok(cells),
+            (Part::Span { from, to, step }, _) => {
+                let (from, to) = (self.term(from)?.0, self.term(to)?.0);
+                let bounds = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+                let span = bounds.filter(|(from, to)| from <= to).and_then(|(from, to)| cells.get(from..to));
+                span.map_or_else(|| trap(Trap::Index), |span| Ok(span.iter().copied().step_by(*step).collect()))
+            }
+            (Part::Row(row), Shape::Matrix(rows, columns)) => {
+                let (i, _) = self.index(row, rows)?;
+                Ok(cells.iter().copied().skip(i * columns).take(columns).collect())
+            }
+            (Part::Column(column), Shape::Matrix(_, columns)) => {
+                let (j, _) = self.index(column, columns)?;
+                Ok(cells.iter().copied().skip(j).step_by(columns).collect())
+            }
+            _ => unsupported("a row or column of no matrix"),
+        }
+    }
+}
+
+/// Traps where arguments share cells, unless both are only read.
+pub(crate) fn demand_disjoint(references: &[Reference], passed: &[Passing]) -> Step<()> {
+    let all: Vec<_> = references.iter().zip(passed).collect();
+    for (n, (first, how)) in all.iter().enumerate() {
+        let own: HashSet<&Cell> = first.iter().collect();
+        for (second, other) in all.iter().skip(n + 1) {
+            let both_read = **how == Passing::In && **other == Passing::In;
+            if !both_read && second.iter().any(|cell| own.contains(cell)) {
+                return trap(Trap::Overlap);
+            }
+        }
+    }
+    Ok(())
+}

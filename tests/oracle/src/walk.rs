@@ -1,0 +1,472 @@
+//! The walk through a plan, forward or backward. Backward, each statement is inverted as it is met,
+//! in the opposite order: nothing is inverted ahead, and a position exists only as a place in the
+//! list that is being walked.
+
+use num_bigint::BigInt;
+use reviver_isa::function::Function;
+use reviver_isa::update::Update;
+
+use crate::integer;
+use crate::order::holds;
+use crate::outcome::{Halt, Step, Trap, trap};
+use crate::plan::{Argument, Block, Condition, For, Place, Plan, Procedure, Source, Statement};
+use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
+use crate::real::Real;
+use crate::signature::evaluate;
+use crate::store::{Cell, Store};
+use crate::value::Value;
+
+/// Which way a list is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Forward,
+    Backward,
+}
+
+impl Direction {
+    /// The other direction.
+    pub fn opposite(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        }
+    }
+
+    fn turned(self, turn: bool) -> Direction {
+        if turn { self.opposite() } else { self }
+    }
+
+    fn is_backward(self) -> bool {
+        self == Direction::Backward
+    }
+}
+
+/// Open calls that the walk can hold; it recurses once a call.
+const DEEPEST: usize = 20_000;
+
+/// A run.
+pub(crate) struct Walk<'p> {
+    plan: &'p Plan,
+    pub(crate) store: Store,
+    globals: Vec<Cell>,
+    open_calls: usize,
+    /// Statements that may still be executed.
+    pub(crate) fuel: u64,
+}
+
+impl<'p> Walk<'p> {
+    /// With every global at its initial value.
+    pub(crate) fn new(plan: &'p Plan) -> Walk<'p> {
+        let mut store = Store::new(plan);
+        let mut globals = Vec::new();
+        for global in &plan.globals {
+            globals.push(store.count());
+            global.initial.iter().for_each(|value| {
+                store.add(value.clone());
+            });
+        }
+        Walk { plan, store, globals, open_calls: 0, fuel: 0 }
+    }
+
+    /// Gives values to a global.
+    pub(crate) fn give(&mut self, global: usize, values: &[Value]) {
+        let start = self.globals.get(global).copied().unwrap_or(usize::MAX);
+        (start..).zip(values).for_each(|(cell, value)| self.store.set(cell, value.clone()));
+    }
+
+    /// Cells of a global.
+    pub(crate) fn values(&self, global: usize) -> Vec<&Value> {
+        let start = self.globals.get(global).copied().unwrap_or(usize::MAX);
+        let count = self.plan.globals.get(global).map_or(0, |global| global.shape.cells());
+        (start..).take(count).filter_map(|cell| self.store.get(cell).ok()).collect()
+    }
+
+    /// Runs main from one end to the other.
+    pub(crate) fn main(&mut self, direction: Direction) -> Step<()> {
+        let Some(main) = self.plan.procedures.first() else { return Ok(()) };
+        let count = self.store.count();
+        self.procedure(main, Vec::new(), direction)?;
+        self.store.truncate(count);
+        Ok(())
+    }
+
+    /// A procedure between its entry and its exit. The frame's cells are left to be taken away.
+    fn procedure(
+        &mut self,
+        procedure: &'p Procedure,
+        references: Vec<Reference>,
+        direction: Direction,
+    ) -> Step<()> {
+        let start = self.store.count();
+        let mut variables = Vec::new();
+        for variable in &procedure.frame {
+            variables.push(self.store.count());
+            for _ in 0..variable.cells {
+                self.store.add(Value::zero(variable.class, self.plan.numbers.system));
+            }
+        }
+        let frame = Frame { variables, references };
+        self.block(&frame, &procedure.body, direction)?;
+        (start..self.store.count()).try_for_each(|cell| self.store.demand_vacant(cell))
+    }
+
+    fn reach<'a>(&'a self, frame: &'a Frame) -> Reach<'a> {
+        Reach { store: &self.store, globals: &self.globals, frame }
+    }
+
+    fn tick(&mut self) -> Step<()> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(Halt::TooLong)?;
+        Ok(())
+    }
+
+    /// A list of statements, with the flat branches among them. `at` counts the statements in front
+    /// of the place that the walk has reached.
+    fn block(&mut self, frame: &Frame, block: &'p Block, direction: Direction) -> Step<()> {
+        let backward = direction.is_backward();
+        let mut at = if backward { block.len() } else { 0 };
+        while let Some(number) = if backward { at.checked_sub(1) } else { Some(at) }
+            && let Some(statement) = block.get(number)
+        {
+            self.tick()?;
+            let passed = if backward { number } else { number + 1 };
+            at = match (statement, backward) {
+                // The half that leaves. It leads behind its partner, which must agree.
+                (Statement::Br { partner, condition }, false)
+                | (Statement::From { partner, condition }, true) => {
+                    if self.condition(frame, condition)? {
+                        self.demand(frame, agreement(block.get(*partner)), true)?;
+                        if backward { *partner } else { partner + 1 }
+                    } else {
+                        passed
+                    }
+                }
+                // The half that joins, reached from its own side.
+                (Statement::From { condition, .. }, false) | (Statement::Br { condition, .. }, true) => {
+                    self.demand(frame, condition, false)?;
+                    passed
+                }
+                _ => {
+                    self.statement(frame, statement, direction)?;
+                    passed
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, frame: &Frame, statement: &'p Statement, direction: Direction) -> Step<()> {
+        let backward = direction.is_backward();
+        match statement {
+            Statement::Accumulate { update, function, target, sources } => {
+                self.accumulate(frame, turned(*update, backward)?, *function, target, sources)
+            }
+            Statement::Single { update, target } => {
+                let cell = self.lone_target(frame, target)?;
+                self.store.single(turned(*update, backward)?, cell)
+            }
+            Statement::Swap(x, y) => self.swap(frame, x, y),
+            Statement::Rotate { back, x, y, angle } => self.rotate(frame, x, y, angle, *back != backward),
+            Statement::Assert(condition) => {
+                if self.condition(frame, condition)? { Ok(()) } else { trap(Trap::Assert) }
+            }
+            Statement::Call { undo, procedure, arguments } => {
+                self.call(frame, *procedure, arguments, direction.turned(*undo))
+            }
+            Statement::Show(source) => self.reach(frame).source(source).map(|_| ()),
+            Statement::If { entry, then, otherwise, exit } => {
+                let (entry, exit) = if backward { (exit, entry) } else { (entry, exit) };
+                let first = self.condition(frame, entry)?;
+                self.block(frame, if first { then } else { otherwise }, direction)?;
+                self.demand(frame, exit, first)
+            }
+            Statement::Loop { entry, first, again, exit } => {
+                let (entry, exit) = if backward { (exit, entry) } else { (entry, exit) };
+                self.repeat(frame, [entry, exit], [first, again], direction)
+            }
+            Statement::For(counted) => self.counted(frame, counted, direction),
+            Statement::Compute { body, apply } => {
+                self.block(frame, body, Direction::Forward)?;
+                self.block(frame, apply, direction)?;
+                self.block(frame, body, Direction::Backward)
+            }
+            Statement::Local { cell, function, sources } => {
+                self.ancilla(frame, cell, *function, sources, backward)
+            }
+            Statement::Delocal { cell, function, sources } => {
+                self.ancilla(frame, cell, *function, sources, !backward)
+            }
+            Statement::Macro { undo, body } => self.block(frame, body, direction.turned(*undo)),
+            // Branches are walked in their list.
+            Statement::Br { .. } | Statement::From { .. } => Ok(()),
+        }
+    }
+
+    /// The target of an instruction without sources. Its own index must not be the target.
+    fn lone_target(&self, frame: &Frame, target: &Place) -> Step<Cell> {
+        let target = self.reach(frame).place(target)?;
+        demand_no_index(&[target.cell], &[&target])?;
+        Ok(target.cell)
+    }
+
+    fn accumulate(
+        &mut self,
+        frame: &Frame,
+        update: Update,
+        function: Function,
+        target: &Place,
+        sources: &[Source],
+    ) -> Step<()> {
+        let reach = self.reach(frame);
+        let target = reach.place(target)?;
+        let reached: Vec<Option<Reached>> =
+            sources.iter().map(|source| reach.source(source)).collect::<Step<_>>()?;
+        let reached: Vec<&Reached> = reached.iter().flatten().collect();
+        if reached.iter().any(|source| source.cell == target.cell) {
+            return trap(Trap::Alias);
+        }
+        demand_no_index(&[target.cell], &[&[&target], &reached[..]].concat())?;
+        let values: Vec<Value> = sources.iter().map(|source| reach.value(source)).collect::<Step<_>>()?;
+        self.update(update, function, target.cell, &values)
+    }
+
+    fn update(&mut self, update: Update, function: Function, target: Cell, sources: &[Value]) -> Step<()> {
+        let numbers = self.plan.numbers;
+        let old = self.store.get(target)?;
+        let sources: Vec<&Value> = sources.iter().collect();
+        let f = evaluate(function, old.class(), &sources, numbers)?;
+        let new = match old {
+            Value::Int(old) => Value::Int(integer::update(update, old, f.int()?, numbers.bits)?),
+            Value::Real(old) => Value::Real(old.updated(update, f.real()?)?),
+        };
+        self.store.set(target, new);
+        Ok(())
+    }
+
+    fn swap(&mut self, frame: &Frame, x: &Place, y: &Place) -> Step<()> {
+        let reach = self.reach(frame);
+        let (x, y) = (reach.place(x)?, reach.place(y)?);
+        demand_no_index(&[x.cell, y.cell], &[&x, &y])?;
+        self.store.swap(x.cell, y.cell)
+    }
+
+    fn rotate(&mut self, frame: &Frame, x: &Place, y: &Place, angle: &Source, back: bool) -> Step<()> {
+        let reach = self.reach(frame);
+        let (x, y, by) = (reach.place(x)?, reach.place(y)?, reach.source(angle)?);
+        let angle_cell = by.as_ref().map(|by| by.cell);
+        if x.cell == y.cell || angle_cell == Some(x.cell) || angle_cell == Some(y.cell) {
+            return trap(Trap::Alias);
+        }
+        let angle = reach.value(angle)?;
+        let (new_x, new_y) = Real::rotated(
+            self.store.get(x.cell)?.real()?,
+            self.store.get(y.cell)?.real()?,
+            angle.real()?,
+            back,
+        )?;
+        self.store.set(x.cell, Value::Real(new_x));
+        self.store.set(y.cell, Value::Real(new_y));
+        Ok(())
+    }
+
+    /// A `local` (from 0 to the value) or a `delocal` (from the value to 0).
+    fn ancilla(
+        &mut self,
+        frame: &Frame,
+        place: &Place,
+        function: Function,
+        sources: &[Source],
+        ends: bool,
+    ) -> Step<()> {
+        let cell = self.reach(frame).place(place)?.cell;
+        if ends {
+            self.accumulate(frame, Update::Sub, function, place, sources)?;
+            return self.store.vacate(cell);
+        }
+        self.store.vacate(cell)?;
+        self.accumulate(frame, Update::Add, function, place, sources)
+    }
+
+    fn condition(&self, frame: &Frame, condition: &Condition) -> Step<bool> {
+        Ok(match condition {
+            Condition::Always => true,
+            Condition::Compare(order, a, b) => {
+                let reach = self.reach(frame);
+                let found = match (reach.value(a)?, reach.value(b)?) {
+                    (Value::Real(a), Value::Real(b)) => a.compare(&b)?,
+                    (a, b) => a.int()?.cmp(b.int()?),
+                };
+                holds(*order, found)
+            }
+            Condition::Not(inner) => !self.condition(frame, inner)?,
+            // Both sides are looked at, whatever the first one says.
+            Condition::And(a, b) => self.condition(frame, a)? & self.condition(frame, b)?,
+            Condition::Or(a, b) => self.condition(frame, a)? | self.condition(frame, b)?,
+        })
+    }
+
+    /// Traps unless a condition is as the way that was taken says.
+    fn demand(&self, frame: &Frame, condition: &Condition, wanted: bool) -> Step<()> {
+        if self.condition(frame, condition)? == wanted {
+            return Ok(());
+        }
+        trap(if condition.is_compound() { Trap::Vacant } else { Trap::Branch })
+    }
+
+    fn repeat(
+        &mut self,
+        frame: &Frame,
+        [entry, exit]: [&Condition; 2],
+        [first, again]: [&'p Block; 2],
+        direction: Direction,
+    ) -> Step<()> {
+        self.demand(frame, entry, true)?;
+        loop {
+            self.tick()?;
+            self.block(frame, first, direction)?;
+            if self.condition(frame, exit)? {
+                return Ok(());
+            }
+            self.block(frame, again, direction)?;
+            self.demand(frame, entry, false)?;
+        }
+    }
+
+    fn counted(&mut self, frame: &Frame, tree: &'p For, direction: Direction) -> Step<()> {
+        if self.compare(frame, &tree.low, &tree.high)?.is_ge() {
+            return Ok(());
+        }
+        let counter = self.reach(frame).place(&tree.counter)?.cell;
+        let source = Source::Place(tree.counter.clone());
+        let down = tree.reversed != direction.is_backward();
+        let (start, end) = if down { (&tree.high, &tree.low) } else { (&tree.low, &tree.high) };
+        self.store.vacate(counter)?;
+        let first = self.reach(frame).value(start)?;
+        self.advance(counter, first.int()?.clone())?;
+        loop {
+            self.tick()?;
+            if down {
+                self.advance(counter, -&tree.step)?;
+            }
+            self.block(frame, &tree.body, direction)?;
+            if !down {
+                self.advance(counter, tree.step.clone())?;
+            }
+            let inside = |found: std::cmp::Ordering| if down { found.is_gt() } else { found.is_lt() };
+            let behind = |found: std::cmp::Ordering| if down { found.is_lt() } else { found.is_gt() };
+            if !inside(self.compare(frame, &source, end)?) {
+                break;
+            }
+            if !behind(self.compare(frame, &source, start)?) {
+                return trap(Trap::Branch);
+            }
+        }
+        let last = self.reach(frame).value(end)?;
+        self.advance(counter, -(last.int()?.clone()))?;
+        self.store.vacate(counter)?;
+        // The bounds must still say that there was something to count.
+        if self.compare(frame, &tree.low, &tree.high)?.is_ge() { trap(Trap::Branch) } else { Ok(()) }
+    }
+
+    fn advance(&mut self, counter: Cell, by: BigInt) -> Step<()> {
+        let sum = self.store.get(counter)?.int()? + by;
+        self.store.set(counter, Value::Int(integer::wrap(sum, self.plan.numbers.bits)));
+        Ok(())
+    }
+
+    fn compare(&self, frame: &Frame, a: &Source, b: &Source) -> Step<std::cmp::Ordering> {
+        let reach = self.reach(frame);
+        Ok(reach.value(a)?.int()?.cmp(reach.value(b)?.int()?))
+    }
+
+    fn call(
+        &mut self,
+        frame: &Frame,
+        number: usize,
+        arguments: &'p [Argument],
+        direction: Direction,
+    ) -> Step<()> {
+        if self.open_calls >= self.plan.depth {
+            return trap(Trap::Depth);
+        }
+        if self.open_calls >= DEEPEST {
+            return Err(Halt::TooLong);
+        }
+        let Some(procedure) = self.plan.procedures.get(number) else { return Ok(()) };
+        let count = self.store.count();
+        let resolved = self.arguments(frame, arguments)?;
+        let references: Vec<Reference> = resolved
+            .iter()
+            .zip(arguments)
+            .map(|(reference, argument)| self.reference(reference.clone(), argument))
+            .collect();
+        let outcome = demand_disjoint(&references, &procedure.parameters);
+        if outcome.is_err() {
+            self.store.truncate(count);
+            return outcome;
+        }
+        self.open_calls += 1;
+        self.procedure(procedure, references, direction)?;
+        if self.arguments(frame, arguments)? != resolved {
+            return trap(Trap::References);
+        }
+        self.open_calls -= 1;
+        self.store.truncate(count);
+        Ok(())
+    }
+
+    fn arguments(&self, frame: &Frame, arguments: &[Argument]) -> Step<Vec<Option<Reference>>> {
+        let reach = self.reach(frame);
+        arguments.iter().map(|argument| reach.argument(argument)).collect()
+    }
+
+    /// What a parameter refers to: a constant gets a cell of its own.
+    fn reference(&mut self, resolved: Option<Reference>, argument: &Argument) -> Reference {
+        match (resolved, argument) {
+            (Some(reference), _) => reference,
+            (None, Argument::One(Source::Constant(value))) => {
+                Reference::from([self.store.add(value.clone())].as_slice())
+            }
+            (None, _) => Reference::from([].as_slice()),
+        }
+    }
+}
+
+/// The condition of a branch half.
+fn agreement(partner: Option<&Statement>) -> &Condition {
+    match partner {
+        Some(Statement::Br { condition, .. } | Statement::From { condition, .. }) => condition,
+        _ => &Condition::Always,
+    }
+}
+
+/// Traps where a target was read to find an operand.
+fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
+    let is_target = |cell: &Cell| targets.contains(cell);
+    if operands.iter().any(|operand| operand.indices.iter().any(is_target)) {
+        return trap(Trap::Alias);
+    }
+    Ok(())
+}
+
+/// The update, or the one that undoes it.
+fn turned(update: Update, backward: bool) -> Step<Update> {
+    use Update::{Add, Erase, Overwrite, Pop, Push, Read, Rol, Ror, Sub, Unread, Unwrite, Write};
+    if !backward {
+        return Ok(update);
+    }
+    Ok(match update {
+        Add => Sub,
+        Sub => Add,
+        Rol => Ror,
+        Ror => Rol,
+        Push => Pop,
+        Pop => Push,
+        Read => Unread,
+        Unread => Read,
+        Write => Unwrite,
+        Unwrite => Write,
+        Overwrite | Erase => return trap(Trap::Irreversible),
+        // Involutions, and `vacate`, which demands and leaves the same.
+        other => other,
+    })
+}
