@@ -40,15 +40,11 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     let mut loader = Loader::new(files);
     let body = loader.program(name, bytes);
     let Loader { sources, mut diagnostics, .. } = loader;
-    let is_readable = sources.files().all(|file| sources.problem(file).is_none());
-    if !is_readable && body.is_empty() {
-        return Assembly { sources, module: None, diagnostics, spans: Vec::new() };
-    }
-    let parse_errors = diagnostics.len();
     let mut lowered = lower(&body);
-    // A line that could not be read leaves no statement; that there are none is then no news.
-    let nothing_else = |d: &Diagnostic| parse_errors == 0 || d.primary.span != Span::default();
-    diagnostics.extend(std::mem::take(&mut lowered.diagnostics).into_iter().filter(nothing_else));
+    diagnostics.append(&mut lowered.diagnostics);
+    if lowered.says_nothing && diagnostics.is_empty() {
+        diagnostics.push(no_program());
+    }
     record_lines(&mut lowered, &sources);
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
     diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
@@ -58,6 +54,11 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
         assembly.module = Some(module);
     }
     assembly
+}
+
+fn no_program() -> Diagnostic {
+    Diagnostic::error("there is no program here", Span::default(), "nothing is declared")
+        .help("declare cells with `.in` and `.out`, and write one instruction a line")
 }
 
 /// Gives each instruction its line, that of the use for macros, unless the text records others.

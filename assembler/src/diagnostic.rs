@@ -2,6 +2,7 @@
 
 use crate::source::Span;
 
+/// How bad it is: nothing is assembled from a text with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     Warning,

@@ -6,6 +6,7 @@
 
 mod page;
 mod text;
+mod value;
 
 use self::page::{Indent, Page};
 use self::text::Text;

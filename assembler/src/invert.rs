@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
-use self::arrange::{Place, turned};
+use self::arrange::turned;
 use self::body::Inverter;
 pub use self::body::invert_body;
 use crate::diagnostic::Diagnostic;
@@ -39,7 +39,7 @@ pub fn invert(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     }
     let (header, program) = split_header(body);
     let mut inverse = header.to_vec();
-    inverse.extend(turned(program, place, |node, class| program_node(&mut inverter, node, class)));
+    inverse.extend(turned(program, |node, class| program_node(&mut inverter, node, class)));
     inverse.retain(|node| !is_record(node));
     exchange_tapes(&mut inverse);
     inverter.finish(inverse)
@@ -52,13 +52,6 @@ fn split_header(body: &Body) -> (&[Node], &[Node]) {
     };
     let lines = body.iter().take_while(is_comment).count();
     body.split_at_checked(lines).unwrap_or((&[], body))
-}
-
-fn place(node: &Node) -> Place {
-    match node.statement {
-        Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => Place::Stays,
-        _ => Place::Turns,
-    }
 }
 
 fn program_node(inverter: &mut Inverter, node: &Node, class: Option<Class>) -> Node {

@@ -140,7 +140,5 @@ fn with_part_of_line<'a>(group: Group<'a>, sources: &'a Sources, mark: &Mark<'a>
     let end = mark.span.start + shown;
     let cut = Mark { span: Span { end: mark.span.end.min(end), ..mark.span }, ..mark.clone() };
     let part = Span { end, ..line };
-    group.element(
-        snippet(sources, part).path(sources.name(line.file)).annotation(cut.annotation(line.start)),
-    )
+    group.element(snippet(sources, part).path(sources.name(line.file)).annotation(cut.annotation(line.start)))
 }

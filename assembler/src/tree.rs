@@ -33,6 +33,7 @@ pub struct Node {
     pub span: Span,
 }
 
+/// What a line, or a block of lines, says.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// Nothing but, perhaps, a comment or a label.
@@ -40,7 +41,11 @@ pub enum Statement {
     Directive(Directive),
     Instruction(Instruction),
     /// `name a, b`, or `undo name a, b` for the inverse of the macro's body.
-    MacroUse { name: Name, arguments: Vec<Expression>, undo: bool },
+    MacroUse {
+        name: Name,
+        arguments: Vec<Expression>,
+        undo: bool,
+    },
     If(Box<If>),
     Loop(Box<Loop>),
     For(Box<For>),
@@ -79,25 +84,49 @@ impl Statement {
     }
 }
 
+/// A directive of one line.
 #[derive(Clone, Debug)]
 pub enum Directive {
     /// `.in`, `.out`, `.inout`, `.var`, `.garbage`
-    Globals { role: Role, declarations: Vec<Declaration> },
+    Globals {
+        role: Role,
+        declarations: Vec<Declaration>,
+    },
     /// `.ancilla`: variables of the current procedure's frame.
     Ancillas(Vec<Declaration>),
-    Const { name: Name, value: Expression },
-    Real { system: RealSystem },
-    Word { word: Word },
-    Tolerance { value: Expression },
-    Limit { what: Limit, value: Expression },
-    Include { path: String, path_span: Span },
+    Const {
+        name: Name,
+        value: Expression,
+    },
+    Real {
+        system: RealSystem,
+    },
+    Word {
+        word: Word,
+    },
+    Tolerance {
+        value: Expression,
+    },
+    Limit {
+        what: Limit,
+        value: Expression,
+    },
+    Include {
+        path: String,
+        path_span: Span,
+    },
     /// `.lines`: the source line of each instruction, as the disassembler records it. Several of
     /// these directives make one list.
     Lines(Vec<u32>),
     /// `.block kind start end`, as the disassembler records it.
-    Block { kind: BlockKind, start: u32, end: u32 },
+    Block {
+        kind: BlockKind,
+        start: u32,
+        end: u32,
+    },
 }
 
+/// What `.limit` limits: open calls, or entries of each stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Depth,
@@ -115,6 +144,7 @@ pub struct Declaration {
     pub default: Option<Initial>,
 }
 
+/// The initial values of a declaration.
 #[derive(Clone, Debug)]
 pub enum Initial {
     /// One value for every cell.
@@ -123,40 +153,59 @@ pub enum Initial {
     Each(Vec<Expression>),
 }
 
-/// Constants, names and elements; what an operand may be is decided in lowering.
+/// Constants, names and elements; what an operand may be is decided in lowering. The span of an
+/// operator's expression covers the parentheses that its author wrote around it.
 #[derive(Clone, Debug)]
 pub struct Expression {
     pub kind: ExpressionKind,
     pub span: Span,
 }
 
+/// What an expression is made of.
 #[derive(Clone, Debug)]
 pub enum ExpressionKind {
     /// `pattern`: written in base 2, 8 or 16, so that it may name a bit pattern up to 2^width - 1.
-    Int { value: i128, pattern: bool },
+    Int {
+        value: i128,
+        pattern: bool,
+    },
     Real(f64),
     /// A constant, a scalar, an array as a whole, or a macro parameter.
-    Name { name: CompactString, adjoint: bool },
-    Element { name: CompactString, adjoint: bool, subscripts: Vec<Subscript> },
+    Name {
+        name: CompactString,
+        adjoint: bool,
+    },
+    Element {
+        name: CompactString,
+        adjoint: bool,
+        subscripts: Vec<Subscript>,
+    },
     Unary(UnaryOperator, Box<Expression>),
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
 }
 
+/// One dimension between the brackets behind a name.
 #[derive(Clone, Debug)]
 pub enum Subscript {
     At(Expression),
     /// `..`
     All,
     /// `from..to step s`
-    Span { from: Expression, to: Expression, step: Option<Expression> },
+    Span {
+        from: Expression,
+        to: Expression,
+        step: Option<Expression>,
+    },
 }
 
+/// `-` and `~`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOperator {
     Negate,
     Complement,
 }
 
+/// The operators of constant expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOperator {
     Add,
@@ -203,12 +252,14 @@ impl BinaryOperator {
     }
 }
 
+/// What `if`, `until`, `br` and others test. In a group, the span covers the parentheses.
 #[derive(Clone, Debug)]
 pub struct Condition {
     pub kind: ConditionKind,
     pub span: Span,
 }
 
+/// What a condition is made of.
 #[derive(Clone, Debug)]
 pub enum ConditionKind {
     Always,
@@ -227,6 +278,7 @@ pub struct Instruction {
     pub operands: Operands,
 }
 
+/// What follows a mnemonic.
 #[derive(Clone, Debug)]
 pub enum Operands {
     /// Targets, then sources.
@@ -241,6 +293,7 @@ pub enum Operands {
     CallVia { cell: Expression, arguments: Vec<Expression> },
 }
 
+/// A procedure and its arguments.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub procedure: Name,

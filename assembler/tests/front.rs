@@ -5,10 +5,12 @@
 mod cases;
 #[path = "front/diagnostics.rs"]
 mod diagnostics;
-#[path = "front/layout.rs"]
-mod layout;
+#[path = "front/files.rs"]
+mod files;
 #[path = "front/inversion.rs"]
 mod inversion;
+#[path = "front/layout.rs"]
+mod layout;
 #[path = "front/properties.rs"]
 mod properties;
 #[path = "front/size.rs"]

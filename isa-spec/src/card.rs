@@ -4,7 +4,11 @@
 //! The texts are those of the rows with their placeholders filled in. Knows no module, no machine and
 //! no layout of a page.
 
-use crate::formula::{Binding, Expr, Formula, Formulas, form};
+mod template;
+
+use template::fill;
+
+use crate::formula::{Expr, Formula, Formulas, form};
 use crate::function::{Form, Function};
 use crate::instruction::Class;
 use crate::update::{Shape, Update};
@@ -191,21 +195,16 @@ impl<'a> Describer<'a> {
     fn partials(&self) -> Vec<Transport> {
         let [a, b] = self.leaves(|term| term.name.clone());
         let Some(form) = self.form() else { return Vec::new() };
-        let cells = (0..self.sources.len()).filter(|&n| self.sources[n].role == Role::Cell);
+        let cells = self.sources.iter().enumerate().filter(|(_, source)| source.role == Role::Cell);
         cells
-            .filter_map(|n| {
+            .filter_map(|(n, _)| {
                 let partial = self.formulas.partial(self.function, form, n, a, b).ok()?;
                 Transport::new(&self.formulas, n, partial)
             })
             .collect()
     }
 
-    fn adjoint(
-        &self,
-        value: Option<&Formula>,
-        transports: &[Transport],
-        factors: &[Formula],
-    ) -> Vec<String> {
+    fn adjoint(&self, value: Option<&Formula>, transports: &[Transport], factors: &[Formula]) -> Vec<String> {
         if !self.transports() || self.update.adjoint().is_empty() {
             return Vec::new();
         }
@@ -284,44 +283,4 @@ impl Transport {
             Operation::Over => flipped.replace(&product, &format!("/{FACTOR}")),
         }
     }
-}
-
-/// Fills the placeholders of a row's text, in parentheses where the text around them demands it.
-fn fill(template: &str, filling: impl Fn(&str) -> Option<Formula>) -> String {
-    let mut text = String::new();
-    let mut rest = template;
-    let mut before = "";
-    while let Some(start) = rest.find(is_word) {
-        let (gap, tail) = rest.split_at(start);
-        let (word, tail) = tail.split_at(tail.find(|c| !is_word(c)).unwrap_or(tail.len()));
-        let after = &tail[..tail.find(is_word).unwrap_or(tail.len())];
-        text.push_str(gap);
-        match filling(word) {
-            Some(formula) => text.push_str(&formula.within(demand(before, gap, after))),
-            None => text.push_str(word),
-        }
-        (rest, before) = (tail, word);
-    }
-    text + rest
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || "_'∂".contains(c)
-}
-
-/// How tightly an operand must hold together between these neighbours.
-fn demand(word_before: &str, gap: &str, after: &str) -> Binding {
-    let left = match gap.trim() {
-        "" if word_before == "xor" => Binding::Power,
-        "" if word_before == "cos" || word_before == "sin" => Binding::Atom,
-        "·" | "/" => Binding::Power,
-        "+" | "-" | "← -" => Binding::Product,
-        _ => Binding::Choice,
-    };
-    let right = match after.trim() {
-        "·" | "/" => Binding::Product,
-        "+" | "-" => Binding::Sum,
-        _ => Binding::Choice,
-    };
-    left.max(right)
 }

@@ -218,6 +218,7 @@ fn functions_table(group: Group) -> String {
     text.push_str("|---|---|---|---|---|---|\n");
     for function in rows(group) {
         let formulas = FunctionFormulas::of(function);
+        let partials: Vec<&str> = formulas.partials.iter().map(|(_, partial)| partial.as_str()).collect();
         let _ = writeln!(
             text,
             "| 0x{:02x} | `{}` | {} | {} | {} | {} |",
@@ -225,7 +226,7 @@ fn functions_table(group: Group) -> String {
             function.name(),
             forms(function).join("; "),
             formulas.values.join("; "),
-            formulas.partials.iter().map(|(_, partial)| partial.as_str()).collect::<Vec<_>>().join("; "),
+            if formulas.parts.is_empty() { partials.join("; ") } else { "see its section".to_owned() },
             if function.edges().is_empty() { "none" } else { function.edges() },
         );
     }
@@ -266,9 +267,8 @@ impl FunctionFormulas {
             .collect();
         let count = values.len();
         let roots: Vec<_> = values.into_iter().chain(partials.iter().map(|&(_, partial)| partial)).collect();
-        let mut texts: Vec<String> = Vec::new();
         let spelled = arena.spell(&roots);
-        texts.extend(spelled.formulas.into_iter().map(|formula| formula.text));
+        let mut texts: Vec<String> = spelled.formulas.into_iter().map(|formula| formula.text).collect();
         let names = partials.iter().map(|&(name, _)| name);
         let partials = names.zip(texts.split_off(count)).collect();
         FunctionFormulas { values: texts, partials, parts: spelled.parts }

@@ -48,7 +48,7 @@ pub enum Slip {
 /// Expands the list into the enum and the array of all.
 macro_rules! rules {
     ($( $(#[doc = $doc:literal])+ $Name:ident, )+) => {
-        /// A rule that the machine keeps. Each is asked about where it is kept, by [`is_broken`].
+        /// A rule that the machine keeps. Each is asked about where it is kept, by [`keeps`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Rule { $( $(#[doc = $doc])+ $Name, )+ }
 
@@ -112,10 +112,10 @@ const fn active() -> Option<Mutant> {
     None
 }
 
-/// Whether the machine must break a rule.
+/// Whether the machine keeps a rule: always, in a normal build.
 #[inline(always)]
-pub fn is_broken(rule: Rule) -> bool {
-    matches!(active(), Some(Mutant::Broken(broken)) if broken == rule)
+pub fn keeps(rule: Rule) -> bool {
+    !matches!(active(), Some(Mutant::Broken(broken)) if broken == rule)
 }
 
 /// The slip of a function's value, if it has one.

@@ -5,6 +5,7 @@
 //! asked about in a step. The inner loop handles instructions that change only cells and the
 //! position; [`crate::structural`] handles the rest. Prints nothing, knows no names.
 
+use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -31,6 +32,12 @@ impl Travel {
             Travel::Forward => Travel::Backward,
             Travel::Backward => Travel::Forward,
         }
+    }
+
+    /// Whether a step in this direction over an interval between two steps leads back toward step 0,
+    /// so that it restores what was recorded there.
+    pub(crate) fn restores(self, interval: i64) -> bool {
+        (self == Travel::Forward) == (interval < 0)
     }
 
     /// How a step changes the step number.
@@ -110,13 +117,13 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
 
 impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
-        let start = (self.left, self.state.step);
+        let clock = Clock { travel: self.travel, budget: self.left, step: self.state.step };
         loop {
-            match self.cells(start) {
+            match self.cells(clock) {
                 Pause::Budget => return Ok(Stop::Budget),
                 Pause::Trap(cause) => return Err(cause),
                 Pause::Structural => {
-                    let interval = self.interval(start, self.left);
+                    let interval = clock.interval(self.left);
                     if let Some(stop) = self.structural(interval)? {
                         return Ok(stop);
                     }
@@ -125,204 +132,243 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         }
     }
 
-    /// The number of the interval between two steps that the next step crosses.
-    #[inline(always)]
-    fn interval(&self, (budget, step): (u64, i64), left: u64) -> i64 {
-        match self.travel {
-            Travel::Forward => step + (budget - left) as i64,
-            Travel::Backward => step - (budget - left) as i64 - 1,
-        }
-    }
-
     /// Whether a step over this interval leads back toward step 0, so that it restores.
-    #[inline(always)]
     pub(crate) fn restores(&self, interval: i64) -> bool {
-        (self.travel == Travel::Forward) == (interval < 0)
+        self.travel.restores(interval)
     }
 
     /// The hot loop: executes instructions that change only cells, and branches.
-    fn cells(&mut self, start: (u64, i64)) -> Pause {
+    ///
+    /// It runs along stretches of code, from where it stands to where the budget ends; only a jump
+    /// begins a new one. What isn't frequent is left to [`Slow`], so that the loop stays in registers.
+    fn cells(&mut self, clock: Clock) -> Pause {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
         let (mut counter, mut left) = (self.counter, self.left);
-        let travel = self.travel;
         let State { ints, reals, frame, references, counters, .. } = &mut *self.state;
         let (ints, reals) = (&mut ints[..], &mut reals[..]);
         let scope = Scope { places: &self.program.places, frame: *frame, references };
         let history = &mut *self.history;
-        let tolerance = self.tolerance;
+        let mut slow = Slow { numbers, tolerance: self.tolerance, counters, history, clock };
 
-        /// The value of a fallible expression, or a trap at this instruction.
-        macro_rules! value {
-            ($result:expr) => {
-                match $result {
-                    Ok(value) => value,
-                    Err(fault) => break Pause::Trap(Cause::Fault(fault)),
-                }
-            };
-        }
-        macro_rules! load {
-            ($cell:expr) => {
-                numbers.reals.of_bits(reals[$cell])
-            };
-        }
-        macro_rules! store {
-            ($cell:expr, $value:expr) => {
-                reals[$cell] = numbers.reals.to_bits($value)
-            };
-        }
-
-        let pause = loop {
-            if left == 0 {
-                break Pause::Budget;
-            }
-            let op = &code[counter];
-            let [a, b, c] = if op.flags & op::ANY_DYNAMIC == 0 {
-                [op.a as usize, op.b as usize, op.c as usize]
-            } else {
-                match scope.operands(op, ints) {
-                    Ok(cells) => cells,
-                    Err(cause) => break Pause::Trap(cause),
-                }
-            };
-            let mut journal = Journal { history: &mut *history, interval: 0, restores: false };
-            if H::ACTIVE {
-                let passed = (start.0 - left) as i64;
-                journal.interval = start.1 + if travel == Travel::Forward { passed } else { -passed - 1 };
-                journal.restores = (travel == Travel::Forward) == (journal.interval < 0);
-                if journal.restores && is_lossy(op.kind) && journal.restore(ints, reals, counters) {
-                    counter += 1;
-                    left -= 1;
-                    continue;
-                }
-            }
-            match op.kind {
-                Kind::AddInt => {
-                    let f = value!(op.function.int(&numbers, ints[b], ints[c]));
-                    ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
-                }
-                Kind::SubInt => {
-                    let f = value!(op.function.int(&numbers, ints[b], ints[c]));
-                    ints[a] = numbers.words.wrap(ints[a].wrapping_sub(f));
-                }
-                Kind::XorInt => ints[a] ^= value!(op.function.int(&numbers, ints[b], ints[c])),
-                Kind::IntFromInts => {
-                    let f = value!(op.function.int(&numbers, ints[b], ints[c]));
-                    journal.overwritten_int(op, a, ints[a], numbers.words.bits(), counters);
-                    ints[a] = apply_int(numbers.words, op, ints[a], f);
-                }
-                Kind::IntFromReals => {
-                    let f = value!(op.function.reals_to_int(&numbers, load!(b), load!(c)));
-                    journal.overwritten_int(op, a, ints[a], numbers.words.bits(), counters);
-                    ints[a] = apply_int(numbers.words, op, ints[a], f);
-                }
-                Kind::AddReal => {
-                    let f = value!(op.function.real(&numbers, load!(b), load!(c)));
-                    let old = load!(a);
-                    let new = value!(numbers.reals.add(old, f).and_then(|sum| numbers.reals.admit(sum)));
-                    if H::ACTIVE {
-                        journal.residue(numbers.reals, a, old, numbers.reals.sub(new, f));
+        let pause = 'jump: loop {
+            // Code ends with a bound, so a stretch that is used up was cut off by the budget.
+            let length = left.min((code.len() - counter) as u64) as usize;
+            let mut ops = code[counter..counter + length].iter();
+            let pause = loop {
+                let Some(op) = ops.next() else {
+                    counter += length;
+                    left -= length as u64;
+                    break 'jump Pause::Budget;
+                };
+                let [a, b, c] = if op.flags & op::ANY_DYNAMIC == 0 {
+                    [op.a as usize, op.b as usize, op.c as usize]
+                } else {
+                    match scope.operands(op, ints) {
+                        Ok(cells) => cells,
+                        Err(cause) => break Pause::Trap(cause),
                     }
-                    store!(a, new);
-                }
-                Kind::SubReal => {
-                    let f = value!(op.function.real(&numbers, load!(b), load!(c)));
-                    let old = load!(a);
-                    let new = value!(numbers.reals.sub(old, f).and_then(|sum| numbers.reals.admit(sum)));
-                    if H::ACTIVE {
-                        journal.residue(numbers.reals, a, old, numbers.reals.add(new, f));
+                };
+                match op.kind {
+                    Kind::AddIntCopy => {
+                        let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { continue };
+                        ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
                     }
-                    store!(a, new);
-                }
-                Kind::RealFromReals | Kind::RealFromRealInt | Kind::RealFromInts => {
-                    let f = value!(match op.kind {
-                        Kind::RealFromRealInt => op.function.real_int(&numbers, load!(b), ints[c]),
-                        Kind::RealFromInts => op.function.ints_to_real(&numbers, ints[b], ints[c]),
-                        _ => op.function.real(&numbers, load!(b), load!(c)),
-                    });
-                    let old = load!(a);
-                    let new = value!(apply_real(numbers.reals, op, old, f));
-                    if H::ACTIVE && op.extra != OVERWRITE {
-                        journal.residue(numbers.reals, a, old, undo_real(numbers.reals, op, new, f));
+                    Kind::SubIntCopy => {
+                        let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { continue };
+                        ints[a] = numbers.words.wrap(ints[a].wrapping_sub(f));
                     }
-                    journal.overwritten_real(op, a, reals[a], numbers.reals.width(), counters);
-                    store!(a, new);
-                }
-                Kind::SwapInt => ints.swap(a, b),
-                Kind::SwapReal => reals.swap(a, b),
-                Kind::NegInt => ints[a] = numbers.words.wrap(ints[a].wrapping_neg()),
-                Kind::NegReal => store!(a, value!(numbers.reals.neg(load!(a)))),
-                Kind::NotInt => ints[a] = !ints[a],
-                Kind::Rotate | Kind::RotateBack => {
-                    let (x, y, angle) = (load!(a), load!(b), load!(c));
-                    let (turn, back) = match op.kind {
-                        Kind::Rotate => (R::rotate as Turn<R>, R::rotate_back as Turn<R>),
-                        _ => (R::rotate_back as Turn<R>, R::rotate as Turn<R>),
-                    };
-                    let (new_x, new_y) =
-                        value!(admit_point(numbers.reals, turn(&numbers.reals, x, y, angle)));
-                    if H::ACTIVE {
-                        let undone = back(&numbers.reals, new_x, new_y, angle);
-                        journal.residue_of_point(numbers.reals, [a, b], (x, y), undone);
+                    Kind::XorIntCopy => {
+                        let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { continue };
+                        ints[a] ^= f;
                     }
-                    store!(a, new_x);
-                    store!(b, new_y);
-                }
-                Kind::AssertInt | Kind::AssertReal => {
-                    if !holds(op, a, b, ints, reals, numbers.reals) {
-                        break Pause::Trap(Cause::AssertFailed);
-                    }
-                }
-                Kind::BrInt | Kind::BrReal => {
-                    if holds(op, a, b, ints, reals, numbers.reals) {
-                        match lands(code, c, scope, ints, reals, numbers.reals) {
-                            Ok(true) => {
-                                counter = c;
-                                left -= 1;
-                                continue;
+                    Kind::AddRealCopy | Kind::SubRealCopy | Kind::AddRealMul | Kind::SubRealMul
+                        if !H::ACTIVE =>
+                    {
+                        let reals_of = |cell: usize| numbers.reals.of_bits(reals[cell]);
+                        let f = match op.kind {
+                            Kind::AddRealCopy | Kind::SubRealCopy => {
+                                Function::Copy.real(&numbers, reals_of(b), reals_of(b))
                             }
-                            Ok(false) => {
-                                let partner = self.program.instruction_at(c - 1, self.direction);
-                                break Pause::Trap(Cause::UnexpectedJump { partner });
+                            _ => Function::Mul.real(&numbers, reals_of(b), reals_of(c)),
+                        };
+                        let old = reals_of(a);
+                        let new = f.and_then(|f| match op.kind {
+                            Kind::AddRealCopy | Kind::AddRealMul => numbers.reals.add(old, f),
+                            _ => numbers.reals.sub(old, f),
+                        });
+                        match new.and_then(|new| numbers.reals.admit(new)) {
+                            Ok(new) => reals[a] = numbers.reals.to_bits(new),
+                            Err(fault) => break Pause::Trap(Cause::Fault(fault)),
+                        }
+                    }
+                    Kind::BrInt | Kind::BrReal => {
+                        if holds(op, a, b, ints, reals, numbers.reals) {
+                            match lands(code, c, scope, ints, reals, numbers.reals) {
+                                Ok(true) => {
+                                    left -= (length - ops.as_slice().len()) as u64;
+                                    counter = c;
+                                    continue 'jump;
+                                }
+                                Ok(false) => {
+                                    let partner = self.program.instruction_at(c - 1, self.direction);
+                                    break Pause::Trap(Cause::UnexpectedJump { partner });
+                                }
+                                Err(cause) => break Pause::Trap(cause),
                             }
-                            Err(cause) => break Pause::Trap(cause),
+                        }
+                    }
+                    Kind::FromInt | Kind::FromReal => {
+                        if holds(op, a, b, ints, reals, numbers.reals) {
+                            break Pause::Trap(Cause::UnexpectedFall);
+                        }
+                    }
+                    Kind::SwapInt => ints.swap(a, b),
+                    Kind::SwapReal => reals.swap(a, b),
+                    kind if kind.is_structural() => break Pause::Structural,
+                    _ => {
+                        let passed = length - ops.as_slice().len() - 1;
+                        let outcome = slow.execute(op, [a, b, c], ints, reals, left - passed as u64);
+                        if let Err(cause) = outcome {
+                            break Pause::Trap(cause);
                         }
                     }
                 }
-                Kind::FromInt | Kind::FromReal => {
-                    if holds(op, a, b, ints, reals, numbers.reals) {
-                        break Pause::Trap(Cause::UnexpectedFall);
-                    }
-                }
-                Kind::VacateInt => {
-                    if ints[a] != 0 {
-                        break Pause::Trap(Cause::NotVacant { class: Class::Int, cell: a as u32 });
-                    }
-                }
-                Kind::VacateReal => {
-                    if !vacant(numbers.reals, tolerance, reals[a]) {
-                        break Pause::Trap(Cause::NotVacant { class: Class::Real, cell: a as u32 });
-                    }
-                    journal.discarded(numbers.reals, a, reals[a], counters);
-                    reals[a] = 0;
-                }
-                Kind::EraseInt => {
-                    journal.erased(Class::Int, a, ints[a] as u64, numbers.words.bits(), counters);
-                    ints[a] = 0;
-                }
-                Kind::EraseReal => {
-                    journal.erased(Class::Real, a, reals[a], numbers.reals.width(), counters);
-                    reals[a] = 0;
-                }
-                Kind::Restore => break Pause::Trap(Cause::Irreversible),
-                _ => break Pause::Structural,
-            }
-            counter += 1;
-            left -= 1;
+            };
+            // The op at which the loop paused has not been executed.
+            let passed = length - ops.as_slice().len() - 1;
+            counter += passed;
+            left -= passed as u64;
+            break pause;
         };
         self.counter = counter;
         self.left = left;
         pause
+    }
+}
+
+/// Where a run began: what it takes to number the intervals that it crosses.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    travel: Travel,
+    budget: u64,
+    step: i64,
+}
+
+impl Clock {
+    /// The number of the interval between two steps that the next step crosses.
+    fn interval(self, left: u64) -> i64 {
+        let passed = (self.budget - left) as i64;
+        self.step + if self.travel == Travel::Forward { passed } else { -passed - 1 }
+    }
+}
+
+/// Instructions on cells that are rare, or that a history takes part in.
+struct Slow<'a, W, R, H> {
+    numbers: Arithmetic<W, R>,
+    tolerance: f64,
+    counters: &'a mut Counters,
+    history: &'a mut H,
+    clock: Clock,
+}
+
+impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
+    #[inline(never)]
+    fn execute(
+        &mut self,
+        op: &Op,
+        [a, b, c]: [usize; 3],
+        ints: &mut [i64],
+        reals: &mut [u64],
+        left: u64,
+    ) -> Result<(), Cause> {
+        let Slow { numbers, tolerance, counters, .. } = self;
+        let (numbers, tolerance, counters) = (*numbers, *tolerance, &mut **counters);
+        let interval = self.clock.interval(left);
+        let restores = self.clock.travel.restores(interval);
+        let mut journal = Journal { history: &mut *self.history, interval, restores };
+        if H::ACTIVE && restores && is_lossy(op) && journal.restore(ints, reals, counters) {
+            return Ok(());
+        }
+        let load = |reals: &[u64], cell: usize| numbers.reals.of_bits(reals[cell]);
+        match op.kind {
+            Kind::IntFromInts | Kind::AddIntCopy | Kind::SubIntCopy | Kind::XorIntCopy => {
+                let f = op.function.int(&numbers, ints[b], ints[c])?;
+                journal.overwritten_int(op, a, ints[a], numbers.words.bits(), counters);
+                ints[a] = apply_int(numbers.words, op, ints[a], f);
+            }
+            Kind::IntFromReals => {
+                let f = op.function.reals_to_int(&numbers, load(reals, b), load(reals, c))?;
+                journal.overwritten_int(op, a, ints[a], numbers.words.bits(), counters);
+                ints[a] = apply_int(numbers.words, op, ints[a], f);
+            }
+            Kind::RealFromReals
+            | Kind::RealFromRealInt
+            | Kind::RealFromInts
+            | Kind::AddRealCopy
+            | Kind::SubRealCopy
+            | Kind::AddRealMul
+            | Kind::SubRealMul => {
+                let f = match op.kind {
+                    Kind::RealFromRealInt => op.function.real_int(&numbers, load(reals, b), ints[c])?,
+                    Kind::RealFromInts => op.function.ints_to_real(&numbers, ints[b], ints[c])?,
+                    _ => op.function.real(&numbers, load(reals, b), load(reals, c))?,
+                };
+                let old = load(reals, a);
+                let new = apply_real(numbers.reals, op, old, f)?;
+                if H::ACTIVE && op.extra != OVERWRITE {
+                    journal.residue(numbers.reals, a, old, undo_real(numbers.reals, op, new, f));
+                }
+                journal.overwritten_real(op, a, reals[a], numbers.reals.width(), counters);
+                reals[a] = numbers.reals.to_bits(new);
+            }
+            Kind::NegInt => ints[a] = numbers.words.wrap(ints[a].wrapping_neg()),
+            Kind::NegReal => reals[a] = numbers.reals.to_bits(numbers.reals.neg(load(reals, a))?),
+            Kind::NotInt => ints[a] = !ints[a],
+            Kind::Rotate | Kind::RotateBack => {
+                let (x, y, angle) = (load(reals, a), load(reals, b), load(reals, c));
+                let (turn, back) = match op.kind {
+                    Kind::Rotate => (R::rotate as Turn<R>, R::rotate_back as Turn<R>),
+                    _ => (R::rotate_back as Turn<R>, R::rotate as Turn<R>),
+                };
+                let (new_x, new_y) = admit_point(numbers.reals, turn(&numbers.reals, x, y, angle))?;
+                if H::ACTIVE {
+                    let point = back(&numbers.reals, new_x, new_y, angle);
+                    journal.residue_of_point(numbers.reals, [a, b], (x, y), point);
+                }
+                reals[a] = numbers.reals.to_bits(new_x);
+                reals[b] = numbers.reals.to_bits(new_y);
+            }
+            Kind::AssertInt | Kind::AssertReal => {
+                if !holds(op, a, b, ints, reals, numbers.reals) {
+                    return Err(Cause::AssertFailed);
+                }
+            }
+            Kind::VacateInt => {
+                if ints[a] != 0 {
+                    return Err(Cause::NotVacant { class: Class::Int, cell: a as u32 });
+                }
+            }
+            Kind::VacateReal => {
+                if !vacant(numbers.reals, tolerance, reals[a]) {
+                    return Err(Cause::NotVacant { class: Class::Real, cell: a as u32 });
+                }
+                journal.discarded(numbers.reals, a, reals[a], counters);
+                reals[a] = 0;
+            }
+            Kind::EraseInt => {
+                journal.erased(Class::Int, a, ints[a] as u64, numbers.words.bits(), counters);
+                ints[a] = 0;
+            }
+            Kind::EraseReal => {
+                journal.erased(Class::Real, a, reals[a], numbers.reals.width(), counters);
+                reals[a] = 0;
+            }
+            Kind::Restore => return Err(Cause::Irreversible),
+            // Branches and swaps are the loop's own, the rest is structural.
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -340,19 +386,22 @@ type Turn<R> = fn(
     <R as Reals>::Cell,
 ) -> Eval<(<R as Reals>::Cell, <R as Reals>::Cell)>;
 
-/// Kinds whose steps can lose bits: undoing them with a record needs nothing else.
-fn is_lossy(kind: Kind) -> bool {
+/// Whether a step can lose bits: undoing it with a record needs nothing else.
+fn is_lossy(op: &Op) -> bool {
+    use Kind::*;
     matches!(
-        kind,
-        Kind::AddReal
-            | Kind::SubReal
-            | Kind::RealFromReals
-            | Kind::RealFromRealInt
-            | Kind::RealFromInts
-            | Kind::Rotate
-            | Kind::RotateBack
-            | Kind::VacateReal
-            | Kind::Restore
+        op.kind,
+        RealFromReals
+            | RealFromRealInt
+            | RealFromInts
+            | AddRealCopy
+            | SubRealCopy
+            | AddRealMul
+            | SubRealMul
+            | Rotate
+            | RotateBack
+            | VacateReal
+            | Restore
     )
 }
 
@@ -405,12 +454,13 @@ fn holds<R: Reals>(op: &Op, a: usize, b: usize, ints: &[i64], reals: &[u64], sys
         }
         _ => ordering(ints[a], ints[b]),
     };
-    op.extra & ordering != 0
+    op.extra >> ordering & 1 != 0
 }
 
+/// The bit of a condition's mask: 0 below, 1 equal, 2 above.
 #[inline(always)]
 fn ordering<T: PartialOrd>(a: T, b: T) -> u8 {
-    u8::from(a < b) * op::BELOW | u8::from(a == b) * op::EQUAL | u8::from(a > b) * op::ABOVE
+    1 + u8::from(a > b) - u8::from(a < b)
 }
 
 /// Whether the join before `landing` agrees that its partner was taken.

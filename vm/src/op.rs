@@ -10,20 +10,20 @@ use reviver_isa::instruction::Class;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// `a ± f(b, c)` and friends over integers, `f` from integers.
-    AddInt,
-    SubInt,
-    XorInt,
-    /// The update is in `extra`; `f` takes integers.
+    // Accumulations by the form of `f`; the update is in `extra`.
     IntFromInts,
-    /// The update is in `extra`; `f` takes reals.
     IntFromReals,
-    AddReal,
-    SubReal,
-    /// The update is in `extra`; the form of `f` is the kind's name.
     RealFromReals,
     RealFromRealInt,
     RealFromInts,
+    // The most frequent of them, told apart so that the loop decides once.
+    AddIntCopy,
+    SubIntCopy,
+    XorIntCopy,
+    AddRealCopy,
+    SubRealCopy,
+    AddRealMul,
+    SubRealMul,
     SwapInt,
     SwapReal,
     NegInt,
@@ -67,6 +67,14 @@ pub enum Kind {
     ShowReal,
 }
 
+impl Kind {
+    /// Whether a step changes more than cells and the position.
+    #[inline(always)]
+    pub fn is_structural(self) -> bool {
+        self as u8 >= Kind::Call as u8
+    }
+}
+
 /// `Op::flags`: operand `a`, `b`, `c` is the number of a [`Place`].
 pub const DYNAMIC: [u8; 3] = [1, 2, 4];
 /// Any operand is.
@@ -79,7 +87,7 @@ pub const DISTINCT_BC: u8 = 32;
 pub const NO_INDEX_A: u8 = 64;
 pub const NO_INDEX_B: u8 = 128;
 
-/// The orderings of a condition, in `Op::extra`.
+/// The orderings of a condition, in `Op::extra`: bit 0 below, bit 1 equal, bit 2 above.
 pub const BELOW: u8 = 1;
 pub const EQUAL: u8 = 2;
 pub const ABOVE: u8 = 4;

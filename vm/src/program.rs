@@ -231,7 +231,8 @@ impl<'a> Resolver<'a> {
             | (Update::Overwrite, _)
             | (Update::Mul, _)
             | (Update::Div, _) => {
-                return (accumulation(update, self.form(procedure, instruction, class)), byte);
+                let form = self.form(procedure, instruction, class);
+                return (accumulation(update, instruction.function, form), byte);
             }
             (Update::Swap, Int) => Kind::SwapInt,
             (Update::Swap, Real) => Kind::SwapReal,
@@ -503,18 +504,20 @@ pub(crate) fn literal_bits(module: &Module, value: f64) -> u64 {
     })
 }
 
-fn accumulation(update: Update, form: Form) -> Kind {
-    match (update, form) {
-        (Update::Add, Form::Int) => Kind::AddInt,
-        (Update::Sub, Form::Int) => Kind::SubInt,
-        (Update::Xor, Form::Int) => Kind::XorInt,
-        (Update::Add, Form::Real) => Kind::AddReal,
-        (Update::Sub, Form::Real) => Kind::SubReal,
-        (_, Form::Int) => Kind::IntFromInts,
-        (_, Form::RealsToInt) => Kind::IntFromReals,
-        (_, Form::Real) => Kind::RealFromReals,
-        (_, Form::RealInt) => Kind::RealFromRealInt,
-        (_, Form::IntsToReal) => Kind::RealFromInts,
+fn accumulation(update: Update, function: Function, form: Form) -> Kind {
+    match (update, function, form) {
+        (Update::Add, Function::Copy, Form::Int) => Kind::AddIntCopy,
+        (Update::Sub, Function::Copy, Form::Int) => Kind::SubIntCopy,
+        (Update::Xor, Function::Copy, Form::Int) => Kind::XorIntCopy,
+        (Update::Add, Function::Copy, Form::Real) => Kind::AddRealCopy,
+        (Update::Sub, Function::Copy, Form::Real) => Kind::SubRealCopy,
+        (Update::Add, Function::Mul, Form::Real) => Kind::AddRealMul,
+        (Update::Sub, Function::Mul, Form::Real) => Kind::SubRealMul,
+        (_, _, Form::Int) => Kind::IntFromInts,
+        (_, _, Form::RealsToInt) => Kind::IntFromReals,
+        (_, _, Form::Real) => Kind::RealFromReals,
+        (_, _, Form::RealInt) => Kind::RealFromRealInt,
+        (_, _, Form::IntsToReal) => Kind::RealFromInts,
     }
 }
 

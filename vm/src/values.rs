@@ -155,7 +155,8 @@ impl Program {
     }
 
     /// What is not as it must be when the run has arrived at the end (or, travelling backward, at
-    /// the beginning): cells that differ from their initial value, and stacks that aren't empty.
+    /// the beginning): cells that differ from their initial value, a frame that isn't vacant, and
+    /// stacks that aren't empty.
     pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
         let mut garbage = Vec::new();
         for (n, global) in self.module().globals.iter().enumerate() {
@@ -167,6 +168,7 @@ impl Program {
                 self.differences(state, n, &mut garbage);
             }
         }
+        self.left_in_frame(state, &mut garbage);
         for (what, left) in [("integer stack", state.int_stack.len()), ("real stack", state.real_stack.len())]
         {
             if left != 0 {
@@ -189,6 +191,34 @@ impl Program {
                     found: self.text(found),
                     expected: self.text(expected),
                 });
+            }
+        }
+    }
+
+    /// Main's frame must be vacant at both ends, as every procedure's.
+    fn left_in_frame(&self, state: &State, garbage: &mut Vec<Garbage>) {
+        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout.frames.first()) else {
+            return;
+        };
+        for (variable, &offset) in main.frame.iter().zip(offsets) {
+            for n in 0..variable.shape.cells() as usize {
+                let (found, vacant) = match variable.class {
+                    Class::Int => {
+                        let cell = self.layout.main_ints as usize + offset as usize + n;
+                        (Value::Int(state.ints[cell]), Value::Int(0))
+                    }
+                    Class::Real => {
+                        let cell = self.layout.main_reals as usize + offset as usize + n;
+                        (Value::Real(state.reals[cell]), Value::Real(0))
+                    }
+                };
+                if !self.is_close(found, vacant) {
+                    garbage.push(Garbage {
+                        name: element_name(&variable.name, variable.shape, n),
+                        found: self.text(found),
+                        expected: self.text(vacant),
+                    });
+                }
             }
         }
     }

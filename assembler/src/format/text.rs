@@ -1,5 +1,5 @@
-//! Statements of one line, conditions and expressions as text. Knows no columns but the one inside
-//! of an instruction.
+//! Statements of one line, and the first and last lines of blocks, as text. Knows no columns but
+//! the one inside of an instruction.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use reviver_isa::update::Shape;
 use crate::parser::words::block_name;
 use crate::source::{Sources, Span};
 use crate::tree::{
-    BinaryOperator, Call, Condition, ConditionKind, Declaration, Directive, Expression, ExpressionKind, For,
-    Initial, Instruction, Limit, Local, Operands, Parameter, Procedure, Subscript, UnaryOperator,
+    Call, Condition, Declaration, Directive, Expression, For, Initial, Instruction, Limit, Local, Name,
+    Operands, Parameter, Procedure,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -24,17 +24,9 @@ const LINES_IN_ROW: usize = 16;
 
 /// Writes one statement.
 pub(super) struct Text<'s> {
-    out: String,
+    pub(super) out: String,
     /// Where the tree was read from, for the spelling of literals and the lines of lists.
-    sources: Option<&'s Sources>,
-}
-
-/// Whether operators of two sides have spaces around them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Spacing {
-    Wide,
-    /// In subscripts and ranges.
-    Tight,
+    pub(super) sources: Option<&'s Sources>,
 }
 
 impl<'s> Text<'s> {
@@ -46,7 +38,7 @@ impl<'s> Text<'s> {
         self.out
     }
 
-    fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
@@ -59,7 +51,8 @@ impl<'s> Text<'s> {
         }
     }
 
-    fn separated<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+    /// Items with commas between them.
+    pub(super) fn separated<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         for (n, item) in items.iter().enumerate() {
             if n > 0 {
                 self.push(", ");
@@ -182,7 +175,7 @@ impl<'s> Text<'s> {
         self.class(parameter.class);
     }
 
-    pub(super) fn macro_head(&mut self, name: &str, parameters: &[crate::tree::Name]) {
+    pub(super) fn macro_head(&mut self, name: &str, parameters: &[Name]) {
         self.push(".macro ");
         self.push(name);
         self.push("(");
@@ -315,174 +308,4 @@ impl<'s> Text<'s> {
             self.push(".lines");
         }
     }
-
-    // Conditions.
-
-    pub(super) fn condition(&mut self, condition: &Condition) {
-        self.bare_condition(condition);
-    }
-
-    fn bare_condition(&mut self, condition: &Condition) {
-        match &condition.kind {
-            ConditionKind::Always => self.push("always"),
-            ConditionKind::Compare(order, left, right) => {
-                self.expression(left);
-                let _ = write!(self.out, " {} ", order.symbol());
-                self.expression(right);
-            }
-            ConditionKind::Not(inner) => {
-                self.push("not ");
-                self.inner_condition(inner, 3);
-            }
-            ConditionKind::And(left, right) => self.junction(left, " and ", right, 2),
-            ConditionKind::Or(left, right) => self.junction(left, " or ", right, 1),
-        }
-    }
-
-    /// Two conditions with a word between them, which groups from the left.
-    fn junction(&mut self, left: &Condition, word: &str, right: &Condition, strength: u8) {
-        self.inner_condition(left, strength);
-        self.push(word);
-        self.inner_condition(right, strength + 1);
-    }
-
-    /// A part of a condition: in parentheses if it binds less than it must, or if its author
-    /// wrote some.
-    fn inner_condition(&mut self, condition: &Condition, least: u8) {
-        let (strength, first) = match &condition.kind {
-            ConditionKind::Always | ConditionKind::Not(_) => (3, None),
-            ConditionKind::Compare(_, left, _) => (3, Some(left.span)),
-            ConditionKind::And(left, _) => (2, Some(left.span)),
-            ConditionKind::Or(left, _) => (1, Some(left.span)),
-        };
-        if strength < least || is_grouped(condition.span, first) {
-            self.push("(");
-            self.bare_condition(condition);
-            self.push(")");
-        } else {
-            self.bare_condition(condition);
-        }
-    }
-
-    // Expressions.
-
-    fn expressions(&mut self, list: &[Expression]) {
-        self.separated(list, Text::expression);
-    }
-
-    fn expression(&mut self, expression: &Expression) {
-        self.bare(expression, Spacing::Wide);
-    }
-
-    fn tight(&mut self, expression: &Expression) {
-        self.bare(expression, Spacing::Tight);
-    }
-
-    fn bare(&mut self, expression: &Expression, spacing: Spacing) {
-        match &expression.kind {
-            ExpressionKind::Int { value, pattern } => self.int(*value, *pattern, expression.span),
-            ExpressionKind::Real(value) => self.real(*value, expression.span),
-            ExpressionKind::Name { name, adjoint } => self.name(name, *adjoint),
-            ExpressionKind::Element { name, adjoint, subscripts } => {
-                self.name(name, *adjoint);
-                self.push("[");
-                self.separated(subscripts, Text::subscript);
-                self.push("]");
-            }
-            ExpressionKind::Unary(operator, operand) => {
-                self.push(match operator {
-                    UnaryOperator::Negate => "-",
-                    UnaryOperator::Complement => "~",
-                });
-                self.inner(operand, u8::MAX, spacing);
-            }
-            ExpressionKind::Binary(operator, left, right) => {
-                self.inner(left, operator.strength(), spacing);
-                self.operator(*operator, spacing);
-                self.inner(right, operator.strength() + 1, spacing);
-            }
-        }
-    }
-
-    /// A part of an expression: in parentheses if it binds less than it must, or if its author
-    /// wrote some.
-    fn inner(&mut self, expression: &Expression, least: u8, spacing: Spacing) {
-        let parentheses = match &expression.kind {
-            ExpressionKind::Binary(operator, left, _) => {
-                operator.strength() < least || is_grouped(expression.span, Some(left.span))
-            }
-            _ => false,
-        };
-        if parentheses {
-            self.push("(");
-            self.bare(expression, spacing);
-            self.push(")");
-        } else {
-            self.bare(expression, spacing);
-        }
-    }
-
-    fn operator(&mut self, operator: BinaryOperator, spacing: Spacing) {
-        if spacing == Spacing::Wide {
-            let _ = write!(self.out, " {} ", operator.symbol());
-        } else {
-            self.push(operator.symbol());
-        }
-    }
-
-    fn name(&mut self, name: &str, adjoint: bool) {
-        self.push(name);
-        if adjoint {
-            self.push("'");
-        }
-    }
-
-    fn subscript(&mut self, subscript: &Subscript) {
-        match subscript {
-            Subscript::At(index) => self.tight(index),
-            Subscript::All => self.push(".."),
-            Subscript::Span { from, to, step } => {
-                self.range(from, to);
-                if let Some(step) = step {
-                    self.push(" step ");
-                    self.tight(step);
-                }
-            }
-        }
-    }
-
-    fn range(&mut self, from: &Expression, to: &Expression) {
-        self.tight(from);
-        self.push("..");
-        self.tight(to);
-    }
-
-    /// The author's spelling of a literal, where there is a text to find it in.
-    fn spelling(&self, span: Span) -> Option<&'s str> {
-        let text = self.sources?.text(span);
-        text.starts_with(|c: char| c.is_ascii_digit()).then_some(text)
-    }
-
-    fn int(&mut self, value: i128, pattern: bool, span: Span) {
-        match self.spelling(span) {
-            Some(text) => self.push(text),
-            None => {
-                let _ = if pattern { write!(self.out, "{value:#x}") } else { write!(self.out, "{value}") };
-            }
-        }
-    }
-
-    fn real(&mut self, value: f64, span: Span) {
-        match self.spelling(span) {
-            Some(text) => self.push(text),
-            None => {
-                let _ = write!(self.out, "{value:?}");
-            }
-        }
-    }
-}
-
-/// Whether parentheses stood around something: its extent begins before its first part's.
-fn is_grouped(span: Span, first: Option<Span>) -> bool {
-    first.is_some_and(|first| span.file == first.file && span.start < first.start)
 }

@@ -11,9 +11,19 @@ use crate::tree::{Node, Statement};
 
 /// Whether a statement takes part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+enum Place {
     Turns,
+    /// Declarations and definitions: they don't run.
     Stays,
+}
+
+impl Place {
+    fn of(node: &Node) -> Place {
+        match node.statement {
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => Place::Stays,
+            _ => Place::Turns,
+        }
+    }
 }
 
 /// A statement and the lines that belong to it.
@@ -28,14 +38,10 @@ struct Group<'b> {
 
 /// The lines in the opposite order, each statement mapped. The map's second argument is the class
 /// that a `local` or `delocal` is to state: that of the other half.
-pub(super) fn turned(
-    body: &[Node],
-    place: impl Fn(&Node) -> Place,
-    mut map: impl FnMut(&Node, Option<Class>) -> Node,
-) -> Vec<Node> {
+pub(super) fn turned(body: &[Node], mut map: impl FnMut(&Node, Option<Class>) -> Node) -> Vec<Node> {
     let (groups, tail) = groups(body);
     let classes = stated_classes(&groups);
-    let places: Vec<Place> = groups.iter().map(|group| place(group.statement)).collect();
+    let places: Vec<Place> = groups.iter().map(|group| Place::of(group.statement)).collect();
     let mut lines = Vec::with_capacity(body.len());
     for (from, gap) in order(&places).into_iter().zip(gap_order(&places)) {
         let Some(group) = groups.get(from) else { continue };

@@ -2,7 +2,7 @@
 
 use reviver_isa::instruction::Class;
 
-use super::arrange::{Place, turned};
+use super::arrange::turned;
 use super::irreversible;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Body, Compute, For, If, Instruction, Local, Loop, Node, Statement};
@@ -28,11 +28,7 @@ impl Inverter {
     }
 
     fn body(&mut self, body: &Body) -> Body {
-        let place = |node: &Node| match node.statement {
-            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => Place::Stays,
-            _ => Place::Turns,
-        };
-        turned(body, place, |node, class| self.node(node, class))
+        turned(body, |node, class| self.node(node, class))
     }
 
     /// The inverse of a statement. `class` is for a half of a `local` pair.

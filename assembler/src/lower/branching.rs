@@ -15,11 +15,10 @@ impl Lowering<'_> {
         let (split, _) = self.split(&entry, false, "if");
         self.body(&tree.then);
         let raised = self.raise(&exit, tree.end);
-        let join = match &tree.otherwise {
+        match &tree.otherwise {
             None => {
                 let join = self.join(&exit, raised, false, "fi");
                 self.code.pair(split, join);
-                join
             }
             // `br ELSE, !entry; then; br FI, always; ELSE: from, always; otherwise; FI: from, exit`
             Some(otherwise) => {
@@ -31,10 +30,8 @@ impl Lowering<'_> {
                 self.code.close(inner);
                 let join = self.join(&exit, raised, true, "fi");
                 self.code.pair(leave, join);
-                join
             }
-        };
-        debug_assert!(split < join);
+        }
         self.code.close(block);
     }
 

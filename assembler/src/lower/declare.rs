@@ -10,27 +10,20 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{
-    Block, Extent, Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word,
+    Block, Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word,
 };
 
-use super::Lowering;
-use super::code::Code;
 use super::constant::Number;
 use super::report::Report;
-use super::scope::{Local, Meaning};
+use super::scope::Meaning;
+use super::values::MOST_VALUES;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{
-    self, Body, Declaration, Directive, Expression, ExpressionKind, Initial, Limit, Name, Statement,
-};
-
-/// Cells for which initial values are stored, over all declarations: values are repeated in the
-/// module, so a short text must not ask for more.
-const MOST_VALUES: u64 = 1 << 24;
+use crate::tree::{self, Body, Declaration, Directive, Expression, Limit, Name, Statement};
 
 /// What a name outside of procedures stands for.
 #[derive(Clone, Copy)]
-enum Outer {
+pub(super) enum Outer {
     Global(u32),
     Constant(Number),
 }
@@ -56,8 +49,9 @@ pub(super) struct Declared<'t> {
     stack: Setting<u32>,
     globals: Vec<Global>,
     global_spans: Vec<Span>,
-    names: HashMap<CompactString, (Outer, Span)>,
-    values_left: u64,
+    pub(super) names: HashMap<CompactString, (Outer, Span)>,
+    /// Cells that may still get initial values.
+    pub(super) values_left: u64,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
     trees: Vec<&'t tree::Procedure>,
@@ -215,140 +209,6 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// The shape of a declaration; where it is in error, a harmless one.
-    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Report) -> Shape {
-        let mut length = |expression: &Expression| -> u32 {
-            let Some(number) = self.constant(expression, report) else { return 1 };
-            let length = match number {
-                Number::Int { value, .. } => u32::try_from(value).ok().filter(|n| *n > 0),
-                Number::Real(_) => None,
-            };
-            length.unwrap_or_else(|| {
-                let message = format!("a length is an integer from 1 to {}", u32::MAX);
-                report.add(Diagnostic::error(message, expression.span, "not a length"));
-                1
-            })
-        };
-        match lengths {
-            [] => Shape::Scalar,
-            [n] => Shape::Vector(length(n)),
-            [rows, columns, ..] => Shape::Matrix(length(rows), length(columns)),
-        }
-    }
-
-    /// Initial values of a declaration; zeros are stored as no values at all.
-    fn values(&mut self, initial: &Initial, class: Class, shape: Shape, report: &mut Report) -> Values {
-        let (list, repeat) = match initial {
-            Initial::Every(value) => (std::slice::from_ref(value), shape.cells()),
-            Initial::Each(values) => {
-                self.count_values(values, shape, report);
-                (values.as_slice(), 1)
-            }
-        };
-        let mut ints = Vec::new();
-        let mut reals = Vec::new();
-        for expression in list {
-            let Some(number) = self.constant(expression, report) else { continue };
-            match class {
-                Class::Int => ints.extend(self.word_value(number, expression.span, report)),
-                Class::Real => reals.push(number.to_real()),
-            }
-        }
-        if ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
-            return Values::zero(class);
-        }
-        if repeat > self.values_left {
-            if let Some(first) = list.first() {
-                let message = format!("more than {MOST_VALUES} cells have initial values other than 0");
-                report.add(Diagnostic::error(message, first.span, "too many cells"));
-            }
-            return Values::zero(class);
-        }
-        self.values_left -= repeat;
-        match class {
-            Class::Int => Values::Ints(ints.repeat(repeat as usize)),
-            Class::Real => Values::Reals(reals.repeat(repeat as usize)),
-        }
-    }
-
-    fn count_values(&self, values: &[Expression], shape: Shape, report: &mut Report) {
-        if values.len() as u64 == shape.cells() {
-            return;
-        }
-        let message = format!("{} values for {} cells", values.len(), shape.cells());
-        let place = match (values.first(), values.last()) {
-            (Some(first), Some(last)) => first.span.to(last.span),
-            _ => return report.add(Diagnostic::error(message, Span::default(), "no values")),
-        };
-        report.add(
-            Diagnostic::error(message, place, "one value a cell is wanted")
-                .help("one value without braces stands for every cell"),
-        );
-    }
-
-    /// A constant expression where only constants are visible.
-    fn constant(&self, expression: &Expression, report: &mut Report) -> Option<Number> {
-        let result = match &expression.kind {
-            ExpressionKind::Int { value, pattern } => {
-                return Some(Number::Int { value: *value, pattern: *pattern });
-            }
-            ExpressionKind::Real(value) => return Some(Number::Real(*value)),
-            ExpressionKind::Name { name, adjoint: false } => {
-                return self.named_constant(name, expression.span, report);
-            }
-            ExpressionKind::Unary(operator, a) => {
-                Number::unary(*operator, self.constant(a, report)?, self.word)
-            }
-            ExpressionKind::Binary(operator, a, b) => {
-                let (a, b) = (self.constant(a, report), self.constant(b, report));
-                Number::binary(*operator, a?, b?)
-            }
-            ExpressionKind::Name { .. } | ExpressionKind::Element { .. } => {
-                let message = "a constant is wanted here, not a cell";
-                return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
-            }
-        };
-        match result {
-            Ok(number) => Some(number),
-            Err(problem) => report.fail(refused(problem, expression.span)),
-        }
-    }
-
-    fn named_constant(&self, name: &str, span: Span, report: &mut Report) -> Option<Number> {
-        match self.names.get(name) {
-            Some((Outer::Constant(number), _)) => Some(*number),
-            Some((Outer::Global(_), declared)) => report.fail(
-                Diagnostic::error(
-                    format!("`{name}` is a cell, not a constant"),
-                    span,
-                    "a constant is wanted",
-                )
-                .with(*declared, "declared here"),
-            ),
-            None if name == "pi" => Some(Number::Real(std::f64::consts::PI)),
-            None => {
-                let diagnostic = Diagnostic::error(
-                    format!("no constant `{name}` is defined before this place"),
-                    span,
-                    "unknown constant",
-                );
-                let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
-                match report.suggest(name, constants.map(|(name, _)| name.as_str())) {
-                    Some(help) => report.fail(diagnostic.help(help)),
-                    None => report.fail(diagnostic),
-                }
-            }
-        }
-    }
-
-    /// A number fitted into a word, or a report.
-    pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Report) -> Option<i64> {
-        match number.to_word(self.word) {
-            Ok(value) => Some(value),
-            Err(problem) => report.fail(refused(problem, span)),
-        }
-    }
-
     fn procedure(&mut self, tree: &'t tree::Procedure, report: &mut Report) {
         if tree.name.text == "main" {
             report.add(
@@ -499,16 +359,9 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Refuses a text that says nothing.
-    pub(super) fn refuse_nothing(&self, code: &Code, report: &mut Report) {
-        let is_bare = self.names.is_empty() && self.trees.is_empty() && self.macros.is_empty();
-        // Main is never without its `enter` and `exit`.
-        if is_bare && code.instructions.len() <= 2 && report.count() == 0 {
-            report.add(
-                Diagnostic::error("there is no program here", Span::default(), "nothing is declared")
-                    .help("declare cells with `.in` and `.out`, and write one instruction a line"),
-            );
-        }
+    /// Whether nothing at all is declared.
+    pub(super) fn is_bare(&self) -> bool {
+        self.names.is_empty() && self.trees.is_empty() && self.macros.is_empty()
     }
 
     pub(super) fn finish(self) -> ModuleHead {
@@ -559,15 +412,6 @@ fn parameters(tree: &tree::Procedure, report: &mut Report) -> Vec<(Parameter, Sp
     lowered
 }
 
-/// A constant expression that has no value.
-pub(super) fn refused(problem: super::constant::Problem, span: Span) -> Diagnostic {
-    let diagnostic = Diagnostic::error(problem.message, span, "here");
-    match problem.help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
-}
-
 /// A name declared twice.
 pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
     Diagnostic::error(format!("the {what} `{}` is declared twice", name.text), name.span, "declared again")
@@ -585,80 +429,5 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
         }
         Some(_) => {}
         None => *setting = Some((value, span)),
-    }
-}
-
-impl Lowering<'_> {
-    /// Declares the parameters of the procedure that begins.
-    pub(super) fn parameters(&mut self, number: u32) {
-        for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number).iter()) {
-            let meaning = Meaning::Variable { base: Base::Parameter(n), adjoint: false };
-            self.current.frame.reserve(&parameter.name);
-            let local = Local { meaning, span: *span, open: None };
-            self.current.scopes.insert(parameter.name.as_str().into(), local);
-            self.current.parameters.push(parameter.clone());
-        }
-    }
-
-    /// Variables of the frame that live as long as the procedure.
-    pub(super) fn ancillas(&mut self, declarations: &[Declaration]) {
-        for declaration in declarations {
-            let shape = self.declared.shape(&declaration.shape, &mut self.report);
-            let class = declaration.class.unwrap_or(Class::Int);
-            self.bind(&declaration.name, class, shape, false);
-        }
-    }
-
-    /// Binds a name of the innermost scope to a variable of the frame. It is `open` if a `delocal`
-    /// is to end it.
-    pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> u32 {
-        self.refuse_shadowing(name);
-        let declared = &self.declared;
-        let elsewhere = |name: &str| declared.is_global(name);
-        let variable = self.current.frame.acquire(&name.text, class, shape, elsewhere);
-        let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
-        let local = Local { meaning, span: name.span, open: open.then_some(variable) };
-        self.current.scopes.insert(name.text.clone(), local);
-        variable
-    }
-
-    /// A name may hide no other local, and in main's own text no global either. (A procedure or a
-    /// macro of a library can't know the globals of the programs that include it.)
-    pub(super) fn refuse_shadowing(&mut self, name: &Name) {
-        let local = self.current.scopes.find(&name.text).map(|local| local.span);
-        let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
-        let outer = || self.declared.outer(&name.text).map(|(_, span)| span);
-        let hidden = local.or_else(|| if sees_globals { outer() } else { None });
-        if let Some(first) = hidden {
-            let message = format!("`{}` would hide another `{0}`", name.text);
-            self.report.add(
-                Diagnostic::error(message, name.span, "declared again")
-                    .with(first, "first declared here")
-                    .help("choose another name"),
-            );
-        }
-    }
-
-    /// The declaration behind a base of the procedure being lowered.
-    pub(super) fn fact(&self, base: Base) -> Option<(&str, Class, Extent)> {
-        match base {
-            Base::Global(n) => {
-                let (global, _) = self.declared.global_at(n)?;
-                Some((&global.name, global.class, Extent::Cells(global.shape)))
-            }
-            Base::Frame(n) => {
-                let variable = self.current.frame.variables.get(n as usize)?;
-                Some((&variable.name, variable.class, Extent::Cells(variable.shape)))
-            }
-            Base::Parameter(n) => {
-                let p = self.current.parameters.get(n as usize)?;
-                let extent = if p.slice { Extent::Slice } else { Extent::Cells(Shape::Scalar) };
-                Some((&p.name, p.class, extent))
-            }
-        }
-    }
-
-    pub(super) fn class_of(&self, base: Base) -> Class {
-        self.fact(base).map_or(Class::Int, |(_, class, _)| class)
     }
 }

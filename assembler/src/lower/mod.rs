@@ -7,8 +7,8 @@
 //! | file | subject |
 //! |---|---|
 //! | `declare` | settings, constants, globals, the heads of procedures and macros |
-//! | `constant` | constant arithmetic |
-//! | `scope`, `frame` | visible names; the frame's variables |
+//! | `constant`, `values` | constant arithmetic; lengths and initial values |
+//! | `scope`, `frame`, `binding` | visible names; the frame's variables; what names a procedure declares |
 //! | `operand` | expressions to operands, indices and slices |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
 //! | `condition`, `branching`, `counted` | conditions; `if` and `from`; `for` |
@@ -16,6 +16,7 @@
 //! | `expand` | macros |
 //! | `code`, `report` | what lowering makes: instructions and diagnostics |
 
+mod binding;
 mod branching;
 mod call;
 mod code;
@@ -31,6 +32,7 @@ mod operand;
 mod report;
 mod routine;
 mod scope;
+mod values;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -65,6 +67,8 @@ pub(crate) struct Lowered {
     pub(crate) procedures: Vec<Span>,
     /// Instructions about which an error was reported.
     pub(crate) broken: HashSet<u32>,
+    /// Nothing is declared and nothing is done.
+    pub(crate) says_nothing: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -241,7 +245,7 @@ impl<'t> Lowering<'t> {
     }
 
     fn finish(mut self, done: Vec<Done>) -> Lowered {
-        let (mut procedures, labels): (Vec<_>, Vec<_>) =
+        let (procedures, labels): (Vec<_>, Vec<_>) =
             done.into_iter().map(|done| (done.procedure, done.labels)).unzip();
         label::pair_all(&labels, &mut self.code, &mut self.report);
         let mut structure = Structure {
@@ -250,9 +254,9 @@ impl<'t> Lowering<'t> {
             blocks: std::mem::take(&mut self.code.blocks),
         };
         self.declared.recorded_structure(&mut structure);
-        self.declared.refuse_nothing(&self.code, &mut self.report);
+        // Main is never without its `enter` and `exit`.
+        let says_nothing = self.declared.is_bare() && self.code.instructions.len() <= 2;
         let head = self.declared.finish();
-        procedures.iter_mut().for_each(|p| p.frame.shrink_to_fit());
         Lowered {
             module: Module {
                 word: head.word,
@@ -269,6 +273,7 @@ impl<'t> Lowering<'t> {
             globals: head.global_spans,
             procedures: head.procedure_spans,
             broken: self.code.broken,
+            says_nothing,
             diagnostics: self.report.finish(),
         }
     }

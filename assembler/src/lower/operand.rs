@@ -5,8 +5,8 @@ use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice,
 
 use super::Lowering;
 use super::constant::{Number, Problem};
-use super::declare::refused;
 use super::scope::Meaning;
+use super::values::refused;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{BinaryOperator, Expression, ExpressionKind, Subscript};

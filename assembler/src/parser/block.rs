@@ -7,9 +7,7 @@ use super::{Parse, Parsed, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Lexer, Token};
 use crate::source::Span;
-use crate::tree::{
-    Body, Compute, Condition, ConditionKind, Expression, For, If, Loop, Macro, Name, Procedure, Statement,
-};
+use crate::tree::{Body, Compute, Condition, Expression, For, If, Loop, Macro, Name, Procedure, Statement};
 
 /// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
 const DEEPEST: usize = 200;
@@ -58,6 +56,12 @@ impl Parser<'_> {
         }
         let text = self.text(self.current);
         TERMINATORS.iter().map(|(end, _)| *end).find(|end| *end == text)
+    }
+
+    /// Whether a procedure or a macro begins here, though a block is open. Definitions don't nest:
+    /// most likely the block's end is missing.
+    pub(super) fn at_misplaced_definition(&self) -> bool {
+        !self.open.is_empty() && (self.at_word(".proc") || self.at_word(".macro"))
     }
 
     /// Whether some open block can end with this word.
@@ -143,31 +147,29 @@ impl Parser<'_> {
         (self.finish_line(false), span)
     }
 
-    /// The end of a block with a condition.
-    fn end_condition(&mut self, open: &Open, end: &'static str) -> (Condition, Option<CompactString>, Span) {
+    /// The end of a block with a condition: none where it is missing or broken.
+    fn end_condition(
+        &mut self,
+        open: &Open,
+        end: &'static str,
+    ) -> (Option<Condition>, Option<CompactString>, Span) {
         let start = self.current.start;
         if !self.ended(open, end) {
-            let span = self.since(self.last_end);
-            return (unknown_condition(span), None, span);
+            return (None, None, self.since(self.last_end));
         }
-        let (condition, broken) = self.lenient_condition();
+        let condition = self.condition().ok();
         let span = self.since(start);
-        (condition, self.finish_line(broken), span)
+        let comment = self.finish_line(condition.is_none());
+        (condition, comment, span)
     }
 
-    /// A condition, or a stand-in for a broken one: its block is a block all the same.
-    fn lenient_condition(&mut self) -> (Condition, bool) {
-        match self.condition() {
-            Ok(condition) => (condition, false),
-            Err(_) => (unknown_condition(self.here()), true),
-        }
-    }
-
-    /// `if entry`, its comment, and the place of its first word.
-    fn head(&mut self) -> (Condition, Option<CompactString>, Span) {
+    /// `if entry` or `from entry`, its comment, and the place of its first word. A block with a
+    /// broken head is a block all the same, though the tree will lack it.
+    fn head(&mut self) -> (Option<Condition>, Option<CompactString>, Span) {
         let token = self.bump();
-        let (entry, broken) = self.lenient_condition();
-        (entry, self.finish_line(broken), self.span(token))
+        let entry = self.condition().ok();
+        let comment = self.finish_line(entry.is_none());
+        (entry, comment, self.span(token))
     }
 
     pub(super) fn if_block(&mut self) -> Parsed {
@@ -180,8 +182,13 @@ impl Parser<'_> {
             (otherwise, open) = (Some(body), rest);
         }
         let (exit, end_comment, end) = self.end_condition(&open, "fi");
-        let tree = If { entry, then, otherwise, exit, else_comment, end_comment, end };
-        Parsed { statement: Statement::If(Box::new(tree)), comment, end: end.end }
+        let statement = match (entry, exit) {
+            (Some(entry), Some(exit)) => {
+                Statement::If(Box::new(If { entry, then, otherwise, exit, else_comment, end_comment, end }))
+            }
+            _ => Statement::Empty,
+        };
+        Parsed { statement, comment, end: end.end }
     }
 
     fn else_line(&mut self) -> Option<CompactString> {
@@ -203,8 +210,13 @@ impl Parser<'_> {
             (again, open) = (Some(body), rest);
         }
         let (exit, end_comment, end) = self.end_condition(&open, "until");
-        let tree = Loop { entry, first, again, exit, loop_comment, end_comment, end };
-        Parsed { statement: Statement::Loop(Box::new(tree)), comment, end: end.end }
+        let statement = match (entry, exit) {
+            (Some(entry), Some(exit)) => {
+                Statement::Loop(Box::new(Loop { entry, first, again, exit, loop_comment, end_comment, end }))
+            }
+            _ => Statement::Empty,
+        };
+        Parsed { statement, comment, end: end.end }
     }
 
     pub(super) fn for_block(&mut self) -> Parsed {
@@ -260,7 +272,6 @@ impl Parser<'_> {
     }
 
     pub(super) fn procedure(&mut self) -> Parsed {
-        self.refuse_inside("a procedure");
         let token = self.bump();
         let head = self.procedure_head();
         let comment = self.finish_line(head.is_err());
@@ -277,7 +288,6 @@ impl Parser<'_> {
     }
 
     pub(super) fn macro_definition(&mut self) -> Parsed {
-        self.refuse_inside("a macro");
         let token = self.bump();
         let head = self.macro_head();
         let comment = self.finish_line(head.is_err());
@@ -290,19 +300,6 @@ impl Parser<'_> {
             Err(_) => Statement::Empty,
         };
         Parsed { statement, comment, end: end.end }
-    }
-
-    /// Reports a definition inside of a block, and the block as not ended, once.
-    fn refuse_inside(&mut self, what: &str) {
-        let place = self.here();
-        let Some(open) = self.open.last_mut() else { return };
-        open.blamed = true;
-        let (keyword, span) = (open.keyword, open.span);
-        let ends = open.ends.last().copied().unwrap_or("");
-        let problem =
-            Diagnostic::error(format!("{what} can't begin inside of `{keyword}`"), place, "begins here")
-                .with(span, format!("this `{keyword}` is still open; it ends with `{ends}`"));
-        self.report(problem);
     }
 
     /// Reports a directive where it can't stand.
@@ -334,10 +331,7 @@ impl Parser<'_> {
     }
 }
 
-fn unknown_condition(span: Span) -> Condition {
-    Condition { kind: ConditionKind::Always, span }
-}
-
+/// The cure for a missing end.
 fn usage(end: &str) -> Option<&'static str> {
     Some(match end {
         "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",

@@ -190,10 +190,13 @@ impl Parser<'_> {
             (Kind::Slash, Kind::Assign) => "div",
             _ => return Ok(()),
         };
-        let problem = Diagnostic::error("statements begin with a mnemonic", self.here(), "not an instruction");
+        let problem =
+            Diagnostic::error("statements begin with a mnemonic", self.here(), "not an instruction");
         let name = &name.text;
         self.fail(problem.help(match mnemonic {
-            "overwrite" => format!("write `add {name}, value` if `{name}` is 0; `overwrite` loses the old value"),
+            "overwrite" => {
+                format!("write `add {name}, value` if `{name}` is 0; `overwrite` loses the old value")
+            }
             _ => format!("write `{mnemonic} {name}, value`"),
         }))
     }

@@ -79,7 +79,12 @@ fn too_large(text: &str) -> Problem {
 fn real(text: &str) -> Result<ExpressionKind, Problem> {
     let digits = plain(text);
     if !is_real(&digits) {
-        let cure = "a real has digits on both sides of its point: `0.5`, `1.0`, `2.5e-3`";
+        let range =
+            text.split_once('.').is_some_and(|(_, to)| to.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let cure = match range {
+            true => "a range has two points: `0..n`",
+            false => "a real has digits on both sides of its point: `0.5`, `1.0`, `2.5e-3`",
+        };
         return Err((format!("`{}` is not a number", shortened(text)), Some(cure)));
     }
     let value: f64 = digits.parse().map_err(|_| (format!("`{}` is not a number", shortened(text)), None))?;

@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
     /// Lines up to the end of a block that is open, or of the text.
     fn lines(&mut self) -> Body {
         let mut body = Body::new();
-        while !self.at(Kind::End) {
+        while !self.at(Kind::End) && !self.at_misplaced_definition() {
             match self.terminator() {
                 Some(word) if self.is_awaited(word) => break,
                 Some(word) => self.stray(word),

@@ -5,7 +5,7 @@ use reviver_assembler::image::{LoadError, MAGIC, VERSION, checksum, decode, enco
 use reviver_isa::module::Structure;
 use reviver_isa::verify::verify;
 
-use crate::support::{SAMPLES, module};
+use crate::support::{Random, SAMPLES, module};
 
 const SMALL: &str = ".inout x = 3\n\tadd x, 2\n";
 
@@ -211,18 +211,6 @@ fn damage(image: &mut Vec<u8>, random: &mut Random) {
         1 => image.insert(at, random.below(256) as u8),
         2 => image[at] = [0, 0x7f, 0x80, 0xfb, 0xfc, 0xfd, 0xff][random.below(7)],
         _ => image[at] ^= 1 << random.below(8),
-    }
-}
-
-/// Numbers that are the same in every run (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
     }
 }
 

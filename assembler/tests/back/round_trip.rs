@@ -4,7 +4,7 @@ use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::image;
 use reviver_isa::module::Structure;
 
-use crate::support::{SAMPLES, module};
+use crate::support::{Random, SAMPLES, assembly, module};
 
 #[test]
 fn every_sample_survives_disassembly() {
@@ -47,4 +47,47 @@ fn literals_come_back_bit_for_bit() {
     let second = module(&disassemble(&first));
     // Through the image: `==` does not tell -0.0 from 0.0.
     assert_eq!(image::encode(&second), image::encode(&first));
+}
+
+/// Words and lines of the samples, shuffled: most are refused, none may panic, and what is accepted
+/// survives.
+#[test]
+fn shuffled_texts_are_refused_or_survive() {
+    let all: Vec<&str> = SAMPLES.iter().flat_map(|(_, text)| text.lines()).collect();
+    let words: Vec<&str> = all.iter().flat_map(|line| line.split_whitespace()).collect();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut accepted = 0;
+    for round in 0..6_000 {
+        let (_, text) = SAMPLES[round % SAMPLES.len()];
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for _ in 0..=random.below(2) {
+            shuffle(&mut lines, &all, &words, &mut random);
+        }
+        let text = lines.join("\n");
+        if let Some(first) = assembly(&text).module {
+            accepted += 1;
+            let flat = disassemble(&first);
+            assert_eq!(module(&flat), first, "{text}\n---\n{flat}");
+        }
+    }
+    assert!(accepted > 500, "only {accepted} texts are accepted");
+}
+
+fn shuffle(lines: &mut Vec<String>, all: &[&str], words: &[&str], random: &mut Random) {
+    let at = random.below(lines.len());
+    match random.below(5) {
+        0 => {
+            lines.remove(at);
+        }
+        1 => lines.insert(at, all[random.below(all.len())].to_owned()),
+        2 => lines.insert(at, lines[random.below(lines.len())].clone()),
+        _ => {
+            let mut line: Vec<&str> = lines[at].split_whitespace().collect();
+            if !line.is_empty() {
+                let word = random.below(line.len());
+                line[word] = words[random.below(words.len())];
+            }
+            lines[at] = line.join(" ");
+        }
+    }
 }

@@ -14,7 +14,8 @@ pub fn inverted(text: &str) -> String {
     let file = sources.add("program.rasm", text);
     let (body, diagnostics) = parse(&sources, file);
     assert!(diagnostics.is_empty(), "{}", complaints_of(&sources, &diagnostics));
-    let inverse = invert(&body).unwrap_or_else(|diagnostics| panic!("{}", complaints_of(&sources, &diagnostics)));
+    let inverse =
+        invert(&body).unwrap_or_else(|diagnostics| panic!("{}", complaints_of(&sources, &diagnostics)));
     print_with(&sources, &inverse)
 }
 

@@ -61,3 +61,15 @@ pub const SAMPLES: &[(&str, &str)] = &[
     ("reals", include_str!("reals.rasm")),
     ("narrow", include_str!("narrow.rasm")),
 ];
+
+/// Numbers that are the same in every run (xorshift).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+}

@@ -107,8 +107,9 @@ macro_rules! float {
             }
 
             fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
-                // Through f64, so that the parity of an exponent survives in f32.
-                Ok(libm::pow(f64::from(a), exponent as f64) as $float)
+                // The sign comes from the exponent's parity, for which a float may have no room.
+                let magnitude = libm::pow(f64::from(a.abs()), exponent as f64) as $float;
+                Ok(if a.is_sign_negative() && exponent % 2 != 0 { -magnitude } else { magnitude })
             }
 
             fn atan2(&self, y: $float, x: $float) -> Eval<$float> {

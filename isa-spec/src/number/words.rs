@@ -122,7 +122,7 @@ impl Words for Narrow {
 
     #[inline(always)]
     fn wrap(self, value: i64) -> i64 {
-        if mutants::is_broken(Rule::WordsWrap) {
+        if !mutants::keeps(Rule::WordsWrap) {
             return value;
         }
         let shift = 64 - self.bits();

@@ -156,8 +156,7 @@ impl<'a> Checker<'a> {
     /// The function has a form for the operands' classes, and the update is legal over the target's.
     pub(super) fn classes(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
-        let (targets, sources) =
-            classes.split_at(instruction.update.shape().targets().min(classes.len()));
+        let (targets, sources) = classes.split_at(instruction.update.shape().targets().min(classes.len()));
         match instruction.update.shape() {
             Shape::Accumulate => self.function_form(at, instruction, targets.first().copied(), sources),
             Shape::Condition | Shape::Branch => {

@@ -57,7 +57,7 @@ impl Coverage {
         if update.shape() == Shape::Branch {
             let straight = if inverted { at } else { at + 1 };
             let jumped = machine.state().position != straight;
-            self.branch(module, procedure, instruction, update, jumped);
+            self.branch(module, procedure, instruction, inverted, jumped);
             return;
         }
         self.instruction(module, procedure, instruction, update);
@@ -85,22 +85,25 @@ impl Coverage {
         }
     }
 
+    /// A half that was tested, and the half where the jump arrived.
     fn branch(
         &mut self,
         module: &Module,
         procedure: &Procedure,
         instruction: &Instruction,
-        update: Update,
+        inverted: bool,
         jumped: bool,
     ) {
-        let class = instruction.operands.first().map_or(Class::Int, |o| class(module, procedure, o));
-        let condition = instruction.function.name();
-        let outcome = if jumped { "taken" } else { "passed" };
-        self.see(branch(update, condition, class, outcome));
+        let class_of = |half: &Instruction| {
+            half.operands.first().map_or(Class::Int, |operand| class(module, procedure, operand))
+        };
+        let acting = if inverted { instruction.update.inverse() } else { instruction.update };
+        let outcome = if jumped { "jumped" } else { "passed" };
+        self.see(half(acting, instruction.function, class_of(instruction), inverted, outcome));
         instruction.operands.iter().for_each(|operand| self.operand(module, procedure, operand));
         if let (true, Link::Partner(partner)) = (jumped, &instruction.link) {
             let landing = &module.code[*partner as usize];
-            self.see(branch(update.inverse(), landing.function.name(), class, "joined"));
+            self.see(half(acting.inverse(), landing.function, class_of(landing), inverted, "reached"));
         }
     }
 
@@ -197,8 +200,10 @@ fn function(function: Function, form: Form) -> String {
     format!("{} {form:?}", function.name())
 }
 
-fn branch(update: Update, condition: &str, class: Class, outcome: &str) -> String {
-    format!("{} {condition} {} {outcome}", update.name(), class.name())
+/// A branch half as it acted: run backward, a `from` acts as a `br`.
+fn half(acting: Update, condition: Function, class: Class, inverted: bool, outcome: &str) -> String {
+    let direction = if inverted { "run backward" } else { "run forward" };
+    format!("{} {} {} {outcome}, {direction}", acting.name(), condition.name(), class.name())
 }
 
 /// Every row that the machine carries out, in every form and over every class.
@@ -227,19 +232,17 @@ fn update_rows(update: Update) -> Vec<String> {
     }
 }
 
-/// Both outcomes of every branch half, for every comparison of every class.
+/// Both outcomes of every branch half in both directions: a `br` jumps or is passed, a `from` is
+/// reached by the jump or passed.
 pub fn outcomes() -> Vec<String> {
     let mut all = Vec::new();
-    for update in [Update::Br, Update::From] {
-        for condition in Function::ALL.iter().filter(|f| f.is_condition()) {
-            if *condition == Function::Always {
-                all.push(branch(update, condition.name(), Class::Int, "taken"));
-                all.push(branch(update, condition.name(), Class::Int, "joined"));
-                continue;
-            }
-            for class in [Class::Int, Class::Real] {
-                for outcome in ["taken", "passed", "joined"] {
-                    all.push(branch(update, condition.name(), class, outcome));
+    for inverted in [false, true] {
+        for (update, outcome) in [(Update::Br, "jumped"), (Update::From, "reached")] {
+            all.push(half(update, Function::Always, Class::Int, inverted, outcome));
+            for condition in Function::ALL.iter().filter(|f| f.is_condition() && f.arity() == 2) {
+                for class in [Class::Int, Class::Real] {
+                    all.push(half(update, *condition, class, inverted, outcome));
+                    all.push(half(update, *condition, class, inverted, "passed"));
                 }
             }
         }

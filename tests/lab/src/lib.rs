@@ -4,8 +4,13 @@
 //! Programs go through the assembler as text, so that a law is about the whole way from text to
 //! state. Nothing that users run depends on this crate.
 
+pub mod campaign;
+pub mod coverage;
+pub mod damage;
+pub mod fuzz;
 pub mod generate;
 pub mod laws;
 pub mod rng;
 pub mod run;
+pub mod shrink;
 pub mod subject;

@@ -44,7 +44,8 @@ pub struct Snapshot {
     pub input: Vec<Bits>,
     /// The output tape; the end was written last.
     pub output: Vec<Bits>,
-    /// Names of the globals that must be at their initial values here, and aren't.
+    /// Names of the globals that must be at their initial values here and aren't, and of the
+    /// variables of main's frame that aren't vacant.
     pub garbage: Vec<String>,
 }
 

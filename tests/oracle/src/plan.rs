@@ -52,6 +52,7 @@ pub(crate) struct Procedure {
 
 #[derive(Debug)]
 pub(crate) struct FrameVariable {
+    pub(crate) name: String,
     pub(crate) class: Class,
     pub(crate) cells: usize,
 }

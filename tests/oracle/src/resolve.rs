@@ -62,7 +62,7 @@ impl Resolver<'_> {
     /// A fresh variable of the frame.
     fn fresh(&mut self, name: &Name, class: Class, shape: Shape) -> Variable {
         let variable = Variable { home: Home::Frame(self.frame.len()), class, shape };
-        self.frame.push(FrameVariable { class, cells: shape.cells() });
+        self.frame.push(FrameVariable { name: name.text.to_string(), class, cells: shape.cells() });
         self.scopes.bind(&name.text, Meaning::Variable(variable));
         variable
     }

@@ -125,7 +125,9 @@ impl Oracle {
                 snapshot.garbage.push(global.name.clone());
             }
         }
+        snapshot.garbage.extend(walk.left_in_frame().into_iter().map(str::to_owned));
         snapshot.garbage.sort();
+        snapshot.garbage.dedup();
         snapshot
     }
 

@@ -2,6 +2,8 @@
 //! in the opposite order: nothing is inverted ahead, and a position exists only as a place in the
 //! list that is being walked.
 
+use std::rc::Rc;
+
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
 use reviver_isa::update::Update;
@@ -49,6 +51,8 @@ pub(crate) struct Walk<'p> {
     plan: &'p Plan,
     pub(crate) store: Store,
     globals: Vec<Cell>,
+    /// Main's frame lives as long as the program.
+    main: Rc<Frame>,
     open_calls: usize,
     /// Statements that may still be executed.
     pub(crate) fuel: u64,
@@ -65,7 +69,9 @@ impl<'p> Walk<'p> {
                 store.add(value.clone());
             });
         }
-        Walk { plan, store, globals, open_calls: 0, fuel: 0 }
+        let variables = plan.procedures.first().map_or(Vec::new(), |main| variables(&mut store, plan, main));
+        let main = Frame { variables, references: Vec::new() };
+        Walk { plan, store, globals, main: Rc::new(main), open_calls: 0, fuel: 0 }
     }
 
     /// Gives values to a global.
@@ -84,10 +90,17 @@ impl<'p> Walk<'p> {
     /// Runs main from one end to the other.
     pub(crate) fn main(&mut self, direction: Direction) -> Step<()> {
         let Some(main) = self.plan.procedures.first() else { return Ok(()) };
-        let count = self.store.count();
-        self.procedure(main, Vec::new(), direction)?;
-        self.store.truncate(count);
-        Ok(())
+        self.block(&Rc::clone(&self.main), &main.body, direction)
+    }
+
+    /// The variables of main's frame that aren't vacant.
+    pub(crate) fn left_in_frame(&self) -> Vec<&'p str> {
+        let frame = self.plan.procedures.first().map_or(&[][..], |main| &main.frame);
+        let starts = self.main.variables.iter().copied();
+        let left = starts.zip(frame).filter(|(start, variable)| {
+            (*start..start + variable.cells).any(|cell| self.store.demand_vacant(cell).is_err())
+        });
+        left.map(|(_, variable)| variable.name.as_str()).collect()
     }
 
     /// A procedure between its entry and its exit. The frame's cells are left to be taken away.
@@ -98,15 +111,8 @@ impl<'p> Walk<'p> {
         direction: Direction,
     ) -> Step<()> {
         let start = self.store.count();
-        let mut variables = Vec::new();
-        for variable in &procedure.frame {
-            variables.push(self.store.count());
-            for _ in 0..variable.cells {
-                self.store.add(Value::zero(variable.class, self.plan.numbers.system));
-            }
-        }
-        let frame = Frame { variables, references };
-        self.block(&frame, &procedure.body, direction)?;
+        let variables = variables(&mut self.store, self.plan, procedure);
+        self.block(&Frame { variables, references }, &procedure.body, direction)?;
         (start..self.store.count()).try_for_each(|cell| self.store.demand_vacant(cell))
     }
 
@@ -429,6 +435,18 @@ impl<'p> Walk<'p> {
             (None, _) => Reference::from([].as_slice()),
         }
     }
+}
+
+/// Makes the cells of a frame: the first cell of each variable.
+fn variables(store: &mut Store, plan: &Plan, procedure: &Procedure) -> Vec<Cell> {
+    let mut variables = Vec::new();
+    for variable in &procedure.frame {
+        variables.push(store.count());
+        for _ in 0..variable.cells {
+            store.add(Value::zero(variable.class, plan.numbers.system));
+        }
+    }
+    variables
 }
 
 /// The condition of a branch half.

@@ -1,0 +1,182 @@
+//! Expressions and conditions as text. Parentheses are those that are needed, and those that the
+//! author wrote around a part of something.
+
+use std::fmt::Write as _;
+
+use super::text::Text;
+use crate::source::Span;
+use crate::tree::{
+    BinaryOperator, Condition, ConditionKind, Expression, ExpressionKind, Subscript, UnaryOperator,
+};
+
+/// Whether operators of two sides have spaces around them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spacing {
+    Wide,
+    /// In subscripts and ranges.
+    Tight,
+}
+
+impl<'s> Text<'s> {
+    pub(super) fn condition(&mut self, condition: &Condition) {
+        match &condition.kind {
+            ConditionKind::Always => self.push("always"),
+            ConditionKind::Compare(order, left, right) => {
+                self.expression(left);
+                let _ = write!(self.out, " {} ", order.symbol());
+                self.expression(right);
+            }
+            ConditionKind::Not(inner) => {
+                self.push("not ");
+                self.inner_condition(inner, 3);
+            }
+            ConditionKind::And(left, right) => self.junction(left, " and ", right, 2),
+            ConditionKind::Or(left, right) => self.junction(left, " or ", right, 1),
+        }
+    }
+
+    /// Two conditions with a word between them, which groups from the left.
+    fn junction(&mut self, left: &Condition, word: &str, right: &Condition, strength: u8) {
+        self.inner_condition(left, strength);
+        self.push(word);
+        self.inner_condition(right, strength + 1);
+    }
+
+    /// A part of a condition: in parentheses if it binds less than it must, or if its author
+    /// wrote some.
+    fn inner_condition(&mut self, condition: &Condition, least: u8) {
+        let (strength, first) = match &condition.kind {
+            ConditionKind::Always | ConditionKind::Not(_) => (3, None),
+            ConditionKind::Compare(_, left, _) => (3, Some(left.span)),
+            ConditionKind::And(left, _) => (2, Some(left.span)),
+            ConditionKind::Or(left, _) => (1, Some(left.span)),
+        };
+        if strength < least || is_grouped(condition.span, first) {
+            self.push("(");
+            self.condition(condition);
+            self.push(")");
+        } else {
+            self.condition(condition);
+        }
+    }
+
+    pub(super) fn expressions(&mut self, list: &[Expression]) {
+        self.separated(list, Text::expression);
+    }
+
+    pub(super) fn expression(&mut self, expression: &Expression) {
+        self.bare(expression, Spacing::Wide);
+    }
+
+    pub(super) fn tight(&mut self, expression: &Expression) {
+        self.bare(expression, Spacing::Tight);
+    }
+
+    fn bare(&mut self, expression: &Expression, spacing: Spacing) {
+        match &expression.kind {
+            ExpressionKind::Int { value, pattern } => self.int(*value, *pattern, expression.span),
+            ExpressionKind::Real(value) => self.real(*value, expression.span),
+            ExpressionKind::Name { name, adjoint } => self.name(name, *adjoint),
+            ExpressionKind::Element { name, adjoint, subscripts } => {
+                self.name(name, *adjoint);
+                self.push("[");
+                self.separated(subscripts, Text::subscript);
+                self.push("]");
+            }
+            ExpressionKind::Unary(operator, operand) => {
+                self.push(match operator {
+                    UnaryOperator::Negate => "-",
+                    UnaryOperator::Complement => "~",
+                });
+                self.inner(operand, u8::MAX, spacing);
+            }
+            ExpressionKind::Binary(operator, left, right) => {
+                self.inner(left, operator.strength(), spacing);
+                self.operator(*operator, spacing);
+                self.inner(right, operator.strength() + 1, spacing);
+            }
+        }
+    }
+
+    /// A part of an expression: in parentheses if it binds less than it must, or if its author
+    /// wrote some.
+    fn inner(&mut self, expression: &Expression, least: u8, spacing: Spacing) {
+        let parentheses = match &expression.kind {
+            ExpressionKind::Binary(operator, left, _) => {
+                operator.strength() < least || is_grouped(expression.span, Some(left.span))
+            }
+            _ => false,
+        };
+        if parentheses {
+            self.push("(");
+            self.bare(expression, spacing);
+            self.push(")");
+        } else {
+            self.bare(expression, spacing);
+        }
+    }
+
+    fn operator(&mut self, operator: BinaryOperator, spacing: Spacing) {
+        if spacing == Spacing::Wide {
+            let _ = write!(self.out, " {} ", operator.symbol());
+        } else {
+            self.push(operator.symbol());
+        }
+    }
+
+    fn name(&mut self, name: &str, adjoint: bool) {
+        self.push(name);
+        if adjoint {
+            self.push("'");
+        }
+    }
+
+    fn subscript(&mut self, subscript: &Subscript) {
+        match subscript {
+            Subscript::At(index) => self.tight(index),
+            Subscript::All => self.push(".."),
+            Subscript::Span { from, to, step } => {
+                self.range(from, to);
+                if let Some(step) = step {
+                    self.push(" step ");
+                    self.tight(step);
+                }
+            }
+        }
+    }
+
+    pub(super) fn range(&mut self, from: &Expression, to: &Expression) {
+        self.tight(from);
+        self.push("..");
+        self.tight(to);
+    }
+
+    /// The author's spelling of a literal, where there is a text to find it in.
+    fn spelling(&self, span: Span) -> Option<&'s str> {
+        let text = self.sources?.text(span);
+        text.starts_with(|c: char| c.is_ascii_digit()).then_some(text)
+    }
+
+    fn int(&mut self, value: i128, pattern: bool, span: Span) {
+        match self.spelling(span) {
+            Some(text) => self.push(text),
+            None => {
+                let _ = if pattern { write!(self.out, "{value:#x}") } else { write!(self.out, "{value}") };
+            }
+        }
+    }
+
+    fn real(&mut self, value: f64, span: Span) {
+        match self.spelling(span) {
+            Some(text) => self.push(text),
+            None => {
+                let _ = write!(self.out, "{value:?}");
+            }
+        }
+    }
+}
+
+/// Whether parentheses stood around something: its extent begins before its first part's.
+fn is_grouped(span: Span, first: Option<Span>) -> bool {
+    first.is_some_and(|first| span.file == first.file && span.start < first.start)
+}

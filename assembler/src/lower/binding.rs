@@ -1,0 +1,84 @@
+//! Names of a procedure: its parameters, the variables of its frame, and what they may not hide.
+
+use reviver_isa::instruction::{Base, Class};
+use reviver_isa::module::{Extent, Shape};
+
+use super::Lowering;
+use super::scope::{Local, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Declaration, Name};
+
+impl Lowering<'_> {
+    /// Declares the parameters of the procedure that begins.
+    pub(super) fn parameters(&mut self, number: u32) {
+        for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number).iter()) {
+            let meaning = Meaning::Variable { base: Base::Parameter(n), adjoint: false };
+            self.current.frame.reserve(&parameter.name);
+            let local = Local { meaning, span: *span, open: None };
+            self.current.scopes.insert(parameter.name.as_str().into(), local);
+            self.current.parameters.push(parameter.clone());
+        }
+    }
+
+    /// Variables of the frame that live as long as the procedure.
+    pub(super) fn ancillas(&mut self, declarations: &[Declaration]) {
+        for declaration in declarations {
+            let shape = self.declared.shape(&declaration.shape, &mut self.report);
+            let class = declaration.class.unwrap_or(Class::Int);
+            self.bind(&declaration.name, class, shape, false);
+        }
+    }
+
+    /// Binds a name of the innermost scope to a variable of the frame. It is `open` if a `delocal`
+    /// is to end it.
+    pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> u32 {
+        self.refuse_shadowing(name);
+        let declared = &self.declared;
+        let elsewhere = |name: &str| declared.is_global(name);
+        let variable = self.current.frame.acquire(&name.text, class, shape, elsewhere);
+        let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
+        let local = Local { meaning, span: name.span, open: open.then_some(variable) };
+        self.current.scopes.insert(name.text.clone(), local);
+        variable
+    }
+
+    /// A name may hide no other local, and in main's own text no global either. (A procedure or a
+    /// macro of a library can't know the globals of the programs that include it.)
+    pub(super) fn refuse_shadowing(&mut self, name: &Name) {
+        let local = self.current.scopes.find(&name.text).map(|local| local.span);
+        let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
+        let outer = || self.declared.outer(&name.text).map(|(_, span)| span);
+        let hidden = local.or_else(|| if sees_globals { outer() } else { None });
+        if let Some(first) = hidden {
+            let message = format!("`{}` would hide another `{0}`", name.text);
+            self.report.add(
+                Diagnostic::error(message, name.span, "declared again")
+                    .with(first, "first declared here")
+                    .help("choose another name"),
+            );
+        }
+    }
+
+    /// The declaration behind a base of the procedure being lowered.
+    pub(super) fn fact(&self, base: Base) -> Option<(&str, Class, Extent)> {
+        match base {
+            Base::Global(n) => {
+                let (global, _) = self.declared.global_at(n)?;
+                Some((&global.name, global.class, Extent::Cells(global.shape)))
+            }
+            Base::Frame(n) => {
+                let variable = self.current.frame.variables.get(n as usize)?;
+                Some((&variable.name, variable.class, Extent::Cells(variable.shape)))
+            }
+            Base::Parameter(n) => {
+                let p = self.current.parameters.get(n as usize)?;
+                let extent = if p.slice { Extent::Slice } else { Extent::Cells(Shape::Scalar) };
+                Some((&p.name, p.class, extent))
+            }
+        }
+    }
+
+    pub(super) fn class_of(&self, base: Base) -> Class {
+        self.fact(base).map_or(Class::Int, |(_, class, _)| class)
+    }
+}

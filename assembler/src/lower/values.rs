@@ -1,0 +1,166 @@
+//! Constants, lengths and initial values of declarations, where only constants are visible.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Shape, Values};
+
+use super::constant::{Number, Problem};
+use super::declare::{Declared, Outer};
+use super::report::Report;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{Expression, ExpressionKind, Initial};
+
+/// Cells for which initial values are stored, over all declarations: values are repeated in the
+/// module, so a short text must not ask for more.
+pub(super) const MOST_VALUES: u64 = 1 << 24;
+
+impl Declared<'_> {
+    /// The shape of a declaration; where it is in error, a harmless one.
+    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Report) -> Shape {
+        let mut length = |expression: &Expression| -> u32 {
+            let Some(number) = self.constant(expression, report) else { return 1 };
+            let length = match number {
+                Number::Int { value, .. } => u32::try_from(value).ok().filter(|n| *n > 0),
+                Number::Real(_) => None,
+            };
+            length.unwrap_or_else(|| {
+                let message = format!("a length is an integer from 1 to {}", u32::MAX);
+                report.add(Diagnostic::error(message, expression.span, "not a length"));
+                1
+            })
+        };
+        match lengths {
+            [] => Shape::Scalar,
+            [n] => Shape::Vector(length(n)),
+            [rows, columns, ..] => Shape::Matrix(length(rows), length(columns)),
+        }
+    }
+
+    /// Initial values of a declaration; zeros are stored as no values at all.
+    pub(super) fn values(
+        &mut self,
+        initial: &Initial,
+        class: Class,
+        shape: Shape,
+        report: &mut Report,
+    ) -> Values {
+        let (list, repeat) = match initial {
+            Initial::Every(value) => (std::slice::from_ref(value), shape.cells()),
+            Initial::Each(values) => {
+                self.count_values(values, shape, report);
+                (values.as_slice(), 1)
+            }
+        };
+        let mut ints = Vec::new();
+        let mut reals = Vec::new();
+        for expression in list {
+            let Some(number) = self.constant(expression, report) else { continue };
+            match class {
+                Class::Int => ints.extend(self.word_value(number, expression.span, report)),
+                Class::Real => reals.push(number.to_real()),
+            }
+        }
+        if ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
+            return Values::zero(class);
+        }
+        if repeat > self.values_left {
+            if let Some(first) = list.first() {
+                let message = format!("more than {MOST_VALUES} cells have initial values other than 0");
+                report.add(Diagnostic::error(message, first.span, "too many cells"));
+            }
+            return Values::zero(class);
+        }
+        self.values_left -= repeat;
+        match class {
+            Class::Int => Values::Ints(ints.repeat(repeat as usize)),
+            Class::Real => Values::Reals(reals.repeat(repeat as usize)),
+        }
+    }
+
+    fn count_values(&self, values: &[Expression], shape: Shape, report: &mut Report) {
+        if values.len() as u64 == shape.cells() {
+            return;
+        }
+        let message = format!("{} values for {} cells", values.len(), shape.cells());
+        let place = match (values.first(), values.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => return report.add(Diagnostic::error(message, Span::default(), "no values")),
+        };
+        report.add(
+            Diagnostic::error(message, place, "one value a cell is wanted")
+                .help("one value without braces stands for every cell"),
+        );
+    }
+
+    /// A constant expression where only constants are visible.
+    pub(super) fn constant(&self, expression: &Expression, report: &mut Report) -> Option<Number> {
+        let result = match &expression.kind {
+            ExpressionKind::Int { value, pattern } => {
+                return Some(Number::Int { value: *value, pattern: *pattern });
+            }
+            ExpressionKind::Real(value) => return Some(Number::Real(*value)),
+            ExpressionKind::Name { name, adjoint: false } => {
+                return self.named_constant(name, expression.span, report);
+            }
+            ExpressionKind::Unary(operator, a) => {
+                Number::unary(*operator, self.constant(a, report)?, self.word)
+            }
+            ExpressionKind::Binary(operator, a, b) => {
+                let (a, b) = (self.constant(a, report), self.constant(b, report));
+                Number::binary(*operator, a?, b?)
+            }
+            ExpressionKind::Name { .. } | ExpressionKind::Element { .. } => {
+                let message = "a constant is wanted here, not a cell";
+                return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
+            }
+        };
+        match result {
+            Ok(number) => Some(number),
+            Err(problem) => report.fail(refused(problem, expression.span)),
+        }
+    }
+
+    fn named_constant(&self, name: &str, span: Span, report: &mut Report) -> Option<Number> {
+        match self.names.get(name) {
+            Some((Outer::Constant(number), _)) => Some(*number),
+            Some((Outer::Global(_), declared)) => report.fail(
+                Diagnostic::error(
+                    format!("`{name}` is a cell, not a constant"),
+                    span,
+                    "a constant is wanted",
+                )
+                .with(*declared, "declared here"),
+            ),
+            None if name == "pi" => Some(Number::Real(std::f64::consts::PI)),
+            None => {
+                let diagnostic = Diagnostic::error(
+                    format!("no constant `{name}` is defined before this place"),
+                    span,
+                    "unknown constant",
+                );
+                let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
+                match report.suggest(name, constants.map(|(name, _)| name.as_str())) {
+                    Some(help) => report.fail(diagnostic.help(help)),
+                    None => report.fail(diagnostic),
+                }
+            }
+        }
+    }
+
+    /// A number fitted into a word, or a report.
+    pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Report) -> Option<i64> {
+        match number.to_word(self.word) {
+            Ok(value) => Some(value),
+            Err(problem) => report.fail(refused(problem, span)),
+        }
+    }
+}
+
+/// A constant expression that has no value.
+pub(super) fn refused(problem: Problem, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(problem.message, span, "here");
+    match problem.help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}

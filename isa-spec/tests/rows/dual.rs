@@ -1,0 +1,155 @@
+//! Forward differentiation: the rows read over numbers that carry their derivatives by both sources.
+//! The rules are those of a textbook, chosen to differ from the rows' own formulas where they can.
+
+use reviver_isa::arith::{Arith, Elementary, Order};
+use reviver_isa::fault::{Eval, Fault};
+
+/// A value with its derivatives by the first and the second source.
+#[derive(Clone, Copy, Debug)]
+pub struct Dual {
+    pub value: f64,
+    pub by: [f64; 2],
+}
+
+impl Dual {
+    pub fn constant(value: f64) -> Dual {
+        Dual { value, by: [0.0; 2] }
+    }
+
+    /// A source: its derivative by itself is 1.
+    pub fn source(value: f64, n: usize) -> Dual {
+        let mut by = [0.0; 2];
+        by[n] = 1.0;
+        Dual { value, by }
+    }
+
+    /// A value that changes with this one at a rate.
+    fn chained(self, value: f64, rate: f64) -> Dual {
+        Dual { value, by: self.by.map(|tangent| tangent * rate) }
+    }
+
+    /// A value that changes with two others at their rates.
+    fn joined(value: f64, (a, by_a): (Dual, f64), (b, by_b): (Dual, f64)) -> Dual {
+        let term = |dual: Dual, rate: f64, n: usize| if dual.by[n] == 0.0 { 0.0 } else { dual.by[n] * rate };
+        Dual { value, by: [0, 1].map(|n| term(a, by_a, n) + term(b, by_b, n)) }
+    }
+}
+
+/// The reading; integers are plain.
+pub struct Duals;
+
+impl Arith for Duals {
+    type Int = i64;
+    type Real = Dual;
+
+    fn int(&self, value: i64) -> i64 {
+        value
+    }
+    fn int_add(&self, a: i64, b: i64) -> i64 {
+        a + b
+    }
+    fn int_sub(&self, a: i64, b: i64) -> i64 {
+        a - b
+    }
+    fn int_mul(&self, a: i64, b: i64) -> i64 {
+        a * b
+    }
+    fn int_div(&self, a: i64, b: i64) -> Eval<i64> {
+        a.checked_div(b).ok_or(Fault::DivisionByZero)
+    }
+    fn int_rem(&self, a: i64, b: i64) -> Eval<i64> {
+        a.checked_rem(b).ok_or(Fault::DivisionByZero)
+    }
+    fn int_pow(&self, a: i64, exponent: i64) -> Eval<i64> {
+        u32::try_from(exponent).map(|n| a.pow(n)).map_err(|_| Fault::NegativeExponent)
+    }
+    fn int_and(&self, a: i64, b: i64) -> i64 {
+        a & b
+    }
+    fn int_or(&self, a: i64, b: i64) -> i64 {
+        a | b
+    }
+    fn int_xor(&self, a: i64, b: i64) -> i64 {
+        a ^ b
+    }
+    fn int_shl(&self, a: i64, amount: i64) -> i64 {
+        a << amount
+    }
+    fn int_shr(&self, a: i64, amount: i64) -> i64 {
+        a >> amount
+    }
+    fn int_sar(&self, a: i64, amount: i64) -> i64 {
+        a >> amount
+    }
+    fn int_test(&self, order: Order, a: i64, b: i64) -> i64 {
+        order.holds(a, b).into()
+    }
+    fn int_choose(&self, condition: i64, yes: i64, no: i64) -> i64 {
+        if condition != 0 { yes } else { no }
+    }
+
+    fn real(&self, value: f64) -> Eval<Dual> {
+        Ok(Dual::constant(value))
+    }
+    fn add(&self, a: Dual, b: Dual) -> Eval<Dual> {
+        Ok(Dual::joined(a.value + b.value, (a, 1.0), (b, 1.0)))
+    }
+    fn sub(&self, a: Dual, b: Dual) -> Eval<Dual> {
+        Ok(Dual::joined(a.value - b.value, (a, 1.0), (b, -1.0)))
+    }
+    fn mul(&self, a: Dual, b: Dual) -> Eval<Dual> {
+        Ok(Dual::joined(a.value * b.value, (a, b.value), (b, a.value)))
+    }
+    fn div(&self, a: Dual, b: Dual) -> Eval<Dual> {
+        let rates = (b.value / (b.value * b.value), -a.value / (b.value * b.value));
+        Ok(Dual::joined(a.value / b.value, (a, rates.0), (b, rates.1)))
+    }
+    fn neg(&self, a: Dual) -> Eval<Dual> {
+        Ok(a.chained(-a.value, -1.0))
+    }
+    fn pow(&self, a: Dual, b: Dual) -> Eval<Dual> {
+        let value = a.value.powf(b.value);
+        Ok(Dual::joined(value, (a, value * b.value / a.value), (b, value * a.value.ln())))
+    }
+    fn powi(&self, a: Dual, exponent: i64) -> Eval<Dual> {
+        let value = a.value.powf(exponent as f64);
+        Ok(a.chained(value, value * exponent as f64 / a.value))
+    }
+    fn atan2(&self, y: Dual, x: Dual) -> Eval<Dual> {
+        let length = y.value.hypot(x.value);
+        let (sine, cosine) = (y.value / length, x.value / length);
+        Ok(Dual::joined(y.value.atan2(x.value), (y, cosine / length), (x, -sine / length)))
+    }
+    fn elementary(&self, function: Elementary, a: Dual) -> Eval<Dual> {
+        let x = a.value;
+        let (value, rate) = match function {
+            Elementary::Sqrt => (x.sqrt(), x.powf(-0.5) / 2.0),
+            Elementary::Exp => (x.exp(), x.exp()),
+            Elementary::Log => (x.ln(), x.recip()),
+            Elementary::Sin => (x.sin(), x.cos()),
+            Elementary::Cos => (x.cos(), -x.sin()),
+            Elementary::Tan => (x.tan(), x.cos().powi(-2)),
+            Elementary::Asin => (x.asin(), x.asin().cos().recip()),
+            Elementary::Acos => (x.acos(), -x.acos().sin().recip()),
+            Elementary::Atan => (x.atan(), 1.0_f64.hypot(x).powi(-2)),
+            Elementary::Sinh => (x.sinh(), (x.exp() + (-x).exp()) / 2.0),
+            Elementary::Cosh => (x.cosh(), (x.exp() - (-x).exp()) / 2.0),
+            Elementary::Tanh => (x.tanh(), x.cosh().powi(-2)),
+            Elementary::Floor => (x.floor(), 0.0),
+            Elementary::Round => (x.round_ties_even(), 0.0),
+        };
+        Ok(a.chained(value, rate))
+    }
+    fn test(&self, order: Order, a: Dual, b: Dual) -> i64 {
+        order.holds(a.value, b.value).into()
+    }
+    fn choose(&self, condition: i64, yes: Dual, no: Dual) -> Dual {
+        if condition != 0 { yes } else { no }
+    }
+    fn real_of(&self, a: i64) -> Eval<Dual> {
+        Ok(Dual::constant(a as f64))
+    }
+    fn int_of(&self, a: Dual) -> Eval<i64> {
+        Ok(a.value as i64)
+    }
+}

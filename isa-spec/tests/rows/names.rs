@@ -1,0 +1,57 @@
+//! What the language reserves is what the assembler refuses as a name.
+
+use reviver_isa::names::{KEYWORDS, is_identifier, is_name, is_reserved};
+use reviver_isa::{Function, Update};
+
+const LANGUAGE: &str = include_str!("../../../docs/language.md");
+
+/// The words of the language's description that stand in code.
+fn words_in_code() -> Vec<&'static str> {
+    let code = LANGUAGE.split("```").skip(1).step_by(2);
+    let spans = LANGUAGE.split('`').skip(1).step_by(2);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    code.chain(spans).flat_map(|text| text.split(move |c: char| !is_part(c))).collect()
+}
+
+#[test]
+fn every_keyword_is_described() {
+    let words = words_in_code();
+    for keyword in KEYWORDS {
+        assert!(words.contains(keyword), "docs/language.md doesn't show `{keyword}`");
+    }
+}
+
+/// Words at the beginning of a statement and in the places of operators are either reserved or names
+/// of the examples.
+#[test]
+fn every_word_of_the_structured_statements_is_reserved() {
+    let chapters = ["## Structured statements", "## Macros"].map(|title| LANGUAGE.find(title).unwrap());
+    let chapter = &LANGUAGE[chapters[0]..chapters[1]];
+    let code = chapter.split("```").nth(1).unwrap();
+    let text = code.lines().map(|line| line.split(';').next().unwrap());
+    let examples = ["rasm", "a", "b", "c", "i", "n", "t"];
+    for word in text.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric())) {
+        let is_example = examples.contains(&word) || Function::from_name(word).is_some();
+        assert!(!is_identifier(word) || is_example || is_reserved(word), "`{word}` isn't reserved");
+    }
+}
+
+#[test]
+fn mnemonics_and_keywords_are_no_names() {
+    for update in Update::ALL {
+        assert!(is_reserved(update.name()) && !is_name(update.name()));
+    }
+    for keyword in KEYWORDS {
+        assert!(is_identifier(keyword) && !is_name(keyword));
+    }
+}
+
+#[test]
+fn names_have_their_form() {
+    for name in ["a", "_", "A9", "loop1", "If", "x$1", "exp", "r0"] {
+        assert!(is_name(name), "{name}");
+    }
+    for word in ["", "1a", "$", "a-b", "a'", "ä", "a b", "if", "add", "pi"] {
+        assert!(!is_name(word), "{word}");
+    }
+}

@@ -1,0 +1,240 @@
+//! The proof by trying everything: on every state of 8-bit cells, each integer row either traps and
+//! changes nothing, or its step back restores the state exactly, and never traps.
+//!
+//! A program holds the same instruction once for each value of its target (`add.mul y0, a, b` to
+//! `add.mul y255, a, b`), so that one run over it tries all targets for one pair of sources. All
+//! updates are tried with all functions on all values of all three cells: 2²⁴ states a row.
+
+use reviver_isa::Function;
+use reviver_isa::function::Form;
+use reviver_isa::update::{Over, Shape, Update};
+use reviver_lab::run::{End, travel};
+use reviver_lab::subject::Subject;
+use reviver_vm::Travel::{Backward, Forward};
+use reviver_vm::{Machine, Stop};
+
+const BYTES: std::ops::RangeInclusive<i64> = -128..=127;
+
+/// A machine over 8-bit cells that can be set one by one.
+struct Cells {
+    machine: Machine,
+    /// Where each cell of interest is.
+    offsets: Vec<usize>,
+}
+
+impl Cells {
+    /// Assembles a program and finds its cells by name.
+    fn new(text: &str, names: &[String]) -> Cells {
+        let subject = Subject::new(text).unwrap();
+        let offset = |name: &String| {
+            let (global, _) = subject.program.global(name).unwrap();
+            subject.program.cells(global).start
+        };
+        Cells { machine: subject.machine(false), offsets: names.iter().map(offset).collect() }
+    }
+
+    fn set(&mut self, values: &[i64]) {
+        let state = self.machine.state_mut();
+        self.offsets.iter().zip(values).for_each(|(&offset, &value)| state.ints[offset] = value);
+    }
+
+    fn holds(&self, values: &[i64]) -> bool {
+        let ints = &self.machine.state().ints;
+        self.offsets.iter().zip(values).all(|(&offset, &value)| ints[offset] == value)
+    }
+
+    /// One step forward: either it traps and changes nothing, or a step back restores everything.
+    /// Says whether it went forward.
+    fn there_and_back(&mut self, values: &[i64]) -> bool {
+        self.set(values);
+        let before = self.machine.state().clone();
+        let went = match travel(&mut self.machine, Forward, 1) {
+            End::Trap(_) => false,
+            end => {
+                assert_eq!(end, End::Budget);
+                assert!(self.machine.state().ints.iter().all(|value| BYTES.contains(value)));
+                assert_eq!(travel(&mut self.machine, Backward, 1), End::Budget, "back from {values:?}");
+                true
+            }
+        };
+        assert_eq!(self.machine.state(), &before, "at {values:?}");
+        went
+    }
+}
+
+fn targets() -> Vec<String> {
+    BYTES.enumerate().map(|(n, _)| format!("y{n}")).collect()
+}
+
+/// The accumulations over integers: every update with every function of integers.
+fn rows(update: Update) -> impl Iterator<Item = (Update, Function)> {
+    let functions = Function::ALL.iter().copied().filter(|f| f.forms().any(|form| form == Form::Int));
+    functions.filter(|f| *f != Function::Always).map(move |f| (update, f))
+}
+
+/// All updates that accumulate over integers and have an inverse.
+fn accumulations() -> Vec<Update> {
+    let all = Update::ALL.iter().copied();
+    all.filter(|u| u.shape() == Shape::Accumulate && u.is_reversible() && u.over().contains(&Over::Integers))
+        .collect()
+}
+
+/// The program that applies a row to every target.
+fn program(update: Update, function: Function) -> String {
+    let mut text = String::from(".word 8\n.inout a, b\n");
+    targets().iter().for_each(|y| text += &format!(".inout {y}\n"));
+    let sources = ["", ", a", ", a, b"][function.arity()];
+    targets().iter().for_each(|y| text += &format!("{}.{} {y}{sources}\n", update.name(), function.name()));
+    text
+}
+
+/// Tries a row on all targets and sources.
+fn try_row(update: Update, function: Function) {
+    let names: Vec<String> = targets().into_iter().chain(["a".into(), "b".into()]).collect();
+    let mut cells = Cells::new(&program(update, function), &names);
+    let seconds = if function.arity() == 2 { BYTES } else { 0..=0 };
+    let values: Vec<i64> = BYTES.collect();
+    for a in BYTES {
+        for b in seconds.clone() {
+            let start: Vec<i64> = values.iter().copied().chain([a, b]).collect();
+            try_targets(&mut cells, &start, (update, function));
+        }
+    }
+}
+
+/// One run over all targets, there and back; where the first instruction traps, each must.
+fn try_targets(cells: &mut Cells, start: &[i64], row: (Update, Function)) {
+    let count = BYTES.count() as u64;
+    let sources = &start[count as usize..];
+    cells.set(start);
+    match cells.machine.run(Forward, count) {
+        Ok(stop) => {
+            assert_eq!(stop, Stop::Budget);
+            let ints = &cells.machine.state().ints;
+            assert!(cells.offsets.iter().all(|&offset| BYTES.contains(&ints[offset])), "{row:?} {sources:?}");
+            let back = cells.machine.run(Backward, count);
+            assert_eq!(back, Ok(Stop::Budget), "{row:?} back from {sources:?}");
+        }
+        Err(first) => try_traps(cells, start, first.at),
+    }
+    assert!(cells.holds(start), "{row:?} with sources {sources:?} is not undone");
+}
+
+/// The function has no value: no target may change, wherever the machine stands.
+fn try_traps(cells: &mut Cells, start: &[i64], first: u32) {
+    for at in first..first + BYTES.count() as u32 {
+        cells.machine.state_mut().position = at;
+        let trap = cells.machine.run(Forward, 1).unwrap_err();
+        assert_eq!(trap.at, at);
+        assert_eq!(cells.machine.state().position, at);
+    }
+    cells.machine.state_mut().position = first;
+    assert!(cells.holds(start), "a trap changed a cell");
+}
+
+/// A test for each update, so that they run side by side.
+macro_rules! updates {
+    ($($test:ident $Update:ident)+) => {
+        $(
+            #[test]
+            fn $test() {
+                rows(Update::$Update).for_each(|(update, function)| try_row(update, function));
+            }
+        )+
+
+        #[test]
+        fn every_update_is_tried() {
+            assert_eq!(accumulations(), [$(Update::$Update),+]);
+        }
+    };
+}
+
+updates! {
+    add_on_every_state Add
+    sub_on_every_state Sub
+    xor_on_every_state Xor
+    rol_on_every_state Rol
+    ror_on_every_state Ror
+}
+
+#[test]
+fn updates_of_one_cell_on_every_state() {
+    for update in ["neg", "not", "push", "write", "unread", "vacate"] {
+        let mut cells = Cells::new(&format!(".word 8\n.inout y\n{update} y\n"), &["y".into()]);
+        let went = BYTES.filter(|&y| cells.there_and_back(&[y])).count();
+        assert_eq!(went, if update == "vacate" { 1 } else { 256 }, "{update}");
+    }
+}
+
+/// Values that come back from a stack or a tape need a vacant cell.
+#[test]
+fn fetching_updates_on_every_state() {
+    for (away, back) in [("push", "pop"), ("write", "unwrite"), ("unread", "read")] {
+        let text = format!(".word 8\n.inout x, y\n{away} x\n{back} y\n");
+        let mut cells = Cells::new(&text, &["x".into(), "y".into()]);
+        for (x, y) in BYTES.flat_map(|x| BYTES.map(move |y| (x, y))) {
+            cells.set(&[x, y]);
+            assert_eq!(travel(&mut cells.machine, Forward, 1), End::Budget);
+            assert_eq!(cells.there_and_back(&[0, y]), y == 0, "{back} into {y}");
+            cells.set(&[0, y]);
+            assert_eq!(travel(&mut cells.machine, Backward, 1), End::Budget);
+            assert!(cells.holds(&[x, y]));
+        }
+    }
+}
+
+#[test]
+fn swap_on_every_state() {
+    let mut cells = Cells::new(".word 8\n.inout x, y\nswap x, y\n", &["x".into(), "y".into()]);
+    for (x, y) in BYTES.flat_map(|x| BYTES.map(move |y| (x, y))) {
+        assert!(cells.there_and_back(&[x, y]));
+    }
+}
+
+fn comparisons() -> Vec<&'static str> {
+    let conditions = Function::ALL.iter().filter(|f| f.is_condition() && f.arity() == 2);
+    conditions.map(|f| f.order().unwrap().symbol()).collect()
+}
+
+#[test]
+fn assert_on_every_state() {
+    for comparison in comparisons() {
+        let text = format!(".word 8\n.inout a, b\nassert a {comparison} b\n");
+        let mut cells = Cells::new(&text, &["a".into(), "b".into()]);
+        let all = BYTES.flat_map(|a| BYTES.map(move |b| (a, b)));
+        let held = all.filter(|&(a, b)| cells.there_and_back(&[a, b])).count();
+        assert!((256..65536).contains(&held), "`{comparison}` holds for {held} pairs");
+    }
+}
+
+/// Every `br` with every `from`: a step over it, from either side, is undone or changes nothing.
+#[test]
+fn branch_pairs_on_every_state() {
+    for (entry, exit) in comparisons().into_iter().flat_map(|a| comparisons().into_iter().map(move |b| (a, b))) {
+        let text = format!(".word 8\n.inout a, b\nx: br y, a {entry} b\nneg a\ny: from x, a {exit} b\n");
+        let mut cells = Cells::new(&text, &["a".into(), "b".into()]);
+        let begin = cells.machine.state().position;
+        for (a, b) in BYTES.flat_map(|a| BYTES.map(move |b| (a, b))) {
+            for position in [begin, begin + 2] {
+                cells.machine.state_mut().position = position;
+                cells.there_and_back(&[a, b]);
+            }
+        }
+    }
+}
+
+/// Integer targets of real sources: the rows that the proof above leaves out, on sampled reals.
+#[test]
+fn rows_from_reals_on_every_target() {
+    let samples = ["-130.0", "-128.9", "-1.5", "-0.0", "0.0", "0.99", "1.0", "127.5", "128.0", "1e300"];
+    let functions = Function::ALL.iter().filter(|f| f.forms().any(|form| form == Form::RealsToInt));
+    for (function, update) in functions.flat_map(|f| accumulations().into_iter().map(move |u| (f, u))) {
+        for (a, b) in samples.iter().flat_map(|a| samples.iter().map(move |b| (a, b))) {
+            let sources = [String::new(), format!(", {a}"), format!(", {a}, {b}")][function.arity()].clone();
+            let text = format!(".word 8\n.inout y\n{}.{} y{sources}\n", update.name(), function.name());
+            let mut cells = Cells::new(&text, &["y".into()]);
+            let went: Vec<bool> = BYTES.map(|y| cells.there_and_back(&[y])).collect();
+            assert!(went.iter().all(|w| w == &went[0]), "{text}");
+        }
+    }
+}

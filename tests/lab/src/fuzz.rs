@@ -1,0 +1,121 @@
+//! What must hold for any bytes at all: the bodies of the fuzz targets, as plain functions that
+//! return if all is well and panic if not.
+
+use std::sync::Arc;
+
+use reviver_assembler::source::Sources;
+use reviver_assembler::{assemble, files, format, image, parser, render};
+use reviver_isa::Module;
+use reviver_isa::module::{FrameVariable, Global, Shape};
+use reviver_vm::digest::state_digest;
+use reviver_vm::explain::explain;
+use reviver_vm::{Machine, Program, Travel, checkpoint};
+
+use crate::run::{End, travel};
+use crate::subject::load;
+
+/// Steps that a program found by chance is run for.
+const STEPS: u64 = 1000;
+/// Programs with more cells are not run: a few bytes can declare gigabytes.
+const CELLS: u64 = 1 << 14;
+
+/// Parses a text and formats it. What is formatted is formatted.
+pub fn text(bytes: &[u8]) {
+    let mut sources = Sources::new();
+    let Ok(file) = sources.add_bytes("fuzz.rasm", bytes.to_vec()) else { return };
+    let (_, diagnostics) = parser::parse(&sources, file);
+    render::render(&sources, &diagnostics, false);
+    let Ok(once) = format::format(&sources, file) else { return };
+    let again = sources.add("formatted.rasm", once.clone());
+    match format::format(&sources, again) {
+        Ok(twice) => assert_eq!(once, twice, "formatting is not idempotent"),
+        Err(found) => panic!("formatted text can't be parsed:\n{}", render::render(&sources, &found, false)),
+    }
+}
+
+/// Assembles a text and, if it is a program, runs it.
+pub fn program(bytes: &[u8]) {
+    let assembly = assemble::assemble("fuzz.rasm", bytes.to_vec(), &files::Memory::new());
+    render::render(&assembly.sources, &assembly.diagnostics, false);
+    let sound = !assembly.has_errors();
+    assert_eq!(sound, assembly.module.is_some(), "errors and a module, or neither");
+    if let Some(module) = assembly.module {
+        assembled(module);
+    }
+}
+
+/// What the assembler lets pass is a program, but for what the machine can't do yet.
+fn assembled(module: Module) {
+    let not_yet = reviver_isa::verify::verify(&module).iter().all(|violation| violation.not_yet);
+    assert!(not_yet, "assembled, and yet no program");
+    if let Ok(program) = load(module) {
+        run(&Arc::new(program));
+    }
+}
+
+/// Decodes an image and, if it is a program, runs it.
+pub fn image(bytes: &[u8]) {
+    if let Ok(module) = image::decode(bytes)
+        && let Ok(program) = load(module)
+    {
+        run(&Arc::new(program));
+    }
+}
+
+/// The same behind the checksum, which a fuzzer never finds by itself.
+pub fn sealed_image(bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    crate::damage::seal_image(&mut bytes);
+    image(&bytes);
+}
+
+/// Decodes a state of a program and, if it is one, goes on from it in both directions.
+pub fn state(program: &Arc<Program>, bytes: &[u8]) {
+    let Ok((state, residues)) = checkpoint::decode(program, bytes) else { return };
+    for direction in [Travel::Forward, Travel::Backward] {
+        let mut machine = Machine::resume(program.clone(), state.clone(), residues.clone());
+        go(&mut machine, direction);
+        go(&mut machine, direction.reversed());
+    }
+}
+
+/// The same behind the checksum.
+pub fn sealed_state(program: &Arc<Program>, bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    crate::damage::seal_state(&mut bytes);
+    state(program, &bytes);
+}
+
+/// Runs a program from both ends, and back: the way back restores the start bit for bit.
+fn run(program: &Arc<Program>) {
+    if !is_small(program.module()) {
+        return;
+    }
+    let begin = (Machine::at_begin(program.clone()), Travel::Forward);
+    let end = (Machine::at_end(program.clone()), Travel::Backward);
+    for (mut machine, direction) in [begin, end] {
+        machine.keep_residues();
+        let start = state_digest(machine.state());
+        go(&mut machine, direction);
+        let steps = machine.state().step.unsigned_abs();
+        let back = travel(&mut machine, direction.reversed(), steps);
+        assert_eq!(back, End::Budget, "the way back stopped");
+        assert_eq!(state_digest(machine.state()), start, "the way back leads elsewhere");
+    }
+}
+
+/// Travels for a while, and explains the trap, if there is one.
+fn go(machine: &mut Machine, direction: Travel) {
+    if let End::Trap(trap) = travel(machine, direction, STEPS) {
+        explain(machine.program(), machine.state(), trap);
+    }
+}
+
+/// Whether the cells of a program, with frames of some open calls, take little memory.
+fn is_small(module: &Module) -> bool {
+    let cells = |shape: Shape| shape.cells();
+    let globals: u64 = module.globals.iter().map(|Global { shape, .. }| cells(*shape)).fold(0, u64::saturating_add);
+    let frames = module.procedures.iter().flat_map(|p| &p.frame);
+    let frames = frames.map(|FrameVariable { shape, .. }| cells(*shape)).fold(0, u64::saturating_add);
+    globals.saturating_add(frames) <= CELLS
+}

@@ -1,0 +1,263 @@
+//! From a program that breaks a law to a small one that breaks it too.
+//!
+//! It works on lines and knows only how blocks are spelled: it leaves out lines and whole blocks,
+//! takes blocks away from around their bodies, and simplifies operands, as long as the failure stays.
+//! A candidate that doesn't assemble doesn't fail, so it needs no grammar.
+
+/// The smallest text that was found to fail still. `fails` says whether a text does.
+pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
+    let mut shrinker = Shrinker { lines: text.lines().map(str::to_owned).collect(), fails };
+    loop {
+        let before = shrinker.lines.clone();
+        shrinker.without_blocks();
+        shrinker.without_runs();
+        shrinker.without_frames_of_blocks();
+        shrinker.without_pairs();
+        shrinker.simpler_lines();
+        if shrinker.lines == before {
+            return shrinker.text(&before);
+        }
+    }
+}
+
+struct Shrinker<F> {
+    lines: Vec<String>,
+    fails: F,
+}
+
+impl<F: Fn(&str) -> bool> Shrinker<F> {
+    fn text(&self, lines: &[String]) -> String {
+        lines.join("\n") + "\n"
+    }
+
+    /// Takes a candidate over if it still fails.
+    fn try_lines(&mut self, candidate: Vec<String>) -> bool {
+        let smaller = candidate != self.lines && (self.fails)(&self.text(&candidate));
+        if smaller {
+            self.lines = candidate;
+        }
+        smaller
+    }
+
+    /// The lines but for some.
+    fn except(&self, leave_out: impl Fn(usize) -> bool) -> Vec<String> {
+        self.lines.iter().enumerate().filter(|(n, _)| !leave_out(*n)).map(|(_, line)| line.clone()).collect()
+    }
+
+    /// Leaves out whole blocks, procedures among them.
+    fn without_blocks(&mut self) {
+        let mut start = 0;
+        while start < self.lines.len() {
+            let removed = self.end_of_block(start).is_some_and(|end| {
+                let candidate = self.except(|n| (start..=end).contains(&n));
+                self.try_lines(candidate)
+            });
+            start += usize::from(!removed);
+        }
+    }
+
+    /// Leaves out runs of lines, long ones first.
+    fn without_runs(&mut self) {
+        let mut length = self.lines.len() / 2;
+        while length > 0 {
+            let mut start = 0;
+            while start < self.lines.len() {
+                let candidate = self.except(|n| (start..start + length).contains(&n));
+                if !self.try_lines(candidate) {
+                    start += length;
+                }
+            }
+            length /= 2;
+        }
+    }
+
+    /// Leaves out a block's own lines and keeps its body.
+    fn without_frames_of_blocks(&mut self) {
+        let mut start = 0;
+        while start < self.lines.len() {
+            if let Some(end) = self.end_of_block(start) {
+                let middle = self.middle_of_block(start, end);
+                let own = |n: usize| n == start || n == end || Some(n) == middle;
+                let first_only =
+                    |n: usize| own(n) || middle.is_some_and(|middle| (middle..end).contains(&n));
+                let second_only =
+                    |n: usize| own(n) || middle.is_some_and(|middle| (start..middle).contains(&n));
+                for candidate in [self.except(first_only), self.except(second_only), self.except(own)] {
+                    if self.try_lines(candidate) {
+                        break;
+                    }
+                }
+            }
+            start += 1;
+        }
+    }
+
+    /// Leaves out two lines at once: the halves of branch pairs, a push and its pop.
+    fn without_pairs(&mut self) {
+        let mut first = 0;
+        while first < self.lines.len() {
+            let removed = (first + 1..self.lines.len()).any(|second| {
+                let related = related(&self.lines[first], &self.lines[second]);
+                related && {
+                    let candidate = self.except(|n| n == first || n == second);
+                    self.try_lines(candidate)
+                }
+            });
+            first += usize::from(!removed);
+        }
+    }
+
+    fn simpler_lines(&mut self) {
+        for n in 0..self.lines.len() {
+            // Each simplification makes a line plainer; the bound only guards against going in circles.
+            for _ in 0..32 {
+                let candidates = simpler(&self.lines[n]);
+                if !candidates.iter().any(|line| self.try_line(n, line)) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn try_line(&mut self, n: usize, line: &str) -> bool {
+        let mut candidate = self.lines.clone();
+        candidate[n] = line.to_owned();
+        self.try_lines(candidate)
+    }
+
+    /// The line that closes the block that this line opens.
+    fn end_of_block(&self, start: usize) -> Option<usize> {
+        let closer = BLOCKS.iter().find(|(opener, _, _)| opens(&self.lines[start], opener))?.2;
+        let opener = word(&self.lines[start]);
+        let mut depth = 0;
+        (start..self.lines.len()).find(|&n| {
+            let line = &self.lines[n];
+            if word(line) == opener && opens(line, opener) {
+                depth += 1;
+            } else if word(line) == closer {
+                depth -= 1;
+            }
+            depth == 0
+        })
+    }
+
+    /// The `else`, `loop` or `apply` of a block.
+    fn middle_of_block(&self, start: usize, end: usize) -> Option<usize> {
+        let (_, middle, _) = BLOCKS.iter().find(|(opener, _, _)| opens(&self.lines[start], opener))?;
+        let mut inside = start + 1;
+        while inside < end {
+            if word(&self.lines[inside]) == *middle {
+                return Some(inside);
+            }
+            inside = self.end_of_block(inside).map_or(inside, |end| end) + 1;
+        }
+        None
+    }
+}
+
+/// How blocks are spelled: first word, the word between two bodies, last word.
+const BLOCKS: [(&str, &str, &str); 8] = [
+    (".proc", "", ".end"),
+    (".macro", "", ".endm"),
+    ("if", "else", "fi"),
+    ("from", "loop", "until"),
+    ("for", "", "rof"),
+    ("compute", "apply", "uncompute"),
+    ("local", "", "delocal"),
+    ("push", "", "pop"),
+];
+
+/// The first word of a line, behind its label.
+fn word(line: &str) -> &str {
+    let statement = line.split_once(':').filter(|(label, _)| is_name(label.trim())).map_or(line, |(_, rest)| rest);
+    statement.split_whitespace().next().unwrap_or("")
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// A `from` with a label in front is half of a branch pair and opens nothing.
+fn opens(line: &str, opener: &str) -> bool {
+    line.split_whitespace().next() == Some(opener)
+}
+
+/// Whether two lines may only make sense together.
+fn related(first: &str, second: &str) -> bool {
+    const PAIRS: [(&str, &str); 9] = [
+        ("br", "from"),
+        ("from", "br"),
+        ("push", "pop"),
+        ("write", "unwrite"),
+        ("unread", "read"),
+        ("add", "sub"),
+        ("xor", "xor"),
+        ("call", "uncall"),
+        ("uncall", "call"),
+    ];
+    PAIRS.contains(&(word(first), word(second)))
+}
+
+/// The same line with less in it, the greatest simplification first.
+fn simpler(line: &str) -> Vec<String> {
+    let mut candidates = Vec::new();
+    let code = line.split(';').next().unwrap_or("").trim_end();
+    if code.len() < line.trim_end().len() && !code.is_empty() {
+        candidates.push(code.to_owned());
+    }
+    if line.trim_start() != line {
+        candidates.push(line.trim_start().to_owned());
+    }
+    for cut in [" default ", " = ", " step ", " and ", " or "] {
+        if let Some((before, _)) = line.split_once(cut) {
+            candidates.push(before.to_owned());
+        }
+    }
+    candidates.extend(without_function(line));
+    candidates.extend(tokens(line).flat_map(|(start, end)| simpler_token(line, start, end)));
+    candidates
+}
+
+/// `add.mul y, a, b` as `add y, a`
+fn without_function(line: &str) -> Option<String> {
+    let mnemonic = word(line);
+    let (update, _) = mnemonic.split_once('.').filter(|(update, _)| !update.is_empty())?;
+    let plain = line.replacen(mnemonic, update, 1);
+    let operands = plain.splitn(3, ',').take(2).collect::<Vec<_>>().join(",");
+    Some(operands)
+}
+
+/// The extents of the operands of a line: what stands between blanks, commas and parentheses.
+fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
+    let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '{' | '}');
+    let mut start = None;
+    let mut tokens = Vec::new();
+    for (at, c) in line.char_indices().chain([(line.len(), ' ')]) {
+        match (separator(c), start) {
+            (false, None) => start = Some(at),
+            (true, Some(begin)) => {
+                tokens.push((begin, at));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    tokens.into_iter().skip(1)
+}
+
+/// The line with one operand replaced by something plainer.
+fn simpler_token(line: &str, start: usize, end: usize) -> Vec<String> {
+    let token = &line[start..end];
+    let put = |text: &str| format!("{}{text}{}", &line[..start], &line[end..]);
+    let mut candidates = Vec::new();
+    if let Ok(number) = token.parse::<i64>() {
+        let plainer = [0, 1, number / 2].into_iter().filter(|n| n.unsigned_abs() < number.unsigned_abs());
+        candidates.extend(plainer.map(|n| put(&n.to_string())));
+    } else if let Ok(number) = token.parse::<f64>() {
+        let plainer = [0.0, 1.0, number.trunc()].into_iter().filter(|n| n.abs() < number.abs());
+        candidates.extend(plainer.map(|n| put(&format!("{n:?}"))));
+    } else if let Some((array, _)) = token.split_once('[').filter(|_| token.ends_with(']')) {
+        candidates.extend(["0", "0, 0"].map(|index| put(&format!("{array}[{index}]"))));
+    }
+    candidates.into_iter().filter(|candidate| candidate != line).collect()
+}

@@ -1,0 +1,56 @@
+//! The laws of reversible programs, over a corpus of random ones. A failure prints the law, the seed
+//! and a small program.
+//!
+//! `REVIVER_CAMPAIGN=20000 cargo test --test laws` judges so many programs by each law.
+
+use reviver_lab::campaign::{judge, programs, subject};
+use reviver_lab::coverage::{Coverage, outcomes, places, rows};
+use reviver_lab::laws::{self, ALL};
+use reviver_lab::run::LONGEST;
+
+/// Programs per law in an ordinary run.
+const CORPUS: u64 = 600;
+
+macro_rules! laws {
+    ($($test:ident: $law:literal)+) => {
+        $(
+            #[test]
+            fn $test() {
+                judge(laws::named($law).unwrap(), programs(CORPUS));
+            }
+        )+
+
+        #[test]
+        fn every_law_is_judged() {
+            let judged = [$($law),+];
+            assert!(ALL.iter().all(|law| judged.contains(&law.name)));
+        }
+    };
+}
+
+laws! {
+    there_and_back: "there and back"
+    any_walk: "any walk arrives at the same state"
+    resume_anywhere: "a run resumes from every saved state"
+    traps_change_nothing: "a trap changes nothing"
+    begun_at_the_end: "a run can begin at the end"
+    no_history: "exact numbers need no history"
+    history_is_silent: "a history changes nothing forward"
+    inverse_undoes: "the inverse program undoes the program"
+    inverse_twice: "inverting twice is nothing"
+    disassembly: "disassembling and assembling is nothing"
+    formatting: "formatting changes no program"
+}
+
+/// The corpus is worth something only if it exercises everything, and mostly arrives.
+#[test]
+fn the_corpus_covers_everything() {
+    let mut coverage = Coverage::default();
+    let mut arrived = 0;
+    for seed in 0..CORPUS {
+        arrived += u64::from(coverage.watch(subject(seed).machine(true), LONGEST).arrived());
+    }
+    let missing = coverage.missing([rows(), outcomes(), places()].concat());
+    assert!(missing.is_empty(), "never exercised by {CORPUS} programs: {missing:#?}");
+    assert!(arrived * 2 >= CORPUS, "only {arrived} of {CORPUS} programs arrive at their end");
+}
