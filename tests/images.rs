@@ -73,7 +73,8 @@ fn damage_behind_a_repaired_checksum() {
     let mut rng = Rng::new(1);
     let (mut verified, rounds) = (0, programs(100_000));
     for _ in 0..rounds {
-        let image = resealed_image(&mut rng, rng.clone().pick(&samples));
+        let sample = rng.pick(&samples);
+        let image = resealed_image(&mut rng, sample);
         verified += u64::from(image::decode(&image).is_ok_and(|module| load(module).is_ok()));
         fuzz::image(&image);
     }
@@ -121,8 +122,8 @@ fn damaged_states_behind_a_repaired_checksum() {
     let mut rng = Rng::new(2);
     let (mut accepted, rounds) = (0, programs(30_000));
     for _ in 0..rounds {
-        let (subject, bytes) = rng.clone().pick(&samples).clone();
-        let damaged = resealed_state(&mut rng, &bytes);
+        let (subject, bytes) = rng.pick(&samples);
+        let damaged = resealed_state(&mut rng, bytes);
         accepted += u64::from(checkpoint::decode(&subject.program, &damaged).is_ok());
         fuzz::state(&subject.program, &damaged);
     }

@@ -3,7 +3,7 @@
 //!
 //! `REVIVER_CAMPAIGN=20000 cargo test --test laws` judges so many programs by each law.
 
-use reviver_lab::campaign::{judge, programs, subject};
+use reviver_lab::campaign::{judge, judge_corners, programs, subject};
 use reviver_lab::coverage::{Coverage, outcomes, places, rows};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
@@ -16,7 +16,9 @@ macro_rules! laws {
         $(
             #[test]
             fn $test() {
-                judge(laws::named($law).unwrap(), programs(CORPUS));
+                let law = laws::named($law).unwrap();
+                judge_corners(law);
+                judge(law, programs(CORPUS));
             }
         )+
 
@@ -36,6 +38,10 @@ laws! {
     begun_at_the_end: "a run can begin at the end"
     no_history: "exact numbers need no history"
     history_is_silent: "a history changes nothing forward"
+    shown_once: "what is shown is shown once"
+    erasures: "every erasure is counted"
+    erasures_are_final: "without a history, erasures are final"
+    oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
     inverse_twice: "inverting twice is nothing"
     disassembly: "disassembling and assembling is nothing"

@@ -1,14 +1,27 @@
 //! The machine agrees with the independent oracle: on every shipped program with all the inputs
-//! that its header names, and on small cases that cover each construct and each class of trap.
+//! that its header names, on small cases that cover each construct and each class of trap, and on
+//! random programs.
+//!
+//! A small case says in its header how its runs end: `;! run a=1 -> arrives`, `;! back a=1 -> alias`,
+//! `;! run a=1 -> arrives back irreversible`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use reviver_assembler::files::Disk;
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::{Disk, Memory};
 use reviver_isa::module::{RealSystem, Word};
-use reviver_oracle::{Agreement, Case, Ending, Inputs, Round, Settings};
+use reviver_isa::{Function, Update};
+use reviver_lab::campaign::programs;
+use reviver_lab::generate::{Profile, program};
+use reviver_lab::shrink::shrink;
+use reviver_lab::subject::{Subject, TAPE};
+use reviver_oracle::{Agreement, Case, Ending, Inputs, Round, Settings, Trap, compare};
 
 /// Statements after which a run is not compared any more.
 const FUEL: u64 = 500_000;
+/// Random programs in an ordinary run.
+const RANDOM: u64 = 600;
 
 /// A file, and one way to run it.
 struct Run {
@@ -111,6 +124,42 @@ fn texts(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
+/// Runs a random program on both machines.
+fn random(text: &str) -> Result<Agreement, String> {
+    let lists = text.lines().filter_map(|line| line.strip_prefix(TAPE));
+    let tape: Vec<String> = lists.flat_map(|list| list.split(',')).map(|e| e.trim().to_owned()).collect();
+    compare(text, &[], &tape)
+}
+
+/// Compares the programs of the seeds from 0. `risk` is that of [`Profile`].
+fn on_random_programs(risk: u32) {
+    let seeds = programs(RANDOM);
+    let mut compared = 0;
+    for seed in 0..seeds {
+        let text = program(seed, &Profile { risk, ..Profile::of_seed(seed) });
+        match random(&text) {
+            Ok(agreement) => compared += u64::from(is_compared(&agreement.forward)),
+            Err(reason) => {
+                let differs = |text: &str| Subject::new(text).is_ok() && random(text).is_err();
+                let small = shrink(&text, differs);
+                panic!("seed {seed}: {reason}\n\nA small program:\n\n{small}\n{:?}", random(&small).err());
+            }
+        }
+    }
+    assert!(compared * 3 >= seeds * 2, "only {compared} of {seeds} programs were compared");
+}
+
+/// `REVIVER_CAMPAIGN=20000 cargo test --test oracle_agrees` compares so many programs of each kind.
+#[test]
+fn on_random_programs_that_arrive() {
+    on_random_programs(0);
+}
+
+#[test]
+fn on_random_programs_that_trap() {
+    on_random_programs(30);
+}
+
 #[test]
 fn on_programs() {
     let mut failures = Vec::new();
@@ -135,4 +184,45 @@ fn on_small_cases() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Rows of updates that the machine doesn't carry out yet, or that no additive numbers have.
+const NOT_YET: &[Update] = &[
+    Update::Mul,
+    Update::Div,
+    Update::Conj,
+    Update::CallVia,
+    Update::UncallVia,
+    Update::Par,
+    Update::Unpar,
+    Update::GradOn,
+    Update::GradOff,
+];
+
+/// The small cases use every row, and end in each class of trap in both directions.
+#[test]
+fn small_cases_cover_the_language() {
+    let mut endings = HashSet::new();
+    let mut rows = (HashSet::new(), HashSet::new());
+    for path in texts("tests/cases/oracle") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let module = assemble("case.rasm", text.into_bytes(), &Memory::new()).module.unwrap();
+        rows.0.extend(module.code.iter().map(|instruction| instruction.update));
+        rows.1.extend(module.code.iter().map(|instruction| instruction.function));
+        for agreement in runs(&path).iter().map(Run::compare).filter_map(Result::ok) {
+            endings.insert(("forward", name(&agreement.forward.there)));
+            endings.insert(("backward", name(&agreement.backward.there)));
+            endings.extend(agreement.forward.back.iter().map(|end| ("backward", name(end))));
+        }
+    }
+    let updates: Vec<_> = Update::ALL.iter().filter(|u| !rows.0.contains(u) && !NOT_YET.contains(u)).collect();
+    let functions: Vec<_> = Function::ALL.iter().filter(|f| !rows.1.contains(f)).collect();
+    assert!(updates.is_empty() && functions.is_empty(), "rows without a case: {updates:?} {functions:?}");
+    let missing: Vec<_> = Trap::ALL
+        .iter()
+        .flat_map(|trap| ["forward", "backward"].map(|way| (way, name(&Ending::Trapped(*trap)))))
+        // Forward, everything can be done.
+        .filter(|end| *end != ("forward", "irreversible".into()) && !endings.contains(end))
+        .collect();
+    assert!(missing.is_empty(), "endings without a case: {missing:?}");
 }

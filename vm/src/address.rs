@@ -2,6 +2,7 @@
 //! references; changes nothing.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
 
 use crate::op::{self, Argument, Op, Place, Spot, Term};
 use crate::state::{Frame, Reference};
@@ -30,7 +31,7 @@ impl OutOfBounds {
 
 impl Scope<'_> {
     /// The cells of an op with dynamic operands, told apart as the op demands.
-    #[inline]
+    #[inline(always)]
     pub fn operands(&self, op: &Op, ints: &[i64]) -> Result<[usize; 3], Cause> {
         let mut cells = [op.a as usize, op.b as usize, op.c as usize];
         for (n, cell) in cells.iter_mut().enumerate() {
@@ -39,7 +40,7 @@ impl Scope<'_> {
                 *cell = self.cell(place, ints).map_err(|bounds| bounds.at(n as u32))?;
             }
         }
-        if op.flags & !op::ANY_DYNAMIC != 0 {
+        if op.flags & !op::ANY_DYNAMIC != 0 && keeps(Rule::AliasesAreChecked) {
             self.distinct(op, cells, ints)?;
         }
         Ok(cells)
@@ -108,14 +109,12 @@ impl Scope<'_> {
     #[inline(always)]
     fn index(&self, term: Term, length: u32, dimension: u32, ints: &[i64]) -> Result<usize, OutOfBounds> {
         let index = self.term(term, ints);
-        if (index as u64) < u64::from(length) {
-            Ok(index as usize)
-        } else {
-            Err(OutOfBounds { dimension, index, length })
-        }
+        // A mutant lets the index right behind the last one pass.
+        let end = u64::from(length) + u64::from(!keeps(Rule::IndicesAreChecked));
+        if (index as u64) < end { Ok(index as usize) } else { Err(OutOfBounds { dimension, index, length }) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn cell(&self, place: &Place, ints: &[i64]) -> Result<usize, OutOfBounds> {
         match *place {
             Place::Scalar(spot) => Ok(self.spot(spot, ints)),

@@ -8,6 +8,7 @@
 use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::update::Update;
 
@@ -65,6 +66,8 @@ pub(crate) enum Pause {
     Budget,
     /// The next instruction isn't one of the inner loop's.
     Structural,
+    /// The join that the next instruction jumps to denies the jump.
+    Denied,
     Trap(Cause),
 }
 
@@ -122,6 +125,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
             match self.cells(clock) {
                 Pause::Budget => return Ok(Stop::Budget),
                 Pause::Trap(cause) => return Err(cause),
+                Pause::Denied => return Err(self.denied()),
                 Pause::Structural => {
                     let interval = clock.interval(self.left);
                     if let Some(stop) = self.structural(interval)? {
@@ -132,6 +136,11 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         }
     }
 
+    fn denied(&self) -> Cause {
+        let landing = self.program.code[self.direction][self.counter].c as usize;
+        Cause::UnexpectedJump { partner: self.program.instruction_at(landing - 1, self.direction) }
+    }
+
     /// Whether a step over this interval leads back toward step 0, so that it restores.
     pub(crate) fn restores(&self, interval: i64) -> bool {
         self.travel.restores(interval)
@@ -139,8 +148,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
 
     /// The hot loop: executes instructions that change only cells, and branches.
     ///
-    /// It runs along stretches of code, from where it stands to where the budget ends; only a jump
-    /// begins a new one. What isn't frequent is left to [`Slow`], so that the loop stays in registers.
+    /// What isn't frequent is left to [`Slow`], so that the loop stays in registers.
     fn cells(&mut self, clock: Clock) -> Pause {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
@@ -149,97 +157,78 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         let (ints, reals) = (&mut ints[..], &mut reals[..]);
         let scope = Scope { places: &self.program.places, frame: *frame, references };
         let history = &mut *self.history;
-        let mut slow = Slow { numbers, tolerance: self.tolerance, counters, history, clock };
+        let mut slow = Slow { numbers, tolerance: self.tolerance, counters, history, clock, scope };
 
-        let pause = 'jump: loop {
-            // Code ends with a bound, so a stretch that is used up was cut off by the budget.
-            let length = left.min((code.len() - counter) as u64) as usize;
-            let mut ops = code[counter..counter + length].iter();
-            let pause = loop {
-                let Some(op) = ops.next() else {
-                    counter += length;
-                    left -= length as u64;
-                    break 'jump Pause::Budget;
-                };
-                let [a, b, c] = if op.flags & op::ANY_DYNAMIC == 0 {
-                    [op.a as usize, op.b as usize, op.c as usize]
-                } else {
-                    match scope.operands(op, ints) {
-                        Ok(cells) => cells,
-                        Err(cause) => break Pause::Trap(cause),
-                    }
-                };
-                match op.kind {
-                    Kind::AddIntCopy => {
-                        let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { continue };
-                        ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
-                    }
-                    Kind::SubIntCopy => {
-                        let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { continue };
-                        ints[a] = numbers.words.wrap(ints[a].wrapping_sub(f));
-                    }
-                    Kind::XorIntCopy => {
-                        let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { continue };
-                        ints[a] ^= f;
-                    }
-                    Kind::AddRealCopy | Kind::SubRealCopy | Kind::AddRealMul | Kind::SubRealMul
-                        if !H::ACTIVE =>
-                    {
-                        let reals_of = |cell: usize| numbers.reals.of_bits(reals[cell]);
-                        let f = match op.kind {
-                            Kind::AddRealCopy | Kind::SubRealCopy => {
-                                Function::Copy.real(&numbers, reals_of(b), reals_of(b))
-                            }
-                            _ => Function::Mul.real(&numbers, reals_of(b), reals_of(c)),
-                        };
-                        let old = reals_of(a);
-                        let new = f.and_then(|f| match op.kind {
-                            Kind::AddRealCopy | Kind::AddRealMul => numbers.reals.add(old, f),
-                            _ => numbers.reals.sub(old, f),
-                        });
-                        match new.and_then(|new| numbers.reals.admit(new)) {
-                            Ok(new) => reals[a] = numbers.reals.to_bits(new),
-                            Err(fault) => break Pause::Trap(Cause::Fault(fault)),
+        /// Goes behind the partner where a branch half's sources stand in one of its orderings.
+        macro_rules! branch {
+            ($op:ident, $ordering:expr) => {
+                if $op.holds($ordering) {
+                    let join = &code[$op.c as usize - 1];
+                    let ordering = if join.flags & op::ANY_DYNAMIC == 0 {
+                        join.order(join.cells(), ints, reals, numbers.reals)
+                    } else {
+                        match slow.order_dynamic(join, ints, reals) {
+                            Ok(ordering) => ordering,
+                            Err(cause) => break Pause::Trap(cause),
                         }
+                    };
+                    if !join.holds(ordering) && keeps(Rule::LandingsAreChecked) {
+                        break Pause::Denied;
                     }
-                    Kind::BrInt | Kind::BrReal => {
-                        if holds(op, a, b, ints, reals, numbers.reals) {
-                            match lands(code, c, scope, ints, reals, numbers.reals) {
-                                Ok(true) => {
-                                    left -= (length - ops.as_slice().len()) as u64;
-                                    counter = c;
-                                    continue 'jump;
-                                }
-                                Ok(false) => {
-                                    let partner = self.program.instruction_at(c - 1, self.direction);
-                                    break Pause::Trap(Cause::UnexpectedJump { partner });
-                                }
-                                Err(cause) => break Pause::Trap(cause),
-                            }
-                        }
-                    }
-                    Kind::FromInt | Kind::FromReal => {
-                        if holds(op, a, b, ints, reals, numbers.reals) {
-                            break Pause::Trap(Cause::UnexpectedFall);
-                        }
-                    }
-                    Kind::SwapInt => ints.swap(a, b),
-                    Kind::SwapReal => reals.swap(a, b),
-                    kind if kind.is_structural() => break Pause::Structural,
-                    _ => {
-                        let passed = length - ops.as_slice().len() - 1;
-                        let outcome = slow.execute(op, [a, b, c], ints, reals, left - passed as u64);
-                        if let Err(cause) = outcome {
-                            break Pause::Trap(cause);
-                        }
-                    }
+                    counter = $op.c as usize;
+                    left -= 1;
+                    continue;
                 }
             };
-            // The op at which the loop paused has not been executed.
-            let passed = length - ops.as_slice().len() - 1;
-            counter += passed;
-            left -= passed as u64;
-            break pause;
+        }
+        macro_rules! join {
+            ($op:ident, $ordering:expr) => {
+                if $op.holds($ordering) && keeps(Rule::JoinsAreChecked) {
+                    break Pause::Trap(Cause::UnexpectedFall);
+                }
+            };
+        }
+
+        let pause = loop {
+            if left == 0 {
+                break Pause::Budget;
+            }
+            let op = &code[counter];
+            if op.flags & op::ANY_DYNAMIC == 0 {
+                match frequent::<W, R, H>(op, op.cells(), numbers, ints, reals) {
+                    Frequent::Done => {}
+                    Frequent::Fault(fault) => break Pause::Trap(Cause::Fault(fault)),
+                    Frequent::Other => match op.kind {
+                        Kind::BrInt => branch!(op, op.order_ints(op.cells(), ints)),
+                        Kind::BrReal => branch!(op, op.order_reals(op.cells(), reals, numbers.reals)),
+                        Kind::FromInt => join!(op, op.order_ints(op.cells(), ints)),
+                        Kind::FromReal => join!(op, op.order_reals(op.cells(), reals, numbers.reals)),
+                        kind if kind.is_data() => {
+                            if let Err(cause) = slow.execute_static(op, ints, reals, left) {
+                                break Pause::Trap(cause);
+                            }
+                        }
+                        _ => break Pause::Structural,
+                    },
+                }
+            } else if op.kind.is_data() {
+                if let Err(cause) = slow.execute_dynamic(op, ints, reals, left) {
+                    break Pause::Trap(cause);
+                }
+            } else if op.kind.is_structural() {
+                break Pause::Structural;
+            } else {
+                let ordering = match slow.order_dynamic(op, ints, reals) {
+                    Ok(ordering) => ordering,
+                    Err(cause) => break Pause::Trap(cause),
+                };
+                match op.kind {
+                    Kind::BrInt | Kind::BrReal => branch!(op, ordering),
+                    _ => join!(op, ordering),
+                }
+            }
+            counter += 1;
+            left -= 1;
         };
         self.counter = counter;
         self.left = left;
@@ -263,6 +252,97 @@ impl Clock {
     }
 }
 
+/// What became of an instruction that might be a frequent one.
+enum Frequent {
+    Done,
+    Fault(Fault),
+    Other,
+}
+
+/// Executes the most frequent instructions. The rows are asked here as everywhere, by name, so that
+/// what they compute is compiled in.
+#[inline(always)]
+fn frequent<W: Words, R: Reals, H: History>(
+    op: &Op,
+    [a, b, c]: [usize; 3],
+    numbers: Arithmetic<W, R>,
+    ints: &mut [i64],
+    reals: &mut [u64],
+) -> Frequent {
+    let load = |cell: usize| numbers.reals.of_bits(reals[cell]);
+    let updated = match op.kind {
+        Kind::AddIntCopy => {
+            let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
+            ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
+            return Frequent::Done;
+        }
+        Kind::SubIntCopy => {
+            let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
+            ints[a] = numbers.words.wrap(ints[a].wrapping_sub(f));
+            return Frequent::Done;
+        }
+        Kind::XorIntCopy => {
+            let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
+            ints[a] ^= f;
+            return Frequent::Done;
+        }
+        Kind::SwapInt => {
+            ints.swap(a, b);
+            return Frequent::Done;
+        }
+        Kind::SwapReal => {
+            reals.swap(a, b);
+            return Frequent::Done;
+        }
+        Kind::VacateInt if ints[a] == 0 => return Frequent::Done,
+        Kind::VacateReal if reals[a] == 0 => return Frequent::Done,
+        // With a history, a residue may have to be kept.
+        Kind::AddRealCopy if !H::ACTIVE => {
+            Function::Copy.real(&numbers, load(b), load(b)).and_then(|f| numbers.reals.add(load(a), f))
+        }
+        Kind::SubRealCopy if !H::ACTIVE => {
+            Function::Copy.real(&numbers, load(b), load(b)).and_then(|f| numbers.reals.sub(load(a), f))
+        }
+        Kind::AddRealMul if !H::ACTIVE => {
+            Function::Mul.real(&numbers, load(b), load(c)).and_then(|f| numbers.reals.add(load(a), f))
+        }
+        Kind::SubRealMul if !H::ACTIVE => {
+            Function::Mul.real(&numbers, load(b), load(c)).and_then(|f| numbers.reals.sub(load(a), f))
+        }
+        Kind::RealFromReals if !H::ACTIVE && op.extra != OVERWRITE => {
+            return match accumulate(op, a, b, c, numbers, reals) {
+                Ok(()) => Frequent::Done,
+                Err(fault) => Frequent::Fault(fault),
+            };
+        }
+        _ => return Frequent::Other,
+    };
+    match updated.and_then(|value| numbers.reals.admit(value)) {
+        Ok(value) => {
+            reals[a] = numbers.reals.to_bits(value);
+            Frequent::Done
+        }
+        Err(fault) => Frequent::Fault(fault),
+    }
+}
+
+/// y += f(a, b) or y -= f(a, b) for any row. Apart from the loop, because the rows take many registers.
+#[inline(never)]
+fn accumulate<W: Words, R: Reals>(
+    op: &Op,
+    a: usize,
+    b: usize,
+    c: usize,
+    numbers: Arithmetic<W, R>,
+    reals: &mut [u64],
+) -> Result<(), Fault> {
+    let load = |cell: usize| numbers.reals.of_bits(reals[cell]);
+    let f = op.function.real(&numbers, load(b), load(c))?;
+    let new = apply_real(numbers.reals, op, load(a), f)?;
+    reals[a] = numbers.reals.to_bits(new);
+    Ok(())
+}
+
 /// Instructions on cells that are rare, or that a history takes part in.
 struct Slow<'a, W, R, H> {
     numbers: Arithmetic<W, R>,
@@ -270,10 +350,46 @@ struct Slow<'a, W, R, H> {
     counters: &'a mut Counters,
     history: &'a mut H,
     clock: Clock,
+    scope: Scope<'a>,
 }
 
 impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
+    /// Executes an instruction whose cells are known since the program was loaded.
     #[inline(never)]
+    fn execute_static(
+        &mut self,
+        op: &Op,
+        ints: &mut [i64],
+        reals: &mut [u64],
+        left: u64,
+    ) -> Result<(), Cause> {
+        self.execute(op, op.cells(), ints, reals, left)
+    }
+
+    /// The ordering of a branch half's sources whose cells are only known now.
+    #[inline(never)]
+    fn order_dynamic(&self, op: &Op, ints: &[i64], reals: &[u64]) -> Result<u8, Cause> {
+        let cells = self.scope.operands(op, ints)?;
+        Ok(op.order(cells, ints, reals, self.numbers.reals))
+    }
+
+    /// Executes an instruction whose cells are only known now.
+    #[inline(never)]
+    fn execute_dynamic(
+        &mut self,
+        op: &Op,
+        ints: &mut [i64],
+        reals: &mut [u64],
+        left: u64,
+    ) -> Result<(), Cause> {
+        let cells = self.scope.operands(op, ints)?;
+        match frequent::<W, R, H>(op, cells, self.numbers, ints, reals) {
+            Frequent::Done => Ok(()),
+            Frequent::Fault(fault) => Err(Cause::Fault(fault)),
+            Frequent::Other => self.execute(op, cells, ints, reals, left),
+        }
+    }
+
     fn execute(
         &mut self,
         op: &Op,
@@ -340,17 +456,19 @@ impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
                 reals[b] = numbers.reals.to_bits(new_y);
             }
             Kind::AssertInt | Kind::AssertReal => {
-                if !holds(op, a, b, ints, reals, numbers.reals) {
+                let holds = op.holds(op.order([a, b, c], ints, reals, numbers.reals));
+                if !holds && keeps(Rule::AssertionsAreChecked) {
                     return Err(Cause::AssertFailed);
                 }
             }
             Kind::VacateInt => {
-                if ints[a] != 0 {
+                let vacant = ints[a] == 0;
+                if !vacant && keeps(Rule::VacancyIsChecked) {
                     return Err(Cause::NotVacant { class: Class::Int, cell: a as u32 });
                 }
             }
             Kind::VacateReal => {
-                if !vacant(numbers.reals, tolerance, reals[a]) {
+                if !vacant(numbers.reals, tolerance, reals[a]) && keeps(Rule::VacancyIsChecked) {
                     return Err(Cause::NotVacant { class: Class::Real, cell: a as u32 });
                 }
                 journal.discarded(numbers.reals, a, reals[a], counters);
@@ -364,7 +482,7 @@ impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
                 journal.erased(Class::Real, a, reals[a], numbers.reals.width(), counters);
                 reals[a] = 0;
             }
-            Kind::Restore => return Err(Cause::Irreversible),
+            Kind::Restore if keeps(Rule::ErasuresAreIrreversible) => return Err(Cause::Irreversible),
             // Branches and swaps are the loop's own, the rest is structural.
             _ => {}
         }
@@ -445,42 +563,32 @@ pub(crate) fn vacant<R: Reals>(reals: R, tolerance: f64, bits: u64) -> bool {
     bits == 0 || !R::EXACT && reals.to_f64(reals.of_bits(bits)).abs() <= tolerance
 }
 
-/// Whether a condition's sources stand in one of its orderings.
-#[inline(always)]
-fn holds<R: Reals>(op: &Op, a: usize, b: usize, ints: &[i64], reals: &[u64], system: R) -> bool {
-    let ordering = match op.kind {
-        Kind::BrReal | Kind::FromReal | Kind::AssertReal => {
-            ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))
+impl Op {
+    /// The ordering of a condition's integer sources: 0 below, 1 equal, 2 above.
+    #[inline(always)]
+    fn order_ints(&self, [a, b, _]: [usize; 3], ints: &[i64]) -> u8 {
+        ordering(ints[a], ints[b])
+    }
+
+    /// The ordering of a condition's real sources.
+    #[inline(always)]
+    fn order_reals<R: Reals>(&self, [a, b, _]: [usize; 3], reals: &[u64], system: R) -> u8 {
+        ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))
+    }
+
+    /// The ordering of a condition's sources, of whichever class.
+    #[inline(always)]
+    fn order<R: Reals>(&self, cells: [usize; 3], ints: &[i64], reals: &[u64], system: R) -> u8 {
+        match self.kind {
+            Kind::BrReal | Kind::FromReal | Kind::AssertReal => self.order_reals(cells, reals, system),
+            _ => self.order_ints(cells, ints),
         }
-        _ => ordering(ints[a], ints[b]),
-    };
-    op.extra >> ordering & 1 != 0
+    }
 }
 
-/// The bit of a condition's mask: 0 below, 1 equal, 2 above.
 #[inline(always)]
 fn ordering<T: PartialOrd>(a: T, b: T) -> u8 {
     1 + u8::from(a > b) - u8::from(a < b)
-}
-
-/// Whether the join before `landing` agrees that its partner was taken.
-#[inline(always)]
-fn lands<R: Reals>(
-    code: &[Op],
-    landing: usize,
-    scope: Scope<'_>,
-    ints: &[i64],
-    reals: &[u64],
-    system: R,
-) -> Result<bool, Cause> {
-    let join = &code[landing - 1];
-    let (a, b) = if join.flags & op::ANY_DYNAMIC == 0 {
-        (join.a as usize, join.b as usize)
-    } else {
-        let [a, b, _] = scope.operands(join, ints)?;
-        (a, b)
-    };
-    Ok(holds(join, a, b, ints, reals, system))
 }
 
 /// The history as one step sees it.
@@ -512,7 +620,7 @@ impl<H: History> Journal<'_, H> {
     #[inline]
     fn residue<R: Reals>(&mut self, reals: R, cell: usize, old: R::Cell, undone: Eval<R::Cell>) {
         let bits = reals.to_bits(old);
-        if !R::EXACT && undone.map(|value| reals.to_bits(value)) != Ok(bits) {
+        if !R::EXACT && keeps(Rule::ResiduesAreKept) && undone.map(|value| reals.to_bits(value)) != Ok(bits) {
             self.keep(Class::Real, cell, bits, 0, 0);
         }
     }
@@ -527,7 +635,7 @@ impl<H: History> Journal<'_, H> {
         undone: Eval<(R::Cell, R::Cell)>,
     ) {
         let bits = |(x, y): (R::Cell, R::Cell)| (reals.to_bits(x), reals.to_bits(y));
-        if !R::EXACT && undone.map(bits) != Ok(bits(old)) {
+        if !R::EXACT && keeps(Rule::ResiduesAreKept) && undone.map(bits) != Ok(bits(old)) {
             self.keep(Class::Real, x, bits(old).0, 0, 0);
             self.keep(Class::Real, y, bits(old).1, 0, 0);
         }
@@ -542,7 +650,9 @@ impl<H: History> Journal<'_, H> {
     }
 
     fn erased(&mut self, class: Class, cell: usize, bits: u64, width: u32, counters: &mut Counters) {
-        counters.erased_bits += u64::from(width);
+        if keeps(Rule::ErasuresAreCounted) {
+            counters.erased_bits += u64::from(width);
+        }
         self.keep(class, cell, bits, width, 0);
     }
 

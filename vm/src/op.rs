@@ -10,13 +10,12 @@ use reviver_isa::instruction::Class;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    // Accumulations by the form of `f`; the update is in `extra`.
-    IntFromInts,
-    IntFromReals,
-    RealFromReals,
-    RealFromRealInt,
-    RealFromInts,
-    // The most frequent of them, told apart so that the loop decides once.
+    BrInt,
+    BrReal,
+    FromInt,
+    FromReal,
+    // Data, the most frequent first. Accumulations are told apart by the form of `f` and have their
+    // update in `extra`.
     AddIntCopy,
     SubIntCopy,
     XorIntCopy,
@@ -26,18 +25,18 @@ pub enum Kind {
     SubRealMul,
     SwapInt,
     SwapReal,
+    IntFromInts,
+    IntFromReals,
+    RealFromReals,
+    RealFromRealInt,
+    RealFromInts,
     NegInt,
     NegReal,
     NotInt,
     Rotate,
     RotateBack,
-    /// Conditions: the orderings under which they hold are in `extra`.
     AssertInt,
     AssertReal,
-    BrInt,
-    BrReal,
-    FromInt,
-    FromReal,
     VacateInt,
     VacateReal,
     EraseInt,
@@ -68,10 +67,30 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a step changes cells only, or nothing, and goes on to the next instruction.
+    #[inline(always)]
+    pub fn is_data(self) -> bool {
+        (Kind::AddIntCopy as u8..Kind::Call as u8).contains(&(self as u8))
+    }
+
     /// Whether a step changes more than cells and the position.
     #[inline(always)]
     pub fn is_structural(self) -> bool {
         self as u8 >= Kind::Call as u8
+    }
+}
+
+impl Op {
+    /// The cells of operands that aren't dynamic.
+    #[inline(always)]
+    pub fn cells(&self) -> [usize; 3] {
+        [self.a as usize, self.b as usize, self.c as usize]
+    }
+
+    /// Whether a condition holds for sources of this ordering: 0 below, 1 equal, 2 above.
+    #[inline(always)]
+    pub fn holds(&self, ordering: u8) -> bool {
+        self.extra >> ordering & 1 != 0
     }
 }
 

@@ -7,6 +7,7 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{self, Base, Class, Index, Instruction, Link, Operand};
 use reviver_isa::module::RealSystem;
 use reviver_isa::module::{Extent, Module, Passing, Procedure, Shape as Cells};
+use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Reals, Wide};
 use reviver_isa::update::{Shape, Update};
 use reviver_isa::verify::{Violation, verify};
@@ -186,10 +187,11 @@ impl<'a> Resolver<'a> {
 
     /// Behind the partner, in the code of the direction.
     fn landing(&self, partner: u32, direction: usize) -> u32 {
-        match direction {
-            FORWARD => partner + 1,
-            _ => self.module.code.len() as u32 - partner,
-        }
+        let at_the_partner = match direction {
+            FORWARD => partner,
+            _ => self.module.code.len() as u32 - 1 - partner,
+        };
+        at_the_partner + u32::from(keeps(Rule::LandingsLieBehindThePartner))
     }
 
     /// The class of the first operand; sources decide for conditions.

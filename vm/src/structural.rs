@@ -3,6 +3,7 @@
 //! Each step first finds out whether it can be made, then makes it, so that a trap changes nothing.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
 use reviver_isa::verify::MAX_CELLS;
 
@@ -80,7 +81,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         self.left -= 1;
         let step = interval + 1;
         let shown = &mut self.state.counters.shown;
-        if self.travel == Travel::Forward && step > *shown {
+        if self.travel == Travel::Forward && (step > *shown || !keeps(Rule::ShowsOnce)) {
             *shown = step;
             return Ok(Some(Stop::Shown { at, class, bits }));
         }
@@ -89,7 +90,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
 
     fn enter(&mut self, op: &Op) -> Result<(), Cause> {
         let limit = self.program.module().limits.depth;
-        if self.state.calls.len() as u64 >= u64::from(limit) {
+        if self.state.calls.len() as u64 >= u64::from(limit) && keeps(Rule::DepthIsLimited) {
             return Err(Cause::DepthExceeded { limit });
         }
         let program = self.program;
@@ -110,7 +111,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         state.frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
         state.ints.resize(new_ints, 0);
         state.reals.resize(new_reals, 0);
-        state.inverted ^= op.kind == Kind::Uncall;
+        state.inverted ^= op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
         self.direction = effective_direction(state.inverted, self.travel);
         let callee = &program.module().procedures[procedure];
         let near_bound = if self.direction == FORWARD { callee.entry + 1 } else { callee.exit };
@@ -135,7 +136,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         }
         let own: &[Reference] = &self.state.references[start..];
         for &(first, second) in &site.distinct {
-            if overlap(own[first as usize], own[second as usize]) {
+            if overlap(own[first as usize], own[second as usize]) && keeps(Rule::OverlapIsChecked) {
                 return Err(Cause::ArgumentsOverlap { first, second });
             }
         }
@@ -153,7 +154,9 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         state.reals.truncate(state.frame.reals as usize);
         state.references.truncate(state.frame.references as usize);
         state.frame = record.frame;
-        state.inverted = record.inverted;
+        if keeps(Rule::DirectionIsRestored) {
+            state.inverted = record.inverted;
+        }
         self.direction = effective_direction(state.inverted, self.travel);
         let behind_the_call = if self.direction == FORWARD { record.site + 1 } else { record.site };
         self.counter = self.program.counter(behind_the_call, self.direction);
@@ -161,6 +164,9 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
     }
 
     fn check_frame(&self) -> Result<(), Cause> {
+        if !keeps(Rule::FramesAreChecked) {
+            return Ok(());
+        }
         let state = &*self.state;
         let not_vacant =
             |class, start: u32, n: usize| Cause::FrameNotVacant { class, cell: start + n as u32 };
@@ -183,7 +189,8 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         let scope = Scope { frame: record.frame, ..self.scope() };
         let own = &state.references[state.frame.references as usize..];
         for (n, (argument, reference)) in site.arguments.iter().zip(own).enumerate() {
-            if scope.reference(n as u32, argument, &state.ints)? != *reference {
+            let now = scope.reference(n as u32, argument, &state.ints)?;
+            if now != *reference && keeps(Rule::ReferencesAreChecked) {
                 return Err(Cause::ReferenceChanged { argument: n as u32 });
             }
         }
@@ -216,8 +223,8 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                 self.state.output.push(value.entry());
                 Ok(())
             }
-            ReadInt | ReadReal => self.from_tape(op, cell, interval, false),
-            UnwriteInt | UnwriteReal => self.from_tape(op, cell, interval, true),
+            ReadInt | ReadReal => self.take_from_tape(op, cell, interval, false),
+            UnwriteInt | UnwriteReal => self.take_from_tape(op, cell, interval, true),
             _ => Ok(()),
         }
     }
@@ -232,9 +239,12 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
     }
 
     fn take(&mut self, op: &Op, cell: usize) -> Moved {
+        let State { ints, reals, .. } = &mut *self.state;
         match Self::class(op) {
-            Class::Int => Moved::Int(std::mem::take(&mut self.state.ints[cell])),
-            Class::Real => Moved::Real(std::mem::take(&mut self.state.reals[cell])),
+            Class::Int if !keeps(Rule::MovesVacate) => Moved::Int(ints[cell]),
+            Class::Int => Moved::Int(std::mem::take(&mut ints[cell])),
+            Class::Real if !keeps(Rule::MovesVacate) => Moved::Real(reals[cell]),
+            Class::Real => Moved::Real(std::mem::take(&mut reals[cell])),
         }
     }
 
@@ -244,7 +254,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
             Class::Int => self.state.int_stack.len(),
             Class::Real => self.state.real_stack.len(),
         };
-        if entries as u64 >= u64::from(limit) {
+        if entries as u64 >= u64::from(limit) && keeps(Rule::StacksAreLimited) {
             return Err(Cause::StackFull { limit });
         }
         match self.take(op, cell) {
@@ -263,13 +273,13 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         let top = top.ok_or(Cause::StackEmpty { class })?;
         self.fill(cell, top, interval)?;
         match class {
-            Class::Int => self.state.int_stack.truncate(self.state.int_stack.len() - 1),
-            Class::Real => self.state.real_stack.truncate(self.state.real_stack.len() - 1),
+            Class::Int => drop_last(&mut self.state.int_stack),
+            Class::Real => drop_last(&mut self.state.real_stack),
         }
         Ok(())
     }
 
-    fn from_tape(&mut self, op: &Op, cell: usize, interval: i64, output: bool) -> Result<(), Cause> {
+    fn take_from_tape(&mut self, op: &Op, cell: usize, interval: i64, output: bool) -> Result<(), Cause> {
         let wanted = Self::class(op);
         let tape = if output { &self.state.output } else { &self.state.input };
         let value = match tape.last() {
@@ -277,12 +287,11 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
             Some(TapeEntry::Int(value)) => Moved::Int(*value),
             Some(TapeEntry::Real(bits)) => Moved::Real(*bits),
         };
-        if value.class() != wanted {
+        if value.class() != wanted && keeps(Rule::TapeClassesAreChecked) {
             return Err(Cause::TapeClass { output, wanted });
         }
         self.fill(cell, value, interval)?;
-        let tape = if output { &mut self.state.output } else { &mut self.state.input };
-        tape.truncate(tape.len() - 1);
+        drop_last(if output { &mut self.state.output } else { &mut self.state.input });
         Ok(())
     }
 
@@ -292,13 +301,14 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         let State { ints, reals, counters, .. } = &mut *self.state;
         match value {
             Moved::Int(value) => {
-                if ints[cell] != 0 {
+                if ints[cell] != 0 && keeps(Rule::VacancyIsChecked) {
                     return Err(Cause::NotVacant { class: Class::Int, cell: cell as u32 });
                 }
                 ints[cell] = value;
             }
             Moved::Real(bits) => {
-                if !vacant(self.numbers.reals, self.tolerance, reals[cell]) {
+                let vacant = vacant(self.numbers.reals, self.tolerance, reals[cell]);
+                if !vacant && keeps(Rule::VacancyIsChecked) {
                     return Err(Cause::NotVacant { class: Class::Real, cell: cell as u32 });
                 }
                 let mut journal = Journal { history: &mut *self.history, interval, restores };
@@ -307,5 +317,12 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
             }
         }
         Ok(())
+    }
+}
+
+/// Removes the entry that a move took.
+fn drop_last<T>(entries: &mut Vec<T>) {
+    if keeps(Rule::MovesTake) {
+        entries.pop();
     }
 }

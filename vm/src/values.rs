@@ -197,7 +197,8 @@ impl Program {
 
     /// Main's frame must be vacant at both ends, as every procedure's.
     fn left_in_frame(&self, state: &State, garbage: &mut Vec<Garbage>) {
-        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout.frames.first()) else {
+        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout.frames.first())
+        else {
             return;
         };
         for (variable, &offset) in main.frame.iter().zip(offsets) {

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::corners;
 use crate::generate::{Profile, program};
 use crate::laws::Law;
 use crate::shrink::shrink;
@@ -32,6 +33,19 @@ pub fn judge(law: Law, programs: u64) {
     for seed in 0..programs {
         if let Err(reason) = verdict(law, &subject(seed)) {
             panic!("{}", report(law, seed, &reason));
+        }
+    }
+}
+
+/// Judges the programs at the edges of the rules.
+///
+/// # Panics
+/// With the law and the program if one breaks the law.
+pub fn judge_corners(law: Law) {
+    for (what, text) in corners::ALL {
+        let subject = Subject::new(text).unwrap_or_else(|error| panic!("{what} doesn't assemble:\n{error}"));
+        if let Err(reason) = verdict(law, &subject) {
+            panic!("\nthe law \"{}\" does not hold for {what}: {reason}\n\n{text}", law.name);
         }
     }
 }

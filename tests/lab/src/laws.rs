@@ -1,7 +1,9 @@
 //! The laws: what holds for every program, whatever it computes. Each is a function from a program
 //! to nothing, or to a sentence that says how it was broken. Knows no generator.
 
+mod counting;
 mod motion;
+mod oracle;
 mod text;
 
 use crate::subject::Subject;
@@ -22,6 +24,10 @@ pub const ALL: &[Law] = &[
     Law { name: "a run can begin at the end", check: motion::begun_at_the_end },
     Law { name: "exact numbers need no history", check: motion::no_history },
     Law { name: "a history changes nothing forward", check: motion::history_is_silent },
+    Law { name: "what is shown is shown once", check: counting::shown_once },
+    Law { name: "every erasure is counted", check: counting::erasures },
+    Law { name: "without a history, erasures are final", check: counting::erasures_are_final },
+    Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
     Law { name: "inverting twice is nothing", check: text::inverse_twice },
     Law { name: "disassembling and assembling is nothing", check: text::disassembly },

@@ -5,6 +5,7 @@
 //! state. Nothing that users run depends on this crate.
 
 pub mod campaign;
+pub mod corners;
 pub mod coverage;
 pub mod damage;
 pub mod fuzz;

@@ -55,6 +55,11 @@ impl Subject {
         machine
     }
 
+    /// What the input tape holds, in the order of reading.
+    pub fn tape_texts(&self) -> Vec<String> {
+        tape_texts(&self.text)
+    }
+
     /// Whether each step has an exact inverse: nothing is lost, by erasing or by rounding.
     pub fn is_exact(&self) -> bool {
         let module = self.program.module();
@@ -92,12 +97,14 @@ pub fn load(module: Module) -> Result<Program, String> {
     })
 }
 
-fn tape(text: &str, program: &Program) -> Result<Vec<TapeEntry>, String> {
+/// What a text says that its input tape holds, in the order of reading.
+fn tape_texts(text: &str) -> Vec<String> {
     let lists = text.lines().filter_map(|line| line.trim().strip_prefix(TAPE));
-    let entries = lists.flat_map(|list| list.split(','));
-    let mut tape: Vec<TapeEntry> = entries
-        .map(|entry| program.parse_entry(entry.trim()).map_err(|error| error.to_string()))
-        .collect::<Result<_, _>>()?;
-    tape.reverse();
-    Ok(tape)
+    lists.flat_map(|list| list.split(',')).map(|entry| entry.trim().to_owned()).collect()
+}
+
+fn tape(text: &str, program: &Program) -> Result<Vec<TapeEntry>, String> {
+    let texts = tape_texts(text);
+    let entries = texts.iter().rev().map(|entry| program.parse_entry(entry));
+    entries.collect::<Result<_, _>>().map_err(|error| error.to_string())
 }

@@ -25,6 +25,8 @@ const DEFAULT_STACK: usize = 1 << 24;
 /// Everything outside of bodies.
 pub(crate) struct Declared<'t> {
     pub(crate) numbers: Numbers,
+    /// The width that literals are read in: the declared one, whatever the program runs in.
+    pub(crate) literal_bits: u32,
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) globals: Vec<Global>,
@@ -37,8 +39,10 @@ pub(crate) struct Declared<'t> {
 impl<'t> Declared<'t> {
     /// Reads a program whose includes are in place.
     pub(crate) fn read(body: &'t Body, settings: Settings) -> Step<Declared<'t>> {
+        let (numbers, literal_bits) = numbers(body, settings);
         let mut declared = Declared {
-            numbers: numbers(body, settings),
+            numbers,
+            literal_bits,
             depth: DEFAULT_DEPTH,
             stack: DEFAULT_STACK,
             globals: Vec::new(),
@@ -127,7 +131,7 @@ impl<'t> Declared<'t> {
     /// A constant as the content of a cell.
     pub(crate) fn value(&self, number: &Number, class: Class) -> Step<Value> {
         match class {
-            Class::Int => Ok(Value::Int(wrap(number.to_integer()?, self.numbers.bits))),
+            Class::Int => Ok(Value::Int(wrap(number.to_integer()?, self.literal_bits))),
             Class::Real => Real::literal(number.to_real()?, self.numbers.system).map(Value::Real),
         }
     }
@@ -144,7 +148,7 @@ impl<'t> Declared<'t> {
                 _ => unsupported(format!("`{name}` as a constant")),
             },
             ExpressionKind::Unary(operator, a) => {
-                Number::unary(*operator, &self.constant(a)?, self.numbers.bits)
+                Number::unary(*operator, &self.constant(a)?, self.literal_bits)
             }
             ExpressionKind::Binary(operator, a, b) => {
                 Number::binary(*operator, &self.constant(a)?, &self.constant(b)?)
@@ -182,8 +186,8 @@ fn is_number(digits: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// The width, the number system and its tolerance, wherever they are set.
-fn numbers(body: &Body, settings: Settings) -> Numbers {
+/// The width, the number system and its tolerance, wherever they are set; and the declared width.
+fn numbers(body: &Body, settings: Settings) -> (Numbers, u32) {
     let (mut word, mut real) = (Word::W64, RealSystem::F64);
     for node in body {
         match &node.statement {
@@ -198,11 +202,15 @@ fn numbers(body: &Body, settings: Settings) -> Numbers {
         RealSystem::F32 => 1e-4,
         RealSystem::Fixed(_) => 0.0,
     };
-    let bits = match settings.word.unwrap_or(word) {
+    let bits = width(settings.word.unwrap_or(word));
+    (Numbers { bits, system, tolerance }, width(word))
+}
+
+fn width(word: Word) -> u32 {
+    match word {
         Word::W8 => 8,
         Word::W16 => 16,
         Word::W32 => 32,
         Word::W64 => 64,
-    };
-    Numbers { bits, system, tolerance }
+    }
 }

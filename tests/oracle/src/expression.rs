@@ -54,7 +54,7 @@ impl Resolver<'_> {
             ExpressionKind::Element { name, subscripts, .. } => self.element(name, subscripts),
             ExpressionKind::Unary(operator, a) => {
                 let a = self.constant(a)?;
-                Number::unary(*operator, &a, self.declared.numbers.bits).map(Meaning::Constant)
+                Number::unary(*operator, &a, self.declared.literal_bits).map(Meaning::Constant)
             }
             ExpressionKind::Binary(operator, a, b) => {
                 let (a, b) = (self.evaluate(a)?, self.evaluate(b)?);

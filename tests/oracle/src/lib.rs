@@ -44,7 +44,7 @@ pub use outcome::{Outcome, Snapshot, Trap};
 pub use run::{Inputs, Oracle};
 pub use walk::Direction;
 
-/// Numbers that take the place of those that a program declares.
+/// Numbers that a program computes with in place of those that it declares.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
     pub word: Option<Word>,

@@ -23,8 +23,27 @@ pub enum Trap {
     Stack,
     /// A tape is empty, or its next value is of the other class.
     Tape,
+    /// The way back over what was thrown away.
     Irreversible,
+    /// More calls are open than the program allows.
     Depth,
+}
+
+impl Trap {
+    pub const ALL: &[Trap] = &[
+        Trap::Fault,
+        Trap::Assert,
+        Trap::Branch,
+        Trap::Index,
+        Trap::Alias,
+        Trap::Vacant,
+        Trap::References,
+        Trap::Overlap,
+        Trap::Stack,
+        Trap::Tape,
+        Trap::Irreversible,
+        Trap::Depth,
+    ];
 }
 
 /// One cell's content: an integer, or the bits of a real in the program's number system.

@@ -13,7 +13,7 @@ use crate::walk::{Direction, Walk};
 
 /// The stack of the thread that walks, which recurses once a block and once a call. It is memory
 /// only as far as it is used.
-const STACK: usize = 1 << 30;
+const STACK: usize = 1 << 28;
 
 /// A program that the oracle can run.
 pub struct Oracle {

@@ -164,11 +164,11 @@ impl<'p> Walk<'p> {
         let backward = direction.is_backward();
         match statement {
             Statement::Accumulate { update, function, target, sources } => {
-                self.accumulate(frame, turned(*update, backward)?, *function, target, sources)
+                self.accumulate(frame, turned(*update, backward), *function, target, sources)
             }
             Statement::Single { update, target } => {
                 let cell = self.lone_target(frame, target)?;
-                self.store.single(turned(*update, backward)?, cell)
+                self.store.single(reversible(turned(*update, backward))?, cell)
             }
             Statement::Swap(x, y) => self.swap(frame, x, y),
             Statement::Rotate { back, x, y, angle } => self.rotate(frame, x, y, angle, *back != backward),
@@ -214,10 +214,11 @@ impl<'p> Walk<'p> {
         Ok(target.cell)
     }
 
+    /// Finds its cells, whether or not there is an update to apply.
     fn accumulate(
         &mut self,
         frame: &Frame,
-        update: Update,
+        update: Option<Update>,
         function: Function,
         target: &Place,
         sources: &[Source],
@@ -232,7 +233,7 @@ impl<'p> Walk<'p> {
         }
         demand_no_index(&[target.cell], &[&[&target], &reached[..]].concat())?;
         let values: Vec<Value> = sources.iter().map(|source| reach.value(source)).collect::<Step<_>>()?;
-        self.update(update, function, target.cell, &values)
+        self.update(reversible(update)?, function, target.cell, &values)
     }
 
     fn update(&mut self, update: Update, function: Function, target: Cell, sources: &[Value]) -> Step<()> {
@@ -285,11 +286,11 @@ impl<'p> Walk<'p> {
     ) -> Step<()> {
         let cell = self.reach(frame).place(place)?.cell;
         if ends {
-            self.accumulate(frame, Update::Sub, function, place, sources)?;
+            self.accumulate(frame, Some(Update::Sub), function, place, sources)?;
             return self.store.vacate(cell);
         }
         self.store.vacate(cell)?;
-        self.accumulate(frame, Update::Add, function, place, sources)
+        self.accumulate(frame, Some(Update::Add), function, place, sources)
     }
 
     fn condition(&self, frame: &Frame, condition: &Condition) -> Step<bool> {
@@ -466,13 +467,13 @@ fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
     Ok(())
 }
 
-/// The update, or the one that undoes it.
-fn turned(update: Update, backward: bool) -> Step<Update> {
+/// The update, or the one that undoes it, if there is one.
+fn turned(update: Update, backward: bool) -> Option<Update> {
     use Update::{Add, Erase, Overwrite, Pop, Push, Read, Rol, Ror, Sub, Unread, Unwrite, Write};
     if !backward {
-        return Ok(update);
+        return Some(update);
     }
-    Ok(match update {
+    Some(match update {
         Add => Sub,
         Sub => Add,
         Rol => Ror,
@@ -483,8 +484,12 @@ fn turned(update: Update, backward: bool) -> Step<Update> {
         Unread => Read,
         Write => Unwrite,
         Unwrite => Write,
-        Overwrite | Erase => return trap(Trap::Irreversible),
+        Overwrite | Erase => return None,
         // Involutions, and `vacate`, which demands and leaves the same.
         other => other,
     })
+}
+
+fn reversible(update: Option<Update>) -> Step<Update> {
+    update.map_or_else(|| trap(Trap::Irreversible), Ok)
 }

@@ -1,0 +1,107 @@
+//! Small programs at the edges of the rules, one rule each: they trap, or just don't. Random programs
+//! rarely come here; every law holds here too.
+
+/// What a program is about, and its text.
+pub const ALL: &[(&str, &str)] = &[
+    ("a join that was not jumped to", ".inout a = 1\nx: br y, a == 0\nadd a, 1\ny: from x, a == 2\n"),
+    ("a join that does not expect the jump", ".inout a\nx: br y, a == 0\nadd a, 1\ny: from x, a == 2\n"),
+    ("a jump over an instruction", ".inout a\nx: br y, a == 0\nadd a, 1\ny: from x, a == 0\nadd a, 5\n"),
+    ("an assertion that fails", ".inout a = 3\nadd a, 1\nassert a == 3\nadd a, 1\n"),
+    ("an assertion of reals that fails", ".inout x: real = 0.5\nadd x, 1.0\nassert x < 1.5\n"),
+    ("popping into a cell that is not vacant", ".inout a = 1, b = 2\npush a\npop b\nadd b, 1\n"),
+    ("popping a real into a cell that is not vacant", ".inout x: real = 1, y: real = 2\npush x\npop y\nneg y\n"),
+    ("reading into a cell that is not vacant", "; tape: 7\n.inout a = 1\nread a\nadd a, 1\n"),
+    ("vacating a cell that is not vacant", ".inout a = 1\nneg a\nvacate a\nneg a\n"),
+    ("vacating a real that nearly is", ".inout x: real = 1e-12\nvacate x\nadd x, 1.0\n"),
+    ("popping off an empty stack", ".inout a\nadd a, 0\npop a\nadd a, 1\n"),
+    ("popping what was pushed twice", ".inout a = 1, b = 2, c\npush a\npush b\npop c\npop a\npop b\n"),
+    ("a stack that is full", ".limit stack 2\n.inout a = 1\nadd a, 1\npush a\npush a\npush a\nadd a, 1\n"),
+    ("a tape of the other class", "; tape: 1, 2.5, 3\n.inout a, x: real, b\nread a\nread x\nread b\n"),
+    ("a tape entry of the wrong class", "; tape: 2.5\n.inout a\nadd a, 0\nread a\nadd a, 1\n"),
+    ("a tape that is empty", ".inout a\nadd a, 0\nread a\nadd a, 1\n"),
+    ("writing and reading back", ".inout a = 5, b = 7\nwrite a\nwrite b\nunwrite a\nunwrite b\nunread a\nread a\n"),
+    ("a frame that is not vacant", ".inout a = 1\ncall p(a)\nadd a, 1\n.proc p(inout b)\n.ancilla t\nadd t, b\n.end\n"),
+    (
+        "a frame of reals that is not vacant",
+        ".inout x: real = 1\ncall p(x)\nneg x\n.proc p(inout y: real)\n.ancilla t: real\nadd t, y\n.end\n",
+    ),
+    (
+        "a frame that is vacant again",
+        ".inout a = 4\ncall p(a)\nuncall p(a)\nuncall p(a)\nadd a, 1\n.proc p(inout b)\n.ancilla t\nadd t, 3\n\
+         add b, t\nsub t, 3\n.end\n",
+    ),
+    (
+        "a reference that changes",
+        ".inout i, A[2]\ncall p(A[i], i)\nadd i, 1\n.proc p(inout a, inout i)\nadd i, 1\nadd a, 1\n.end\n",
+    ),
+    (
+        "a reference that changes and comes back",
+        ".inout i, A[2]\ncall p(A[i], i)\nadd i, 1\n.proc p(inout a, inout i)\nadd i, 1\nadd a, i\nsub i, 1\n.end\n",
+    ),
+    (
+        "arguments that overlap",
+        ".inout i = 1, j = 1, A[2]\nadd A[0], 1\ncall p(A[i], A[j])\n.proc p(inout a, inout b)\nadd a, 1\nneg b\n.end\n",
+    ),
+    (
+        "slices that overlap",
+        ".inout i = 2, A[5] = 3\nadd A[0], 1\ncall p(A[0..5 step 2], A[i..4])\n\
+         .proc p(inout a[], in b[])\nadd a[0], b[0]\n.end\n",
+    ),
+    (
+        "arguments that may overlap",
+        ".inout i = 1, A[2] = 3, b\ncall p(A[i], A[1], b)\n.proc p(in x, in y, inout z)\nadd.mul z, x, y\n.end\n",
+    ),
+    ("a target that is its source", ".inout i = 1, A[2] = 5\nadd A[0], A[i]\nadd A[1], A[i]\nadd A[0], 1\n"),
+    ("a target that is its second source", ".inout i = 1, A[2] = 5\nadd A[0], 1\nxor.and A[1], 3, A[i]\n"),
+    (
+        "a target that is its own index",
+        ".inout i = 1, A[2] = 5\nadd A[0], 1\ncall p(i)\n.proc p(inout x)\nadd x, A[i]\n.end\n",
+    ),
+    (
+        "an exchange with its own index",
+        ".inout i = 1, A[2] = 5\nadd A[0], 1\ncall p(i)\n.proc p(inout x)\nswap A[i], x\n.end\n",
+    ),
+    (
+        "a rotation of a point by itself",
+        ".inout i, A[2]: real = 0.5\nrot A[0], A[1], 1.0\nrot A[0], A[i], 1.0\nneg A[0]\n",
+    ),
+    ("exchanging a cell with itself", ".inout i = 1, A[2] = {3, 4}\nswap A[1], A[i]\nswap A[0], A[i]\n"),
+    ("an index that is too large", ".inout i = 1, A[2], b\nadd A[i], 1\nadd i, 1\nadd A[i], 1\nadd b, 1\n"),
+    ("an index below 0", ".inout i, A[2], b\nadd A[i], 1\nsub i, 1\nadd A[i], 1\nadd b, 1\n"),
+    (
+        "a second index that is too large",
+        ".inout i = 2, M[2, 3], b = 7\nadd M[1, i], 1\nadd i, 1\nadd M[0, i], 1\nadd b, 1\n",
+    ),
+    ("a slice that is too long", ".inout i = 3, A[4] = 1\ncall p(A[1..i+2])\n.proc p(inout v[])\nneg v[0]\n.end\n"),
+    ("an index outside of a slice", ".inout A[4] = 1\ncall p(A[1..3])\n.proc p(inout v[])\nneg v[2]\n.end\n"),
+    (
+        "calls and uncalls in each other",
+        ".inout a = 1\ncall p(a)\nadd a, 1\nuncall p(a)\nuncall q(a)\nxor a, 5\n\
+         .proc p(inout b)\nadd b, 3\nuncall q(b)\nxor b, 6\n.end\n.proc q(inout c)\nadd c, 7\nxor c, 2\n.end\n",
+    ),
+    ("a recursion without end", ".limit depth 5\n.inout a\ncall p(a)\n.proc p(inout b)\nadd b, 1\ncall p(b)\n.end\n"),
+    (
+        "a recursion to the depth allowed",
+        ".limit depth 5\n.inout a\ncall p(4, a)\n.proc p(in n, inout b)\nadd b, n\nif n > 0\nlocal m = diff(n, 1)\n\
+         call p(m, b)\ndelocal m = diff(n, 1)\nfi n > 0\nxor b, 1\n.end\n",
+    ),
+    (
+        "showing on the way there and back",
+        ".inout a = 1, x: real = 0.5\nshow a\nadd a, 1\nshow a\nshow x\nuncall p(a)\nshow a\n\
+         .proc p(inout b)\nshow b\nadd b, 1\n.end\n",
+    ),
+    (
+        "erasing and overwriting",
+        ".inout a = 5, b = 3, x: real = 0.5, y: real = 2\nerase a\nadd b, 1\noverwrite.mul a, b, 7\nerase x\n\
+         overwrite.sin y, 1.0\noverwrite x, 3.0\nadd x, y\noverwrite.lt b, x, y\n",
+    ),
+    ("undoing an erasure", ".inout a\nuncall p(a)\n.proc p(inout b)\nadd b, 1\nerase b\nadd b, 2\n.end\n"),
+    ("undoing an overwriting", ".inout a = 1\nuncall p(a)\n.proc p(inout b)\noverwrite b, 2\nadd b, 2\n.end\n"),
+    ("a sum that rounds", ".inout x: real = 0.1, y: real = 1e17\nadd x, y\nsub x, y\nrot x, y, 0.3\nirot x, y, 0.3\n"),
+    ("a sum that rounds in 32 bits", ".real f32\n.inout x: real = 0.1, y: real = 1e9\nadd x, y\nsub x, y\nadd.pow x, y, 0.5\n"),
+    ("a zero that loses its sign", ".inout x: real = -0.0, y: real\nadd x, y\nsub x, y\nadd.toreal x, 0\n"),
+    ("a sum out of range", ".inout x: real = 1e308\nadd x, 1e308\nadd x, 1e308\n"),
+    ("a fixed sum out of range", ".real fixed 56\n.inout x: real = 100\nadd x, 20.0\nadd x, 20.0\nneg x\n"),
+    ("words that wrap", ".word 8\n.inout a = 127, b = -128\nadd a, 1\nsub b, 1\nadd.mul a, 100, 100\nneg b\nadd.shl a, 1, 7\n"),
+    ("words of 16 bits", ".word 16\n.inout a = 32767, b\nadd a, 1\nsub.square b, a\nrol a, 5\n"),
+];

@@ -1,0 +1,121 @@
+//! Laws of what is counted and shown along the way.
+
+use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::module::RealSystem;
+use reviver_isa::update::Update;
+use reviver_vm::digest::state_digest;
+use reviver_vm::{Cause, Machine, Stop, Travel};
+
+use super::same;
+use crate::run::{End, LONGEST, trace, travel};
+use crate::subject::Subject;
+
+/// Values shown until the machine stops.
+fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
+    let mut shown = Vec::new();
+    while let Ok(stop) = machine.run(direction, LONGEST) {
+        match stop {
+            Stop::Shown { at, bits, .. } => shown.push((at, bits)),
+            Stop::Budget | Stop::Bound => break,
+        }
+    }
+    shown
+}
+
+/// A `show` prints on the first way forward, in single steps as in one run, and never again.
+pub fn shown_once(subject: &Subject) -> Result<(), String> {
+    let mut machine = subject.machine(true);
+    let first = shows(&mut machine, Travel::Forward);
+    let marks = |at: &u32| subject.program.module().code[*at as usize].update == Update::Show;
+    if !first.iter().all(|(at, _)| marks(at)) {
+        return Err("something was shown by another instruction than `show`".into());
+    }
+    same("shown step by step", stepwise(subject), first)?;
+    same("shown on the way back", shows(&mut machine, Travel::Backward), Vec::new())?;
+    same("shown on the second way forward", shows(&mut machine, Travel::Forward), Vec::new())
+}
+
+/// Every execution of a `show`, found by looking where each step stands.
+fn stepwise(subject: &Subject) -> Vec<(u32, u64)> {
+    let mut machine = subject.machine(true);
+    let mut shown = Vec::new();
+    for _ in 0..LONGEST {
+        let at = next_instruction(&machine);
+        let is_show = subject.program.module().code[at as usize].update == Update::Show;
+        match machine.run(Travel::Forward, 1) {
+            Ok(Stop::Shown { at, bits, .. }) => shown.push((at, bits)),
+            Ok(Stop::Budget) if is_show => shown.push((at, u64::MAX)),
+            Ok(Stop::Budget) => {}
+            Ok(Stop::Bound) | Err(_) => break,
+        }
+    }
+    shown
+}
+
+/// The instruction that the next step forward executes, one way or the other.
+fn next_instruction(machine: &Machine) -> u32 {
+    let state = machine.state();
+    if state.inverted { state.position - 1 } else { state.position }
+}
+
+/// The erased bits are those of the erased cells; back at the beginning none are.
+pub fn erasures(subject: &Subject) -> Result<(), String> {
+    let mut machine = subject.machine(true);
+    let mut expected = 0;
+    for _ in 0..LONGEST {
+        let bits = erased_by(subject, next_instruction(&machine));
+        if travel(&mut machine, Travel::Forward, 1) != End::Budget {
+            break;
+        }
+        expected += bits;
+    }
+    same("erased bits", machine.state().counters.erased_bits, expected)?;
+    travel(&mut machine, Travel::Backward, LONGEST);
+    same("erased bits back at the beginning", machine.state().counters.erased_bits, 0)
+}
+
+/// The bits that an instruction erases.
+fn erased_by(subject: &Subject, at: u32) -> u64 {
+    let module = subject.program.module();
+    let instruction = &module.code[at as usize];
+    let Some(Operand::Place(target)) = instruction.operands.first() else { return 0 };
+    if instruction.update.is_reversible() {
+        return 0;
+    }
+    let procedure = &module.procedures[subject.program.procedure_of(at)];
+    match (module.declaration(procedure, target.base).map(|d| d.class), module.real) {
+        (Some(Class::Int), _) => u64::from(module.word.bits()),
+        (_, RealSystem::F32) => 32,
+        _ => 64,
+    }
+}
+
+/// Going back without a history, the first erasure is as far as one comes, and nothing changes there.
+pub fn erasures_are_final(subject: &Subject) -> Result<(), String> {
+    if subject.is_reversible() || !subject.program.module().real.is_exact() && has_reals(subject) {
+        return Ok(());
+    }
+    let mut trace = trace(subject, false);
+    for (step, digest) in trace.digests.iter().enumerate().rev().skip(1) {
+        let before = state_digest(trace.machine.state());
+        match travel(&mut trace.machine, Travel::Backward, 1) {
+            End::Trap(trap) => {
+                same("the cause of the trap", trap.cause, Cause::Irreversible)?;
+                if subject.program.module().code[trap.at as usize].update.is_reversible() {
+                    return Err(format!("the way back ends at instruction {}, which can be undone", trap.at));
+                }
+                return same("the digest at the trap", state_digest(trace.machine.state()), before);
+            }
+            end => same("the end of a step back", end, End::Budget)?,
+        }
+        same(&format!("the digest back at step {step}"), state_digest(trace.machine.state()), *digest)?;
+    }
+    Ok(())
+}
+
+/// Whether floats could drift on the way back.
+fn has_reals(subject: &Subject) -> bool {
+    let module = subject.program.module();
+    let frames = module.procedures.iter().flat_map(|p| &p.frame).any(|v| v.class == Class::Real);
+    frames || module.globals.iter().any(|g| g.class == Class::Real)
+}

@@ -1,0 +1,78 @@
+//! Are the laws worth anything? Each mutant is a fault in a row or in a rule of the machine; for every
+//! one of them, some law must fail on some program. A mutant that survives is a hole in the tests.
+//!
+//! `cargo test --test mutation --features mutants` takes a minute or two. Without the feature there
+//! are no mutants, and this file is empty.
+#![cfg(feature = "mutants")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reviver_isa::Update;
+use reviver_isa::mutants::{ALL, Mutant, with_active};
+use reviver_lab::generate::{Profile, program};
+use reviver_lab::laws;
+use reviver_lab::subject::Subject;
+use reviver_lab::{campaign, corners};
+
+/// Generated programs that a mutant must get past to survive.
+const PROGRAMS: u64 = 150;
+
+/// Partial derivatives are read by gradient mode only, which the machine doesn't have yet; the tests
+/// of the rows themselves notice their mutants.
+fn concerns_the_machine(mutant: Mutant) -> bool {
+    !matches!(mutant, Mutant::Partial(..))
+}
+
+/// The first law that fails, and on which program.
+fn noticed(texts: &[String]) -> Option<String> {
+    if Update::ALL.iter().any(|update| update.inverse().inverse() != *update) {
+        return Some("an inverse is not mutual".into());
+    }
+    texts.iter().enumerate().find_map(|(n, text)| {
+        let Ok(Ok(subject)) = catch_unwind(|| Subject::new(text)) else {
+            return Some(format!("program {n} is refused"));
+        };
+        let broken = laws::ALL.iter().find(|law| campaign::verdict(**law, &subject).is_err());
+        broken.map(|law| format!("program {n} breaks \"{}\"", law.name))
+    })
+}
+
+/// The edges of the rules first: they are short, and notice most mutants.
+fn texts() -> Vec<String> {
+    let generated = (0..PROGRAMS).map(|seed| program(seed, &Profile::of_seed(seed)));
+    corners::ALL.iter().map(|(_, text)| (*text).to_owned()).chain(generated).collect()
+}
+
+/// The mutants that no law notices.
+fn survivors(mutants: &[Mutant], texts: &[String]) -> Vec<Mutant> {
+    let next = AtomicUsize::new(0);
+    let survivors = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(&mutant) = mutants.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if with_active(mutant, || noticed(texts)).is_none() {
+                survivors.lock().unwrap().push(mutant);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        (0..threads).for_each(|_| drop(scope.spawn(work)));
+    });
+    survivors.into_inner().unwrap()
+}
+
+#[test]
+fn every_mutant_is_noticed() {
+    let texts = texts();
+    assert_eq!(noticed(&texts), None, "the laws fail without any mutant");
+    let mutants: Vec<Mutant> = ALL.iter().copied().filter(|&mutant| concerns_the_machine(mutant)).collect();
+    // Mutants make the machine panic in many places; thousands of messages would hide the survivors.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let survivors = catch_unwind(AssertUnwindSafe(|| survivors(&mutants, &texts)));
+    std::panic::set_hook(hook);
+    let survivors = survivors.unwrap();
+    assert!(survivors.is_empty(), "{} of {} mutants survive: {survivors:#?}", survivors.len(), mutants.len());
+}
