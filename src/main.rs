@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Command::Check(options) => commands::check::run(options),
         Command::Fmt(options) => commands::fmt::run(options),
         Command::Invert(options) => commands::invert::run(options),
-        Command::Isa(_) => Ok(()),
+        Command::Isa(options) => commands::isa::run(options),
         Command::Completions(options) => commands::completions::run(options),
     };
     match outcome {

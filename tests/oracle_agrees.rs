@@ -59,8 +59,7 @@ impl Run {
     /// and how the way back ends.
     fn expect(&self, agreement: &Agreement) -> Result<(), String> {
         let round = if self.line.starts_with("back") { &agreement.backward } else { &agreement.forward };
-        let expected: Vec<&str> =
-            self.line.split("->").nth(1).unwrap_or("").split_whitespace().collect();
+        let expected: Vec<&str> = self.line.split("->").nth(1).unwrap_or("").split_whitespace().collect();
         let back = round.back.as_ref().map(name);
         let found = [Some(name(&round.there)), back.filter(|end| end != "arrives")];
         let expected = [expected.first(), expected.get(2)].map(|word| word.map(|w| (*w).to_owned()));
@@ -215,7 +214,8 @@ fn small_cases_cover_the_language() {
             endings.extend(agreement.forward.back.iter().map(|end| ("backward", name(end))));
         }
     }
-    let updates: Vec<_> = Update::ALL.iter().filter(|u| !rows.0.contains(u) && !NOT_YET.contains(u)).collect();
+    let updates: Vec<_> =
+        Update::ALL.iter().filter(|u| !rows.0.contains(u) && !NOT_YET.contains(u)).collect();
     let functions: Vec<_> = Function::ALL.iter().filter(|f| !rows.1.contains(f)).collect();
     assert!(updates.is_empty() && functions.is_empty(), "rows without a case: {updates:?} {functions:?}");
     let missing: Vec<_> = Trap::ALL

@@ -6,4 +6,5 @@ pub mod completions;
 pub mod disasm;
 pub mod fmt;
 pub mod invert;
+pub mod isa;
 pub mod run;

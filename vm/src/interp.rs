@@ -295,8 +295,8 @@ fn frequent<W: Words, R: Reals, H: History>(
             return Frequent::Done;
         }
         Kind::VacateInt if ints[a] == 0 => return Frequent::Done,
-        Kind::VacateReal if reals[a] == 0 => return Frequent::Done,
-        // With a history, a residue may have to be kept.
+        // With a history, a residue may have to be kept, or put back.
+        Kind::VacateReal if !H::ACTIVE && reals[a] == 0 => return Frequent::Done,
         Kind::AddRealCopy if !H::ACTIVE => {
             Function::Copy.real(&numbers, load(b), load(b)).and_then(|f| numbers.reals.add(load(a), f))
         }

@@ -198,13 +198,22 @@ fn certainly_overlap(a: &Argument, b: &Argument) -> bool {
     match (a, b) {
         (Argument::Scalar(Operand::Place(a)), Argument::Scalar(Operand::Place(b))) => same_cell(a, b),
         (Argument::Slice(a), Argument::Slice(b)) => {
-            a == b || (a.base == b.base && (a.range == Range::Whole || b.range == Range::Whole))
+            let whole = a.range == Range::Whole || b.range == Range::Whole;
+            a.base == b.base && (whole || a.range == b.range) && has_elements(a) && has_elements(b)
         }
         (Argument::Scalar(Operand::Place(cell)), Argument::Slice(slice))
         | (Argument::Slice(slice), Argument::Scalar(Operand::Place(cell))) => {
             whole_contains(slice, cell.base)
         }
         _ => false,
+    }
+}
+
+/// Whether a slice certainly has elements: an empty one overlaps nothing, not even itself.
+fn has_elements(slice: &Slice) -> bool {
+    match slice.range {
+        Range::Whole | Range::Row(_) | Range::Column(_) => true,
+        Range::Span { from, to, .. } => from.cell == to.cell && from.offset < to.offset,
     }
 }
 

@@ -140,7 +140,8 @@ impl<'a> Case<'a> {
             program.give(state, n, &texts).map_err(|error| error.to_string())?;
         }
         let entries = self.inputs.tape.iter().map(|text| program.parse_entry(text));
-        let mut tape: Vec<TapeEntry> = entries.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let mut tape: Vec<TapeEntry> =
+            entries.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
         match travel {
             Travel::Forward => {
                 tape.reverse();
@@ -152,7 +153,13 @@ impl<'a> Case<'a> {
     }
 
     /// One run of the machine, to be compared with the oracle's.
-    fn leg(&self, machine: &mut Machine, travel: Travel, wanted: &Outcome, leg: &str) -> Result<Ending, String> {
+    fn leg(
+        &self,
+        machine: &mut Machine,
+        travel: Travel,
+        wanted: &Outcome,
+        leg: &str,
+    ) -> Result<Ending, String> {
         match wanted {
             Outcome::TooLong => return Ok(Ending::Skipped("too long".into())),
             Outcome::Unsupported(what) => return Ok(Ending::Skipped(what.clone())),
@@ -203,7 +210,9 @@ fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
                 snapshot.garbage = garbage(machine, travel);
                 return Outcome::Finished(snapshot);
             }
-            Err(trap) => return Outcome::Trapped(class(trap.cause), snapshot(machine.program(), machine.state())),
+            Err(trap) => {
+                return Outcome::Trapped(class(trap.cause), snapshot(machine.program(), machine.state()));
+            }
         }
     }
 }
@@ -281,7 +290,10 @@ fn same(oracle: &Snapshot, machine: &Snapshot) -> Result<(), String> {
         }
     }
     if oracle.garbage != machine.garbage {
-        return Err(format!("garbage: {:?} for the oracle, {:?} in the machine", oracle.garbage, machine.garbage));
+        return Err(format!(
+            "garbage: {:?} for the oracle, {:?} in the machine",
+            oracle.garbage, machine.garbage
+        ));
     }
     Ok(())
 }

@@ -10,7 +10,10 @@ use crate::outcome::{Step, unsupported};
 #[derive(Clone, Debug)]
 pub(crate) enum Number {
     /// A bit pattern is written in base 2, 8 or 16; its complement stays within the word.
-    Int { value: BigInt, pattern: bool },
+    Int {
+        value: BigInt,
+        pattern: bool,
+    },
     Real(f64),
 }
 

@@ -73,8 +73,12 @@ impl<'t> Declared<'t> {
                 self.names.insert(name.text.to_string(), Meaning::Constant(value));
             }
             Directive::Tolerance { value } => self.numbers.tolerance = self.constant(value)?.to_real()?,
-            Directive::Limit { what: Limit::Depth, value } => self.depth = self.constant(value)?.to_length()?,
-            Directive::Limit { what: Limit::Stack, value } => self.stack = self.constant(value)?.to_length()?,
+            Directive::Limit { what: Limit::Depth, value } => {
+                self.depth = self.constant(value)?.to_length()?
+            }
+            Directive::Limit { what: Limit::Stack, value } => {
+                self.stack = self.constant(value)?.to_length()?
+            }
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
             // Settings are read before; the others are for the assembler.
             Directive::Word { .. }
@@ -96,7 +100,14 @@ impl<'t> Declared<'t> {
         let initial = values(&declaration.initial)?;
         let zero = Value::zero(class, self.numbers.system);
         let initial = initial.unwrap_or_else(|| vec![zero; shape.cells()]);
-        self.add_global(Global { name: declaration.name.text.to_string(), class, role, shape, initial, default });
+        self.add_global(Global {
+            name: declaration.name.text.to_string(),
+            class,
+            role,
+            shape,
+            initial,
+            default,
+        });
         Ok(())
     }
 

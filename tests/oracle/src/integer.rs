@@ -7,8 +7,8 @@ use num_bigint::BigInt;
 use reviver_isa::function::Function;
 use reviver_isa::update::Update;
 
-use crate::outcome::{Step, Trap, trap, unsupported};
 use crate::order::truth;
+use crate::outcome::{Step, Trap, trap, unsupported};
 
 /// The word of `bits` bits that an integer is congruent to.
 pub(crate) fn wrap(value: BigInt, bits: u32) -> BigInt {

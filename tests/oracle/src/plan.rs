@@ -62,25 +62,72 @@ pub(crate) type Block = Vec<Statement>;
 
 #[derive(Debug)]
 pub(crate) enum Statement {
-    Accumulate { update: Update, function: Function, target: Place, sources: Vec<Source> },
-    Single { update: Update, target: Place },
+    Accumulate {
+        update: Update,
+        function: Function,
+        target: Place,
+        sources: Vec<Source>,
+    },
+    Single {
+        update: Update,
+        target: Place,
+    },
     Swap(Place, Place),
-    Rotate { back: bool, x: Place, y: Place, angle: Source },
+    Rotate {
+        back: bool,
+        x: Place,
+        y: Place,
+        angle: Source,
+    },
     Assert(Condition),
     /// The partner is a number in the same list.
-    Br { partner: usize, condition: Condition },
-    From { partner: usize, condition: Condition },
-    Call { undo: bool, procedure: usize, arguments: Vec<Argument> },
+    Br {
+        partner: usize,
+        condition: Condition,
+    },
+    From {
+        partner: usize,
+        condition: Condition,
+    },
+    Call {
+        undo: bool,
+        procedure: usize,
+        arguments: Vec<Argument>,
+    },
     Show(Source),
-    If { entry: Condition, then: Block, otherwise: Block, exit: Condition },
-    Loop { entry: Condition, first: Block, again: Block, exit: Condition },
+    If {
+        entry: Condition,
+        then: Block,
+        otherwise: Block,
+        exit: Condition,
+    },
+    Loop {
+        entry: Condition,
+        first: Block,
+        again: Block,
+        exit: Condition,
+    },
     For(For),
-    Compute { body: Block, apply: Block },
+    Compute {
+        body: Block,
+        apply: Block,
+    },
     /// `local` and `delocal`: the cell comes from 0, or goes back to it.
-    Local { cell: Place, function: Function, sources: Vec<Source> },
-    Delocal { cell: Place, function: Function, sources: Vec<Source> },
+    Local {
+        cell: Place,
+        function: Function,
+        sources: Vec<Source>,
+    },
+    Delocal {
+        cell: Place,
+        function: Function,
+        sources: Vec<Source>,
+    },
     /// The body of a macro, or its inverse.
-    Macro { undo: bool, body: Block },
+    Macro {
+        undo: bool,
+        body: Block,
+    },
 }
 
 #[derive(Debug)]

@@ -134,7 +134,10 @@ impl Reach<'_> {
                 let (from, to) = (self.term(from)?.0, self.term(to)?.0);
                 let bounds = usize::try_from(from).ok().zip(usize::try_from(to).ok());
                 let span = bounds.filter(|(from, to)| from <= to).and_then(|(from, to)| cells.get(from..to));
-                span.map_or_else(|| trap(Trap::Index), |span| Ok(span.iter().copied().step_by(*step).collect()))
+                span.map_or_else(
+                    || trap(Trap::Index),
+                    |span| Ok(span.iter().copied().step_by(*step).collect()),
+                )
             }
             (Part::Row(row), Shape::Matrix(rows, columns)) => {
                 let (i, _) = self.index(row, rows)?;

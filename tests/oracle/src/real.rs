@@ -19,7 +19,10 @@ pub(crate) enum Real {
     Double(f64),
     Single(f32),
     /// Units of 2^-fraction.
-    Fixed { units: BigInt, fraction: u32 },
+    Fixed {
+        units: BigInt,
+        fraction: u32,
+    },
 }
 
 impl Real {

@@ -13,7 +13,7 @@ use crate::walk::{Direction, Walk};
 
 /// The stack of the thread that walks, which recurses once a block and once a call. It is memory
 /// only as far as it is used.
-const STACK: usize = 1 << 28;
+const STACK: usize = 1 << 29;
 
 /// A program that the oracle can run.
 pub struct Oracle {
@@ -90,7 +90,9 @@ impl Oracle {
             if let (Some(default), Direction::Forward) = (&global.default, direction) {
                 walk.give(n, default);
             }
-            let Some((_, texts)) = inputs.values.iter().find(|(name, _)| *name == global.name) else { continue };
+            let Some((_, texts)) = inputs.values.iter().find(|(name, _)| *name == global.name) else {
+                continue;
+            };
             let values: Option<Vec<Value>> =
                 texts.iter().map(|text| Value::parse(text, global.class, numbers)).collect();
             match values {

@@ -173,7 +173,11 @@ impl<'p> Walk<'p> {
             Statement::Swap(x, y) => self.swap(frame, x, y),
             Statement::Rotate { back, x, y, angle } => self.rotate(frame, x, y, angle, *back != backward),
             Statement::Assert(condition) => {
-                if self.condition(frame, condition)? { Ok(()) } else { trap(Trap::Assert) }
+                if self.condition(frame, condition)? {
+                    Ok(())
+                } else {
+                    trap(Trap::Assert)
+                }
             }
             Statement::Call { undo, procedure, arguments } => {
                 self.call(frame, *procedure, arguments, direction.turned(*undo))

@@ -93,7 +93,7 @@ pub fn program(seed: u64, profile: &Profile) -> String {
 type Kind = fn(&mut Writer<'_>) -> bool;
 
 /// Statements without a body, by how often they are wanted.
-const FLAT: [(usize, Kind); 13] = [
+const FLAT: [(usize, Kind); 14] = [
     (14, |w| w.accumulate()),
     (2, |w| w.contribute()),
     (3, |w| w.swap()),
@@ -104,6 +104,7 @@ const FLAT: [(usize, Kind); 13] = [
     (2, |w| w.exchange()),
     (1, |w| w.turn_around()),
     (2, |w| w.leave_behind()),
+    (1, |w| w.speck()),
     (2, |w| w.macro_use()),
     (5, |w| w.call()),
     (6, |w| w.lose()),

@@ -2,7 +2,9 @@
 //! and writes that stay.
 
 
-use super::facts::Fact;
+use reviver_isa::instruction::Class;
+
+use super::facts::{Fact, Ints};
 use super::scope::{Extent, Variable};
 use super::writer::{Place, Writer};
 
@@ -81,6 +83,15 @@ impl Writer<'_> {
         true
     }
 
+    /// Leaves a speck in a cell, one that a float's tolerance lets pass, and vacates the cell.
+    pub fn speck(&mut self) -> bool {
+        let cell = self.ancilla(Class::Real, Extent::Scalar, self.numbers().any(Class::Real)).name;
+        let speck = *self.rng.pick(&["1e-12", "-3e-13", "2e-30"]);
+        self.line(format!("add {cell}, {speck}"));
+        self.line(format!("vacate {cell}"));
+        true
+    }
+
     /// Moves a value from a stack to a tape, through a cell that is vacant.
     pub fn pour(&mut self) -> bool {
         if self.place == Place::Enclosed {
@@ -88,7 +99,7 @@ impl Writer<'_> {
         }
         let class = self.class();
         let Some(cell) = self.target(class) else { return false };
-        let between = self.ancilla(class, Extent::Scalar, Fact::Int(super::facts::Ints::new(0, 0))).name;
+        let between = self.ancilla(class, Extent::Scalar, Fact::Int(Ints::new(0, 0))).name;
         self.line(format!("push {}", cell.text));
         self.line(format!("pop {between}"));
         self.line(format!("write {between}"));
