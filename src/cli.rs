@@ -75,7 +75,7 @@ pub struct Run {
     /// Save the state where the run stops
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
-    /// Stop after so many steps in one direction, with exit code 5
+    /// Stop after so many steps in each direction, with exit code 5
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
     /// Print what the run took: steps, time, memory, erased bits
@@ -91,12 +91,15 @@ pub struct Run {
 pub struct Asm {
     /// A `.rasm` text; `-` reads standard input
     pub file: PathBuf,
-    /// The image to write, usually `.rbc`
+    /// The image to write, usually `.rbc`; `-` prints it
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
 }
 
-/// Print an image (or an assembled text) as flat assembly that assembles to the same image.
+/// Print an image as flat assembly.
+///
+/// The text assembles to the same image. A text is assembled first, so that what its blocks and
+/// macros become can be seen.
 #[derive(Debug, Args)]
 pub struct Disasm {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
@@ -127,7 +130,7 @@ pub struct Fmt {
     pub check: bool,
 }
 
-/// Print the inverse program: its inputs are the outputs, and the other way round.
+/// Print the inverse program, whose inputs are the outputs and the other way round.
 #[derive(Debug, Args)]
 pub struct Invert {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
@@ -137,7 +140,7 @@ pub struct Invert {
     pub output: Option<PathBuf>,
 }
 
-/// Show the manual of an instruction, or all of them.
+/// Show the manual of an instruction, or list them all.
 #[derive(Debug, Args)]
 pub struct Isa {
     /// An update (`add`), a function (`mul`), or both (`add.mul`)

@@ -3,6 +3,8 @@
 /// The exit codes of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
+    /// Nothing went wrong: nobody reads the output any more.
+    Unread = 0,
     /// A check failed: not restored, not formatted, garbage on arrival.
     Check = 1,
     /// The arguments don't make sense.
@@ -29,6 +31,16 @@ impl Failure {
         Failure { exit, message: format!("error: {message}\n") }
     }
 
+    /// The arguments don't make sense.
+    pub fn usage(message: impl std::fmt::Display) -> Failure {
+        Failure::new(Exit::Usage, message)
+    }
+
+    /// Something can't be assembled, loaded, read or written.
+    pub fn load(message: impl std::fmt::Display) -> Failure {
+        Failure::new(Exit::Load, message)
+    }
+
     /// With a line that says what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl std::fmt::Display) -> Failure {
@@ -38,3 +50,9 @@ impl Failure {
 }
 
 pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// "1 step", "2 steps".
+pub fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::{Program, State};
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::load;
 
 /// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
@@ -15,13 +15,13 @@ pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Outcom
         let (name, values) = assignment?;
         let Some((global, _)) = program.global(&name) else { return Err(unknown(program, &name)) };
         if given.contains(&global) {
-            return Err(Failure::new(Exit::Usage, format_args!("`{name}` is set twice")));
+            return Err(Failure::usage(format_args!("`{name}` is set twice")));
         }
         given.push(global);
         let texts: Vec<&str> = values.iter().map(String::as_str).collect();
         program
             .give(state, global, &texts)
-            .map_err(|error| Failure::new(Exit::Usage, format_args!("--set {name}: {error}")))?;
+            .map_err(|error| Failure::usage(format_args!("--set {name}: {error}")))?;
     }
     Ok(given)
 }
@@ -34,10 +34,8 @@ fn split(argument: &str) -> Vec<Outcome<(String, Vec<String>)>> {
             (Some((name, value)), _) => assignments.push(values(name.trim(), value)),
             (None, Some(Ok((_, values)))) => values.push(part.trim().to_owned()),
             (None, Some(Err(_))) => {}
-            (None, None) => assignments.push(Err(Failure::new(
-                Exit::Usage,
-                format_args!("--set {argument}: a cell is set as NAME=VALUE"),
-            ))),
+            (None, None) => assignments
+                .push(Err(Failure::usage(format_args!("--set {argument}: a cell is set as NAME=VALUE")))),
         }
     }
     assignments
@@ -54,12 +52,14 @@ fn values(name: &str, value: &str) -> Outcome<(String, Vec<String>)> {
 /// All fields of a CSV file, row after row.
 fn numbers(path: &Path) -> Outcome<Vec<String>> {
     let bytes = load::bytes(path)?;
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(&bytes[..]);
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(&bytes[..]);
     let mut fields = Vec::new();
     for record in reader.records() {
-        let record = record
-            .map_err(|error| Failure::new(Exit::Usage, format_args!("{}: {error}", path.display())))?;
+        let record = record.map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
         fields.extend(record.iter().filter(|field| !field.is_empty()).map(str::to_owned));
     }
     Ok(fields)
@@ -67,9 +67,9 @@ fn numbers(path: &Path) -> Outcome<Vec<String>> {
 
 fn unknown(program: &Program, name: &str) -> Failure {
     let names: Vec<&str> = program.module().globals.iter().map(|g| g.name.as_str()).collect();
-    let failure = Failure::new(Exit::Usage, format_args!("--set: the program has no cell `{name}`"));
+    let failure = Failure::usage(format_args!("--set: the program has no cell `{name}`"));
     match reviver_assembler::suggest::nearest(name, names.iter().copied()) {
-        Some(near) => failure.help(format_args!("there is `{near}`")),
+        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None if names.is_empty() => failure,
         None => failure.help(format_args!("its cells are {}", names.join(", "))),
     }
@@ -77,10 +77,9 @@ fn unknown(program: &Program, name: &str) -> Failure {
 
 /// `--tape`: values, a file, or `-`; in the order in which they are read.
 pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
-    let looks_like_values = argument.split(',').all(|value| value.trim().parse::<f64>().is_ok());
     let texts: Vec<String> = if argument.trim().is_empty() {
         Vec::new()
-    } else if looks_like_values {
+    } else if argument.split(',').all(looks_like_number) {
         argument.split(',').map(str::to_owned).collect()
     } else {
         numbers(Path::new(argument))?
@@ -89,5 +88,12 @@ pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
         .iter()
         .map(|text| program.parse_entry(text))
         .collect::<Result<_, _>>()
-        .map_err(|error| Failure::new(Exit::Usage, format_args!("--tape: {error}")))
+        .map_err(|error| Failure::usage(format_args!("--tape: {error}")))
+}
+
+/// Whether a text is rather a number, right or wrong, than the name of a file.
+fn looks_like_number(text: &str) -> bool {
+    let unsigned = text.trim().trim_start_matches(['+', '-']);
+    unsigned.starts_with(|c: char| c.is_ascii_digit())
+        && unsigned.chars().all(|c| c.is_ascii_hexdigit() || "xo._+-E".contains(c))
 }

@@ -1,6 +1,6 @@
 //! From a file argument to a module or a program: text or image, whichever it is.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::{ErrorKind, IsTerminal as _, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::files::Disk;
 use reviver_assembler::{image, render};
 use reviver_isa::Module;
-use reviver_isa::verify::Violation;
+use reviver_isa::verify::{Site, Violation};
 use reviver_vm::Program;
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome, counted};
+use crate::write;
 
 /// The bytes of a file; `-` is standard input.
 pub fn bytes(path: &Path) -> Outcome<Vec<u8>> {
@@ -22,8 +23,18 @@ pub fn bytes(path: &Path) -> Outcome<Vec<u8>> {
     } else {
         std::fs::read(path).map(|read| bytes = read)
     };
-    outcome.map_err(|error| Failure::new(Exit::Load, format_args!("can't read {}: {error}", path.display())))?;
+    outcome.map_err(|error| unreadable(path, &error))?;
     Ok(bytes)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    let name = name(path);
+    match error.kind() {
+        ErrorKind::NotFound => Failure::load(format_args!("there is no file {name}")),
+        ErrorKind::PermissionDenied => Failure::load(format_args!("can't read {name}: permission denied")),
+        ErrorKind::IsADirectory => Failure::load(format_args!("can't read {name}: it is a folder")),
+        _ => Failure::load(format_args!("can't read {name}: {error}")),
+    }
 }
 
 /// What a file is called in messages and in `.include`.
@@ -41,8 +52,7 @@ pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
 pub fn module(path: &Path) -> Outcome<Module> {
     let bytes = bytes(path)?;
     if is_image(path, &bytes) {
-        return image::decode(&bytes)
-            .map_err(|error| Failure::new(Exit::Load, format_args!("{}: {error}", name(path))));
+        return image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", name(path))));
     }
     assembled(path, bytes)
 }
@@ -53,20 +63,18 @@ fn assembled(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
     let errors = assembly.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     match assembly.module {
         Some(module) if errors == 0 => {
-            eprint!("{text}");
+            write::complain(&text);
             Ok(module)
         }
-        _ => Err(Failure { exit: Exit::Load, message: format!("{text}{}", count(errors)) }),
+        _ => Err(Failure {
+            exit: Exit::Load,
+            message: format!("{text}{}: nothing was assembled\n", counted(errors, "error")),
+        }),
     }
 }
 
 fn render_diagnostics(assembly: &Assembly) -> String {
     render::render(&assembly.sources, &assembly.diagnostics, color())
-}
-
-fn count(errors: usize) -> String {
-    let plural = if errors == 1 { "" } else { "s" };
-    format!("{errors} error{plural}: nothing was assembled\n")
 }
 
 /// Whether diagnostics are coloured: on a terminal, unless `NO_COLOR` is set.
@@ -76,21 +84,28 @@ pub fn color() -> bool {
 
 /// A module as a program that can run.
 pub fn program(path: &Path, module: Module) -> Outcome<Arc<Program>> {
+    let lines = module.structure.lines.clone();
     let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
-    Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &violations))
+    Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &lines, &violations))
 }
 
 /// Why an image (or a text, in other numbers than its own) is no program.
-fn refused(path: &Path, violations: &[Violation]) -> Failure {
-    let mut message = String::new();
-    for violation in violations.iter().take(20) {
-        message.push_str(&format!("error: {}: {}\n", name(path), violation.message));
-        if let Some(help) = &violation.help {
-            message.push_str(&format!("  = help: {help}\n"));
-        }
-    }
-    if violations.len() > 20 {
-        message.push_str(&format!("… and {} more\n", violations.len() - 20));
+pub fn refused(path: &Path, lines: &[u32], violations: &[Violation]) -> Failure {
+    const SHOWN: usize = 20;
+    let mut message: String = violations.iter().take(SHOWN).map(|v| described(path, lines, v)).collect();
+    if violations.len() > SHOWN {
+        message.push_str(&format!("… and {} more\n", violations.len() - SHOWN));
     }
     Failure { exit: Exit::Load, message }
+}
+
+/// A violation in the manner of the diagnostics, as far as an image tells its place.
+fn described(path: &Path, lines: &[u32], violation: &Violation) -> String {
+    let line = match violation.site {
+        Site::Instruction(at) | Site::Operand(at, _) => lines.get(at as usize),
+        Site::Global(_) | Site::Procedure(_) | Site::Module => None,
+    };
+    let place = line.map_or_else(|| name(path), |line| format!("{}:{line}", name(path)));
+    let help = violation.help.iter().map(|help| format!("  = help: {help}\n"));
+    format!("error: {}\n --> {place}\n{}", violation.message, help.collect::<String>())
 }

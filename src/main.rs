@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod failure;
 mod given;
+mod journey;
 mod load;
 mod output;
 mod progress;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprint!("{}", failure.message);
+            write::complain(&failure.message);
             ExitCode::from(failure.exit as u8)
         }
     }

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
+use crate::failure::Outcome;
+use crate::write;
+
 /// Shows steps made so far.
 pub struct Progress {
     started: Instant,
@@ -27,6 +30,14 @@ impl Progress {
         let rate = steps as f64 / elapsed.as_secs_f64() / 1e6;
         bar.set_message(format!("{} {} steps, {rate:.0} million a second", self.what, HumanCount(steps)));
         bar.tick();
+    }
+
+    /// Prints a line to stdout without a trace of the progress line in it.
+    pub fn print(&self, text: &str) -> Outcome {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| write::print(text)),
+            None => write::print(text),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
-//! Text to module: parse, include, lower, verify. Every problem of a text is found in one run.
-//! Knows no statement and no rule itself.
+//! Text to module: load, lower, verify. A text that can't be read is not judged further: what it
+//! means would be a guess. Of one that can, every problem is found in one run. Knows no statement
+//! and no rule itself.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,9 +8,9 @@ use std::ops::Range;
 use reviver_isa::Module;
 use reviver_isa::verify::{Site, Violation, verify};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, in_order};
 use crate::files::Files;
-use crate::include::Loader;
+use crate::include::load;
 use crate::lower::{Lowered, lower};
 use crate::places;
 use crate::source::{Sources, Span};
@@ -29,6 +30,11 @@ pub struct Assembly {
 }
 
 impl Assembly {
+    fn refused(sources: Sources, mut diagnostics: Vec<Diagnostic>) -> Assembly {
+        in_order(&mut diagnostics);
+        Assembly { sources, module: None, diagnostics, spans: Vec::new() }
+    }
+
     /// Whether anything keeps the text from being a program.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|d| d.severity == Severity::Error)
@@ -37,17 +43,20 @@ impl Assembly {
 
 /// Assembles a text. `name` is its file's name, from which includes are found through `files`.
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
-    let mut loader = Loader::new(files);
-    let body = loader.program(name, bytes);
-    let Loader { sources, mut diagnostics, .. } = loader;
+    let mut loaded = load(name, bytes, files);
+    if !loaded.diagnostics.is_empty() {
+        return Assembly::refused(loaded.sources, loaded.diagnostics);
+    }
+    let body = loaded.splice(&HashSet::new());
+    let sources = loaded.sources;
     let mut lowered = lower(&body);
-    diagnostics.append(&mut lowered.diagnostics);
+    let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());
     }
     record_lines(&mut lowered, &sources);
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
-    diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
+    in_order(&mut diagnostics);
     let Lowered { module, spans, .. } = lowered;
     let mut assembly = Assembly { sources, module: None, diagnostics, spans };
     if !assembly.has_errors() {

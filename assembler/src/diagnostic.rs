@@ -60,3 +60,8 @@ impl Diagnostic {
         self
     }
 }
+
+/// Puts diagnostics in the order in which one reads the files.
+pub fn in_order(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
+}

@@ -11,6 +11,9 @@ pub trait Files {
     /// Reads `path`, which the file named `from` includes (empty for the program itself). Returns
     /// the file's one name (however it was spelled) and its bytes, or why it can't be read.
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String>;
+
+    /// The path by which the file named `from`, which need not be there yet, includes another.
+    fn path(&self, name: &str, from: &str) -> String;
 }
 
 /// The files of a disk. A path is relative to the file that includes it.
@@ -34,6 +37,15 @@ impl Files for Disk {
         let name = one_name(&fs::canonicalize(&wanted).map_err(why)?);
         let bytes = fs::read(&wanted).map_err(why)?;
         Ok((name, bytes))
+    }
+
+    fn path(&self, name: &str, from: &str) -> String {
+        let whole = |path: &Path| fs::canonicalize(if path == Path::new("") { Path::new(".") } else { path });
+        let folder = whole(Path::new(from).parent().unwrap_or(Path::new("")));
+        match (whole(Path::new(name)), folder) {
+            (Ok(file), Ok(folder)) => way(&folder, &file),
+            _ => name.to_owned(),
+        }
     }
 }
 
@@ -80,6 +92,22 @@ impl Files for Memory {
             None => Err(format!("there is no file `{name}`")),
         }
     }
+
+    fn path(&self, name: &str, from: &str) -> String {
+        way(Path::new(from).parent().unwrap_or(Path::new("")), Path::new(name))
+    }
+}
+
+/// How to get to a file from a folder, both being absolute or both relative to the same place.
+fn way(folder: &Path, file: &Path) -> String {
+    let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
+    if file.is_absolute() && shared == 0 {
+        return file.display().to_string();
+    }
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    let down = file.components().skip(shared);
+    let parts: Vec<_> = up.chain(down).map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
 }
 
 /// The path without `.` and `..`.

@@ -1,6 +1,8 @@
-//! Includes: the trees of all files of a program, spliced into one where they are included.
+//! Includes: the files of a program are loaded first, then their trees are spliced into one.
 //!
 //! A file counts once, however often and from wherever it is included; so cycles end by themselves.
+
+use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
@@ -11,77 +13,113 @@ use crate::tree::{Body, Directive, Node, Statement};
 /// How deep includes may nest.
 const DEEPEST: usize = 64;
 
-/// The files of a program as they are found.
-pub(crate) struct Loader<'f> {
+/// The files of a program, each with its own tree. The first is the program itself.
+#[derive(Default)]
+pub(crate) struct Loaded {
     pub(crate) sources: Sources,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    files: &'f dyn Files,
+    /// By number of the file, with its includes as they are written.
+    trees: Vec<Body>,
+    /// What each include means, by the place of its path.
+    targets: HashMap<Span, FileId>,
 }
 
-impl<'f> Loader<'f> {
-    pub(crate) fn new(files: &'f dyn Files) -> Loader<'f> {
-        Loader { sources: Sources::new(), diagnostics: Vec::new(), files }
+/// Loads a program and the files that it includes.
+pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
+    let mut loaded = Loaded::default();
+    match loaded.sources.add_bytes(name, bytes) {
+        Ok(file) => loaded.parse(file, 0, files),
+        Err(diagnostic) => loaded.broken(*diagnostic),
     }
+    loaded
+}
 
-    /// The tree of a program, with every include in its place.
-    pub(crate) fn program(&mut self, name: &str, bytes: Vec<u8>) -> Body {
-        match self.sources.add_bytes(name, bytes) {
-            Ok(file) => self.tree(file, 0),
-            Err(diagnostic) => {
-                self.diagnostics.push(*diagnostic);
-                Body::new()
-            }
-        }
-    }
-
-    fn tree(&mut self, file: FileId, depth: usize) -> Body {
-        let (parsed, diagnostics) = parse(&self.sources, file);
+impl Loaded {
+    /// Parses the file that was added last, then loads what it includes.
+    fn parse(&mut self, file: FileId, depth: usize, files: &dyn Files) {
+        let (tree, diagnostics) = parse(&self.sources, file);
         self.diagnostics.extend(diagnostics);
-        if !parsed.iter().any(is_include) {
-            return parsed;
+        let includes: Vec<(String, Span)> =
+            tree.iter().filter_map(include).map(|(path, place)| (path.to_owned(), place)).collect();
+        self.trees.push(tree);
+        for (path, place) in includes {
+            self.include(&path, place, depth + 1, files);
         }
-        let mut body = Body::with_capacity(parsed.len());
-        for node in parsed {
-            match &node.statement {
-                Statement::Directive(Directive::Include { path, path_span }) => {
-                    body.extend(self.included(path, *path_span, depth + 1));
-                }
-                _ => body.push(node),
+    }
+
+    /// A file without a tree: its bytes are no text.
+    fn broken(&mut self, diagnostic: Diagnostic) {
+        self.trees.push(Body::new());
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn include(&mut self, path: &str, place: Span, depth: usize, files: &dyn Files) {
+        if depth > DEEPEST {
+            let message = format!("includes nest more than {DEEPEST} deep");
+            self.diagnostics.push(Diagnostic::error(message, place, "included here"));
+            return;
+        }
+        let from = self.sources.name(place.file);
+        let (name, bytes) = match files.read(path, from) {
+            Ok(read) => read,
+            Err(reason) => {
+                let help = format!("paths are relative to `{from}`, the file that includes");
+                self.diagnostics.push(Diagnostic::error(reason, place, "included here").help(help));
+                return;
+            }
+        };
+        if let Some(file) = self.sources.find(&name) {
+            self.targets.insert(place, file);
+            return;
+        }
+        match self.sources.add_bytes(name, bytes) {
+            Ok(file) => {
+                self.targets.insert(place, file);
+                self.parse(file, depth, files);
+            }
+            Err(diagnostic) => self.broken(diagnostic.with(place, "included here")),
+        }
+    }
+
+    /// Every file and its tree.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = (FileId, &Body)> {
+        self.sources.files().zip(&self.trees)
+    }
+
+    /// The file that an include means.
+    pub(crate) fn target(&self, path: Span) -> Option<FileId> {
+        self.targets.get(&path).copied()
+    }
+
+    /// The program's tree, with the text of included files in place. Includes of those that `stay`
+    /// remain as they are written. Takes the trees.
+    pub(crate) fn splice(&mut self, stay: &HashSet<FileId>) -> Body {
+        self.spliced(FileId(0), stay)
+    }
+
+    /// The tree of a file; nothing the second time.
+    fn spliced(&mut self, file: FileId, stay: &HashSet<FileId>) -> Body {
+        let Some(tree) = self.trees.get_mut(file.0 as usize) else { return Body::new() };
+        let tree = std::mem::take(tree);
+        if !tree.iter().any(|node| include(node).is_some()) {
+            return tree;
+        }
+        let mut body = Body::with_capacity(tree.len());
+        for node in tree {
+            match include(&node).map(|(_, place)| self.target(place)) {
+                None => body.push(node),
+                Some(Some(target)) if stay.contains(&target) => body.push(node),
+                Some(target) => body.extend(target.map(|file| self.spliced(file, stay)).unwrap_or_default()),
             }
         }
         body
     }
-
-    fn included(&mut self, path: &str, place: Span, depth: usize) -> Body {
-        if depth > DEEPEST {
-            let message = format!("includes nest more than {DEEPEST} deep");
-            self.diagnostics.push(Diagnostic::error(message, place, "included here"));
-            return Body::new();
-        }
-        let from = self.sources.name(place.file).to_owned();
-        let (name, bytes) = match self.files.read(path, &from) {
-            Ok(read) => read,
-            Err(reason) => {
-                self.diagnostics.push(
-                    Diagnostic::error(reason, place, "included here")
-                        .help(format!("paths are relative to `{from}`, the file that includes")),
-                );
-                return Body::new();
-            }
-        };
-        if self.sources.find(&name).is_some() {
-            return Body::new();
-        }
-        match self.sources.add_bytes(name, bytes) {
-            Ok(file) => self.tree(file, depth),
-            Err(diagnostic) => {
-                self.diagnostics.push(diagnostic.with(place, "included here"));
-                Body::new()
-            }
-        }
-    }
 }
 
-fn is_include(node: &Node) -> bool {
-    matches!(node.statement, Statement::Directive(Directive::Include { .. }))
+/// The path of an include, and its place.
+pub(crate) fn include(node: &Node) -> Option<(&str, Span)> {
+    match &node.statement {
+        Statement::Directive(Directive::Include { path, path_span }) => Some((path, *path_span)),
+        _ => None,
+    }
 }

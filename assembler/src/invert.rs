@@ -12,6 +12,7 @@
 
 mod arrange;
 mod body;
+mod file;
 
 use std::collections::HashSet;
 
@@ -21,28 +22,65 @@ use reviver_isa::update::Update;
 use self::arrange::turned;
 use self::body::Inverter;
 pub use self::body::invert_body;
+pub use self::file::{Inversion, invert_text};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Body, Directive, Node, Statement};
 
-/// The inverse of a whole program, whose includes are in place.
+/// The inverse of a whole program.
 ///
 /// Declarations, procedures and macros keep their places; inputs and outputs change roles; the
-/// statements of main are inverted. A `default` says what a program is given, which is another
-/// thing for its inverse: it is dropped. So are records of a disassembler, which number the
-/// instructions of the original.
+/// statements of main are inverted. An include stays: what it means must be [the same](stays) in
+/// the inverse. A `default` says what a program is given, which is another thing for its inverse:
+/// it is dropped. So are the expectations in a header, and records of a disassembler, which number
+/// the instructions of the original.
 pub fn invert(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     let mut inverter = Inverter::default();
-    let rules = rules(body);
-    for node in body {
-        refuse_irreversible(node, &rules, &mut inverter.diagnostics);
-    }
-    let (header, program) = split_header(body);
-    let mut inverse = header.to_vec();
-    inverse.extend(turned(program, |node, class| program_node(&mut inverter, node, class)));
-    inverse.retain(|node| !is_record(node));
-    exchange_tapes(&mut inverse);
+    inverter.refuse_irreversible([body]);
+    let inverse = inverter.program(body);
     inverter.finish(inverse)
+}
+
+impl Inverter {
+    fn program(&mut self, body: &Body) -> Body {
+        let (header, program) = split_header(body);
+        let mut inverse = header_of_inverse(header);
+        inverse.extend(turned(program, |node, class| self.program_node(node, class)));
+        inverse.retain(|node| !is_record(node));
+        exchange_tapes(&mut inverse);
+        inverse
+    }
+
+    fn program_node(&mut self, node: &Node, class: Option<Class>) -> Node {
+        let statement = match &node.statement {
+            Statement::Directive(directive) => Statement::Directive(inverse_directive(directive)),
+            Statement::Procedure(_) | Statement::Macro(_) => node.statement.clone(),
+            _ => return self.node(node, class),
+        };
+        Node { statement, ..node.clone() }
+    }
+
+    /// Reports what has no inverse in the procedures and macros of a program, whose text these are.
+    fn refuse_irreversible<'b>(&mut self, texts: impl IntoIterator<Item = &'b Body>) {
+        let nodes: Vec<&Node> = texts.into_iter().flatten().collect();
+        let rules = rules(&nodes);
+        for node in nodes {
+            let body = match &node.statement {
+                Statement::Procedure(procedure) if !rules.contains(procedure.name.text.as_str()) => {
+                    &procedure.body
+                }
+                Statement::Macro(definition) => &definition.body,
+                _ => continue,
+            };
+            visit(body, &mut |node| {
+                if let Statement::Instruction(instruction) = &node.statement
+                    && !instruction.update.is_reversible()
+                {
+                    self.diagnostics.push(irreversible(instruction.update, instruction.mnemonic));
+                }
+            });
+        }
+    }
 }
 
 /// The comment that a file begins with: it is about the whole.
@@ -54,28 +92,49 @@ fn split_header(body: &Body) -> (&[Node], &[Node]) {
     body.split_at_checked(lines).unwrap_or((&[], body))
 }
 
-fn program_node(inverter: &mut Inverter, node: &Node, class: Option<Class>) -> Node {
-    let statement = match &node.statement {
-        Statement::Directive(directive) => Statement::Directive(inverse_directive(inverter, directive)),
-        Statement::Procedure(_) | Statement::Macro(_) => node.statement.clone(),
-        _ => return inverter.node(node, class),
-    };
-    Node { statement, ..node.clone() }
+/// The header without its expectations (`;! run … -> …`), which are about the original, and without
+/// the empty line that kept them apart.
+fn header_of_inverse(header: &[Node]) -> Body {
+    let says = |node: &Node, what: fn(&str) -> bool| node.comment.as_deref().is_some_and(what);
+    let mut kept: Body =
+        header.iter().filter(|node| !says(node, |text| text.starts_with('!'))).cloned().collect();
+    if kept.len() < header.len() {
+        while kept.last().is_some_and(|node| says(node, |text| text.trim().is_empty())) {
+            kept.pop();
+        }
+    }
+    kept
 }
 
-fn inverse_directive(inverter: &mut Inverter, directive: &Directive) -> Directive {
+fn inverse_directive(directive: &Directive) -> Directive {
     match directive {
         Directive::Globals { role, declarations } => {
             let mut declarations = declarations.clone();
             declarations.iter_mut().for_each(|declaration| declaration.default = None);
             Directive::Globals { role: role.inverse(), declarations }
         }
-        Directive::Include { path_span, .. } => {
-            let message = "a program is inverted with its included files, and this one is missing";
-            inverter.diagnostics.push(Diagnostic::error(message, *path_span, "not in place"));
-            directive.clone()
-        }
         _ => directive.clone(),
+    }
+}
+
+/// Whether a text, outside of its includes, is the same in the inverse of every program that
+/// includes it: it declares no inputs and outputs, does nothing itself, and reaches for no tape.
+fn stays(body: &Body) -> bool {
+    let mut taped = false;
+    visit(body, &mut |node| taped |= uses_tape(node));
+    !taped && body.iter().all(|node| node_stays(node))
+}
+
+fn node_stays(node: &Node) -> bool {
+    match &node.statement {
+        Statement::Empty => node.label.is_none(),
+        Statement::Directive(Directive::Globals { role, declarations }) => {
+            *role == role.inverse() && declarations.iter().all(|declaration| declaration.default.is_none())
+        }
+        Statement::Directive(Directive::Ancillas(_)) => true,
+        Statement::Directive(_) => !is_record(node),
+        Statement::Procedure(_) | Statement::Macro(_) => true,
+        _ => false,
     }
 }
 
@@ -84,32 +143,14 @@ fn is_record(node: &Node) -> bool {
 }
 
 /// Procedures that stand in for the adjoint of others. They run as they are, never backward.
-fn rules(body: &Body) -> HashSet<&str> {
+fn rules<'b>(nodes: &[&'b Node]) -> HashSet<&'b str> {
     let mut rules = HashSet::new();
-    for node in body {
+    for node in nodes {
         if let Statement::Procedure(procedure) = &node.statement {
             rules.extend(procedure.rule.iter().map(|rule| rule.text.as_str()));
         }
     }
     rules
-}
-
-/// Reports what has no inverse in procedures and macros.
-fn refuse_irreversible(node: &Node, rules: &HashSet<&str>, diagnostics: &mut Vec<Diagnostic>) {
-    let body = match &node.statement {
-        Statement::Procedure(procedure) if !rules.contains(procedure.name.text.as_str()) => &procedure.body,
-        Statement::Macro(definition) => &definition.body,
-        _ => return,
-    };
-    for node in body {
-        visit(node, &mut |node| {
-            if let Statement::Instruction(instruction) = &node.statement
-                && !instruction.update.is_reversible()
-            {
-                diagnostics.push(irreversible(instruction.update, instruction.mnemonic));
-            }
-        });
-    }
 }
 
 /// What is said about an instruction without an inverse.
@@ -119,27 +160,36 @@ fn irreversible(update: Update, place: Span) -> Diagnostic {
         .help("undo what made the value, or keep it: `push` it, or declare it `.garbage`")
 }
 
-/// Visits a statement and those inside of it.
-fn visit(node: &Node, look: &mut impl FnMut(&Node)) {
-    look(node);
-    for body in node.statement.bodies() {
-        for node in body {
-            visit(node, look);
+/// Visits all statements of a body, those inside of others too.
+fn visit(body: &Body, look: &mut impl FnMut(&Node)) {
+    for node in body {
+        look(node);
+        for inner in node.statement.bodies() {
+            visit(inner, look);
         }
     }
+}
+
+/// The update that does the same to the other tape, in the other direction.
+fn other_tape(update: Update) -> Option<Update> {
+    match update {
+        Update::Read => Some(Update::Unwrite),
+        Update::Unwrite => Some(Update::Read),
+        Update::Write => Some(Update::Unread),
+        Update::Unread => Some(Update::Write),
+        _ => None,
+    }
+}
+
+fn uses_tape(node: &Node) -> bool {
+    matches!(&node.statement, Statement::Instruction(it) if other_tape(it.update).is_some())
 }
 
 /// Makes every instruction use the other tape.
 fn exchange_tapes(body: &mut Body) {
     for node in body {
         if let Statement::Instruction(instruction) = &mut node.statement {
-            instruction.update = match instruction.update {
-                Update::Read => Update::Unwrite,
-                Update::Unwrite => Update::Read,
-                Update::Write => Update::Unread,
-                Update::Unread => Update::Write,
-                other => other,
-            };
+            instruction.update = other_tape(instruction.update).unwrap_or(instruction.update);
         }
         node.statement.bodies_mut().into_iter().for_each(exchange_tapes);
     }

@@ -39,7 +39,7 @@ fn formatted(path: &Path) -> Outcome<(String, String)> {
         exit: Exit::Load,
         message: render::render(sources, diagnostics, load::color()),
     };
-    let file = match sources.add_bytes(&load::name(path), load::bytes(path)?) {
+    let file = match sources.add_bytes(load::name(path), load::bytes(path)?) {
         Ok(file) => file,
         Err(diagnostic) => return Err(refuse(&sources, &[*diagnostic])),
     };

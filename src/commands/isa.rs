@@ -1,9 +1,10 @@
 //! `reviver isa`: the manual on the terminal.
 
+use reviver_assembler::suggest::nearest;
 use reviver_isa::{Function, Update, manual};
 
 use crate::cli::Isa;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::write;
 
 pub fn run(options: &Isa) -> Outcome {
@@ -15,11 +16,20 @@ pub fn run(options: &Isa) -> Outcome {
 }
 
 fn unknown(name: &str) -> Failure {
-    let updates = Update::ALL.iter().map(|row| row.name());
-    let functions = Function::ALL.iter().map(|row| row.name());
-    let failure = Failure::new(Exit::Usage, format_args!("there is no instruction `{name}`"));
-    match reviver_assembler::suggest::nearest(name, updates.chain(functions)) {
-        Some(near) => failure.help(format_args!("there is `{near}`")),
+    let failure = Failure::usage(format_args!("there is no instruction `{name}`"));
+    match suggestion(name) {
+        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None => failure.help("`reviver isa` lists them all"),
     }
+}
+
+/// The nearest name; of an instruction made of an update and a function, each by itself.
+fn suggestion(name: &str) -> Option<String> {
+    let updates = || Update::ALL.iter().map(|row| row.name());
+    let functions = || Function::ALL.iter().map(|row| row.name());
+    let Some((update, function)) = name.split_once('.') else {
+        return nearest(name, updates().chain(functions())).map(str::to_owned);
+    };
+    let near = format!("{}.{}", nearest(update, updates())?, nearest(function, functions())?);
+    manual::page(&near).map(|_| near)
 }

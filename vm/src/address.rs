@@ -33,15 +33,22 @@ impl Scope<'_> {
     /// The cells of an op with dynamic operands, told apart as the op demands.
     #[inline(always)]
     pub fn operands(&self, op: &Op, ints: &[i64]) -> Result<[usize; 3], Cause> {
-        let mut cells = [op.a as usize, op.b as usize, op.c as usize];
+        let cells = self.sources(op, ints)?;
+        if op.flags & !op::ANY_DYNAMIC != 0 && keeps(Rule::AliasesAreChecked) {
+            self.distinct(op, cells, ints)?;
+        }
+        Ok(cells)
+    }
+
+    /// The cells of an op that changes none of them.
+    #[inline(always)]
+    pub fn sources(&self, op: &Op, ints: &[i64]) -> Result<[usize; 3], Cause> {
+        let mut cells = op.cells();
         for (n, cell) in cells.iter_mut().enumerate() {
             if op.flags & op::DYNAMIC[n] != 0 {
                 let place = &self.places[*cell];
                 *cell = self.cell(place, ints).map_err(|bounds| bounds.at(n as u32))?;
             }
-        }
-        if op.flags & !op::ANY_DYNAMIC != 0 && keeps(Rule::AliasesAreChecked) {
-            self.distinct(op, cells, ints)?;
         }
         Ok(cells)
     }

@@ -133,19 +133,21 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
     Ok(((ints, reals), procedure))
 }
 
+/// References lead to cells that were there before the callee's own frame, so that they outlive it.
 fn check_references(program: &Program, state: &State) -> Result<(), &'static str> {
     let mut references = state.references.iter();
-    for record in &state.calls {
+    let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
+    for (record, frame) in state.calls.iter().zip(frames) {
         let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
         let callee = &program.module().procedures[site.procedure as usize];
         for (parameter, reference) in callee.parameters.iter().zip(references.by_ref()) {
             let cells = match parameter.class {
-                Class::Int => state.ints.len(),
-                Class::Real => state.reals.len(),
+                Class::Int => frame.ints,
+                Class::Real => frame.reals,
             };
             let last = u64::from(reference.base)
                 + u64::from(reference.length.saturating_sub(1)) * u64::from(reference.stride);
-            let outside = reference.length != 0 && last >= cells as u64;
+            let outside = reference.length != 0 && last >= u64::from(cells);
             if outside || reference.stride == 0 || !parameter.slice && reference.length != 1 {
                 return Err("a reference leads outside of the cells");
             }

@@ -157,27 +157,42 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         let (ints, reals) = (&mut ints[..], &mut reals[..]);
         let scope = Scope { places: &self.program.places, frame: *frame, references };
         let history = &mut *self.history;
-        let mut slow = Slow { numbers, tolerance: self.tolerance, counters, history, clock, scope };
+        let mut slow = Slow {
+            numbers,
+            tolerance: self.tolerance,
+            counters,
+            history,
+            clock,
+            scope,
+            program: self.program,
+        };
 
-        /// Goes behind the partner where a branch half's sources stand in one of its orderings.
+        /// Goes behind the partner of a branch half, if its condition agrees.
+        macro_rules! jump {
+            ($op:ident) => {{
+                let join = &code[$op.c as usize - 1];
+                let agrees = if $op.flags & op::LANDS_ON_INTS != 0 {
+                    join.holds(join.order_ints(join.cells(), ints))
+                } else if $op.flags & op::LANDS_ALWAYS != 0 {
+                    true
+                } else {
+                    match slow.order(join, ints, reals) {
+                        Ok(ordering) => join.holds(ordering),
+                        Err(cause) => break Pause::Trap(cause),
+                    }
+                };
+                if !agrees && keeps(Rule::LandingsAreChecked) {
+                    break Pause::Denied;
+                }
+                counter = $op.c as usize;
+                left -= 1;
+                continue;
+            }};
+        }
         macro_rules! branch {
             ($op:ident, $ordering:expr) => {
                 if $op.holds($ordering) {
-                    let join = &code[$op.c as usize - 1];
-                    let ordering = if join.flags & op::ANY_DYNAMIC == 0 {
-                        join.order(join.cells(), ints, reals, numbers.reals)
-                    } else {
-                        match slow.order_dynamic(join, ints, reals) {
-                            Ok(ordering) => ordering,
-                            Err(cause) => break Pause::Trap(cause),
-                        }
-                    };
-                    if !join.holds(ordering) && keeps(Rule::LandingsAreChecked) {
-                        break Pause::Denied;
-                    }
-                    counter = $op.c as usize;
-                    left -= 1;
-                    continue;
+                    jump!($op);
                 }
             };
         }
@@ -194,38 +209,37 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                 break Pause::Budget;
             }
             let op = &code[counter];
-            if op.flags & op::ANY_DYNAMIC == 0 {
-                match frequent::<W, R, H>(op, op.cells(), numbers, ints, reals) {
-                    Frequent::Done => {}
-                    Frequent::Fault(fault) => break Pause::Trap(Cause::Fault(fault)),
-                    Frequent::Other => match op.kind {
-                        Kind::BrInt => branch!(op, op.order_ints(op.cells(), ints)),
-                        Kind::BrReal => branch!(op, op.order_reals(op.cells(), reals, numbers.reals)),
-                        Kind::FromInt => join!(op, op.order_ints(op.cells(), ints)),
-                        Kind::FromReal => join!(op, op.order_reals(op.cells(), reals, numbers.reals)),
-                        kind if kind.is_data() => {
-                            if let Err(cause) = slow.execute_static(op, ints, reals, left) {
-                                break Pause::Trap(cause);
-                            }
+            match frequent::<W, R, H>(op, op.cells(), numbers, ints, reals) {
+                Frequent::Done => {}
+                Frequent::Fault(fault) => break Pause::Trap(Cause::Fault(fault)),
+                Frequent::Other => match op.kind {
+                    Kind::Jump => jump!(op),
+                    Kind::BrInt => branch!(op, op.order_ints(op.cells(), ints)),
+                    Kind::BrReal => branch!(op, op.order_reals(op.cells(), reals, numbers.reals)),
+                    Kind::FromInt => join!(op, op.order_ints(op.cells(), ints)),
+                    Kind::FromReal => join!(op, op.order_reals(op.cells(), reals, numbers.reals)),
+                    Kind::BrDynamic | Kind::FromDynamic => {
+                        let ordering = match slow.order(op, ints, reals) {
+                            Ok(ordering) => ordering,
+                            Err(cause) => break Pause::Trap(cause),
+                        };
+                        match op.kind {
+                            Kind::BrDynamic => branch!(op, ordering),
+                            _ => join!(op, ordering),
                         }
-                        _ => break Pause::Structural,
-                    },
-                }
-            } else if op.kind.is_data() {
-                if let Err(cause) = slow.execute_dynamic(op, ints, reals, left) {
-                    break Pause::Trap(cause);
-                }
-            } else if op.kind.is_structural() {
-                break Pause::Structural;
-            } else {
-                let ordering = match slow.order_dynamic(op, ints, reals) {
-                    Ok(ordering) => ordering,
-                    Err(cause) => break Pause::Trap(cause),
-                };
-                match op.kind {
-                    Kind::BrInt | Kind::BrReal => branch!(op, ordering),
-                    _ => join!(op, ordering),
-                }
+                    }
+                    Kind::Dynamic => {
+                        if let Err(cause) = slow.execute_dynamic(op, ints, reals, left) {
+                            break Pause::Trap(cause);
+                        }
+                    }
+                    kind if kind.is_data() => {
+                        if let Err(cause) = slow.execute_static(op, ints, reals, left) {
+                            break Pause::Trap(cause);
+                        }
+                    }
+                    _ => break Pause::Structural,
+                },
             }
             counter += 1;
             left -= 1;
@@ -351,6 +365,7 @@ struct Slow<'a, W, R, H> {
     history: &'a mut H,
     clock: Clock,
     scope: Scope<'a>,
+    program: &'a Program,
 }
 
 impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
@@ -366,10 +381,10 @@ impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
         self.execute(op, op.cells(), ints, reals, left)
     }
 
-    /// The ordering of a branch half's sources whose cells are only known now.
+    /// The ordering of any branch half's sources.
     #[inline(never)]
-    fn order_dynamic(&self, op: &Op, ints: &[i64], reals: &[u64]) -> Result<u8, Cause> {
-        let cells = self.scope.operands(op, ints)?;
+    fn order(&self, op: &Op, ints: &[i64], reals: &[u64]) -> Result<u8, Cause> {
+        let cells = self.scope.sources(op, ints)?;
         Ok(op.order(cells, ints, reals, self.numbers.reals))
     }
 
@@ -382,6 +397,7 @@ impl<W: Words, R: Reals, H: History> Slow<'_, W, R, H> {
         reals: &mut [u64],
         left: u64,
     ) -> Result<(), Cause> {
+        let op = &self.program.dynamic[op.a as usize];
         let cells = self.scope.operands(op, ints)?;
         match frequent::<W, R, H>(op, cells, self.numbers, ints, reals) {
             Frequent::Done => Ok(()),
@@ -581,6 +597,9 @@ impl Op {
     fn order<R: Reals>(&self, cells: [usize; 3], ints: &[i64], reals: &[u64], system: R) -> u8 {
         match self.kind {
             Kind::BrReal | Kind::FromReal | Kind::AssertReal => self.order_reals(cells, reals, system),
+            Kind::BrDynamic | Kind::FromDynamic if self.extra & op::OF_REALS != 0 => {
+                self.order_reals(cells, reals, system)
+            }
             _ => self.order_ints(cells, ints),
         }
     }

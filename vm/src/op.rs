@@ -10,10 +10,17 @@ use reviver_isa::instruction::Class;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
+    /// A `br` that is always taken.
+    Jump,
     BrInt,
     BrReal,
     FromInt,
     FromReal,
+    /// A branch half whose sources are found at each step; `extra` says of which class.
+    BrDynamic,
+    FromDynamic,
+    /// A data instruction whose cells are found at each step: number `a` of `Program::dynamic`.
+    Dynamic,
     // Data, the most frequent first. Accumulations are told apart by the form of `f` and have their
     // update in `extra`.
     AddIntCopy,
@@ -72,12 +79,6 @@ impl Kind {
     pub fn is_data(self) -> bool {
         (Kind::AddIntCopy as u8..Kind::Call as u8).contains(&(self as u8))
     }
-
-    /// Whether a step changes more than cells and the position.
-    #[inline(always)]
-    pub fn is_structural(self) -> bool {
-        self as u8 >= Kind::Call as u8
-    }
 }
 
 impl Op {
@@ -105,6 +106,14 @@ pub const DISTINCT_BC: u8 = 32;
 /// `a` (or `b`) is an integer target, and must not be an index cell of any operand.
 pub const NO_INDEX_A: u8 = 64;
 pub const NO_INDEX_B: u8 = 128;
+
+/// In `Op::extra` of a branch half with dynamic sources: they are reals.
+pub const OF_REALS: u8 = 8;
+
+/// On a branch half that jumps: its partner compares integers whose addresses are known.
+pub const LANDS_ON_INTS: u8 = 8;
+/// On a branch half that jumps: its partner's condition always holds.
+pub const LANDS_ALWAYS: u8 = 16;
 
 /// The orderings of a condition, in `Op::extra`: bit 0 below, bit 1 equal, bit 2 above.
 pub const BELOW: u8 = 1;

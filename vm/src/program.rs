@@ -45,6 +45,8 @@ pub struct Program {
     pub(crate) layout: Layout,
     /// The instructions in order; and the inverse of each, in the opposite order.
     pub(crate) code: [Vec<Op>; 2],
+    /// Data instructions that stand in the code as [`Kind::Dynamic`].
+    pub(crate) dynamic: Vec<Op>,
     pub(crate) places: Vec<Place>,
     pub(crate) calls: Vec<CallSite>,
     hash: u128,
@@ -65,7 +67,9 @@ impl Program {
         let forward: Vec<Op> = (0..module.code.len()).map(|at| resolver.op(at, FORWARD)).collect();
         let backward: Vec<Op> = (0..module.code.len()).rev().map(|at| resolver.op(at, BACKWARD)).collect();
         let Resolver { layout, places, calls, .. } = resolver;
-        Ok(Program { code: [forward, backward], layout, places, calls, hash, module })
+        let mut dynamic = Vec::new();
+        let code = [forward, backward].map(|code| with_landings(with_dynamic(code, &mut dynamic)));
+        Ok(Program { code, dynamic, layout, places, calls, hash, module })
     }
 
     /// The module it was made of.
@@ -245,6 +249,7 @@ impl<'a> Resolver<'a> {
             (Update::Irot, _) => Kind::RotateBack,
             (Update::Assert, Int) => Kind::AssertInt,
             (Update::Assert, Real) => Kind::AssertReal,
+            (Update::Br, Int) if instruction.function == Function::Always => Kind::Jump,
             (Update::Br, Int) => Kind::BrInt,
             (Update::Br, Real) => Kind::BrReal,
             (Update::From, Int) => Kind::FromInt,
@@ -497,6 +502,49 @@ impl Layout {
             self.pool_reals_start as usize + self.pool_reals.len(),
         )
     }
+}
+
+/// Takes instructions with dynamic operands out of the loop's sight, so that it need not ask.
+fn with_dynamic(mut code: Vec<Op>, dynamic: &mut Vec<Op>) -> Vec<Op> {
+    for op in &mut code {
+        let is_dynamic = op.flags & op::ANY_DYNAMIC != 0;
+        match op.kind {
+            _ if !is_dynamic => {}
+            Kind::BrInt => op.kind = Kind::BrDynamic,
+            Kind::FromInt => op.kind = Kind::FromDynamic,
+            Kind::BrReal => {
+                op.kind = Kind::BrDynamic;
+                op.extra |= op::OF_REALS;
+            }
+            Kind::FromReal => {
+                op.kind = Kind::FromDynamic;
+                op.extra |= op::OF_REALS;
+            }
+            kind if kind.is_data() => {
+                let number = dynamic.len() as u32;
+                dynamic.push(*op);
+                *op = Op { kind: Kind::Dynamic, a: number, ..*op };
+            }
+            _ => {}
+        }
+    }
+    code
+}
+
+/// Notes on each jumping half how its partner's condition is tested.
+fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
+    for at in 0..code.len() {
+        let op = code[at];
+        if matches!(op.kind, Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrDynamic) {
+            let join = code[op.c as usize - 1];
+            code[at].flags |= match join {
+                Op { function: Function::Always, .. } => op::LANDS_ALWAYS,
+                Op { kind: Kind::FromInt, .. } => op::LANDS_ON_INTS,
+                _ => 0,
+            };
+        }
+    }
+    code
 }
 
 /// The bits of a literal in the module's number system; a verified literal has some.

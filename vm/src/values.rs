@@ -1,10 +1,11 @@
 //! The program's interface: named cells in and out, as values and as text. Knows globals by their
 //! declarations; knows no instruction.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, RealSystem, Role, Values};
+use reviver_isa::module::{Global, RealSystem, Role, Values, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use thiserror::Error;
 
@@ -28,8 +29,12 @@ pub enum ValueError {
     NotAnInteger { text: String, bits: u32 },
     #[error("`{text}` is not a number that fits into {system}")]
     NotAReal { text: String, system: RealSystem },
-    #[error("`{name}` has {cells} cells, and {given} values were given")]
+    #[error("`{name}` takes {cells} value{}, and {given} {} given", plural(*cells, "", "s"), plural(*given as u64, "was", "were"))]
     Length { name: String, cells: u64, given: usize },
+}
+
+fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
 }
 
 /// A cell that isn't what it must be at an end of the run.
@@ -90,7 +95,8 @@ impl Program {
         Ok(())
     }
 
-    /// A number of a class as text, in the program's numbers.
+    /// A number of a class as text, in the program's numbers and in the spelling of the language:
+    /// underscores between digits, and integers of base 2, 8 and 16 as bit patterns of the word.
     ///
     /// # Errors
     /// A text that is no such number.
@@ -99,12 +105,14 @@ impl Program {
         match class {
             Class::Int => {
                 let bits = module.word.bits();
-                let value = text.parse().ok().filter(|v| module.word.range().contains(v));
-                value.map(Value::Int).ok_or_else(|| ValueError::NotAnInteger { text: text.into(), bits })
+                integer(text, module.word)
+                    .map(Value::Int)
+                    .ok_or_else(|| ValueError::NotAnInteger { text: text.into(), bits })
             }
             Class::Real => {
                 let system = module.real;
-                let value = with_reals!(system, |reals| reals.parse(text).map(|v| reals.to_bits(v)));
+                let plain = real_digits(text);
+                let value = with_reals!(system, |reals| reals.parse(&plain).map(|v| reals.to_bits(v)));
                 value.map(Value::Real).ok_or_else(|| ValueError::NotAReal { text: text.into(), system })
             }
         }
@@ -115,7 +123,8 @@ impl Program {
     /// # Errors
     /// A text that is neither.
     pub fn parse_entry(&self, text: &str) -> Result<TapeEntry, ValueError> {
-        let looks_real = text.contains(['.', 'e', 'E']);
+        let looks_real =
+            base(text.trim_start_matches(['+', '-', ' '])).is_none() && text.contains(['.', 'e', 'E']);
         let class = if looks_real { Class::Real } else { Class::Int };
         self.parse(class, text).map(|value| match value {
             Value::Int(v) => TapeEntry::Int(v),
@@ -155,8 +164,8 @@ impl Program {
     }
 
     /// What is not as it must be when the run has arrived at the end (or, travelling backward, at
-    /// the beginning): cells that differ from their initial value, a frame that isn't vacant, and
-    /// stacks that aren't empty.
+    /// the beginning): cells that differ from their initial value, a frame that isn't vacant, stacks
+    /// that aren't empty, and a tape that wasn't used up.
     pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
         let mut garbage = Vec::new();
         for (n, global) in self.module().globals.iter().enumerate() {
@@ -169,16 +178,7 @@ impl Program {
             }
         }
         self.left_in_frame(state, &mut garbage);
-        for (what, left) in [("integer stack", state.int_stack.len()), ("real stack", state.real_stack.len())]
-        {
-            if left != 0 {
-                garbage.push(Garbage {
-                    name: what.into(),
-                    found: format!("{left} values"),
-                    expected: "empty".into(),
-                });
-            }
-        }
+        garbage.extend(leftovers(state, arrived));
         garbage
     }
 
@@ -250,6 +250,70 @@ impl Program {
     }
 }
 
+/// Stacks that aren't empty, and the tape that the run should have used up.
+fn leftovers(state: &State, arrived: Travel) -> impl Iterator<Item = Garbage> {
+    let (tape, unused, what) = match arrived {
+        Travel::Forward => ("input tape", state.input.len(), "not read"),
+        Travel::Backward => ("output tape", state.output.len(), "not taken back"),
+    };
+    let places = [
+        ("integer stack", state.int_stack.len(), "left"),
+        ("real stack", state.real_stack.len(), "left"),
+        (tape, unused, what),
+    ];
+    places.into_iter().filter(|(_, count, _)| *count != 0).map(|(name, count, what)| Garbage {
+        name: name.into(),
+        found: format!("{count} value{} {what}", plural(count as u64, "", "s")),
+        expected: "empty".into(),
+    })
+}
+
+/// The base that a literal's prefix names.
+fn base(text: &str) -> Option<u32> {
+    match text.get(..2)? {
+        "0x" => Some(16),
+        "0o" => Some(8),
+        "0b" => Some(2),
+        _ => None,
+    }
+}
+
+/// Unsigned digits without their underscores, which never come first.
+fn digits(text: &str) -> Option<String> {
+    text.starts_with(|c: char| c.is_ascii_hexdigit()).then(|| text.replace('_', ""))
+}
+
+/// An integer of a word's width. A pattern of bits need not fit the signed range.
+fn integer(text: &str, word: Word) -> Option<i64> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (radix, magnitude) = match base(unsigned) {
+        Some(radix) => (radix, digits(&unsigned[2..])?),
+        None => (10, digits(unsigned)?),
+    };
+    let magnitude = i128::from_str_radix(&magnitude, radix).ok()?;
+    let value = if negative { -magnitude } else { magnitude };
+    let unused = 64 - word.bits();
+    if radix != 10 && !negative && magnitude <= i128::from(u64::MAX >> unused) {
+        return Some(((magnitude as u64) << unused) as i64 >> unused);
+    }
+    i64::try_from(value).ok().filter(|value| word.range().contains(value))
+}
+
+/// A literal as number systems read it: decimal, without underscores.
+fn real_digits(text: &str) -> Cow<'_, str> {
+    let unsigned = text.trim_start_matches(['+', '-']);
+    if base(unsigned).is_some() {
+        integer(text, Word::W64).map_or(Cow::Borrowed(text), |value| value.to_string().into())
+    } else if text.contains('_') && unsigned.starts_with(|c: char| c.is_ascii_digit()) {
+        text.replace('_', "").into()
+    } else {
+        text.into()
+    }
+}
+
 /// `x`, `A[3]`, `M[1,2]`.
 pub(crate) fn element_name(name: &str, shape: reviver_isa::module::Shape, n: usize) -> String {
     use reviver_isa::module::Shape;
@@ -295,5 +359,30 @@ fn put(program: &Program, state: &mut State, global: usize, values: &Values) {
             let module = program.module();
             cells.zip(reals).for_each(|(cell, &value)| state.reals[cell] = literal_bits(module, value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_spelled_as_in_the_language() {
+        assert_eq!(integer("1_000", Word::W64), Some(1000));
+        assert_eq!(integer("-0x10", Word::W8), Some(-16));
+        assert_eq!(integer("0b1000_0000", Word::W8), Some(-128));
+        assert_eq!(integer("0xffff_ffff_ffff_ffff", Word::W64), Some(-1));
+        assert_eq!(integer("0o17", Word::W16), Some(15));
+        assert_eq!(integer("-128", Word::W8), Some(-128));
+        let refused = ["128", "0x100", "", "-", "0x", "_1", "1.0", "--1", "0x-1", "0X10", "ff", "9e9", "é1"];
+        assert_eq!(refused.map(|text| integer(text, Word::W8)), [None; 13]);
+    }
+
+    #[test]
+    fn reals_may_have_underscores_and_a_base() {
+        assert_eq!(real_digits("1_000.5"), "1000.5");
+        assert_eq!(real_digits("0x10"), "16");
+        assert_eq!(real_digits("-0b11"), "-3");
+        assert_eq!(real_digits("_1"), "_1");
     }
 }

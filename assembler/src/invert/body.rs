@@ -4,7 +4,7 @@ use reviver_isa::instruction::Class;
 
 use super::arrange::turned;
 use super::irreversible;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, in_order};
 use crate::tree::{Body, Compute, For, If, Instruction, Local, Loop, Node, Statement};
 
 /// The body that undoes another: its statements in the opposite order, each inverted. Knows no
@@ -23,7 +23,7 @@ pub(super) struct Inverter {
 
 impl Inverter {
     pub(super) fn finish(mut self, inverse: Body) -> Result<Body, Vec<Diagnostic>> {
-        self.diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));
+        in_order(&mut self.diagnostics);
         if self.diagnostics.is_empty() { Ok(inverse) } else { Err(self.diagnostics) }
     }
 

@@ -1,7 +1,8 @@
 //! Inverse programs as texts.
 
+use reviver_assembler::files::{Disk, Memory};
 use reviver_assembler::format::{format, print_with};
-use reviver_assembler::invert::invert;
+use reviver_assembler::invert::{Inversion, invert, invert_text};
 use reviver_assembler::parser::parse;
 use reviver_assembler::source::Sources;
 
@@ -55,4 +56,66 @@ fn a_broken_text_is_not_formatted() {
     let mut sources = Sources::new();
     let file = sources.add("broken.rasm", "        add x\n");
     assert!(format(&sources, file).is_err());
+}
+
+/// Readability is held by the inverses of ten programs. Their headers stay what they are.
+#[test]
+fn inverses_of_programs() {
+    let names = ["fib", "gcd", "isqrt", "factor", "sort", "rle", "xtea", "turing", "leapfrog", "haar"];
+    for name in names {
+        let path = format!("{}/../programs/{name}.rasm", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).expect("the program is there");
+        let inverse = whole(invert_text(&path, text.into_bytes(), &path, &Disk));
+        let code: Vec<&str> = inverse.lines().skip_while(|line| line.starts_with(';')).collect();
+        insta::assert_snapshot!(format!("inverse_of_{name}"), code.join("\n"));
+    }
+}
+
+fn whole(inversion: Inversion) -> String {
+    let sources = &inversion.sources;
+    inversion.text.unwrap_or_else(|diagnostics| panic!("{}", complaints_of(sources, &diagnostics)))
+}
+
+fn inverse_in(files: &Memory, text: &str, inverse_name: &str) -> String {
+    whole(invert_text("main.rasm", text.into(), inverse_name, files))
+}
+
+#[test]
+fn an_included_file_stays_included() {
+    let files = Memory::new().with("lib/a.rasm", ".include \"b.rasm\"\n.macro up(x)\n add x, 1\n.endm\n");
+    let files = files.with("lib/b.rasm", "; nothing\n.const TWO = 2\n.var t\n");
+    let text = ".include \"lib/a.rasm\"  ; up\n.in n\n up n\n";
+    let inverse = ".include \"lib/a.rasm\"  ; up\n.out n\n        undo up n\n";
+    assert_eq!(inverse_in(&files, text, "back.rasm"), inverse);
+    assert!(inverse_in(&files, text, "lib/back.rasm").starts_with(".include \"a.rasm\""));
+    assert!(inverse_in(&files, text, "out/new/back.rasm").starts_with(".include \"../../lib/a.rasm\""));
+}
+
+#[test]
+fn an_included_file_that_is_another_in_the_inverse_is_spliced() {
+    let files = Memory::new().with("plain.rasm", ".macro up(x)\n add x, 1\n.endm\n");
+    let files = files.with("taped.rasm", ".include \"plain.rasm\"\n.proc get(inout x)\n read x\n.end\n");
+    let files = files.with("doing.rasm", ".include \"main.rasm\"\n.in n\n up n\n");
+    let text = ".include \"plain.rasm\"\n.include \"taped.rasm\"\n.include \"doing.rasm\"\n call get(n)\n";
+    let files = files.with("main.rasm", text);
+    let inverse = inverse_in(&files, text, "main.rasm");
+    assert_eq!(inverse.matches("plain.rasm").count(), 2, "included twice, it counts once:\n{inverse}");
+    insta::assert_snapshot!(inverse);
+}
+
+#[test]
+fn expectations_belong_to_the_original() {
+    let files = Memory::new();
+    let text = "; Adds.\n;\n;! run n=1 -> m=1\n;! back m=1 -> n=1\n\n.in n\n.out m\n        add   m, n\n";
+    let inverse = "; Adds.\n\n.out n\n.in  m\n        sub   m, n\n";
+    assert_eq!(inverse_in(&files, text, "main.rasm"), inverse);
+}
+
+#[test]
+fn what_an_included_file_erases_is_named() {
+    let files = Memory::new().with("bad.rasm", ".macro clear(x)\n erase x\n.endm\n");
+    let Inversion { sources, text } =
+        invert_text("main.rasm", ".include \"bad.rasm\"\n.in n\n".into(), "main.rasm", &files);
+    let complaints = complaints_of(&sources, &text.expect_err("it erases"));
+    assert!(complaints.contains("bad.rasm:2:2"), "{complaints}");
 }

@@ -103,5 +103,15 @@ pub const ALL: &[(&str, &str)] = &[
     ("a sum out of range", ".inout x: real = 1e308\nadd x, 1e308\nadd x, 1e308\n"),
     ("a fixed sum out of range", ".real fixed 56\n.inout x: real = 100\nadd x, 20.0\nadd x, 20.0\nneg x\n"),
     ("words that wrap", ".word 8\n.inout a = 127, b = -128\nadd a, 1\nsub b, 1\nadd.mul a, 100, 100\nneg b\nadd.shl a, 1, 7\n"),
+    (
+        "bits of negative integers",
+        ".word 8\n.inout a = -100, b, c, d, e, f, g\nadd.sar b, a, 2\nadd.shr c, a, 2\nadd.shl d, a, 2\n\
+         add.sar e, a, 9\nadd.sar f, a, -1\nadd.and g, a, 77\nadd.or g, a, 77\nrol a, 3\nror a, -2\n",
+    ),
+    (
+        "signs of quotients",
+        ".word 8\n.inout a = -128, b, c, d, e, f\nadd.div b, a, -1\nadd.rem c, a, -1\nadd.div d, -7, 2\n\
+         add.rem e, -7, 2\nadd.rem f, 7, -2\nadd.abs f, a\nadd.pow f, -3, 3\nadd.pow f, 0, 0\n",
+    ),
     ("words of 16 bits", ".word 16\n.inout a = 32767, b\nadd a, 1\nsub.square b, a\nrol a, 5\n"),
 ];

@@ -1,18 +1,19 @@
 //! What must hold for any bytes at all: the bodies of the fuzz targets, as plain functions that
 //! return if all is well and panic if not.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use reviver_assembler::source::Sources;
+use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::{assemble, files, format, image, parser, render};
 use reviver_isa::Module;
-use reviver_isa::module::{FrameVariable, Global, Shape};
+use reviver_isa::module::{FrameVariable, Global, Shape, Structure, Values};
 use reviver_vm::digest::state_digest;
 use reviver_vm::explain::explain;
 use reviver_vm::{Machine, Program, Travel, checkpoint};
 
 use crate::run::{End, travel};
-use crate::subject::load;
+use crate::subject::{self, Subject, load};
 
 /// Steps that a program found by chance is run for.
 const STEPS: u64 = 1000;
@@ -58,8 +59,36 @@ pub fn image(bytes: &[u8]) {
     if let Ok(module) = image::decode(bytes)
         && let Ok(program) = load(module)
     {
+        reassemble(program.module());
         run(&Arc::new(program));
     }
+}
+
+/// A program, wherever it comes from, disassembles to a text that assembles to the same program.
+fn reassemble(module: &Module) {
+    if !is_small(module) {
+        return;
+    }
+    let module = written_out(module);
+    let text = disassemble(&module);
+    let again = subject::module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let same = image::encode(&written_out(&again)) == image::encode(&module);
+    assert!(same, "reassembled it is another program:\n{text}");
+}
+
+/// A module with every value that it leaves out, and without labels, which needn't be of use.
+fn written_out(module: &Module) -> Module {
+    let mut module = Module { structure: Structure::default(), ..module.clone() };
+    for global in &mut module.globals {
+        let cells = global.shape.cells() as usize;
+        for values in std::iter::once(&mut global.initial).chain(&mut global.default) {
+            match values {
+                Values::Ints(ints) => ints.resize(cells, 0),
+                Values::Reals(reals) => reals.resize(cells, 0.0),
+            }
+        }
+    }
+    module
 }
 
 /// The same behind the checksum, which a fuzzer never finds by itself.
@@ -69,8 +98,20 @@ pub fn sealed_image(bytes: &[u8]) {
     image(&bytes);
 }
 
+/// Decodes a state of the sample program and, if it is one, goes on from it in both directions.
+pub fn state(bytes: &[u8]) {
+    state_of(&SAMPLE.program, bytes);
+}
+
+/// The same behind the checksum.
+pub fn sealed_state(bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    crate::damage::seal_state(&mut bytes);
+    state(&bytes);
+}
+
 /// Decodes a state of a program and, if it is one, goes on from it in both directions.
-pub fn state(program: &Arc<Program>, bytes: &[u8]) {
+pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     let Ok((state, residues)) = checkpoint::decode(program, bytes) else { return };
     for direction in [Travel::Forward, Travel::Backward] {
         let mut machine = Machine::resume(program.clone(), state.clone(), residues.clone());
@@ -79,11 +120,20 @@ pub fn state(program: &Arc<Program>, bytes: &[u8]) {
     }
 }
 
-/// The same behind the checksum.
-pub fn sealed_state(program: &Arc<Program>, bytes: &[u8]) {
-    let mut bytes = bytes.to_vec();
-    crate::damage::seal_state(&mut bytes);
-    state(program, &bytes);
+/// The program whose states are decoded: one with everything that a state can hold.
+pub static SAMPLE: LazyLock<Subject> =
+    LazyLock::new(|| Subject::new(include_str!("sample.rasm")).expect("the sample assembles"));
+
+/// The states of a run of the sample program, as bytes.
+pub fn sample_states() -> Vec<Vec<u8>> {
+    let mut machine = SAMPLE.machine(true);
+    let mut states = Vec::new();
+    loop {
+        states.push(checkpoint::encode(&SAMPLE.program, machine.state(), machine.residues()));
+        if travel(&mut machine, Travel::Forward, 1) != End::Budget {
+            return states;
+        }
+    }
 }
 
 /// Runs a program from both ends, and back: the way back restores the start bit for bit.

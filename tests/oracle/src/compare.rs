@@ -266,8 +266,9 @@ fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
     // An element is named with its index, a second frame variable of one name with a number.
     let name = |name: &str| name.split(['[', '$']).next().unwrap_or(name).to_owned();
     let names: BTreeSet<String> = found.iter().map(|garbage| name(&garbage.name)).collect();
-    // Stacks that aren't empty are compared entry by entry.
-    names.into_iter().filter(|name| !name.ends_with(" stack")).collect()
+    // Stacks and tapes that aren't empty are compared entry by entry.
+    let is_cell = |name: &String| ![" stack", " tape"].iter().any(|storage| name.ends_with(storage));
+    names.into_iter().filter(is_cell).collect()
 }
 
 fn same(oracle: &Snapshot, machine: &Snapshot) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! Conditions over cells that can be kept from changing for as long as they matter.
 
 use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
 
 use super::scope::Id;
 use super::writer::Writer;
@@ -64,8 +65,11 @@ impl Comparison {
 impl Writer<'_> {
     pub fn comparison(&mut self) -> Comparison {
         let class = self.class();
-        let (a, b) = (self.source(class, &[]), self.source(class, &[]));
         let order = *self.rng.pick(&ORDERS);
+        let a = self.source(class, &[]);
+        // Two reals are hardly ever equal by chance.
+        let equal = class == Class::Real && matches!(order, Order::Eq | Order::Ne) && self.rng.chance(35);
+        let b = if equal { a.clone() } else { self.source(class, &[]) };
         let uses = a.uses().into_iter().chain(b.uses()).collect();
         Comparison { a: a.text, order, b: b.text, uses }
     }

@@ -1,0 +1,83 @@
+//! The inverse of a program of several files, as one text.
+//!
+//! An included file that is the same in the inverse stays included, so that the inverse is as short
+//! as the program; the text of any other comes in its place, inverted.
+
+use std::collections::HashSet;
+
+use super::body::Inverter;
+use super::stays;
+use crate::diagnostic::{Diagnostic, in_order};
+use crate::files::Files;
+use crate::format::print_with;
+use crate::include::{Loaded, include, load};
+use crate::source::{FileId, Sources};
+use crate::tree::{Body, Directive, Statement};
+
+/// What became of a program that was to be inverted.
+#[derive(Debug)]
+pub struct Inversion {
+    /// The program's files, the first is the program itself.
+    pub sources: Sources,
+    /// The inverse program, or why there is none.
+    pub text: Result<String, Vec<Diagnostic>>,
+}
+
+/// Inverts a program. `name` is its file's name, from which includes are found through `files`;
+/// `inverse_name` is that of the file where the inverse is to stand, and includes will be found
+/// from there.
+pub fn invert_text(name: &str, bytes: Vec<u8>, inverse_name: &str, files: &dyn Files) -> Inversion {
+    let mut loaded = load(name, bytes, files);
+    let text = inverse(&mut loaded, inverse_name, files);
+    Inversion { sources: loaded.sources, text }
+}
+
+fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result<String, Vec<Diagnostic>> {
+    let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
+    if !diagnostics.is_empty() {
+        in_order(&mut diagnostics);
+        return Err(diagnostics);
+    }
+    let mut inverter = Inverter::default();
+    inverter.refuse_irreversible(loaded.trees().map(|(_, tree)| tree));
+    let stay = staying(loaded);
+    let body = loaded.splice(&stay);
+    let inverse = inverter.program(&body);
+    let mut inverse = inverter.finish(inverse)?;
+    redirect(&mut inverse, loaded, inverse_name, files);
+    Ok(print_with(&loaded.sources, &inverse))
+}
+
+/// The files whose includes stay: they and all that they include are the same in the inverse.
+fn staying(loaded: &Loaded) -> HashSet<FileId> {
+    let program = FileId(0);
+    let is_same = |(file, tree): &(FileId, &Body)| *file != program && stays(tree);
+    let mut staying: HashSet<FileId> = loaded.trees().filter(is_same).map(|(file, _)| file).collect();
+    loop {
+        let brings_another = |(file, tree): &(FileId, &Body)| {
+            let mut targets = tree.iter().filter_map(include).map(|(_, place)| loaded.target(place));
+            staying.contains(file) && !targets.all(|file| file.is_some_and(|file| staying.contains(&file)))
+        };
+        let others: Vec<FileId> = loaded.trees().filter(brings_another).map(|(file, _)| file).collect();
+        if others.is_empty() {
+            return staying;
+        }
+        staying.retain(|file| !others.contains(file));
+    }
+}
+
+/// Makes the includes that stay mean the same files where the inverse will stand.
+fn redirect(inverse: &mut Body, loaded: &Loaded, inverse_name: &str, files: &dyn Files) {
+    for node in inverse {
+        if let Statement::Directive(Directive::Include { path, path_span }) = &mut node.statement
+            && let Some(target) = loaded.target(*path_span)
+            && folder(loaded.sources.name(path_span.file)) != folder(inverse_name)
+        {
+            *path = files.path(loaded.sources.name(target), inverse_name);
+        }
+    }
+}
+
+fn folder(name: &str) -> &str {
+    name.rsplit_once(['/', std::path::MAIN_SEPARATOR]).map_or("", |(folder, _)| folder)
+}

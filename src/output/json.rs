@@ -1,0 +1,126 @@
+//! A run for programs: one object, with only the keys that apply and numbers in full.
+
+use reviver_isa::module::Shape;
+use reviver_vm::digest::state_digest;
+use reviver_vm::explain::Explanation;
+use reviver_vm::values::Value;
+use reviver_vm::{Program, Travel};
+use serde_json::{Map, Number, Value as Json, json};
+
+use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
+use crate::cli::Run;
+use crate::journey::{Ending, Report, RoundTrip};
+
+pub fn render(report: &Report, options: &Run) -> String {
+    format!("{}\n", Json::Object(object(report, options)))
+}
+
+fn object(report: &Report, options: &Run) -> Map<String, Json> {
+    let mut object = Map::new();
+    if matches!(report.ending, Ending::Arrived) {
+        results(report, &mut object);
+    }
+    if !report.shown.is_empty() {
+        let entry = |(name, value): &(String, Value)| json!({ name: number(&report.program.text(*value)) });
+        object.insert("shown".into(), report.shown.iter().map(entry).collect());
+    }
+    object.insert("steps".into(), report.steps.into());
+    ending(&report.ending, options, &mut object);
+    if let Some(trip) = &report.round_trip {
+        round_trip(trip, options, &mut object);
+    }
+    object.insert("history_bytes".into(), report.history_bytes.into());
+    object.insert("erased_bits".into(), erased(report).into());
+    if options.stats {
+        object.insert("discarded_bits".into(), report.state.counters.discarded_bits.into());
+        object.insert("state_bytes".into(), state_bytes(&report.state).into());
+        object.insert("seconds".into(), report.elapsed.as_secs_f64().into());
+    }
+    object.insert("digest".into(), state_digest(&report.state).to_string().into());
+    object
+}
+
+fn results(report: &Report, object: &mut Map<String, Json>) {
+    object.insert("outputs".into(), outputs(report));
+    if uses_tape(report) {
+        object.insert("tape".into(), resulting_tape(report).iter().map(|text| number(text)).collect());
+    }
+    let garbage = garbage_object(report);
+    if !garbage.is_empty() {
+        object.insert("garbage".into(), Json::Object(garbage));
+    }
+}
+
+/// What kept a direction from its end.
+fn ending(ending: &Ending, options: &Run, object: &mut Map<String, Json>) {
+    match ending {
+        Ending::Arrived => {}
+        Ending::Limited => {
+            object.insert("step_limit".into(), options.max_steps.into());
+        }
+        Ending::Trapped(explanation) => {
+            object.insert("trap".into(), trap(explanation));
+        }
+    }
+}
+
+fn outputs(report: &Report) -> Json {
+    let cells = result_cells(report).map(|(n, global)| {
+        let values = report.program.read(&report.state, n);
+        (global.name.clone(), cells_json(&report.program, global.shape, &values))
+    });
+    Json::Object(cells.collect())
+}
+
+/// Declared garbage, and every cell that differs although it must not.
+fn garbage_object(report: &Report) -> Map<String, Json> {
+    let mut garbage = Map::new();
+    if report.travel == Travel::Forward {
+        for (n, global) in report.program.declared_garbage() {
+            let values = report.program.read(&report.state, n);
+            garbage.insert(global.name.clone(), cells_json(&report.program, global.shape, &values));
+        }
+    }
+    for entry in &report.garbage {
+        garbage.insert(entry.name.clone(), number(&entry.found));
+    }
+    garbage
+}
+
+fn cells_json(program: &Program, shape: Shape, values: &[Value]) -> Json {
+    let row = |values: &[Value]| Json::Array(values.iter().map(|&v| number(&program.text(v))).collect());
+    match (shape, values) {
+        (Shape::Scalar, [value]) => number(&program.text(*value)),
+        (Shape::Matrix(_, columns), _) => Json::Array(values.chunks(columns as usize).map(row).collect()),
+        _ => row(values),
+    }
+}
+
+/// A number with all its digits; other text as a string.
+fn number(text: &str) -> Json {
+    text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
+}
+
+fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Map<String, Json>) {
+    if !matches!(trip.ending, Ending::Limited) {
+        object.insert("restored".into(), trip.restored.into());
+        object.insert("bit_exact".into(), trip.bit_exact.into());
+    }
+    if let Some(drift) = &trip.drift {
+        let drift = json!({ "cell": drift.cell, "absolute": drift.absolute, "ulps": drift.ulps });
+        object.insert("max_drift".into(), drift);
+    }
+    ending(&trip.ending, options, object);
+}
+
+fn trap(explanation: &Explanation) -> Json {
+    let mut members = Map::new();
+    members.insert("message".into(), explanation.message.clone().into());
+    members.insert("instruction".into(), explanation.instruction.clone().into());
+    members.insert("procedure".into(), explanation.procedure.clone().into());
+    if let Some(line) = explanation.line {
+        members.insert("line".into(), line.into());
+    }
+    members.insert("notes".into(), explanation.notes.clone().into());
+    Json::Object(members)
+}

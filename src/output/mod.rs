@@ -1,0 +1,90 @@
+//! What a run prints: text for people, one JSON object for programs. Here is what both tell.
+
+mod json;
+mod text;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Role};
+use reviver_isa::text::Speller;
+use reviver_isa::update::{Shape as Operands, Update};
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Program, State, Travel};
+
+use crate::cli::Run;
+use crate::journey::Report;
+
+pub use text::{garbage, trap};
+
+/// The whole output for stdout.
+pub fn render(report: &Report, options: &Run) -> String {
+    if options.json { json::render(report, options) } else { text::render(report, options) }
+}
+
+/// The cells that are results in the direction of the run, declared garbage aside.
+fn result_cells(report: &Report) -> impl Iterator<Item = (usize, &Global)> {
+    let travel = report.travel;
+    report.program.module().globals.iter().enumerate().filter(move |(_, global)| match travel {
+        Travel::Forward => matches!(global.role, Role::Out | Role::InOut),
+        Travel::Backward => global.role.is_given(),
+    })
+}
+
+/// The resulting tape, in the order in which it would be read or was written.
+pub fn resulting_tape(report: &Report) -> Vec<String> {
+    tape_entries(report).into_iter().map(|entry| entry_text(&report.program, entry)).collect()
+}
+
+fn tape_entries(report: &Report) -> Vec<TapeEntry> {
+    match report.travel {
+        Travel::Forward => report.state.output.clone(),
+        Travel::Backward => report.state.input.iter().rev().copied().collect(),
+    }
+}
+
+fn entry_text(program: &Program, entry: TapeEntry) -> String {
+    program.text(match entry {
+        TapeEntry::Int(value) => Value::Int(value),
+        TapeEntry::Real(bits) => Value::Real(bits),
+    })
+}
+
+/// Whether the program can leave anything on the tape that results.
+fn uses_tape(report: &Report) -> bool {
+    let wanted = match report.travel {
+        Travel::Forward => [Update::Write, Update::Unwrite],
+        Travel::Backward => [Update::Read, Update::Unread],
+    };
+    report.program.module().code.iter().any(|i| wanted.contains(&i.update))
+}
+
+fn erased(report: &Report) -> u64 {
+    report.state.counters.erased_bits
+}
+
+/// Memory of a state, the room that its vectors have for growth not counted.
+fn state_bytes(state: &State) -> usize {
+    size_of::<State>()
+        + size_of_val(&state.ints[..])
+        + size_of_val(&state.reals[..])
+        + size_of_val(&state.int_stack[..])
+        + size_of_val(&state.real_stack[..])
+        + size_of_val(&state.input[..])
+        + size_of_val(&state.output[..])
+        + size_of_val(&state.calls[..])
+        + size_of_val(&state.references[..])
+}
+
+/// The name and the value of what a `show` shows.
+pub fn shown(machine: &Machine, at: u32, class: Class, bits: u64) -> (String, Value) {
+    let value = match class {
+        Class::Int => Value::Int(bits as i64),
+        Class::Real => Value::Real(bits),
+    };
+    let module = machine.program().module();
+    let procedure = &module.procedures[machine.program().procedure_of(at)];
+    let operand = module.code.get(at as usize).filter(|i| i.update.shape() == Operands::Show);
+    let name = operand.and_then(|i| i.operands.first());
+    let name = name.map_or(String::new(), |operand| Speller { module, procedure }.operand(operand));
+    (name, value)
+}

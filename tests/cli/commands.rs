@@ -1,0 +1,100 @@
+//! The other subcommands, and what the command line says about itself.
+
+use crate::support::{Folder, command, reviver, with_input};
+
+#[test]
+fn help_and_version_are_there() {
+    reviver("--version").expect(0).prints(concat!("reviver ", env!("CARGO_PKG_VERSION"), "\n"));
+    let help = reviver("--help").expect(0).stdout;
+    assert!(help.contains("Exit codes: 0 fine"), "{help}");
+    assert_eq!(reviver("").expect(2).stderr, help, "without arguments the help is shown");
+    for name in ["run", "asm", "disasm", "check", "fmt", "invert", "isa", "completions"] {
+        assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
+        let page = reviver(&format!("{name} --help")).expect(0).stdout;
+        assert!(page.contains(&format!("Usage: reviver {name}")), "{page}");
+    }
+    reviver("runn").expect(2).says("'run'");
+}
+
+#[test]
+fn completions_are_written_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = reviver(&format!("completions {shell}")).expect(0).stdout;
+        assert!(script.contains("reviver") && script.contains("from-state"), "{shell}");
+    }
+    reviver("completions tcsh").expect(2);
+}
+
+#[test]
+fn the_manual_knows_instructions_and_near_misses() {
+    let page = reviver("isa add.mul").expect(0).stdout;
+    assert!(page.contains("a·b"), "{page}");
+    let page = reviver("isa swap").expect(0).stdout;
+    assert!(page.contains("Inverse"), "{page}");
+    assert!(reviver("isa").expect(0).stdout.contains("  swap "));
+    reviver("isa swpa").expect(2).says("did you mean `swap`?");
+    reviver("isa add.mull").expect(2).says("did you mean `add.mul`?");
+    reviver("isa zzzzzz").expect(2).says("lists them all");
+}
+
+#[test]
+fn images_and_texts_become_each_other() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    let [image, text, again] = ["fib.rbc", "flat.rasm", "again.rbc"].map(path);
+    reviver(&format!("asm programs/fib.rasm -o {image}")).expect(0);
+    reviver(&format!("disasm {image} -o {text}")).expect(0);
+    reviver(&format!("asm {text} -o {again}")).expect(0);
+    assert_eq!(folder.read("fib.rbc"), folder.read("again.rbc"));
+    let piped = with_input("run - --set n=3", &folder.read("fib.rbc")).expect(0);
+    assert_eq!(piped.stdout, "a = 2\nb = 3\n");
+    reviver("asm programs/fib.rasm").expect(2).says("--output");
+}
+
+#[test]
+fn check_tells_what_a_program_is() {
+    reviver("check programs/fib.rasm")
+        .expect(0)
+        .prints("reversible; 7 instructions, 0 procedures besides main, 64 bits, f64\n");
+    let ran = reviver("check programs/erase.rasm").expect(0);
+    assert!(ran.stdout.starts_with("not reversible: 4 erasures; "), "{ran:?}");
+}
+
+#[test]
+fn fmt_prints_rewrites_or_checks() {
+    let folder = Folder::new();
+    let file = folder.file("loose.rasm", ".inout   x\nadd x,1\n");
+    reviver(&format!("fmt --check {file}")).expect(1).says("not formatted: ");
+    let neat = reviver(&format!("fmt {file}")).expect(0).stdout;
+    assert_eq!(folder.read("loose.rasm"), b".inout   x\nadd x,1\n");
+    reviver(&format!("fmt --write {file}")).expect(0).prints("");
+    assert_eq!(folder.read("loose.rasm"), neat.as_bytes());
+    reviver(&format!("fmt --check {file}")).expect(0);
+    with_input("fmt -", b".inout   x\nadd x,1\n").expect(0).prints(&neat);
+    reviver("fmt").expect(2);
+}
+
+#[test]
+fn inverting_twice_changes_nothing_that_runs() {
+    let folder = Folder::new();
+    let inverse = folder.path("inverse.rasm").display().to_string();
+    reviver(&format!("invert programs/fib.rasm -o {inverse}")).expect(0);
+    reviver(&format!("run {inverse} --set a=55,b=89 --check")).expect(0).prints(
+        "n = 10\nrestored: yes, bit for bit\nsteps: 52 there, 52 back, history: 0 bytes, erased: 0 bits\n",
+    );
+    let twice = reviver(&format!("invert {inverse}")).expect(0).stdout;
+    with_input("run - --set n=10", twice.as_bytes()).expect(0).prints("a = 55\nb = 89\n");
+}
+
+#[test]
+fn nothing_is_coloured_in_a_pipe() {
+    let folder = Folder::new();
+    let file = folder.file("bad.rasm", "frob r0\n");
+    for arguments in [format!("check {file}"), "--help".into(), "run".into()] {
+        let ran = reviver(&arguments);
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains('\x1b'), "{ran:?}");
+    }
+    let output =
+        command().args(["run", "programs/leapfrog.rasm", "--set", "steps=2000000"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "no progress line in a pipe");
+}

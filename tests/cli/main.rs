@@ -1,0 +1,10 @@
+//! The `reviver` command as its users meet it: what goes in, what comes out on which stream, and the
+//! exit code. What programs compute is tested elsewhere.
+
+mod bad_input;
+mod commands;
+mod documents;
+mod output_files;
+mod run;
+mod states;
+mod support;

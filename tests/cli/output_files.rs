@@ -1,0 +1,86 @@
+//! Output files appear whole or not at all, and what is in the way is said.
+
+use crate::support::{Folder, command, reviver};
+
+#[test]
+fn a_failing_command_leaves_its_output_file_alone() {
+    let folder = Folder::new();
+    let (old, bad) = (folder.file("out", "old"), folder.file("bad.rasm", "frob x\n"));
+    for command in ["asm", "disasm", "invert"] {
+        reviver(&format!("{command} {bad} -o {old}")).expect(3);
+        reviver(&format!("{command} {bad} -o {old}2")).expect(3);
+    }
+    reviver(&format!("fmt --write {}", folder.file("worse.rasm", "if ( \n"))).expect(3);
+    let reading = "run programs/reverse_string.rasm --set n=2 --tape 1,2,3";
+    reviver(&format!("{reading} --max-steps 10 --tape-out {old}")).expect(5);
+    reviver(&format!("run programs/fib.rasm --set m=1 --save-state {old}")).expect(2);
+    assert_eq!(folder.read("out"), b"old");
+    assert_eq!(folder.read("worse.rasm"), b"if ( \n");
+    assert_eq!(folder.names(), ["bad.rasm", "out", "worse.rasm"], "nothing half written is left");
+}
+
+#[test]
+fn an_output_file_is_replaced_whole() {
+    let folder = Folder::new();
+    let out = folder.file("out.rbc", vec![7; 100_000]);
+    reviver(&format!("asm programs/fib.rasm -o {out}")).expect(0).prints("");
+    reviver(&format!("run {out} --check")).expect(0);
+    assert_eq!(folder.names(), ["out.rbc"]);
+}
+
+#[test]
+fn places_that_cannot_be_written_are_named() {
+    let folder = Folder::new();
+    let text = folder.file("a.rasm", ".inout x\nadd x, 1\n");
+    reviver(&format!("asm {text} -o {text}.none/x")).expect(3).says("there is no folder");
+    reviver(&format!("asm {text} -o {text}/x")).expect(3).says("is no folder");
+    reviver(&format!("asm {text} -o {}", folder.path("").display())).expect(3).says("it is a folder");
+    reviver(&format!("asm {text} -o {text}")).expect(2).says("overwrite its own text");
+    reviver(&format!("run {text} --save-state {text}.none/x")).expect(3).says("there is no folder");
+    assert_eq!(folder.names(), ["a.rasm"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let locked = folder.path("locked");
+    std::fs::create_dir(&locked).unwrap();
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o500)).unwrap();
+    let out = locked.join("out.rbc");
+    // Whoever may write everywhere has no such folder.
+    if std::fs::write(&out, "").is_err() {
+        reviver(&format!("asm programs/fib.rasm -o {}", out.display())).expect(3).says("permission denied");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_and_links_stay_what_they_are() {
+    let folder = Folder::new();
+    reviver("asm programs/fib.rasm -o /dev/null").expect(0);
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+    let target = folder.file("target", "old");
+    std::os::unix::fs::symlink(&target, folder.path("link")).unwrap();
+    reviver(&format!("disasm programs/fib.rasm -o {}", folder.path("link").display())).expect(0);
+    assert!(folder.path("link").is_symlink());
+    assert_ne!(folder.read("target"), b"old");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_ends_the_command_quietly() {
+    let folder = Folder::new();
+    let endless = ".in n default 1\ntop: from again, n > 1\nshow n\nadd n, 1\nagain: br top, n > 0\n";
+    let endless = folder.file("endless.rasm", endless);
+    let binary = env!("CARGO_BIN_EXE_reviver");
+    for arguments in ["isa", "completions zsh", &format!("run {endless} --max-steps 100000000")] {
+        let script = format!("{binary} {arguments} | head -n 1");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.arg("-c").arg(&script).current_dir(command().get_current_dir().unwrap()).output();
+        let output = output.unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{script}");
+        assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1, "{script}");
+    }
+}

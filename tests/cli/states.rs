@@ -1,0 +1,81 @@
+//! `--save-state` and `--from-state`: a run goes on as if it had never stopped, and only with a state
+//! of its own program.
+
+use crate::support::{Folder, reviver};
+
+/// Runs `run PROGRAM OPTIONS` in two halves, with a state file in between.
+fn halves(folder: &Folder, program: &str, options: &str, flags: &str, steps: u32) -> String {
+    let state = folder.path("state");
+    let state = state.display();
+    reviver(&format!("run {program} {options} {flags} --max-steps {steps} --save-state {state}")).expect(5);
+    reviver(&format!("run {program} {flags} --from-state {state} --json")).expect(0).stdout
+}
+
+fn digest(json: &str) -> String {
+    let object: serde_json::Value = serde_json::from_str(json).unwrap();
+    format!("{} {}", object["outputs"], object["digest"])
+}
+
+#[test]
+fn a_resumed_run_ends_the_same() {
+    let folder = Folder::new();
+    let cases = [
+        ("programs/fib.rasm", "--set n=30", "", 77),
+        ("programs/fib.rasm", "--set a=55,b=89", "--back", 20),
+        ("programs/fib_recursive.rasm", "", "", 50),
+        ("programs/sum3.rasm", "", "--exact", 2),
+        ("programs/sort.rasm", "", "", 60),
+        ("programs/xtea.rasm", "", "", 100),
+    ];
+    for (program, options, flags, steps) in cases {
+        let whole = reviver(&format!("run {program} {options} {flags} --json")).expect(0).stdout;
+        let resumed = halves(&folder, program, options, flags, steps);
+        assert_eq!(digest(&whole), digest(&resumed), "{program} {options} {flags}");
+    }
+}
+
+#[test]
+fn a_saved_end_leads_back_to_the_beginning() {
+    let folder = Folder::new();
+    let state = folder.path("end");
+    let state = state.display();
+    reviver(&format!("run programs/sum3.rasm --exact --save-state {state}")).expect(0);
+    let back = format!("run programs/sum3.rasm --exact --back --from-state {state} --json");
+    let object = reviver(&back).expect(0).json();
+    assert_eq!(object["history_bytes"], 0, "the residues were used up: {object}");
+}
+
+#[test]
+fn a_state_of_another_program_is_refused() {
+    let folder = Folder::new();
+    let state = folder.path("state");
+    let state = state.display();
+    reviver(&format!("run programs/fib.rasm --max-steps 10 --save-state {state}")).expect(5);
+    let other = "belongs to another program";
+    reviver(&format!("run programs/gcd.rasm --from-state {state}")).expect(3).says(other);
+    reviver(&format!("run programs/fib.rasm --word 32 --from-state {state}")).expect(3).says(other);
+    reviver(&format!("run programs/fib.rasm --from-state {state} --set n=3")).expect(2).says("--set");
+}
+
+#[test]
+fn a_damaged_state_is_refused() {
+    let folder = Folder::new();
+    let state = folder.path("state").display().to_string();
+    reviver(&format!("run programs/fib.rasm --max-steps 10 --save-state {state}")).expect(5);
+    let good = folder.read("state");
+    let resume = |bytes: &[u8]| {
+        let file = folder.file("bad", bytes);
+        reviver(&format!("run programs/fib.rasm --from-state {file}")).expect(3).says("error: ").prints("");
+    };
+    for length in [0, 1, 7, 8, 9, 13, 14, good.len() / 2, good.len() - 1] {
+        resume(&good[..length]);
+    }
+    for place in (0..good.len()).step_by(good.len().div_ceil(24)) {
+        let mut bad = good.clone();
+        bad[place] ^= 1 << (place % 8);
+        resume(&bad);
+    }
+    resume(&[&good[..], b"more"].concat());
+    reviver("run programs/fib.rasm --from-state programs/fib.rasm").expect(3).says("not a state file");
+    reviver("run programs/fib.rasm --from-state programs/none").expect(3).says("there is no file");
+}

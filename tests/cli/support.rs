@@ -1,0 +1,110 @@
+//! Runs the command and holds what came of it; makes files to run it on.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Fails unless the command ended with this code; it never panics, whatever the code.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Ran {
+        assert_eq!(self.code, code, "{self:#?}");
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn says(self, part: &str) -> Ran {
+        assert!(self.stderr.contains(part), "stderr lacks \"{part}\": {self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn prints(self, stdout: &str) -> Ran {
+        assert_eq!(self.stdout, stdout, "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "one object on one line: {self:#?}");
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+}
+
+/// `reviver` with arguments separated by blanks, in the root of the repository.
+pub fn reviver(arguments: &str) -> Ran {
+    with_input(arguments, b"")
+}
+
+/// The same, with something on standard input.
+pub fn with_input(arguments: &str, input: &[u8]) -> Ran {
+    let mut child = command()
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that doesn't read its input may be gone already.
+    child.stdin.take().unwrap().write_all(input).ok();
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+pub fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reviver"));
+    command.current_dir(root());
+    command
+}
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder that goes away with the test.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file and returns its name for an argument.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), content).unwrap();
+        self.path(name).display().to_string()
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names of all files, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}

@@ -1,0 +1,66 @@
+//! The fuzz targets as plain tests: each body on the committed seeds, and on a few thousand damaged
+//! ones. What a fuzzer finds becomes a seed.
+
+use reviver_assembler::image;
+use reviver_lab::campaign::{programs, subject};
+use reviver_lab::damage::{edited, edited_text, resealed_image, resealed_state};
+use reviver_lab::fuzz;
+use reviver_lab::rng::Rng;
+
+/// Damaged seeds per body in an ordinary run.
+const ROUNDS: u64 = 10_000;
+
+/// The committed texts, and generated ones.
+fn texts() -> Vec<Vec<u8>> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let committed = entries.map(|path| std::fs::read(path).unwrap());
+    committed.chain((0..20).map(|seed| subject(seed).text.into_bytes())).collect()
+}
+
+fn images() -> Vec<Vec<u8>> {
+    (0..20).map(|seed| image::encode(subject(seed).program.module())).collect()
+}
+
+/// A body on all seeds, and on damaged ones.
+fn try_all(seeds: &[Vec<u8>], body: fn(&[u8]), damage: impl Fn(&mut Rng, &[u8]) -> Vec<u8>) {
+    seeds.iter().for_each(|seed| body(seed));
+    let mut rng = Rng::new(3);
+    for _ in 0..programs(ROUNDS) {
+        let seed = rng.pick(seeds);
+        body(&damage(&mut rng, seed));
+    }
+}
+
+/// Lines and words moved about, or bytes.
+fn damaged_text(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if rng.chance(70) => edited_text(rng, text),
+        _ => edited(rng, bytes),
+    }
+}
+
+#[test]
+fn texts_are_parsed_and_formatted() {
+    try_all(&texts(), fuzz::text, damaged_text);
+}
+
+#[test]
+fn texts_are_assembled_and_run() {
+    try_all(&texts(), fuzz::program, damaged_text);
+}
+
+#[test]
+fn images_are_decoded_and_run() {
+    try_all(&images(), fuzz::image, edited);
+    try_all(&images(), fuzz::sealed_image, edited);
+    try_all(&images(), fuzz::image, resealed_image);
+}
+
+#[test]
+fn states_are_decoded_and_resumed() {
+    let states = fuzz::sample_states();
+    try_all(&states, fuzz::state, edited);
+    try_all(&states, fuzz::sealed_state, edited);
+    try_all(&states, fuzz::state, resealed_state);
+}

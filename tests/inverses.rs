@@ -1,0 +1,186 @@
+//! `run(invert p) ∘ run(p) = id`: the inverse of every program in `programs/` takes what the program
+//! made, its tape last value first, and gives back what the program was given.
+//!
+//! What the programs are given is in their headers: `;! run n=10 -> …`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::diagnostic::Severity;
+use reviver_assembler::files::Disk;
+use reviver_assembler::invert::{Inversion, invert_text};
+use reviver_assembler::render::render;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Program, State, Stop, Travel};
+
+/// Erases: what it forgets no program can find.
+const WITHOUT_INVERSE: &str = "erase.rasm";
+
+#[test]
+fn inverses_undo_their_programs() {
+    let mut runs = 0;
+    let mut failures = Vec::new();
+    for path in programs() {
+        let name = path.display().to_string();
+        match undone(&name) {
+            Ok(count) => runs += count,
+            Err(reason) => failures.push(format!("{name}: {reason}")),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(runs >= 100, "only {runs} runs were undone");
+}
+
+#[test]
+fn an_erasing_program_has_no_inverse() {
+    let name = folder().join(WITHOUT_INVERSE).display().to_string();
+    let complaint = inverse(&name, &name).expect_err("it erases");
+    assert!(complaint.contains("`overwrite` has no inverse"), "{complaint}");
+    assert!(complaint.contains("`erase` has no inverse"), "{complaint}");
+}
+
+#[test]
+fn an_inverse_in_another_folder_finds_its_includes() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let target = elsewhere.path().join("inverse.rasm").display().to_string();
+    for program in ["rle.rasm", "schroedinger.rasm"] {
+        let name = folder().join(program).display().to_string();
+        let text = inverse(&name, &target).unwrap();
+        assert!(text.contains("programs/lib/"), "{text}");
+        load(&target, text).unwrap();
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+fn programs() -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| {
+        path.extension().is_some_and(|extension| extension == "rasm") && !path.ends_with(WITHOUT_INVERSE)
+    })
+}
+
+/// Undoes every run in a program's header that reaches the end. Returns their number.
+fn undone(name: &str) -> Result<usize, String> {
+    let text = std::fs::read_to_string(name).map_err(|error| error.to_string())?;
+    let inverse = load(&format!("{name}.inverse"), inverse(name, name)?)?;
+    let program = load(name, text.clone())?;
+    let runs: Vec<Vec<&str>> = text.lines().filter_map(given).collect();
+    for given in &runs {
+        is_undone(&program, &inverse, given).map_err(|reason| format!("{given:?}: {reason}"))?;
+    }
+    Ok(runs.len())
+}
+
+/// What a line of a header says is given, if it speaks of a run of the program as it is written.
+fn given(line: &str) -> Option<Vec<&str>> {
+    let (given, result) = line.strip_prefix(";! run ")?.split_once("->")?;
+    let fails = ["trap", "error", "unrestored"];
+    let as_written = result.split_whitespace().all(|word| !fails.contains(&word));
+    let given: Vec<&str> = given.split_whitespace().collect();
+    let plain = |word: &&str| word.contains('=') && !word.starts_with("real=") && !word.starts_with("word=");
+    (as_written && given.iter().all(plain)).then_some(given)
+}
+
+fn inverse(name: &str, inverse_name: &str) -> Result<String, String> {
+    let bytes = std::fs::read(name).map_err(|error| error.to_string())?;
+    let Inversion { sources, text } = invert_text(name, bytes, inverse_name, &Disk);
+    text.map_err(|diagnostics| render(&sources, &diagnostics, false))
+}
+
+fn load(name: &str, text: String) -> Result<Arc<Program>, String> {
+    let assembly = assemble(name, text.into_bytes(), &Disk);
+    let flawless = assembly.diagnostics.iter().all(|d| d.severity < Severity::Warning);
+    let module = assembly.module.filter(|_| flawless);
+    let module = module.ok_or_else(|| render(&assembly.sources, &assembly.diagnostics, false))?;
+    Program::new(module, 0).map(Arc::new).map_err(|violations| format!("{violations:?}"))
+}
+
+fn is_undone(program: &Arc<Program>, inverse: &Arc<Program>, given: &[&str]) -> Result<(), String> {
+    let mut machine = Machine::at_begin(Arc::clone(program));
+    give(&mut machine, given)?;
+    let start = machine.state().clone();
+    finish(&mut machine)?;
+    let mut way_back = Machine::at_begin(Arc::clone(inverse));
+    hand_over(&machine, &mut way_back);
+    finish(&mut way_back)?;
+    compare(program, &start, &way_back)
+}
+
+fn give(machine: &mut Machine, given: &[&str]) -> Result<(), String> {
+    let program = Arc::clone(machine.program());
+    for word in given {
+        let (name, values) = word.split_once('=').ok_or("no value")?;
+        let texts: Vec<&str> = values.split(',').collect();
+        if name == "tape" {
+            let entries: Result<Vec<TapeEntry>, _> =
+                texts.iter().rev().map(|text| program.parse_entry(text)).collect();
+            machine.state_mut().input = entries.map_err(|error| error.to_string())?;
+        } else {
+            let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
+            program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+fn finish(machine: &mut Machine) -> Result<(), String> {
+    loop {
+        match machine.run(Travel::Forward, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
+            Stop::Bound => break,
+            Stop::Budget => return Err("it does not end".into()),
+            Stop::Shown { .. } => {}
+        }
+    }
+    let garbage = machine.program().garbage(machine.state(), Travel::Forward);
+    if garbage.is_empty() { Ok(()) } else { Err(format!("garbage: {garbage:?}")) }
+}
+
+/// Gives the inverse what the program made. What was written last is read first: the top of an
+/// input tape, like that of an output tape, is its last entry.
+fn hand_over(from: &Machine, to: &mut Machine) {
+    let program = Arc::clone(to.program());
+    for (number, global) in program.module().globals.iter().enumerate() {
+        if matches!(global.role, Role::In | Role::InOut) {
+            copy(from, number, to);
+        }
+    }
+    to.state_mut().input.clone_from(&from.state().output);
+}
+
+/// Both programs declare the same cells in the same order.
+fn copy(from: &Machine, number: usize, to: &mut Machine) {
+    let pairs: Vec<(usize, usize)> = from.program().cells(number).zip(to.program().cells(number)).collect();
+    for (source, target) in pairs {
+        match from.program().module().globals[number].class {
+            Class::Int => to.state_mut().ints[target] = from.state().ints[source],
+            Class::Real => to.state_mut().reals[target] = from.state().reals[source],
+        }
+    }
+}
+
+/// Everything the program was given is there again: bit for bit, or within a float's tolerance.
+fn compare(program: &Program, start: &State, end: &Machine) -> Result<(), String> {
+    let real = &program.module().real;
+    let tolerance = if real.is_exact() { 0.0 } else { program.module().tolerance() };
+    for (number, global) in program.module().globals.iter().enumerate() {
+        let given = program.read(start, number);
+        let found = end.program().read(end.state(), number);
+        let same = |(a, b): (&Value, &Value)| {
+            a == b || (program.approximate(*a) - program.approximate(*b)).abs() <= tolerance
+        };
+        if given.len() != found.len() || !given.iter().zip(&found).all(same) {
+            return Err(format!("`{}` was {given:?} and is {found:?}", global.name));
+        }
+    }
+    if start.input != end.state().output || !end.state().input.is_empty() {
+        return Err(format!("the tape was {:?} and is {:?}", start.input, end.state().output));
+    }
+    Ok(())
+}
