@@ -76,7 +76,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
     /// Stop after so many steps in each direction, with exit code 5
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     /// Print what the run took: steps, time, memory, erased bits
     #[arg(long)]

@@ -132,10 +132,7 @@ impl<'l> Verdict<'l> {
         if let Some(place) = self.use_of(violation.site) {
             diagnostic = diagnostic.with(place, "in this use of a macro");
         }
-        match &violation.help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        }
+        diagnostic.help_if(violation.help.as_ref())
     }
 
     fn place(&self, site: Site) -> Span {

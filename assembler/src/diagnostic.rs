@@ -59,6 +59,15 @@ impl Diagnostic {
         self.help = Some(help.into());
         self
     }
+
+    /// Adds the cure, if one is known.
+    #[must_use]
+    pub fn help_if(self, help: Option<impl Into<String>>) -> Diagnostic {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
 }
 
 /// Puts diagnostics in the order in which one reads the files.

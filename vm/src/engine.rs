@@ -4,10 +4,11 @@ use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals, Wide};
 
 use crate::history::{History, NoHistory, Residues};
-use crate::interp::{Stop, Travel, run};
+use crate::interp::run;
 use crate::program::Program;
 use crate::state::State;
 use crate::trap::Trap;
+use crate::travel::{Stop, Travel};
 
 /// Runs an expression with the number system for reals that a module has chosen.
 macro_rules! with_reals {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::engine::execute;
 use crate::history::Residues;
-use crate::interp::{Stop, Travel};
 use crate::program::Program;
 use crate::state::{Counters, Frame, State};
 use crate::trap::Trap;
+use crate::travel::{Stop, Travel};
 use crate::values;
 
 /// A running program. Cloning it clones the whole run.

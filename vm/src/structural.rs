@@ -9,11 +9,14 @@ use reviver_isa::verify::MAX_CELLS;
 
 use crate::address::{Scope, overlap};
 use crate::history::History;
-use crate::interp::{Journal, Run, Stop, Travel, effective_direction, vacant};
+use crate::interp::{Run, effective_direction};
+use crate::journal::Journal;
 use crate::op::{CallSite, Kind, Op};
 use crate::program::FORWARD;
+use crate::rare::vacant;
 use crate::state::{CallRecord, Frame, Reference, State, TapeEntry};
 use crate::trap::Cause;
+use crate::travel::{Stop, Travel};
 
 /// A value on its way between a cell and a stack or tape.
 #[derive(Clone, Copy)]

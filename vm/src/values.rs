@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, RealSystem, Role, Values, Word};
+use reviver_isa::module::{Global, Module, RealSystem, Role, Values, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use thiserror::Error;
 
 use crate::engine::with_reals;
-use crate::interp::Travel;
-use crate::program::{Program, literal_bits};
+use crate::program::Program;
 use crate::state::{State, TapeEntry};
+use crate::travel::Travel;
 
 /// One cell's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -385,4 +385,9 @@ mod tests {
         assert_eq!(real_digits("-0b11"), "-3");
         assert_eq!(real_digits("_1"), "_1");
     }
+}
+
+/// The bits of a literal in the module's number system; a verified literal has some.
+pub(crate) fn literal_bits(module: &Module, value: f64) -> u64 {
+    with_reals!(module.real, |reals| reals.literal(value).map_or(0, |cell| reals.to_bits(cell)))
 }

@@ -13,35 +13,77 @@
 //! END:    from  …, lo >= hi
 //! ```
 //!
-//! `reversed` is the mirror image of this, with the body as it is written.
+//! `reversed` is the mirror image of this, with the body as it is written. A bound that is a cell
+//! plus or minus a constant is computed before the loop, and uncomputed behind it.
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{BlockKind, Passing, Shape};
 use reviver_isa::update::{self, Update};
 
 use super::Lowering;
+use super::constant::Number;
 use super::instruction::Test;
 use super::scope::{Kind, Local, Meaning};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, For};
 
+/// The frame's name for bounds that are computed.
+const BOUND: &str = "bound";
+
 /// A resolved loop.
 struct Counted {
     counter: u32,
-    /// The first value and the bound, in the direction of travel; `end` is not a value of `for`.
-    start: Operand,
-    end: Operand,
+    lo: Bound,
+    hi: Bound,
     step: u32,
     reversed: bool,
-    may_be_empty: bool,
+}
+
+struct Bound {
+    value: Operand,
+    sum: Option<Sum>,
+    span: Span,
+}
+
+/// A bound that is a cell plus a constant: the variable that holds it, and what it is made of.
+struct Sum {
+    variable: u32,
+    cell: Operand,
+    offset: Operand,
+}
+
+impl Bound {
+    /// What the body must not change.
+    fn kept(&self) -> &Operand {
+        self.sum.as_ref().map_or(&self.value, |sum| &sum.cell)
+    }
 }
 
 impl Counted {
     fn counter(&self) -> Operand {
         Operand::Place(Place::scalar(Base::Frame(self.counter)))
+    }
+
+    /// Where the counter begins, in the direction of travel.
+    fn start(&self) -> &Operand {
+        if self.reversed { &self.hi.value } else { &self.lo.value }
+    }
+
+    /// Where the counter ends.
+    fn end(&self) -> &Operand {
+        if self.reversed { &self.lo.value } else { &self.hi.value }
+    }
+
+    fn bounds(&self) -> [&Bound; 2] {
+        [&self.lo, &self.hi]
+    }
+
+    fn may_be_empty(&self) -> bool {
+        !matches!((&self.lo.value, &self.hi.value), (Operand::Int(lo), Operand::Int(hi)) if lo < hi)
     }
 
     /// The counter compared with a bound, in the direction of travel.
@@ -56,34 +98,54 @@ impl Counted {
 
     /// `lo >= hi`
     fn is_empty(&self) -> Test {
-        let (lo, hi) = if self.reversed { (&self.end, &self.start) } else { (&self.start, &self.end) };
-        Test::compare(Order::Ge, lo.clone(), hi.clone())
+        Test::compare(Order::Ge, self.lo.value.clone(), self.hi.value.clone())
     }
 }
 
 impl Lowering<'_> {
     pub(super) fn for_statement(&mut self, tree: &For) {
         let counted = self.counted(tree);
+        counted.bounds().into_iter().for_each(|bound| self.compute_bound(bound));
         let block = self.code.open(BlockKind::For);
         let start = tree.counter.span;
         let skip =
-            counted.may_be_empty.then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
+            counted.may_be_empty().then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
         self.vacate(counted.counter, start);
-        self.advance(Update::Add, &counted, counted.start.clone(), start);
+        self.advance(Update::Add, &counted, counted.start().clone(), start);
         self.rounds(tree, &counted);
-        self.advance(Update::Sub, &counted, counted.end.clone(), tree.end);
+        self.advance(Update::Sub, &counted, counted.end().clone(), tree.end);
         self.vacate(counted.counter, tree.end);
         if let Some(skip) = skip {
             let end = self.push_branch(Update::From, counted.is_empty(), "rof", tree.end);
             self.code.pair(skip, end);
         }
         self.code.close(block);
+        counted.bounds().into_iter().rev().for_each(|bound| self.uncompute_bound(bound, tree.end));
         self.current.frame.release(&tree.counter.text, counted.counter);
+    }
+
+    fn compute_bound(&mut self, bound: &Bound) {
+        let Some(sum) = &bound.sum else { return };
+        self.vacate(sum.variable, bound.span);
+        self.sum_of_bound(Update::Add, sum, bound.span);
+    }
+
+    fn uncompute_bound(&mut self, bound: &Bound, span: Span) {
+        let Some(sum) = &bound.sum else { return };
+        self.sum_of_bound(Update::Sub, sum, span);
+        self.vacate(sum.variable, span);
+        self.current.frame.release(&BOUND.into(), sum.variable);
+    }
+
+    fn sum_of_bound(&mut self, update: Update, sum: &Sum, span: Span) {
+        let target = Operand::Place(Place::scalar(Base::Frame(sum.variable)));
+        let operands = super::operands([target, sum.cell.clone(), sum.offset.clone()]);
+        self.code.push(update, Function::Sum, operands, Link::None, span);
     }
 
     /// From `TOP` to `BACK`. Going down, the counter moves before the body.
     fn rounds(&mut self, tree: &For, counted: &Counted) {
-        let test = counted.test(Order::Gt, &counted.start);
+        let test = counted.test(Order::Gt, counted.start());
         let top = self.push_branch(Update::From, test, "top", tree.counter.span);
         let step = Operand::Int(i64::from(counted.step));
         if counted.reversed {
@@ -95,7 +157,7 @@ impl Lowering<'_> {
         if !counted.reversed {
             self.advance(Update::Add, counted, step, tree.end);
         }
-        let test = counted.test(Order::Lt, &counted.end);
+        let test = counted.test(Order::Lt, counted.end());
         let back = self.push_branch(Update::Br, test, "next", tree.end);
         self.code.pair(back, top);
     }
@@ -113,18 +175,33 @@ impl Lowering<'_> {
             // It is added to the counter, so it must be a word.
             self.operand(step, Class::Int);
         }
-        self.refuse_missed_end(tree, &lo, &hi, step);
-        let may_be_empty = !matches!((&lo, &hi), (Operand::Int(lo), Operand::Int(hi)) if lo < hi);
+        self.refuse_missed_end(tree, &lo.value, &hi.value, step);
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
         let name: &CompactString = &tree.counter.text;
         let counter = self.current.frame.acquire(name, Class::Int, Shape::Scalar, elsewhere);
-        let (start, end) = if tree.reversed { (hi, lo) } else { (lo, hi) };
-        Counted { counter, start, end, step, reversed: tree.reversed, may_be_empty }
+        Counted { counter, lo, hi, step, reversed: tree.reversed }
     }
 
-    fn bound(&mut self, expression: &Expression) -> Operand {
-        self.operand(expression, Class::Int).unwrap_or(Operand::Int(0))
+    fn bound(&mut self, expression: &Expression) -> Bound {
+        let span = expression.span;
+        let simple =
+            |value: Option<Operand>| Bound { value: value.unwrap_or(Operand::Int(0)), sum: None, span };
+        match self.evaluate(expression) {
+            None => simple(None),
+            Some(Meaning::Sum { base, offset }) => {
+                let offset = self.declared.word_value(Number::int(offset), span, &mut self.report);
+                let offset = Operand::Int(offset.unwrap_or(0));
+                let variable = self.scratch(BOUND, Class::Int);
+                let value = Operand::Place(Place::scalar(Base::Frame(variable)));
+                let cell = Operand::Place(Place::scalar(base));
+                Bound { value, sum: Some(Sum { variable, cell, offset }), span }
+            }
+            Some(meaning) => {
+                let source = self.source_of(meaning, span);
+                simple(source.and_then(|source| self.typed(source, Class::Int, span)))
+            }
+        }
     }
 
     /// The last value must be hit exactly; with constant bounds that can be seen.
@@ -157,13 +234,11 @@ impl Lowering<'_> {
 
     /// The body must change neither the counter nor a bound, where that can be seen.
     fn refuse_changes(&mut self, tree: &For, counted: &Counted, from: u32) {
-        let (lo, hi) =
-            if tree.reversed { (&counted.end, &counted.start) } else { (&counted.start, &counted.end) };
         let counter = counted.counter();
         let kept = [
             (&counter, tree.counter.span, "the counter"),
-            (lo, tree.from.span, "the lower bound"),
-            (hi, tree.to.span, "the upper bound"),
+            (counted.lo.kept(), tree.from.span, "the lower bound"),
+            (counted.hi.kept(), tree.to.span, "the upper bound"),
         ];
         for at in from..self.code.here() {
             let Some(instruction) = self.code.instructions.get(at as usize) else { continue };

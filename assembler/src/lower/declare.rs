@@ -263,13 +263,10 @@ impl<'t> Declared<'t> {
         let message = format!("no procedure `{}`", name.text);
         let diagnostic = Diagnostic::error(message, name.span, "unknown procedure");
         let names = self.procedure_numbers.keys().map(CompactString::as_str);
-        match report.suggest(&name.text, names) {
-            Some(help) => report.fail(diagnostic.help(help)),
-            None if self.macro_numbers.contains_key(&name.text) => {
-                report.fail(diagnostic.help("a macro is used without `call`"))
-            }
-            None => report.fail(diagnostic),
-        }
+        let is_macro = self.macro_numbers.contains_key(&name.text);
+        let macro_help = is_macro.then(|| "a macro is used without `call`".to_owned());
+        let help = macro_help.or_else(|| report.suggest(&name.text, names));
+        report.fail(diagnostic.help_if(help))
     }
 
     /// A macro by its name.
@@ -285,10 +282,8 @@ impl<'t> Declared<'t> {
         }
         let mnemonics = reviver_isa::Update::ALL.iter().map(|u| u.name());
         let names = self.macro_numbers.keys().map(CompactString::as_str).chain(mnemonics);
-        match report.suggest(&name.text, names) {
-            Some(help) => report.fail(diagnostic.help(help)),
-            None => report.fail(diagnostic),
-        }
+        let help = report.suggest(&name.text, names);
+        report.fail(diagnostic.help_if(help))
     }
 
     /// The trees of all procedures but main, in order of their numbers.

@@ -228,8 +228,5 @@ fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Rep
     }
     let visible = labels.defined.keys().filter(|(copy, _)| *copy == half.copy);
     let names: HashSet<&str> = visible.map(|(_, name)| name.as_str()).collect();
-    match report.suggest(name, names.into_iter()) {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
+    diagnostic.help_if(report.suggest(name, names.into_iter()))
 }

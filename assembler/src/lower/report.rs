@@ -7,7 +7,7 @@ use compact_str::CompactString;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::suggest::nearest;
+use crate::suggest::{did_you_mean, nearest};
 
 /// Diagnostics beyond this many are only counted.
 const MOST: usize = 500;
@@ -73,15 +73,11 @@ impl Report {
         name: &str,
         candidates: impl Iterator<Item = &'n str>,
     ) -> Option<String> {
-        // Every name of one letter is near every other.
-        if self.searches >= SEARCHES || name.len() < 2 {
+        if self.searches >= SEARCHES {
             return None;
         }
         self.searches += 1;
-        // Sorted, so that of several names equally near the same one is meant in every run.
-        let mut candidates: Vec<&str> = candidates.collect();
-        candidates.sort_unstable();
-        nearest(name, candidates).map(|meant| format!("did you mean `{meant}`?"))
+        nearest(name, candidates).map(did_you_mean)
     }
 
     /// Everything recorded, with a last word on what was left out.

@@ -77,10 +77,8 @@ impl Lowering<'_> {
             Some(local) => self.report.fail(diagnostic.with(local.span, "this is no `local`")),
             None => {
                 let names = self.current.scopes.names();
-                match self.report.suggest(&name.text, names) {
-                    Some(help) => self.report.fail(diagnostic.help(help)),
-                    None => self.report.fail(diagnostic),
-                }
+                let help = self.report.suggest(&name.text, names);
+                self.report.fail(diagnostic.help_if(help))
             }
         }
     }

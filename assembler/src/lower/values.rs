@@ -139,10 +139,8 @@ impl Declared<'_> {
                     "unknown constant",
                 );
                 let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
-                match report.suggest(name, constants.map(|(name, _)| name.as_str())) {
-                    Some(help) => report.fail(diagnostic.help(help)),
-                    None => report.fail(diagnostic),
-                }
+                let help = report.suggest(name, constants.map(|(name, _)| name.as_str()));
+                report.fail(diagnostic.help_if(help))
             }
         }
     }
@@ -158,9 +156,5 @@ impl Declared<'_> {
 
 /// A constant expression that has no value.
 pub(super) fn refused(problem: Problem, span: Span) -> Diagnostic {
-    let diagnostic = Diagnostic::error(problem.message, span, "here");
-    match problem.help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
+    Diagnostic::error(problem.message, span, "here").help_if(problem.help)
 }

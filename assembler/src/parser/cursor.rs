@@ -7,6 +7,7 @@ use super::{Parse, Parser, Reported};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
+use crate::suggest::did_you_mean;
 use crate::tree::Name;
 
 /// Diagnostics beyond this many are only counted.
@@ -253,5 +254,5 @@ fn meant(character: char) -> Option<String> {
         '¬' => "not",
         _ => return None,
     };
-    Some(format!("did you mean `{wanted}`?"))
+    Some(did_you_mean(wanted))
 }

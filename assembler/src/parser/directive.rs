@@ -9,6 +9,7 @@ use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::source::Span;
+use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{Declaration, Directive, ExpressionKind, Initial, Limit, Name, Node, Parameter, Statement};
 
 impl Parser<'_> {
@@ -37,10 +38,8 @@ impl Parser<'_> {
 
     fn unknown_directive(&mut self, text: &str) -> Parse<Statement> {
         let problem = Diagnostic::error(format!("there is no directive `{text}`"), self.here(), "unknown");
-        self.fail(match words::nearest(text, words::DIRECTIVES.iter().copied()) {
-            Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-            None => problem,
-        })
+        let meant = nearest(text, words::DIRECTIVES.iter().copied());
+        self.fail(problem.help_if(meant.map(did_you_mean)))
     }
 
     fn globals(&mut self, text: &str, place: Span) -> Parse<Directive> {

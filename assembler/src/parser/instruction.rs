@@ -8,6 +8,7 @@ use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
+use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{Call, Expression, Instruction, Local, Name, Operands, Statement};
 
 impl Parser<'_> {
@@ -35,10 +36,10 @@ impl Parser<'_> {
         let (update, function) = text.split_once('.').unwrap_or((text, ""));
         let Some(row) = words::update(update) else {
             let problem = Diagnostic::error(format!("there is no update `{update}`"), place, "unknown");
-            let meant = words::nearest(text, words::mnemonics()).map(String::from).or_else(|| {
-                words::nearest(update, words::mnemonics()).map(|meant| format!("{meant}.{function}"))
-            });
-            return self.fail(hinted(problem, meant));
+            let meant = nearest(text, words::mnemonics())
+                .map(String::from)
+                .or_else(|| nearest(update, words::mnemonics()).map(|meant| format!("{meant}.{function}")));
+            return self.fail(problem.help_if(meant.map(did_you_mean)));
         };
         if row.shape() != Shape::Accumulate {
             let problem = Diagnostic::error(format!("`{update}` takes no function"), place, "one is named");
@@ -49,8 +50,9 @@ impl Parser<'_> {
             None => {
                 let problem =
                     Diagnostic::error(format!("there is no function `{function}`"), place, "unknown");
-                let meant = words::nearest(function, words::functions());
-                self.fail(hinted(problem, meant.map(|meant| format!("{update}.{meant}"))))
+                let meant = nearest(function, words::functions());
+                let meant = meant.map(|meant| did_you_mean(format_args!("{update}.{meant}")));
+                self.fail(problem.help_if(meant))
             }
         }
     }
@@ -174,10 +176,7 @@ impl Parser<'_> {
     fn no_use<T>(&mut self, name: &Name) -> Parse<T> {
         let problem = self.unexpected("`,` or the end of the line");
         let problem = problem.with(name.span, "no instruction, so taken for a macro");
-        self.fail(match words::statement_hint(&name.text) {
-            Some(hint) => problem.help(hint),
-            None => problem,
-        })
+        self.fail(problem.help_if(words::statement_hint(&name.text)))
     }
 
     fn refuse_assignment(&mut self, name: &Name) -> Parse<()> {
@@ -236,7 +235,8 @@ impl Parser<'_> {
         let Some(function) = words::function(text).filter(|f| f.arity() > 0) else {
             let problem =
                 Diagnostic::error(format!("there is no function `{text}`"), self.span(token), "unknown");
-            return self.fail(hinted(problem, words::nearest(text, words::functions())));
+            let meant = nearest(text, words::functions());
+            return self.fail(problem.help_if(meant.map(did_you_mean)));
         };
         let sources = self.parenthesized()?;
         if sources.len() == function.arity() {
@@ -247,13 +247,6 @@ impl Parser<'_> {
         let given = format!("{} given", sources.len());
         let problem = Diagnostic::error(message, self.since(token.start), given);
         self.fail(problem)
-    }
-}
-
-fn hinted(problem: Diagnostic, meant: Option<impl std::fmt::Display>) -> Diagnostic {
-    match meant {
-        Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-        None => problem,
     }
 }
 

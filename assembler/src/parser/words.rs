@@ -9,7 +9,7 @@ use reviver_isa::module::BlockKind;
 use reviver_isa::names::KEYWORDS;
 use reviver_isa::update::{Shape, Update};
 
-use crate::suggest;
+use crate::suggest::{did_you_mean, nearest};
 
 /// Every directive, as written.
 pub(crate) const DIRECTIVES: &[&str] = &[
@@ -86,13 +86,6 @@ pub(super) fn function(name: &str) -> Option<Function> {
     FUNCTIONS.get(name).copied()
 }
 
-/// The candidate that a misspelt word most likely means.
-pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    // No word of the language is as long, and distances take time.
-    const LONGEST: usize = 24;
-    if word.len() > LONGEST { None } else { suggest::nearest(word, candidates) }
-}
-
 /// `did you mean …?` for a word where a statement begins.
 pub(super) fn statement_hint(word: &str) -> Option<String> {
     const OPENERS: [&str; 13] = [
@@ -110,8 +103,7 @@ pub(super) fn statement_hint(word: &str) -> Option<String> {
         "local",
         "delocal",
     ];
-    let meant = foreign(word).or_else(|| nearest(word, mnemonics().chain(OPENERS)))?;
-    Some(format!("did you mean `{meant}`?"))
+    foreign(word).or_else(|| nearest(word, mnemonics().chain(OPENERS))).map(did_you_mean)
 }
 
 /// The mnemonics that a text may use.

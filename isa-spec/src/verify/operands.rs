@@ -29,10 +29,11 @@ impl<'a> Checker<'a> {
             }
         };
         let is_test = matches!(update.shape(), Shape::Condition | Shape::Branch);
-        let function_fits = if update.takes_function() {
-            !is_test || function.is_condition()
-        } else {
-            *function == Function::Copy
+        let function_fits = match (update.takes_function(), is_test) {
+            (true, true) => function.is_condition(),
+            // `always` is a condition and no value: a text can't say `add.always y`.
+            (true, false) => *function != Function::Always,
+            (false, _) => *function == Function::Copy,
         };
         let fits = operands.len() == operand_count && link_fits && function_fits;
         if !fits {

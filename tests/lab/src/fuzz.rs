@@ -76,9 +76,15 @@ fn reassemble(module: &Module) {
     assert!(same, "reassembled it is another program:\n{text}");
 }
 
-/// A module with every value that it leaves out, and without labels, which needn't be of use.
+/// A module with every value that it leaves out, with names that hide no others, and without labels,
+/// which needn't be of use: images may be sloppy there, texts may not.
 fn written_out(module: &Module) -> Module {
     let mut module = Module { structure: Structure::default(), ..module.clone() };
+    for (n, procedure) in module.procedures.iter_mut().enumerate() {
+        let parameters = procedure.parameters.iter_mut().map(|parameter| &mut parameter.name);
+        let variables = procedure.frame.iter_mut().map(|variable| &mut variable.name);
+        parameters.chain(variables).enumerate().for_each(|(m, name)| *name = format!("own${n}_{m}"));
+    }
     for global in &mut module.globals {
         let cells = global.shape.cells() as usize;
         for values in std::iter::once(&mut global.initial).chain(&mut global.default) {

@@ -1,0 +1,476 @@
+//! From instructions to ops: names become offsets, immediates are pooled, and what can't be known
+//! before a step is put apart. Knows one direction at a time; knows no state.
+
+use std::collections::HashMap;
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::{self, Base, Class, Index, Instruction, Link, Operand};
+use reviver_isa::module::{Extent, Module, Passing, Procedure, Shape as Cells};
+use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::{Arithmetic, F64, Wide};
+use reviver_isa::update::{Shape, Update};
+
+use crate::layout::Layout;
+use crate::op::{self, Argument, CallSite, Kind, Op, Place, Spot, Term};
+use crate::program::{BACKWARD, FORWARD};
+use crate::values::literal_bits;
+
+/// A module, resolved.
+pub(crate) struct Resolved {
+    pub layout: Layout,
+    pub code: [Vec<Op>; 2],
+    pub dynamic: Vec<Op>,
+    pub places: Vec<Place>,
+    pub calls: Vec<CallSite>,
+}
+
+/// Resolves a verified module.
+pub(crate) fn resolve(module: &Module) -> Resolved {
+    let mut resolver = Resolver::new(module);
+    let forward: Vec<Op> = (0..module.code.len()).map(|at| resolver.op(at, FORWARD)).collect();
+    let backward: Vec<Op> = (0..module.code.len()).rev().map(|at| resolver.op(at, BACKWARD)).collect();
+    let Resolver { layout, places, calls, .. } = resolver;
+    let mut dynamic = Vec::new();
+    let code = [forward, backward].map(|code| with_landings(with_dynamic(code, &mut dynamic)));
+    Resolved { layout, code, dynamic, places, calls }
+}
+
+/// Lays the module out and turns instructions into ops, pooling immediates and dynamic places.
+struct Resolver<'a> {
+    module: &'a Module,
+    layout: Layout,
+    places: Vec<Place>,
+    place_numbers: HashMap<(u32, instruction::Place), u32>,
+    int_numbers: HashMap<i64, u32>,
+    real_numbers: HashMap<u64, u32>,
+    calls: Vec<CallSite>,
+    call_numbers: HashMap<usize, u32>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(module: &'a Module) -> Resolver<'a> {
+        let layout = Layout::new(module);
+        let mut resolver = Resolver {
+            module,
+            layout,
+            places: Vec::new(),
+            place_numbers: HashMap::new(),
+            int_numbers: HashMap::new(),
+            real_numbers: HashMap::new(),
+            calls: Vec::new(),
+            call_numbers: HashMap::new(),
+        };
+        // Unused operands read the first cell, so there is one.
+        resolver.pool_int(0);
+        resolver.pool_real(0.0);
+        resolver
+    }
+
+    fn op(&mut self, at: usize, direction: usize) -> Op {
+        let instruction = &self.module.code[at];
+        let procedure = self.procedure(at);
+        let update = match direction {
+            FORWARD => instruction.update,
+            _ => instruction.update.inverse(),
+        };
+        let mut op =
+            Op { kind: Kind::Bound, function: instruction.function, flags: 0, extra: 0, a: 0, b: 0, c: 0 };
+        let mut operands = [0u32; 3];
+        for (n, operand) in instruction.operands.iter().enumerate() {
+            let (address, dynamic) = self.operand(procedure, operand);
+            operands[n] = address;
+            op.flags |= if dynamic { op::DYNAMIC[n] } else { 0 };
+        }
+        [op.a, op.b, op.c] = operands;
+        let class = self.target_class(procedure, instruction);
+        (op.kind, op.extra) = self.kind(procedure, instruction, update, class, direction);
+        let form = self.form(procedure, instruction, class);
+        op.flags |= distinctions(update.shape(), class, form, op.function.arity(), op.flags);
+        match &instruction.link {
+            Link::None => {}
+            Link::Partner(partner) => op.c = self.landing(*partner, direction),
+            Link::Calls(_) => op.a = self.call_site(at, procedure, instruction),
+        }
+        op
+    }
+
+    fn procedure(&self, at: usize) -> usize {
+        self.module.procedures.partition_point(|p| (p.exit as usize) < at)
+    }
+
+    /// Behind the partner, in the code of the direction.
+    fn landing(&self, partner: u32, direction: usize) -> u32 {
+        let at_the_partner = match direction {
+            FORWARD => partner,
+            _ => self.module.code.len() as u32 - 1 - partner,
+        };
+        at_the_partner + u32::from(keeps(Rule::LandingsLieBehindThePartner))
+    }
+
+    /// The class of the first operand; sources decide for conditions.
+    fn target_class(&self, procedure: usize, instruction: &Instruction) -> Class {
+        instruction.operands.first().map_or(Class::Int, |operand| self.class(procedure, operand))
+    }
+
+    fn class(&self, procedure: usize, operand: &Operand) -> Class {
+        match operand {
+            Operand::Int(_) | Operand::Mode => Class::Int,
+            Operand::Real(_) => Class::Real,
+            Operand::Place(place) => self.declaration(procedure, place.base).0,
+        }
+    }
+
+    fn declaration(&self, procedure: usize, base: Base) -> (Class, Extent) {
+        let declaration = self.module.declaration(&self.module.procedures[procedure], base);
+        declaration.map_or((Class::Int, Extent::Cells(Cells::Scalar)), |d| (d.class, d.extent))
+    }
+
+    fn kind(
+        &self,
+        procedure: usize,
+        instruction: &Instruction,
+        update: Update,
+        class: Class,
+        direction: usize,
+    ) -> (Kind, u8) {
+        use Class::{Int, Real};
+        let byte = update.byte();
+        let irreversible = !update.is_reversible();
+        let kind = match (update, class) {
+            _ if irreversible && direction == BACKWARD => Kind::Restore,
+            (Update::Add, _)
+            | (Update::Sub, _)
+            | (Update::Xor, _)
+            | (Update::Rol, _)
+            | (Update::Ror, _)
+            | (Update::Overwrite, _)
+            | (Update::Mul, _)
+            | (Update::Div, _) => {
+                let form = self.form(procedure, instruction, class);
+                return (accumulation(update, instruction.function, form), byte);
+            }
+            (Update::Swap, Int) => Kind::SwapInt,
+            (Update::Swap, Real) => Kind::SwapReal,
+            (Update::Neg, Int) => Kind::NegInt,
+            (Update::Neg, Real) => Kind::NegReal,
+            (Update::Not, _) => Kind::NotInt,
+            (Update::Rot, _) => Kind::Rotate,
+            (Update::Irot, _) => Kind::RotateBack,
+            (Update::Assert, Int) => Kind::AssertInt,
+            (Update::Assert, Real) => Kind::AssertReal,
+            (Update::Br, Int) if instruction.function == Function::Always => Kind::Jump,
+            (Update::Br, Int) => Kind::BrInt,
+            (Update::Br, Real) => Kind::BrReal,
+            (Update::From, Int) => Kind::FromInt,
+            (Update::From, Real) => Kind::FromReal,
+            (Update::Vacate, Int) => Kind::VacateInt,
+            (Update::Vacate, Real) => Kind::VacateReal,
+            (Update::Erase, Int) => Kind::EraseInt,
+            (Update::Erase, Real) => Kind::EraseReal,
+            // Calling is the same in both directions: the callee is entered from the near side.
+            (Update::Call | Update::Uncall, _) if instruction.update == Update::Call => Kind::Call,
+            (Update::Call | Update::Uncall, _) => Kind::Uncall,
+            (Update::Exit, _) => Kind::Leave,
+            (Update::Enter, _) => Kind::Bound,
+            (Update::Push, Int) => Kind::PushInt,
+            (Update::Push, Real) => Kind::PushReal,
+            (Update::Pop, Int) => Kind::PopInt,
+            (Update::Pop, Real) => Kind::PopReal,
+            (Update::Read, Int) => Kind::ReadInt,
+            (Update::Read, Real) => Kind::ReadReal,
+            (Update::Unread, Int) => Kind::UnreadInt,
+            (Update::Unread, Real) => Kind::UnreadReal,
+            (Update::Write, Int) => Kind::WriteInt,
+            (Update::Write, Real) => Kind::WriteReal,
+            (Update::Unwrite, Int) => Kind::UnwriteInt,
+            (Update::Unwrite, Real) => Kind::UnwriteReal,
+            (Update::Show, Int) => Kind::ShowInt,
+            (Update::Show, Real) => Kind::ShowReal,
+            (
+                Update::Conj
+                | Update::CallVia
+                | Update::UncallVia
+                | Update::Par
+                | Update::Unpar
+                | Update::GradOn
+                | Update::GradOff,
+                _,
+            ) => Kind::Bound, // refused by `verify`
+        };
+        let extra = match update.shape() {
+            Shape::Condition | Shape::Branch => orderings(instruction.function),
+            _ => byte,
+        };
+        (kind, extra)
+    }
+
+    /// The form in which a verified accumulation applies its function.
+    fn form(&self, procedure: usize, instruction: &Instruction, target: Class) -> Form {
+        let sources: Vec<Class> =
+            instruction.operands.iter().skip(1).map(|operand| self.class(procedure, operand)).collect();
+        let fits = |form: &Form| {
+            form.result() == target && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)
+        };
+        instruction.function.forms().find(fits).unwrap_or(Form::Int)
+    }
+
+    /// The address of an operand, or the number of its place and true.
+    fn operand(&mut self, procedure: usize, operand: &Operand) -> (u32, bool) {
+        match operand {
+            Operand::Int(value) => (self.pool_int(*value), false),
+            Operand::Mode => (self.pool_int(0), false),
+            Operand::Real(value) => (self.pool_real(*value), false),
+            Operand::Place(place) => match self.place(procedure, place) {
+                Place::Scalar(Spot::Absolute(address)) => (address, false),
+                resolved => (self.place_number(procedure, place, resolved), true),
+            },
+        }
+    }
+
+    fn place_number(&mut self, procedure: usize, place: &instruction::Place, resolved: Place) -> u32 {
+        let places = &mut self.places;
+        *self.place_numbers.entry((procedure as u32, place.clone())).or_insert_with(|| {
+            places.push(resolved);
+            places.len() as u32 - 1
+        })
+    }
+
+    fn place(&self, procedure: usize, place: &instruction::Place) -> Place {
+        let base = self.spot(procedure, place.base);
+        let (_, extent) = self.declaration(procedure, place.base);
+        let resolved = match (place.index.as_deref(), extent) {
+            (Some(Index::One(term)), Extent::Cells(cells)) => {
+                Place::Vector { base, length: cells.cells() as u32, term: self.term(procedure, term) }
+            }
+            (Some(Index::One(term)), Extent::Slice) => {
+                Place::Vector { base, length: 0, term: self.term(procedure, term) }
+            }
+            (Some(Index::Two(row, column)), Extent::Cells(Cells::Matrix(rows, columns))) => Place::Matrix {
+                base,
+                rows,
+                columns,
+                row: self.term(procedure, row),
+                column: self.term(procedure, column),
+            },
+            _ => Place::Scalar(base),
+        };
+        constant(resolved)
+    }
+
+    fn spot(&self, procedure: usize, base: Base) -> Spot {
+        match base {
+            Base::Global(n) => Spot::Absolute(self.layout.globals[n as usize]),
+            Base::Frame(n) if procedure == 0 => {
+                let start = match self.module.procedures[0].frame[n as usize].class {
+                    Class::Int => self.layout.main_ints,
+                    Class::Real => self.layout.main_reals,
+                };
+                Spot::Absolute(start + self.layout.frames[0][n as usize])
+            }
+            Base::Frame(n) => {
+                let class = self.module.procedures[procedure].frame[n as usize].class;
+                Spot::Frame(class, self.layout.frames[procedure][n as usize])
+            }
+            Base::Parameter(n) => Spot::Parameter(n),
+        }
+    }
+
+    fn term(&self, procedure: usize, term: &instruction::Term) -> Term {
+        Term { cell: term.cell.map(|base| self.spot(procedure, base)), offset: term.offset }
+    }
+
+    fn pool_int(&mut self, value: i64) -> u32 {
+        let pool = &mut self.layout.pool_ints;
+        let number = *self.int_numbers.entry(value).or_insert_with(|| {
+            pool.push(value);
+            pool.len() as u32 - 1
+        });
+        self.layout.pool_ints_start + number
+    }
+
+    fn pool_real(&mut self, value: f64) -> u32 {
+        let bits = literal_bits(self.module, value);
+        let pool = &mut self.layout.pool_reals;
+        let number = *self.real_numbers.entry(bits).or_insert_with(|| {
+            pool.push(bits);
+            pool.len() as u32 - 1
+        });
+        self.layout.pool_reals_start + number
+    }
+
+    fn call_site(&mut self, at: usize, procedure: usize, instruction: &Instruction) -> u32 {
+        if let Some(&number) = self.call_numbers.get(&at) {
+            return number;
+        }
+        let Link::Calls(calls) = &instruction.link else { return 0 };
+        let Some(call) = calls.first() else { return 0 };
+        let arguments = call.arguments.iter().map(|argument| self.argument(procedure, argument)).collect();
+        let callee = &self.module.procedures[call.procedure as usize];
+        self.calls.push(CallSite {
+            procedure: call.procedure,
+            arguments,
+            distinct: distinct_arguments(callee),
+        });
+        let number = self.calls.len() as u32 - 1;
+        self.call_numbers.insert(at, number);
+        number
+    }
+
+    fn argument(&mut self, procedure: usize, argument: &instruction::Argument) -> Argument {
+        let slice = match argument {
+            instruction::Argument::Scalar(Operand::Place(place)) => {
+                return Argument::Cell(self.place(procedure, place));
+            }
+            instruction::Argument::Scalar(operand) => {
+                return Argument::Cell(Place::Scalar(Spot::Absolute(self.operand(procedure, operand).0)));
+            }
+            instruction::Argument::Slice(slice) => slice,
+        };
+        let base = self.spot(procedure, slice.base);
+        let (_, extent) = self.declaration(procedure, slice.base);
+        let length = match extent {
+            Extent::Cells(cells) => cells.cells() as u32,
+            Extent::Slice => 0,
+        };
+        let (rows, columns) = match extent {
+            Extent::Cells(Cells::Matrix(rows, columns)) => (rows, columns),
+            _ => (1, length),
+        };
+        match &slice.range {
+            instruction::Range::Whole => Argument::Whole { base, length },
+            instruction::Range::Span { from, to, step } => Argument::Span {
+                base,
+                length,
+                from: self.term(procedure, from),
+                to: self.term(procedure, to),
+                step: *step,
+            },
+            instruction::Range::Row(row) => {
+                Argument::Row { base, rows, columns, row: self.term(procedure, row) }
+            }
+            instruction::Range::Column(column) => {
+                Argument::Column { base, rows, columns, column: self.term(procedure, column) }
+            }
+        }
+    }
+}
+
+/// Takes instructions with dynamic operands out of the loop's sight, so that it need not ask.
+fn with_dynamic(mut code: Vec<Op>, dynamic: &mut Vec<Op>) -> Vec<Op> {
+    for op in &mut code {
+        let is_dynamic = op.flags & op::ANY_DYNAMIC != 0;
+        match op.kind {
+            _ if !is_dynamic => {}
+            Kind::BrInt => op.kind = Kind::BrDynamic,
+            Kind::FromInt => op.kind = Kind::FromDynamic,
+            Kind::BrReal => {
+                op.kind = Kind::BrDynamic;
+                op.extra |= op::OF_REALS;
+            }
+            Kind::FromReal => {
+                op.kind = Kind::FromDynamic;
+                op.extra |= op::OF_REALS;
+            }
+            kind if kind.is_data() => {
+                let number = dynamic.len() as u32;
+                dynamic.push(*op);
+                *op = Op { kind: Kind::Dynamic, a: number, ..*op };
+            }
+            _ => {}
+        }
+    }
+    code
+}
+
+/// Notes on each jumping half how its partner's condition is tested.
+fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
+    for at in 0..code.len() {
+        let op = code[at];
+        if matches!(op.kind, Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrDynamic) {
+            let join = code[op.c as usize - 1];
+            code[at].flags |= match join {
+                Op { function: Function::Always, .. } => op::LANDS_ALWAYS,
+                Op { kind: Kind::FromInt, .. } => op::LANDS_ON_INTS,
+                _ => 0,
+            };
+        }
+    }
+    code
+}
+
+fn accumulation(update: Update, function: Function, form: Form) -> Kind {
+    match (update, function, form) {
+        (Update::Add, Function::Copy, Form::Int) => Kind::AddIntCopy,
+        (Update::Sub, Function::Copy, Form::Int) => Kind::SubIntCopy,
+        (Update::Xor, Function::Copy, Form::Int) => Kind::XorIntCopy,
+        (Update::Add, Function::Copy, Form::Real) => Kind::AddRealCopy,
+        (Update::Sub, Function::Copy, Form::Real) => Kind::SubRealCopy,
+        (Update::Add, Function::Mul, Form::Real) => Kind::AddRealMul,
+        (Update::Sub, Function::Mul, Form::Real) => Kind::SubRealMul,
+        (_, _, Form::Int) => Kind::IntFromInts,
+        (_, _, Form::RealsToInt) => Kind::IntFromReals,
+        (_, _, Form::Real) => Kind::RealFromReals,
+        (_, _, Form::RealInt) => Kind::RealFromRealInt,
+        (_, _, Form::IntsToReal) => Kind::RealFromInts,
+    }
+}
+
+/// The orderings of two sources under which a comparison holds, found by asking its row.
+fn orderings(function: Function) -> u8 {
+    let words = Arithmetic { words: Wide, reals: F64 };
+    let holds = |a, b, bit| if function.int(&words, a, b) == Ok(1) { bit } else { 0 };
+    holds(0, 1, op::BELOW) | holds(0, 0, op::EQUAL) | holds(1, 0, op::ABOVE)
+}
+
+/// Which operands must be told apart at each step, because some address is not known before.
+fn distinctions(shape: Shape, class: Class, form: Form, arity: usize, dynamic: u8) -> u8 {
+    if dynamic & op::ANY_DYNAMIC == 0 {
+        return 0; // `verify` has compared the addresses
+    }
+    let when = |applies: bool, flag: u8| if applies { flag } else { 0 };
+    let index = when(class == Class::Int, op::NO_INDEX_A);
+    let like_target = |n: usize| arity > n && form.source(n) == class;
+    match shape {
+        Shape::Accumulate => {
+            index | when(like_target(0), op::DISTINCT_AB) | when(like_target(1), op::DISTINCT_AC)
+        }
+        Shape::Single => index,
+        Shape::Exchange => index | when(class == Class::Int, op::NO_INDEX_B),
+        Shape::Rotate => op::DISTINCT_AB | op::DISTINCT_AC | op::DISTINCT_BC,
+        _ => 0,
+    }
+}
+
+/// A place whose indices are all constants is a scalar.
+fn constant(place: Place) -> Place {
+    let at = |base: Spot, offset: i64| match base {
+        Spot::Absolute(base) => Some(Place::Scalar(Spot::Absolute(base + offset as u32))),
+        Spot::Frame(class, base) => Some(Place::Scalar(Spot::Frame(class, base + offset as u32))),
+        Spot::Parameter(_) => None,
+    };
+    let folded = match place {
+        Place::Vector { base, term: Term { cell: None, offset }, .. } => at(base, offset),
+        Place::Matrix {
+            base,
+            columns,
+            row: Term { cell: None, offset: row },
+            column: Term { cell: None, offset: column },
+            ..
+        } => at(base, row * i64::from(columns) + column),
+        _ => None,
+    };
+    folded.unwrap_or(place)
+}
+
+fn distinct_arguments(callee: &Procedure) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    for (n, b) in callee.parameters.iter().enumerate() {
+        for (m, a) in callee.parameters.iter().enumerate().take(n) {
+            let both_in = a.passing == Passing::In && b.passing == Passing::In;
+            if a.class == b.class && !both_in {
+                pairs.push((m as u32, n as u32));
+            }
+        }
+    }
+    pairs
+}
