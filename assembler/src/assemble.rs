@@ -11,6 +11,7 @@ use reviver_isa::verify::{Site, Violation, verify};
 use crate::diagnostic::{Diagnostic, Severity, in_order};
 use crate::files::Files;
 use crate::include::load;
+use crate::lint::lint;
 use crate::lower::{Lowered, lower};
 use crate::places;
 use crate::source::{Sources, Span};
@@ -56,12 +57,13 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     }
     record_lines(&mut lowered, &sources);
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
-    in_order(&mut diagnostics);
-    let Lowered { module, spans, .. } = lowered;
+    let Lowered { module, spans, globals, procedures, .. } = lowered;
     let mut assembly = Assembly { sources, module: None, diagnostics, spans };
     if !assembly.has_errors() {
+        assembly.diagnostics.extend(lint(&module, &globals, &procedures));
         assembly.module = Some(module);
     }
+    in_order(&mut assembly.diagnostics);
     assembly
 }
 

@@ -13,6 +13,7 @@ pub mod image;
 mod include;
 pub mod invert;
 pub mod lexer;
+mod lint;
 mod lower;
 pub mod parser;
 mod places;

@@ -107,8 +107,8 @@ impl Scope<'_> {
     #[inline(always)]
     fn term(&self, term: Term, ints: &[i64]) -> i64 {
         match term.cell {
-            // An index beyond the 64-bit integers is out of bounds like any other.
-            Some(spot) => ints[self.spot(spot, ints)].saturating_add(term.offset),
+            // Verified offsets are so small that a sum which wraps is outside of every array.
+            Some(spot) => ints[self.spot(spot, ints)].wrapping_add(term.offset),
             None => term.offset,
         }
     }

@@ -238,7 +238,8 @@ fn for_visits_its_values_both_ways() {
 #[test]
 fn bounds_may_be_cells_plus_constants() {
     let pairs = ".inout n, s\nfor i in 0..n\n for j in i+1..n+1\n  add.mul s, i, j\n rof\nrof\n";
-    let down = ".inout n, s\nfor i in 0..n reversed\n for j in i+1..1+n reversed\n  add.mul s, i, j\n rof\nrof\n";
+    let down =
+        ".inout n, s\nfor i in 0..n reversed\n for j in i+1..1+n reversed\n  add.mul s, i, j\n rof\nrof\n";
     there_and_back(pairs, &["n"]);
     for n in 0..5_i64 {
         let expected: i64 = (0..n).flat_map(|i| (i + 1..=n).map(move |j| i * j)).sum();

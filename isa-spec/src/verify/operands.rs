@@ -6,6 +6,10 @@ use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, 
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
 use crate::update::{Over, Shape};
 
+/// The greatest offset of an index: beyond all arrays, and so small that a sum of a cell and an offset
+/// that wraps can't come back into one.
+const MAX_OFFSET: u64 = 1 << 62;
+
 impl<'a> Checker<'a> {
     /// The number of operands, the function and the link are those of the update's shape.
     pub(super) fn form(&mut self, at: u32, instruction: &'a Instruction) -> bool {
@@ -136,6 +140,10 @@ impl<'a> Checker<'a> {
             }
             return true;
         };
+        if term.offset.unsigned_abs() > MAX_OFFSET {
+            self.report(site, format!("the offset {} is beyond every array", term.offset));
+            return false;
+        }
         let sound = self.declaration(procedure, cell).is_some_and(|declaration| {
             declaration.class == Class::Int && declaration.extent == Extent::Cells(Cells::Scalar)
         });
