@@ -3,8 +3,6 @@
 //! Judges the program's own file only: a library need not be used up. Knows no rule whose breach
 //! is an error.
 
-use std::collections::HashSet;
-
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
 use reviver_isa::update::Update;
@@ -16,14 +14,17 @@ use crate::source::{FileId, Span};
 pub(crate) fn lint(module: &Module, globals: &[Span], procedures: &[Span]) -> Vec<Diagnostic> {
     let used = Used::by(module);
     let mut warnings = Vec::new();
-    for ((number, global), place) in (0..).zip(&module.globals).zip(globals) {
-        if is_own(*place) && !used.globals.contains(&number) {
+    for ((global, used), place) in module.globals.iter().zip(used.globals).zip(globals) {
+        if is_own(*place) && !used {
             let message = format!("nothing uses the cell `{}`", global.name);
             warnings.push(Diagnostic::warning(message, *place, "declared here"));
         }
     }
-    for ((number, procedure), place) in (0..).zip(&module.procedures).zip(procedures).skip(1) {
-        if is_own(*place) && !used.any_procedure && !used.procedures.contains(&number) {
+    if used.any_procedure {
+        return warnings;
+    }
+    for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
+        if is_own(*place) && !used {
             let message = format!("nothing calls the procedure `{}`", procedure.name);
             warnings.push(Diagnostic::warning(message, *place, "defined here"));
         }
@@ -36,32 +37,36 @@ fn is_own(place: Span) -> bool {
 }
 
 /// What the code of a module names.
-#[derive(Default)]
 struct Used {
-    globals: HashSet<u32>,
-    procedures: HashSet<u32>,
+    globals: Vec<bool>,
+    procedures: Vec<bool>,
     /// An indirect call may mean any procedure.
     any_procedure: bool,
 }
 
 impl Used {
     fn by(module: &Module) -> Used {
-        let mut used = Used::default();
+        let mut used = Used {
+            globals: vec![false; module.globals.len()],
+            procedures: vec![false; module.procedures.len()],
+            any_procedure: false,
+        };
         module.code.iter().for_each(|instruction| used.instruction(instruction));
-        used.procedures.extend(module.procedures.iter().filter_map(|procedure| procedure.rule));
+        let rules = module.procedures.iter().filter_map(|procedure| procedure.rule);
+        rules.for_each(|rule| mark(&mut used.procedures, rule));
         used
     }
 
     fn instruction(&mut self, instruction: &Instruction) {
         instruction.operands.iter().for_each(|operand| self.operand(operand));
-        self.any_procedure |= instruction.update == Update::CallVia;
+        self.any_procedure |= matches!(instruction.update, Update::CallVia | Update::UncallVia);
         if let Link::Calls(calls) = &instruction.link {
             calls.iter().for_each(|call| self.call(call));
         }
     }
 
     fn call(&mut self, call: &Call) {
-        self.procedures.insert(call.procedure);
+        mark(&mut self.procedures, call.procedure);
         for argument in &call.arguments {
             match argument {
                 Argument::Scalar(operand) => self.operand(operand),
@@ -91,7 +96,13 @@ impl Used {
 
     fn base(&mut self, base: Base) {
         if let Base::Global(number) = base {
-            self.globals.insert(number);
+            mark(&mut self.globals, number);
         }
+    }
+}
+
+fn mark(list: &mut [bool], number: u32) {
+    if let Some(used) = list.get_mut(number as usize) {
+        *used = true;
     }
 }

@@ -272,7 +272,7 @@ fn what_nothing_uses_is_a_warning() {
     let files = Memory::new().with("lib.rasm", ".var w\n.proc q(inout a)\n\tadd a, 1\n.end\n");
     let text = ".include \"lib.rasm\"\n.in x, y\n.var i, A[4]\n.proc p(inout a)\n\tcall q(a)\n.end\n\
                 .proc lonely()\n\tcall p(A[i+1])\n.end\n\tadd y, 1\n";
-    let assembly = assemble("main.rasm", text.into(), &files);
+    let assembly = reviver_assembler::assemble::assemble("main.rasm", text.into(), &files);
     assert!(assembly.module.is_some());
     let said: Vec<&str> = assembly.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(said, ["nothing uses the cell `x`", "nothing calls the procedure `lonely`"]);
