@@ -122,7 +122,7 @@ fn inverse_directive(directive: &Directive) -> Directive {
 fn stays(body: &Body) -> bool {
     let mut taped = false;
     visit(body, &mut |node| taped |= uses_tape(node));
-    !taped && body.iter().all(|node| node_stays(node))
+    !taped && body.iter().all(node_stays)
 }
 
 fn node_stays(node: &Node) -> bool {

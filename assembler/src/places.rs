@@ -23,22 +23,9 @@ fn search(body: &Body, wanted: &HashSet<Span>, found: &mut HashMap<Span, Vec<Spa
             }
             continue;
         }
-        for inner in bodies(&node.statement).into_iter().flatten() {
+        for inner in node.statement.bodies() {
             search(inner, wanted, found);
         }
-    }
-}
-
-/// The bodies inside of a statement.
-fn bodies(statement: &Statement) -> [Option<&Body>; 2] {
-    match statement {
-        Statement::If(tree) => [Some(&tree.then), tree.otherwise.as_ref()],
-        Statement::Loop(tree) => [Some(&tree.first), tree.again.as_ref()],
-        Statement::For(tree) => [Some(&tree.body), None],
-        Statement::Compute(tree) => [Some(&tree.body), Some(&tree.apply)],
-        Statement::Procedure(tree) => [Some(&tree.body), None],
-        Statement::Macro(tree) => [Some(&tree.body), None],
-        _ => [None, None],
     }
 }
 
