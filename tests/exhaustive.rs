@@ -210,7 +210,9 @@ fn assert_on_every_state() {
 /// Every `br` with every `from`: a step over it, from either side, is undone or changes nothing.
 #[test]
 fn branch_pairs_on_every_state() {
-    for (entry, exit) in comparisons().into_iter().flat_map(|a| comparisons().into_iter().map(move |b| (a, b))) {
+    for (entry, exit) in
+        comparisons().into_iter().flat_map(|a| comparisons().into_iter().map(move |b| (a, b)))
+    {
         let text = format!(".word 8\n.inout a, b\nx: br y, a {entry} b\nneg a\ny: from x, a {exit} b\n");
         let mut cells = Cells::new(&text, &["a".into(), "b".into()]);
         let begin = cells.machine.state().position;

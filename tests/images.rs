@@ -8,9 +8,9 @@ use reviver_assembler::files::Disk;
 use reviver_assembler::image;
 use reviver_lab::campaign::{programs, subject};
 use reviver_lab::damage::{flipped, resealed_image, resealed_state};
+use reviver_lab::fuzz;
 use reviver_lab::rng::Rng;
 use reviver_lab::run::travel;
-use reviver_lab::fuzz;
 use reviver_lab::subject::{Subject, load};
 use reviver_vm::{Travel, checkpoint};
 
@@ -21,7 +21,8 @@ const EVERY_BIT: usize = 64 << 10;
 fn shipped() -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "rasm")).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|e| e == "rasm")).collect();
     paths.sort();
     assert!(!paths.is_empty());
     paths.into_iter().map(|path| (path.display().to_string(), image_of(&path))).collect()

@@ -24,7 +24,8 @@ fn to_the_bound(machine: &mut Machine, travel: Travel) {
 
 #[test]
 fn steps_allocate_nothing() {
-    for (name, inputs) in [("fib", [("n", "200000")].as_slice()), ("leapfrog", &[]), ("matrix_product", &[])] {
+    for (name, inputs) in [("fib", [("n", "200000")].as_slice()), ("leapfrog", &[]), ("matrix_product", &[])]
+    {
         let mut machine = machine(name, inputs);
         let counted = allocation_counter::measure(|| {
             to_the_bound(&mut machine, Travel::Forward);

@@ -177,7 +177,8 @@ impl<'a> Expectation<'a> {
         if !found.contains(message) {
             return Err(format!("the trap says \"{found}\""));
         }
-        go(&mut machine, self.travel().reversed()).map_err(|trap| format!("trap on the way back: {trap:?}"))?;
+        go(&mut machine, self.travel().reversed())
+            .map_err(|trap| format!("trap on the way back: {trap:?}"))?;
         if drift::same(&first, machine.state()) { Ok(()) } else { Err("the start did not come back".into()) }
     }
 
@@ -252,7 +253,8 @@ impl<'a> Expectation<'a> {
                 }
                 Some(("tape", expected)) => equal("tape", &tape(machine, self.back), expected)?,
                 Some((name, expected)) => {
-                    let found: Vec<String> = values(machine, name)?.iter().map(|&v| program.text(v)).collect();
+                    let found: Vec<String> =
+                        values(machine, name)?.iter().map(|&v| program.text(v)).collect();
                     equal(name, &found.join(","), expected)?;
                 }
                 None if ["drifts", "unrestored"].contains(word) => {}
@@ -289,7 +291,8 @@ fn real_system(text: &str, own: RealSystem) -> Result<RealSystem, String> {
 }
 
 fn give_tape(program: &Program, machine: &mut Machine, values: &str, back: bool) -> Result<(), String> {
-    let entries: Result<Vec<TapeEntry>, _> = values.split(',').map(|text| program.parse_entry(text)).collect();
+    let entries: Result<Vec<TapeEntry>, _> =
+        values.split(',').map(|text| program.parse_entry(text)).collect();
     let mut entries = entries.map_err(|error| error.to_string())?;
     if back {
         machine.state_mut().output = entries;

@@ -1,6 +1,7 @@
 //! Includes: the files of a program are loaded first, then their trees are spliced into one.
 //!
-//! A file counts once, however often and from wherever it is included; so cycles end by themselves.
+//! A file counts once, however often and from wherever it is included. A file that includes itself,
+//! directly or through others, is an error.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,13 +23,15 @@ pub(crate) struct Loaded {
     trees: Vec<Body>,
     /// What each include means, by the place of its path.
     targets: HashMap<Span, FileId>,
+    /// The files that are being loaded, the outermost first, and where each was included.
+    open: Vec<(FileId, Option<Span>)>,
 }
 
 /// Loads a program and the files that it includes.
 pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
     let mut loaded = Loaded::default();
     match loaded.sources.add_bytes(name, bytes) {
-        Ok(file) => loaded.parse(file, 0, files),
+        Ok(file) => loaded.parse(file, None, files),
         Err(diagnostic) => loaded.broken(*diagnostic),
     }
     loaded
@@ -36,15 +39,17 @@ pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
 
 impl Loaded {
     /// Parses the file that was added last, then loads what it includes.
-    fn parse(&mut self, file: FileId, depth: usize, files: &dyn Files) {
+    fn parse(&mut self, file: FileId, place: Option<Span>, files: &dyn Files) {
         let (tree, diagnostics) = parse(&self.sources, file);
         self.diagnostics.extend(diagnostics);
         let includes: Vec<(String, Span)> =
             tree.iter().filter_map(include).map(|(path, place)| (path.to_owned(), place)).collect();
         self.trees.push(tree);
+        self.open.push((file, place));
         for (path, place) in includes {
-            self.include(&path, place, depth + 1, files);
+            self.include(&path, place, files);
         }
+        self.open.pop();
     }
 
     /// A file without a tree: its bytes are no text.
@@ -53,8 +58,8 @@ impl Loaded {
         self.diagnostics.push(diagnostic);
     }
 
-    fn include(&mut self, path: &str, place: Span, depth: usize, files: &dyn Files) {
-        if depth > DEEPEST {
+    fn include(&mut self, path: &str, place: Span, files: &dyn Files) {
+        if self.open.len() > DEEPEST {
             let message = format!("includes nest more than {DEEPEST} deep");
             self.diagnostics.push(Diagnostic::error(message, place, "included here"));
             return;
@@ -70,15 +75,27 @@ impl Loaded {
         };
         if let Some(file) = self.sources.find(&name) {
             self.targets.insert(place, file);
+            self.refuse_cycle(file, place);
             return;
         }
         match self.sources.add_bytes(name, bytes) {
             Ok(file) => {
                 self.targets.insert(place, file);
-                self.parse(file, depth, files);
+                self.parse(file, Some(place), files);
             }
             Err(diagnostic) => self.broken(diagnostic.with(place, "included here")),
         }
+    }
+
+    /// Reports a file that is included while it is being loaded, and the way that led there.
+    fn refuse_cycle(&mut self, file: FileId, place: Span) {
+        let Some(start) = self.open.iter().position(|(open, _)| *open == file) else { return };
+        let message = format!("`{}` includes itself", self.sources.name(file));
+        let mut diagnostic = Diagnostic::error(message, place, "included here again");
+        for (_, place) in self.open.iter().skip(start + 1) {
+            diagnostic = place.iter().fold(diagnostic, |d, place| d.with(*place, "on the way through this"));
+        }
+        self.diagnostics.push(diagnostic.help("move what both files need into a third one"));
     }
 
     /// Every file and its tree.

@@ -49,7 +49,10 @@ pub fn leapfrog() {
         r -= s.sqrt();
         s -= y * y;
         s -= x * x;
-        assert!(g.abs() <= 1e-9 && c.abs() <= 1e-9 && r.abs() <= 1e-9 && s.abs() <= 1e-9, "ancillas are vacant");
+        assert!(
+            g.abs() <= 1e-9 && c.abs() <= 1e-9 && r.abs() <= 1e-9 && s.abs() <= 1e-9,
+            "ancillas are vacant"
+        );
         x += half * vx;
         y += half * vy;
         i += 1;

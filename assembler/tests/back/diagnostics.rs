@@ -214,7 +214,7 @@ fn declarations_alone_are_a_program() {
 fn a_file_included_twice_counts_once() {
     let files = Memory::new()
         .with("lib/a.rasm", ".include \"b.rasm\"\n.proc a(inout x)\n\tadd x, 1\n.end\n")
-        .with("lib/b.rasm", ".include \"../lib/a.rasm\"\n.inout shared\n");
+        .with("lib/b.rasm", ".inout shared\n");
     let text = ".include \"lib/a.rasm\"\n.include \"lib/b.rasm\"\n\tcall a(shared)\n";
     let assembly = assembly_of(text, &files);
     assert!(assembly.module.is_some(), "{:?}", assembly.diagnostics);

@@ -9,7 +9,10 @@ pub const ALL: &[(&str, &str)] = &[
     ("an assertion that fails", ".inout a = 3\nadd a, 1\nassert a == 3\nadd a, 1\n"),
     ("an assertion of reals that fails", ".inout x: real = 0.5\nadd x, 1.0\nassert x < 1.5\n"),
     ("popping into a cell that is not vacant", ".inout a = 1, b = 2\npush a\npop b\nadd b, 1\n"),
-    ("popping a real into a cell that is not vacant", ".inout x: real = 1, y: real = 2\npush x\npop y\nneg y\n"),
+    (
+        "popping a real into a cell that is not vacant",
+        ".inout x: real = 1, y: real = 2\npush x\npop y\nneg y\n",
+    ),
     ("reading into a cell that is not vacant", "; tape: 7\n.inout a = 1\nread a\nadd a, 1\n"),
     ("vacating a cell that is not vacant", ".inout a = 1\nneg a\nvacate a\nneg a\n"),
     ("vacating a real that nearly is", ".inout x: real = 1e-12\nvacate x\nadd x, 1.0\n"),
@@ -19,8 +22,14 @@ pub const ALL: &[(&str, &str)] = &[
     ("a tape of the other class", "; tape: 1, 2.5, 3\n.inout a, x: real, b\nread a\nread x\nread b\n"),
     ("a tape entry of the wrong class", "; tape: 2.5\n.inout a\nadd a, 0\nread a\nadd a, 1\n"),
     ("a tape that is empty", ".inout a\nadd a, 0\nread a\nadd a, 1\n"),
-    ("writing and reading back", ".inout a = 5, b = 7\nwrite a\nwrite b\nunwrite a\nunwrite b\nunread a\nread a\n"),
-    ("a frame that is not vacant", ".inout a = 1\ncall p(a)\nadd a, 1\n.proc p(inout b)\n.ancilla t\nadd t, b\n.end\n"),
+    (
+        "writing and reading back",
+        ".inout a = 5, b = 7\nwrite a\nwrite b\nunwrite a\nunwrite b\nunread a\nread a\n",
+    ),
+    (
+        "a frame that is not vacant",
+        ".inout a = 1\ncall p(a)\nadd a, 1\n.proc p(inout b)\n.ancilla t\nadd t, b\n.end\n",
+    ),
     (
         "a frame of reals that is not vacant",
         ".inout x: real = 1\ncall p(x)\nneg x\n.proc p(inout y: real)\n.ancilla t: real\nadd t, y\n.end\n",
@@ -72,14 +81,20 @@ pub const ALL: &[(&str, &str)] = &[
         "a second index that is too large",
         ".inout i = 2, M[2, 3], b = 7\nadd M[1, i], 1\nadd i, 1\nadd M[0, i], 1\nadd b, 1\n",
     ),
-    ("a slice that is too long", ".inout i = 3, A[4] = 1\ncall p(A[1..i+2])\n.proc p(inout v[])\nneg v[0]\n.end\n"),
+    (
+        "a slice that is too long",
+        ".inout i = 3, A[4] = 1\ncall p(A[1..i+2])\n.proc p(inout v[])\nneg v[0]\n.end\n",
+    ),
     ("an index outside of a slice", ".inout A[4] = 1\ncall p(A[1..3])\n.proc p(inout v[])\nneg v[2]\n.end\n"),
     (
         "calls and uncalls in each other",
         ".inout a = 1\ncall p(a)\nadd a, 1\nuncall p(a)\nuncall q(a)\nxor a, 5\n\
          .proc p(inout b)\nadd b, 3\nuncall q(b)\nxor b, 6\n.end\n.proc q(inout c)\nadd c, 7\nxor c, 2\n.end\n",
     ),
-    ("a recursion without end", ".limit depth 5\n.inout a\ncall p(a)\n.proc p(inout b)\nadd b, 1\ncall p(b)\n.end\n"),
+    (
+        "a recursion without end",
+        ".limit depth 5\n.inout a\ncall p(a)\n.proc p(inout b)\nadd b, 1\ncall p(b)\n.end\n",
+    ),
     (
         "a recursion to the depth allowed",
         ".limit depth 5\n.inout a\ncall p(4, a)\n.proc p(in n, inout b)\nadd b, n\nif n > 0\nlocal m = diff(n, 1)\n\
@@ -96,13 +111,25 @@ pub const ALL: &[(&str, &str)] = &[
          overwrite.sin y, 1.0\noverwrite x, 3.0\nadd x, y\noverwrite.lt b, x, y\n",
     ),
     ("undoing an erasure", ".inout a\nuncall p(a)\n.proc p(inout b)\nadd b, 1\nerase b\nadd b, 2\n.end\n"),
-    ("undoing an overwriting", ".inout a = 1\nuncall p(a)\n.proc p(inout b)\noverwrite b, 2\nadd b, 2\n.end\n"),
-    ("a sum that rounds", ".inout x: real = 0.1, y: real = 1e17\nadd x, y\nsub x, y\nrot x, y, 0.3\nirot x, y, 0.3\n"),
-    ("a sum that rounds in 32 bits", ".real f32\n.inout x: real = 0.1, y: real = 1e9\nadd x, y\nsub x, y\nadd.pow x, y, 0.5\n"),
+    (
+        "undoing an overwriting",
+        ".inout a = 1\nuncall p(a)\n.proc p(inout b)\noverwrite b, 2\nadd b, 2\n.end\n",
+    ),
+    (
+        "a sum that rounds",
+        ".inout x: real = 0.1, y: real = 1e17\nadd x, y\nsub x, y\nrot x, y, 0.3\nirot x, y, 0.3\n",
+    ),
+    (
+        "a sum that rounds in 32 bits",
+        ".real f32\n.inout x: real = 0.1, y: real = 1e9\nadd x, y\nsub x, y\nadd.pow x, y, 0.5\n",
+    ),
     ("a zero that loses its sign", ".inout x: real = -0.0, y: real\nadd x, y\nsub x, y\nadd.toreal x, 0\n"),
     ("a sum out of range", ".inout x: real = 1e308\nadd x, 1e308\nadd x, 1e308\n"),
     ("a fixed sum out of range", ".real fixed 56\n.inout x: real = 100\nadd x, 20.0\nadd x, 20.0\nneg x\n"),
-    ("words that wrap", ".word 8\n.inout a = 127, b = -128\nadd a, 1\nsub b, 1\nadd.mul a, 100, 100\nneg b\nadd.shl a, 1, 7\n"),
+    (
+        "words that wrap",
+        ".word 8\n.inout a = 127, b = -128\nadd a, 1\nsub b, 1\nadd.mul a, 100, 100\nneg b\nadd.shl a, 1, 7\n",
+    ),
     (
         "bits of negative integers",
         ".word 8\n.inout a = -100, b, c, d, e, f, g\nadd.sar b, a, 2\nadd.shr c, a, 2\nadd.shl d, a, 2\n\

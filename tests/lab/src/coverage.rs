@@ -72,7 +72,8 @@ impl Coverage {
             self.see(format!("call depth {deep}"));
         }
         // Two uncalls one inside the other make the machine run forward again.
-        let inside: Vec<bool> = state.calls.iter().map(|call| call.inverted).chain([state.inverted]).collect();
+        let inside: Vec<bool> =
+            state.calls.iter().map(|call| call.inverted).chain([state.inverted]).collect();
         let turns = inside.windows(2).filter(|pair| pair[0] != pair[1]).count();
         if turns >= 2 && !state.inverted {
             self.see("uncall inside uncall");
@@ -285,4 +286,3 @@ pub fn places() -> Vec<String> {
     }
     all
 }
-

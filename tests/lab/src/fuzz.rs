@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use reviver_assembler::source::Sources;
 use reviver_assembler::disassemble::disassemble;
+use reviver_assembler::source::Sources;
 use reviver_assembler::{assemble, files, format, image, parser, render};
 use reviver_isa::Module;
 use reviver_isa::module::{FrameVariable, Global, Shape, Structure, Values};
@@ -170,7 +170,8 @@ fn go(machine: &mut Machine, direction: Travel) {
 /// Whether the cells of a program, with frames of some open calls, take little memory.
 fn is_small(module: &Module) -> bool {
     let cells = |shape: Shape| shape.cells();
-    let globals: u64 = module.globals.iter().map(|Global { shape, .. }| cells(*shape)).fold(0, u64::saturating_add);
+    let globals: u64 =
+        module.globals.iter().map(|Global { shape, .. }| cells(*shape)).fold(0, u64::saturating_add);
     let frames = module.procedures.iter().flat_map(|p| &p.frame);
     let frames = frames.map(|FrameVariable { shape, .. }| cells(*shape)).fold(0, u64::saturating_add);
     globals.saturating_add(frames) <= CELLS

@@ -78,8 +78,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
             if let Some(end) = self.end_of_block(start) {
                 let middle = self.middle_of_block(start, end);
                 let own = |n: usize| n == start || n == end || Some(n) == middle;
-                let first_only =
-                    |n: usize| own(n) || middle.is_some_and(|middle| (middle..end).contains(&n));
+                let first_only = |n: usize| own(n) || middle.is_some_and(|middle| (middle..end).contains(&n));
                 let second_only =
                     |n: usize| own(n) || middle.is_some_and(|middle| (start..middle).contains(&n));
                 for candidate in [self.except(first_only), self.except(second_only), self.except(own)] {
@@ -169,7 +168,8 @@ const BLOCKS: [(&str, &str, &str); 8] = [
 
 /// The first word of a line, behind its label.
 fn word(line: &str) -> &str {
-    let statement = line.split_once(':').filter(|(label, _)| is_name(label.trim())).map_or(line, |(_, rest)| rest);
+    let statement =
+        line.split_once(':').filter(|(label, _)| is_name(label.trim())).map_or(line, |(_, rest)| rest);
     statement.split_whitespace().next().unwrap_or("")
 }
 
@@ -227,13 +227,15 @@ fn without_function(line: &str) -> Option<String> {
     Some(operands)
 }
 
-/// The extents of the operands of a line: what stands between blanks, commas and parentheses.
+/// The extents of the operands of a line: what stands between blanks, commas and parentheses, an
+/// element with its indices.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
     let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '{' | '}');
-    let mut start = None;
+    let (mut start, mut brackets) = (None, 0);
     let mut tokens = Vec::new();
     for (at, c) in line.char_indices().chain([(line.len(), ' ')]) {
-        match (separator(c), start) {
+        brackets += i32::from(c == '[') - i32::from(c == ']');
+        match (separator(c) && brackets <= 0, start) {
             (false, None) => start = Some(at),
             (true, Some(begin)) => {
                 tokens.push((begin, at));
@@ -247,17 +249,27 @@ fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
 
 /// The line with one operand replaced by something plainer.
 fn simpler_token(line: &str, start: usize, end: usize) -> Vec<String> {
-    let token = &line[start..end];
     let put = |text: &str| format!("{}{text}{}", &line[..start], &line[end..]);
-    let mut candidates = Vec::new();
+    plainer(&line[start..end]).iter().map(|text| put(text)).collect()
+}
+
+/// Plainer operands, the plainest first. Nothing is plainer than itself, so simplifying ends.
+fn plainer(token: &str) -> Vec<String> {
     if let Ok(number) = token.parse::<i64>() {
-        let plainer = [0, 1, number / 2].into_iter().filter(|n| n.unsigned_abs() < number.unsigned_abs());
-        candidates.extend(plainer.map(|n| put(&n.to_string())));
-    } else if let Ok(number) = token.parse::<f64>() {
-        let plainer = [0.0, 1.0, number.trunc()].into_iter().filter(|n| n.abs() < number.abs());
-        candidates.extend(plainer.map(|n| put(&format!("{n:?}"))));
-    } else if let Some((array, _)) = token.split_once('[').filter(|_| token.ends_with(']')) {
-        candidates.extend(["0", "0, 0"].map(|index| put(&format!("{array}[{index}]"))));
+        let smaller = [0, 1, number / 2].into_iter().filter(|n| n.unsigned_abs() < number.unsigned_abs());
+        return smaller.map(|n| n.to_string()).collect();
     }
-    candidates.into_iter().filter(|candidate| candidate != line).collect()
+    if let Ok(number) = token.parse::<f64>() {
+        let smaller = [0.0, 1.0, number.trunc()].into_iter().filter(|n| n.abs() < number.abs());
+        return smaller.map(|n| format!("{n:?}")).collect();
+    }
+    let constants = ["0", "0.0"].map(str::to_owned);
+    if token.starts_with(['r', 'f']) && token[1..].parse::<u32>().is_ok() {
+        return constants.to_vec();
+    }
+    let registers = ["r0", "f0", "r1", "f1"].map(str::to_owned);
+    let element = token.split_once('[').filter(|(_, indices)| indices.ends_with(']') && *indices != "0]");
+    let elements = element.map(|(array, _)| ["0", "0, 0"].map(|index| format!("{array}[{index}]")));
+    let elements = elements.into_iter().flatten().filter(|plain| plain != token);
+    constants.into_iter().chain(registers).chain(elements).collect()
 }

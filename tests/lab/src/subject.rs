@@ -92,7 +92,8 @@ pub fn module(text: &str) -> Result<Module, String> {
 pub fn load(module: Module) -> Result<Program, String> {
     let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
     Program::new(module, hash).map_err(|violations| {
-        let messages: Vec<String> = violations.iter().map(|v| format!("{:?}: {}", v.site, v.message)).collect();
+        let messages: Vec<String> =
+            violations.iter().map(|v| format!("{:?}: {}", v.site, v.message)).collect();
         messages.join("\n")
     })
 }

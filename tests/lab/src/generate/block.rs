@@ -60,7 +60,8 @@ impl Writer<'_> {
         match class {
             Class::Int => self.narrowed(source),
             Class::Real => {
-                let function = *self.rng.pick(&[Function::Sin, Function::Cos, Function::Tanh, Function::Atan]);
+                let function =
+                    *self.rng.pick(&[Function::Sin, Function::Cos, Function::Tanh, Function::Atan]);
                 let radius = if function == Function::Atan { 1.6 } else { 1.0 };
                 let value = Fact::Real(Reals::new(-radius, radius));
                 Applied { function, sources: vec![source], value }

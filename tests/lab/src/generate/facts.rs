@@ -200,7 +200,8 @@ impl Numbers {
 
     fn to_int(self, a: Reals) -> Option<Ints> {
         let range = Ints::new(a.lo.trunc() as i64, a.hi.trunc() as i64);
-        let fits = a.magnitude() < 1e9 && self.any_int().contains(range.lo) && self.any_int().contains(range.hi);
+        let fits =
+            a.magnitude() < 1e9 && self.any_int().contains(range.lo) && self.any_int().contains(range.hi);
         fits.then_some(range)
     }
 

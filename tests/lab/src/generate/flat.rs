@@ -109,7 +109,9 @@ impl Writer<'_> {
         let cell = self.source(Class::Int, &[]);
         let uses = cell.uses();
         let value = match cell.fact {
-            Fact::Int(range) if range.hi.saturating_sub(range.lo) < 32 => self.rng.within(range.lo..=range.hi),
+            Fact::Int(range) if range.hi.saturating_sub(range.lo) < 32 => {
+                self.rng.within(range.lo..=range.hi)
+            }
             _ => self.rng.within(-3..=9),
         };
         let other = if value > 0 { value - self.rng.within(1..=3) } else { value + self.rng.within(1..=3) };

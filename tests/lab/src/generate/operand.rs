@@ -63,9 +63,8 @@ impl Writer<'_> {
     pub fn source(&mut self, class: Class, not: &[&Operand]) -> Operand {
         if self.rng.chance(75) {
             let cells = self.scope.find(|v| v.class == class && !v.accumulator);
-            let found = (0..4).find_map(|_| {
-                self.one_of(&cells).filter(|it| !not.iter().any(|other| other.may_be(it)))
-            });
+            let found = (0..4)
+                .find_map(|_| self.one_of(&cells).filter(|it| !not.iter().any(|other| other.may_be(it))));
             if let Some(cell) = found {
                 return cell;
             }

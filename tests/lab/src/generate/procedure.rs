@@ -177,8 +177,7 @@ impl Writer<'_> {
         let mark = self.scope.mark();
         let room = self.room;
         let Some(call) = self.prepare_call() else { return false };
-        let (there, back) =
-            if self.rng.chance(60) { ("call", "uncall") } else { ("uncall", "call") };
+        let (there, back) = if self.rng.chance(60) { ("call", "uncall") } else { ("uncall", "call") };
         call.before.iter().for_each(|line| self.line(line));
         self.line(format!("{there} {}", call.callee));
         let touched = self.scope.touched_since(mark);
@@ -271,7 +270,8 @@ impl Writer<'_> {
     /// A variable that may be passed beside those already taken.
     fn free_variable(&mut self, parameter: &Parameter, taken: &[(Id, Use)]) -> Option<Id> {
         let reads = parameter.usage == Use::Read;
-        let clashes = |id: Id| taken.iter().any(|&(other, usage)| other == id && !(reads && usage == Use::Read));
+        let clashes =
+            |id: Id| taken.iter().any(|&(other, usage)| other == id && !(reads && usage == Use::Read));
         let large_enough = |extent: Extent| match (parameter.slice, extent) {
             (None, _) => true,
             (Some(least), Extent::Vector(n)) => n >= least,

@@ -1,7 +1,6 @@
 //! Stacks and tapes: short sequences that work anywhere, and, where what is on them is known, pushes
 //! and writes that stay.
 
-
 use reviver_isa::instruction::Class;
 
 use super::facts::{Fact, Ints};
@@ -26,9 +25,8 @@ impl Writer<'_> {
 
     /// Turns an array around by way of a stack or a tape.
     pub fn turn_around(&mut self) -> bool {
-        let arrays = self.scope.find(|v| {
-            v.frozen == 0 && !v.accumulator && matches!(v.extent, Extent::Vector(2..))
-        });
+        let arrays =
+            self.scope.find(|v| v.frozen == 0 && !v.accumulator && matches!(v.extent, Extent::Vector(2..)));
         if arrays.is_empty() || self.room < 100 {
             return false;
         }

@@ -44,7 +44,11 @@ pub fn any_walk(subject: &Subject) -> Result<(), String> {
             let direction =
                 if step as i64 >= machine.state().step { Travel::Forward } else { Travel::Backward };
             let steps = machine.state().step.abs_diff(step as i64);
-            same(&format!("the end of a walk to step {step}"), travel(&mut machine, direction, steps), End::Budget)?;
+            same(
+                &format!("the end of a walk to step {step}"),
+                travel(&mut machine, direction, steps),
+                End::Budget,
+            )?;
             let digest = state_digest(machine.state());
             same(&format!("the digest at step {step} after a walk"), digest, trace.digests[step])?;
         }
@@ -60,7 +64,11 @@ pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
     for step in 0..trace.steps() as usize {
         machine = saved_and_read(subject, &machine)?;
         travel(&mut machine, Travel::Forward, 1);
-        same(&format!("the digest at step {}", step + 1), state_digest(machine.state()), trace.digests[step + 1])?;
+        same(
+            &format!("the digest at step {}", step + 1),
+            state_digest(machine.state()),
+            trace.digests[step + 1],
+        )?;
     }
     let middle = trace.steps() as usize / 2;
     for step in (middle..trace.steps() as usize).rev() {
@@ -71,7 +79,11 @@ pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
     let mut clone = machine.clone();
     travel(&mut clone, Travel::Forward, LONGEST);
     travel(&mut machine, Travel::Backward, LONGEST);
-    same("the digest where the clone stopped", state_digest(clone.state()), *trace.digests.last().unwrap_or(&trace.digests[0]))?;
+    same(
+        "the digest where the clone stopped",
+        state_digest(clone.state()),
+        *trace.digests.last().unwrap_or(&trace.digests[0]),
+    )?;
     same("the digest where the original stopped", state_digest(machine.state()), trace.digests[0])
 }
 
@@ -117,8 +129,7 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let mut end = forward.machine.state().clone();
         end.step = 0;
-        let machine =
-            Machine::resume(subject.program.clone(), end, exact.then(Residues::default));
+        let machine = Machine::resume(subject.program.clone(), end, exact.then(Residues::default));
         let mut backward = follow(machine, Travel::Backward);
         if subject.is_exact() {
             same("the end of the way back", backward.end, End::Bound)?;

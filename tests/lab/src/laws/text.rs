@@ -78,7 +78,8 @@ pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let text = inverse(&subject.text)?;
-    let inverse = Subject::new(&text).map_err(|error| format!("the inverse doesn't assemble:\n{error}\n{text}"))?;
+    let inverse =
+        Subject::new(&text).map_err(|error| format!("the inverse doesn't assemble:\n{error}\n{text}"))?;
     let mut machine = inverse.machine(false);
     hand_over((&subject.program, forward.machine.state()), (&inverse.program, machine.state_mut()));
     let end = travel(&mut machine, Travel::Forward, LONGEST);
@@ -114,7 +115,8 @@ pub fn disassembly(subject: &Subject) -> Result<(), String> {
         return Err("the image decodes to another module".into());
     }
     let text = disassemble(original);
-    let again = module(&text).map_err(|error| format!("the disassembly doesn't assemble:\n{error}\n{text}"))?;
+    let again =
+        module(&text).map_err(|error| format!("the disassembly doesn't assemble:\n{error}\n{text}"))?;
     if image::encode(&again) != bytes {
         return Err(format!("the disassembly assembles to other bytes:\n{text}"));
     }
