@@ -74,21 +74,30 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// The label of an instruction, or where it is.
+    /// The label of an instruction, or its number.
     fn label(&self, at: u32) -> String {
-        let labels = &self.program.module().structure.labels;
-        match labels.binary_search_by_key(&at, |(index, _)| *index) {
-            Ok(n) => labels[n].1.clone(),
-            Err(_) => format!("#{at}"),
-        }
+        self.known_label(at).map_or_else(|| format!("#{at}"), str::to_owned)
     }
 
-    /// "`again: br loop, always` (line 12)"
+    fn known_label(&self, at: u32) -> Option<&'a str> {
+        let labels = &self.program.module().structure.labels;
+        let found = labels.binary_search_by_key(&at, |(index, _)| *index).ok()?;
+        labels.get(found).map(|(_, label)| label.as_str())
+    }
+
+    /// "`again: br top, always` (line 12)", or "the beginning of `main`".
     fn place(&self, at: u32) -> String {
-        let labelled = format!("{}: {}", self.label(at), self.spell(at));
+        let procedure = &self.procedure(at).name;
+        match self.instruction(at).update {
+            Update::Enter => return format!("the beginning of `{procedure}`"),
+            Update::Exit => return format!("the end of `{procedure}`"),
+            _ => {}
+        }
+        let label = self.known_label(at).map_or(String::new(), |label| format!("{label}: "));
+        let spelled = self.spell(at);
         match self.line(at) {
-            Some(line) => format!("`{labelled}` (line {line})"),
-            None => format!("`{labelled}`"),
+            Some(line) => format!("`{label}{spelled}` (line {line})"),
+            None => format!("`{label}{spelled}`"),
         }
     }
 

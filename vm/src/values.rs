@@ -362,6 +362,11 @@ fn put(program: &Program, state: &mut State, global: usize, values: &Values) {
     }
 }
 
+/// The bits of a literal in the module's number system; a verified literal has some.
+pub(crate) fn literal_bits(module: &Module, value: f64) -> u64 {
+    with_reals!(module.real, |reals| reals.literal(value).map_or(0, |cell| reals.to_bits(cell)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,9 +390,4 @@ mod tests {
         assert_eq!(real_digits("-0b11"), "-3");
         assert_eq!(real_digits("_1"), "_1");
     }
-}
-
-/// The bits of a literal in the module's number system; a verified literal has some.
-pub(crate) fn literal_bits(module: &Module, value: f64) -> u64 {
-    with_reals!(module.real, |reals| reals.literal(value).map_or(0, |cell| reals.to_bits(cell)))
 }
