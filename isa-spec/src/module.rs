@@ -163,7 +163,7 @@ impl Shape {
     }
 }
 
-/// Initial values. Missing ones are 0.
+/// Initial values: one for each cell, or none where all are 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Values {
     Ints(Vec<i64>),

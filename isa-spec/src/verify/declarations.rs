@@ -63,7 +63,9 @@ impl<'a> Checker<'a> {
     }
 
     fn values(&mut self, site: Site, global: &'a Global, values: &'a Values) {
-        if values.class() != global.class || values.len() as u64 > global.shape.cells() {
+        // All cells or none: what a text can say.
+        let complete = values.is_empty() || values.len() as u64 == global.shape.cells();
+        if values.class() != global.class || !complete {
             self.report(site, format!("the values of `{}` do not fit its declaration", global.name));
         }
         match values {
@@ -94,6 +96,9 @@ impl<'a> Checker<'a> {
 
     fn locals(&mut self, site: Site, procedure: &'a Procedure) {
         let mut names = HashSet::new();
+        if site == Site::Procedure(0) {
+            self.hidden_globals(site, procedure);
+        }
         let parameters = procedure.parameters.iter().map(|p| &p.name);
         for name in parameters.chain(procedure.frame.iter().map(|v| &v.name)) {
             self.name(site, name);
@@ -106,6 +111,14 @@ impl<'a> Checker<'a> {
         }
         let shapes = procedure.frame.iter().map(|v| (v.class, v.shape)).collect();
         self.total(site, "the frame", shapes);
+    }
+
+    /// Main sees all globals, so its frame must not hide one.
+    fn hidden_globals(&mut self, site: Site, main: &'a Procedure) {
+        let globals: HashSet<&str> = self.module.globals.iter().map(|g| g.name.as_str()).collect();
+        for variable in main.frame.iter().filter(|v| globals.contains(v.name.as_str())) {
+            self.report(site, format!("`{}` in main's frame hides a global", variable.name));
+        }
     }
 
     /// A custom adjoint stands in for a procedure, so it takes the same parameters.

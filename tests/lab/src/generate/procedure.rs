@@ -181,6 +181,7 @@ impl Writer<'_> {
         call.before.iter().for_each(|line| self.line(line));
         self.line(format!("{there} {}", call.callee));
         let touched = self.scope.touched_since(mark);
+        // It is made twice.
         self.room = self.room.saturating_sub(room - self.room);
         self.scope.freeze(&touched);
         self.nested(Place::Enclosed, |w| w.statements(2));
