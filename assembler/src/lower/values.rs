@@ -60,7 +60,9 @@ impl Declared<'_> {
                 Class::Real => reals.push(number.to_real()),
             }
         }
-        if ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
+        // Where values are missing, that has been reported.
+        let complete = (ints.len() + reals.len()) as u64 * repeat == shape.cells();
+        if !complete || ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
             return Values::zero(class);
         }
         if repeat > self.values_left {
