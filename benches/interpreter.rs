@@ -73,7 +73,7 @@ fn ratios() {
     for case in &CASES {
         let mut best = [Duration::MAX; 3];
         let mut m = machine(case.name);
-        for _ in 0..15 {
+        for _ in 0..40 {
             let timings = [
                 time(case.native),
                 time(|| to_the_end(&mut m, Travel::Forward)),
