@@ -22,6 +22,7 @@ impl FixedPoint {
 
 impl Reals for FixedPoint {
     type Cell = i64;
+    type Bits = u64;
 
     const EXACT: bool = true;
 

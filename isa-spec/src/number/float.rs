@@ -24,6 +24,7 @@ macro_rules! float {
      $sinh:ident $cosh:ident $tanh:ident $pow:ident $atan2:ident) => {
         impl Reals for $System {
             type Cell = $float;
+            type Bits = u64;
 
             const EXACT: bool = false;
 

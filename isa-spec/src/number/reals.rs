@@ -1,9 +1,6 @@
 //! The trait of a number system for reals. Knows one real at a time; knows no cells, no
 //! instructions, and not how a run is displayed.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::module::RealSystem;
@@ -14,7 +11,11 @@ use crate::module::RealSystem;
 /// cell would get, with [`Reals::admit`]. Operations of fixed point fault where they overflow.
 pub trait Reals: Copy + 'static {
     /// What a cell holds. The default is 0.
-    type Cell: Copy + Default + PartialEq + PartialOrd + std::fmt::Debug + Serialize + DeserializeOwned;
+    type Cell: Copy + Default + PartialEq + PartialOrd + std::fmt::Debug;
+
+    /// How a machine stores a cell. The default is the cell 0. Equal bits are one number; one number may
+    /// have several bits (the float zeros).
+    type Bits: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static;
 
     /// Whether sums are exact, so that undoing an update needs no residue.
     const EXACT: bool;
@@ -28,10 +29,10 @@ pub trait Reals: Copy + 'static {
     fn parse(&self, text: &str) -> Option<Self::Cell>;
     /// The nearest f64.
     fn to_f64(&self, a: Self::Cell) -> f64;
-    /// The cell's bits, in the low bits of the word.
-    fn to_bits(&self, a: Self::Cell) -> u64;
+    /// The cell's bits; in the low bits of the word where [`Reals::Bits`] is one.
+    fn to_bits(&self, a: Self::Cell) -> Self::Bits;
     /// The inverse of [`Reals::to_bits`].
-    fn of_bits(&self, bits: u64) -> Self::Cell;
+    fn of_bits(&self, bits: Self::Bits) -> Self::Cell;
     /// Bits of a cell.
     fn width(&self) -> u32;
     /// Faults unless the value may stand in a cell.
