@@ -11,7 +11,7 @@ use crate::load;
 /// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
 pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Outcome<Vec<usize>> {
     let mut given = Vec::new();
-    for assignment in arguments.iter().flat_map(|argument| split(argument)) {
+    for assignment in arguments.iter().flat_map(|argument| assignments("--set", argument)) {
         let (name, values) = assignment?;
         let Some((global, _)) = program.global(&name) else { return Err(unknown(program, &name)) };
         if given.contains(&global) {
@@ -27,18 +27,29 @@ pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Outcom
 }
 
 /// `a=1,2,b=3` is `a` with two values and `b` with one: a value with `=` in it begins a new name.
-fn split(argument: &str) -> Vec<Outcome<(String, Vec<String>)>> {
+pub fn assignments(option: &str, argument: &str) -> Vec<Outcome<(String, Vec<String>)>> {
     let mut assignments: Vec<Outcome<(String, Vec<String>)>> = Vec::new();
-    for part in argument.split(',') {
+    for part in parts(argument) {
         match (part.split_once('='), assignments.last_mut()) {
             (Some((name, value)), _) => assignments.push(values(name.trim(), value)),
             (None, Some(Ok((_, values)))) => values.push(part.trim().to_owned()),
             (None, Some(Err(_))) => {}
-            (None, None) => assignments
-                .push(Err(Failure::usage(format_args!("--set {argument}: a cell is set as NAME=VALUE")))),
+            (None, None) => assignments.push(Err(Failure::usage(format_args!(
+                "{option} {argument}: a cell is given as NAME=VALUE"
+            )))),
         }
     }
     assignments
+}
+
+/// The parts of a list, separated by commas outside of brackets: `x`, `M[1,2]` are two.
+pub fn parts(list: &str) -> Vec<&str> {
+    let mut depth = 0i32;
+    list.split(|c| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth <= 0
+    })
+    .collect()
 }
 
 fn values(name: &str, value: &str) -> Outcome<(String, Vec<String>)> {
@@ -49,7 +60,7 @@ fn values(name: &str, value: &str) -> Outcome<(String, Vec<String>)> {
     Ok((name.to_owned(), values))
 }
 
-/// All fields of a CSV file, row after row.
+/// All numbers of a file, separated by commas, blanks or line ends.
 fn numbers(path: &Path) -> Outcome<Vec<String>> {
     let bytes = load::bytes(path)?;
     let mut reader = csv::ReaderBuilder::new()
@@ -57,12 +68,12 @@ fn numbers(path: &Path) -> Outcome<Vec<String>> {
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(&bytes[..]);
-    let mut fields = Vec::new();
+    let mut numbers = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
-        fields.extend(record.iter().filter(|field| !field.is_empty()).map(str::to_owned));
+        numbers.extend(record.iter().flat_map(str::split_whitespace).map(str::to_owned));
     }
-    Ok(fields)
+    Ok(numbers)
 }
 
 fn unknown(program: &Program, name: &str) -> Failure {
@@ -77,10 +88,9 @@ fn unknown(program: &Program, name: &str) -> Failure {
 
 /// `--tape`: values, a file, or `-`; in the order in which they are read.
 pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
-    let texts: Vec<String> = if argument.trim().is_empty() {
-        Vec::new()
-    } else if argument.split(',').all(looks_like_number) {
-        argument.split(',').map(str::to_owned).collect()
+    let inline: Vec<&str> = argument.split([',', ' ']).filter(|part| !part.is_empty()).collect();
+    let texts = if inline.iter().all(|part| looks_like_number(part)) {
+        inline.into_iter().map(str::to_owned).collect()
     } else {
         numbers(Path::new(argument))?
     };

@@ -88,7 +88,7 @@ fn come_back(
         return Ok(RoundTrip { ending, steps, restored: false, bit_exact: false, drift: None });
     }
     let bit_exact = same(first, last);
-    let restored = bit_exact || !options.exact && restored(program, first, last);
+    let restored = bit_exact || !options.start.exact && restored(program, first, last);
     Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
 }
 
@@ -101,7 +101,7 @@ fn go(
 ) -> Outcome<Ending> {
     let mut progress = Progress::new(if travel == Travel::Forward { "forward" } else { "backward" });
     let first = machine.state().step;
-    let limit = options.max_steps.unwrap_or(u64::MAX);
+    let limit = options.start.max_steps.unwrap_or(u64::MAX);
     loop {
         let made = machine.state().step.abs_diff(first);
         let budget = CHUNK.min(limit - made);
@@ -111,7 +111,7 @@ fn go(
             Ok(Stop::Budget) => progress.update(made + budget),
             Ok(Stop::Shown { at, class, bits }) => {
                 let entry = output::shown(machine, at, class, bits);
-                if options.json {
+                if options.start.json {
                     shown.push(entry);
                 } else {
                     progress.print(&format!("{} = {}\n", entry.0, machine.program().text(entry.1)))?;

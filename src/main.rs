@@ -9,6 +9,8 @@ mod journey;
 mod load;
 mod output;
 mod progress;
+mod start;
+mod subject;
 mod write;
 
 use std::process::ExitCode;
@@ -21,6 +23,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Command::Run(options) => commands::run::run(options),
+        Command::Grad(options) => commands::grad::run(options),
+        Command::Jacobian(options) => commands::jacobian::run(options),
+        Command::Hessian(options) => commands::hessian::run(options),
+        Command::Taylor(options) => commands::taylor::run(options),
         Command::Asm(options) => commands::asm::run(options),
         Command::Disasm(options) => commands::disasm::run(options),
         Command::Check(options) => commands::check::run(options),

@@ -192,6 +192,7 @@ macro_rules! functions {
             }
 
             /// Number of sources: 0, 1 or 2.
+            #[inline(always)]
             pub fn arity(self) -> usize {
                 match self { $( Function::$Name => arity!($sources), )+ }
             }
@@ -244,18 +245,21 @@ macro_rules! functions {
             }
 
             /// ∂f/∂a of the form reals → real.
+            #[inline(always)]
             pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
                 let partial = match self { $( Function::$Name => rows::$Name::d_a(s, a, b), )+ };
                 mutants::partial(self, 0, s, partial)
             }
 
             /// ∂f/∂b of the form reals → real.
+            #[inline(always)]
             pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
                 let partial = match self { $( Function::$Name => rows::$Name::d_b(s, a, b), )+ };
                 mutants::partial(self, 1, s, partial)
             }
 
             /// ∂f/∂a of the form (real, integer) → real.
+            #[inline(always)]
             pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
                 let partial = match self { $( Function::$Name => rows::$Name::d_a_int(s, a, b), )+ };
                 mutants::partial(self, 0, s, partial)
@@ -349,10 +353,13 @@ functions! {
         int: s.int_pow(a, b);
         real: s.pow(a, b);
         d_a: {
-            // The exponent 0 is lifted to 1 before it is lowered again, because 0 to the -1 would trap.
-            let constant = s.test(Order::Eq, b, s.real(0.0)?);
-            let lowered = s.sub(s.choose(constant, s.real(1.0)?, b), s.real(1.0)?)?;
-            s.mul(b, s.pow(a, lowered)?)
+            // Where b is 0, b - 1 would lift 0 to the -1, which traps. So the power is divided by its base
+            // instead, unless that is 0 too: then the result is 0 anyway.
+            let (zero, one) = (s.real(0.0)?, s.real(1.0)?);
+            let constant = s.test(Order::Eq, b, zero);
+            let divisor = s.choose(constant, s.choose(s.test(Order::Eq, a, zero), one, a), one);
+            let exponent = s.sub(b, s.choose(constant, zero, one))?;
+            s.div(s.mul(b, s.pow(a, exponent)?)?, divisor)
         };
         d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
     }
@@ -392,12 +399,9 @@ functions! {
     edges "The integer MIN wraps to MIN; in fixed point it traps. The float zero -0 stays -0. \
            The derivative at 0 is 0." {
         int: Ok(s.int_choose(s.int_test(Order::Lt, a, s.int(0)), s.int_sub(s.int(0), a), a));
-        real: magnitude(s, a);
-        d_a: Ok(s.choose(
-            s.test(Order::Gt, a, s.real(0.0)?),
-            s.real(1.0)?,
-            s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.real(-1.0)?, s.real(0.0)?),
-        ));
+        // Not a choice of -a and a: at 0 the value, too, would have another derivative than 0.
+        real: s.mul(a, sign(s, a)?);
+        d_a: sign(s, a);
     }
     /// The source times itself.
     Square = 0x0b "square" Arithmetic (s, a)
@@ -586,7 +590,14 @@ fn greater<S: Arith>(s: &S, a: S::Real, b: S::Real) -> S::Real {
     s.choose(s.test(Order::Gt, b, a), b, a)
 }
 
-/// |a|.
+/// -1, 0 or 1.
+fn sign<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
+    let (zero, one, minus_one) = (s.real(0.0)?, s.real(1.0)?, s.real(-1.0)?);
+    let not_positive = s.choose(s.test(Order::Lt, a, zero), minus_one, zero);
+    Ok(s.choose(s.test(Order::Gt, a, zero), one, not_positive))
+}
+
+/// |a|, as a scale: its derivative at 0 is of no interest.
 fn magnitude<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a))
 }

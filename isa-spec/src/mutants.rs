@@ -101,6 +101,12 @@ rules! {
     ResiduesAreKept,
     /// The way back over an irreversible instruction traps where there is no history of it.
     ErasuresAreIrreversible,
+    /// Gradient mode is switched on only where it is off, and off where it is on.
+    SwitchesAreChecked,
+    /// Immediates have no adjoint.
+    ConstantsReceiveNothing,
+    /// The adjoint of a vacated cell becomes 0.
+    AdjointsAreDropped,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
 }

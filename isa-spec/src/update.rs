@@ -134,10 +134,15 @@ impl Update {
         !matches!(self, Update::Overwrite | Update::Erase)
     }
 
+    /// Whether it moves a value to or from a stack or a tape.
+    pub fn moves_values(self) -> bool {
+        use Update::*;
+        matches!(self, Push | Pop | Read | Unread | Write | Unwrite)
+    }
+
     /// What the machine still lacks to carry it out: until then it can be assembled, not run.
     pub fn awaits(self) -> Option<&'static str> {
         match self {
-            Update::GradOn | Update::GradOff => Some("gradient mode"),
             Update::CallVia | Update::UncallVia => Some("an indirect call"),
             Update::Par | Update::Unpar => Some("a parallel call"),
             _ => None,

@@ -56,7 +56,7 @@ fn ending(ending: &Ending, options: &Run, object: &mut Map<String, Json>) {
     match ending {
         Ending::Arrived => {}
         Ending::Limited => {
-            object.insert("step_limit".into(), options.max_steps.into());
+            object.insert("step_limit".into(), options.start.max_steps.into());
         }
         Ending::Trapped(explanation) => {
             object.insert("trap".into(), trap(explanation));
@@ -87,7 +87,8 @@ fn garbage_object(report: &Report) -> Map<String, Json> {
     garbage
 }
 
-fn cells_json(program: &Program, shape: Shape, values: &[Value]) -> Json {
+/// A scalar as a number, an array as nested arrays of its shape.
+pub fn cells_json(program: &Program, shape: Shape, values: &[Value]) -> Json {
     let row = |values: &[Value]| Json::Array(values.iter().map(|&v| number(&program.text(v))).collect());
     match (shape, values) {
         (Shape::Scalar, [value]) => number(&program.text(*value)),
@@ -97,7 +98,7 @@ fn cells_json(program: &Program, shape: Shape, values: &[Value]) -> Json {
 }
 
 /// A number with all its digits; other text as a string.
-fn number(text: &str) -> Json {
+pub fn number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
 }
 

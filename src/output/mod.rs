@@ -1,7 +1,11 @@
 //! What a run prints: text for people, one JSON object for programs. Here is what both tell.
 
+pub mod derivatives;
+pub mod gradient;
 mod json;
+pub mod losses;
 mod text;
+pub mod verified;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role};
@@ -18,7 +22,7 @@ pub use text::{garbage, trap};
 
 /// The whole output for stdout.
 pub fn render(report: &Report, options: &Run) -> String {
-    if options.json { json::render(report, options) } else { text::render(report, options) }
+    if options.start.json { json::render(report, options) } else { text::render(report, options) }
 }
 
 /// The cells that are results in the direction of the run, declared garbage aside.

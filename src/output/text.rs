@@ -46,7 +46,7 @@ fn results(report: &Report, options: &Run, text: &mut String) {
 }
 
 /// A scalar as it is, a vector in brackets, a matrix as a vector of rows.
-fn cells_text(program: &Program, shape: Shape, values: &[Value]) -> String {
+pub fn cells_text(program: &Program, shape: Shape, values: &[Value]) -> String {
     let row = |values: &[Value]| {
         let texts: Vec<String> = values.iter().map(|&value| program.text(value)).collect();
         format!("[{}]", texts.join(", "))

@@ -5,8 +5,11 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
 use crate::op::{self, Argument, Op, Place, Spot, Term};
-use crate::state::{Frame, Reference};
+use crate::state::{self, Frame, Reference};
 use crate::trap::Cause;
+
+/// Set in the address of an adjoint.
+pub const ADJOINT: usize = state::ADJOINT as usize;
 
 /// What addresses depend on.
 #[derive(Clone, Copy)]
@@ -76,17 +79,22 @@ impl Scope<'_> {
             if op.flags & op::DYNAMIC[n] == 0 {
                 continue;
             }
-            let terms = match self.places[number as usize] {
-                Place::Scalar(_) => [None, None],
-                Place::Vector { term, .. } => [Some(term), None],
-                Place::Matrix { row, column, .. } => [Some(row), Some(column)],
-            };
             let is_index = |term: Term| term.cell.is_some_and(|spot| self.spot(spot, ints) == target);
-            if terms.into_iter().flatten().any(is_index) {
+            if self.terms(number).into_iter().flatten().any(is_index) {
                 return Err(Cause::Alias { operand: n as u32 });
             }
         }
         Ok(())
+    }
+
+    /// The indices of a place.
+    fn terms(&self, number: u32) -> [Option<Term>; 2] {
+        match self.places[number as usize] {
+            Place::Scalar(_) => [None, None],
+            Place::Vector { term, .. } => [Some(term), None],
+            Place::Matrix { row, column, .. } => [Some(row), Some(column)],
+            Place::AdjointOf(place) => self.terms(place),
+        }
     }
 
     #[inline(always)]
@@ -124,6 +132,7 @@ impl Scope<'_> {
     #[inline(always)]
     fn cell(&self, place: &Place, ints: &[i64]) -> Result<usize, OutOfBounds> {
         match *place {
+            Place::AdjointOf(primal) => self.adjoint(primal, ints),
             Place::Scalar(spot) => Ok(self.spot(spot, ints)),
             Place::Vector { base: Spot::Parameter(n), term, .. } => {
                 let slice = self.parameter(n);
@@ -139,6 +148,11 @@ impl Scope<'_> {
                 Ok(self.spot(base, ints) + row * columns as usize + column)
             }
         }
+    }
+
+    #[inline(never)]
+    fn adjoint(&self, primal: u32, ints: &[i64]) -> Result<usize, OutOfBounds> {
+        self.cell(&self.places[primal as usize], ints).map(|cell| cell | ADJOINT)
     }
 
     /// What a call passes for its parameter `n`.

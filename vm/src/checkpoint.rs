@@ -11,10 +11,10 @@ use thiserror::Error;
 use crate::history::Residues;
 use crate::op::Kind;
 use crate::program::{FORWARD, Program};
-use crate::state::{Frame, State};
+use crate::state::{Frame, MODE, Part, State};
 
 const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const HEADER: usize = MAGIC.len() + 2 + 4;
 
 /// Why bytes are not a state to go on from.
@@ -93,6 +93,7 @@ fn check(program: &Program, state: &State) -> Result<(), &'static str> {
         return Err("the cells don't match its memory layout");
     }
     check_pools(program, state)?;
+    check_adjoints(state)?;
     if !state.ints.iter().all(|value| module.word.range().contains(value)) {
         return Err("an integer is wider than its words");
     }
@@ -119,12 +120,15 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
             return Err("a call record does not continue the one before");
         }
         let site = &program.calls[op.a as usize];
-        procedure = site.procedure as usize;
+        procedure = program.callee(record).ok_or("a call record names a rule that isn't there")?;
         frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
         ints += program.layout.frame_ints[procedure] as usize;
         reals += program.layout.frame_reals[procedure] as usize;
         references += site.arguments.len();
-        inverted ^= op.kind == Kind::Uncall;
+        if site.rule.is_none() && record.part != Part::Whole {
+            return Err("a call record names a rule that isn't there");
+        }
+        inverted ^= (op.kind == Kind::Uncall) ^ (record.part == Part::Rule);
     }
     if state.references.len() != references || state.frame != frame || state.inverted != inverted {
         return Err("the innermost call does not match its records");
@@ -154,6 +158,19 @@ fn check_references(program: &Program, state: &State) -> Result<(), &'static str
         }
     }
     Ok(())
+}
+
+/// One adjoint for each real, and a mode that is on or off.
+fn check_adjoints(state: &State) -> Result<(), &'static str> {
+    if !matches!(state.ints.get(MODE), Some(0 | 1)) {
+        return Err("gradient mode is neither on nor off");
+    }
+    let Some(adjoints) = &state.adjoints else {
+        return if state.mode() { Err("gradient mode is on, and there are no adjoints") } else { Ok(()) };
+    };
+    let found = [&adjoints.cells, &adjoints.stack, &adjoints.input, &adjoints.output].map(Vec::len);
+    let values = [state.reals.len(), state.real_stack.len(), state.input.len(), state.output.len()];
+    if found == values { Ok(()) } else { Err("the adjoints don't match the values") }
 }
 
 fn check_pools(program: &Program, state: &State) -> Result<(), &'static str> {

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::program::Program;
-use crate::state::{State, TapeEntry};
+use crate::state::{MODE, Part, State, TapeEntry};
 
 /// A 128-bit fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,16 +15,18 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// Everything that decides how the run goes on: cells, stacks, tapes, call records, direction and
-/// position. Comparable between states of one program.
+/// Everything that decides how the run goes on: cells and stacks and tapes with their adjoints, call
+/// records, mode, direction and position. Comparable between states of one program.
 pub fn state_digest(state: &State) -> Digest {
     let mut hash = Hasher::default();
     hash.ints(&state.ints);
     hash.words(&state.reals);
     hash.storage(state);
+    hash.adjoints(state);
     hash.count(state.calls.len());
     for call in &state.calls {
         hash.word(u64::from(call.site) << 1 | u64::from(call.inverted));
+        hash.word(u64::from(call.part == Part::Rule));
     }
     hash.count(state.references.len());
     for reference in &state.references {
@@ -39,7 +41,7 @@ pub fn state_digest(state: &State) -> Digest {
 pub fn value_digest(program: &Program, state: &State) -> Digest {
     let mut hash = Hasher::default();
     let (main_ints, main_reals) = (program.layout.main_ints, program.layout.main_reals);
-    hash.ints(&state.ints[..main_ints as usize]);
+    hash.ints(&state.ints[MODE + 1..main_ints as usize]);
     hash.words(&state.reals[..main_reals as usize]);
     hash.storage(state);
     hash.digest()
@@ -65,6 +67,16 @@ impl Hasher {
     fn ints(&mut self, ints: &[i64]) {
         self.count(ints.len());
         ints.iter().for_each(|&int| self.word(int as u64));
+    }
+
+    /// Adjoints that are all 0 are the same as none.
+    fn adjoints(&mut self, state: &State) {
+        let Some(adjoints) = state.adjoints.as_ref().filter(|a| a.all().any(|&bits| bits != 0)) else {
+            return;
+        };
+        for list in [&adjoints.cells, &adjoints.stack, &adjoints.input, &adjoints.output] {
+            self.words(list);
+        }
     }
 
     fn storage(&mut self, state: &State) {

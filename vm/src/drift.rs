@@ -41,7 +41,7 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
 
 /// Whether two states are the same bit for bit, whatever was counted on the way.
 pub fn same(a: &State, b: &State) -> bool {
-    a.ints == b.ints && a.reals == b.reals && same_but_for_cells(a, b)
+    a.ints == b.ints && a.reals == b.reals && active(a) == active(b) && same_but_for_cells(a, b)
 }
 
 /// Whether two states are the same up to the module's tolerance in float cells.
@@ -64,4 +64,10 @@ fn same_but_for_cells(a: &State, b: &State) -> bool {
         && a.output == b.output
         && a.calls == b.calls
         && a.references == b.references
+}
+
+/// The adjoints that aren't 0, and where.
+fn active(state: &State) -> Vec<(usize, u64)> {
+    let all = state.adjoints.iter().flat_map(|adjoints| adjoints.all());
+    all.copied().enumerate().filter(|&(_, bits)| bits != 0).collect()
 }

@@ -1,11 +1,13 @@
 //! From a module's choice of numbers to the interpreter's loop that was compiled for them.
 
 use reviver_isa::module::{RealSystem, Word};
-use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals, Wide};
+use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Reals, Wide};
 
 use crate::history::{History, NoHistory, Residues};
 use crate::interp::run;
+use crate::lanes::Lanes;
 use crate::program::Program;
+use crate::reports::Reports;
 use crate::state::State;
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
@@ -30,34 +32,86 @@ macro_rules! with_reals {
     };
 }
 
-/// Makes at most `budget` steps, keeping residues where a history is given.
-///
-/// # Errors
-/// A trap; the state is then the one before the instruction that trapped.
-pub(crate) fn execute(
-    program: &Program,
-    state: &mut State,
-    history: Option<&mut Residues>,
-    travel: Travel,
-    budget: u64,
-) -> Result<Stop, Trap> {
-    with_reals!(program.module().real, |reals| match history {
-        Some(history) => with_words(program, reals, state, history, travel, budget),
-        None => with_words(program, reals, state, &mut NoHistory, travel, budget),
-    })
+/// Plain numbers.
+impl Lanes for u64 {
+    fn of_word(word: u64) -> u64 {
+        word
+    }
+
+    fn lane(self, n: usize) -> u64 {
+        if n == 0 { self } else { 0 }
+    }
+
+    fn with_lane(self, n: usize, word: u64) -> u64 {
+        if n == 0 { word } else { self }
+    }
+
+    fn execute(
+        program: &Program,
+        state: &mut State,
+        history: Option<&mut Residues>,
+        reports: &mut Reports,
+        travel: Travel,
+        budget: u64,
+    ) -> Result<Stop, Trap> {
+        with_reals!(program.module().real, |reals| match history {
+            Some(history) => with_words(program, reals, state, history, reports, travel, budget),
+            None => with_words(program, reals, state, &mut NoHistory, reports, travel, budget),
+        })
+    }
 }
 
-fn with_words<R: Reals, H: History>(
+fn with_words<R: Reals<Bits = u64>, H: History<u64>>(
     program: &Program,
     reals: R,
     state: &mut State,
     history: &mut H,
+    reports: &mut Reports,
     travel: Travel,
     budget: u64,
 ) -> Result<Stop, Trap> {
     match program.module().word {
-        Word::W64 => run(program, Arithmetic { words: Wide, reals }, state, history, travel, budget),
-        word => run(program, Arithmetic { words: Narrow(word), reals }, state, history, travel, budget),
+        Word::W64 => run(program, Arithmetic { words: Wide, reals }, state, history, reports, travel, budget),
+        word => {
+            run(program, Arithmetic { words: Narrow(word), reals }, state, history, reports, travel, budget)
+        }
+    }
+}
+
+/// Truncated Taylor series with N coefficients. Their arithmetic takes so long that one loop serves
+/// all widths of integers, with and without a history.
+impl<const N: usize> Lanes for [u64; N]
+where
+    [u64; N]: Default,
+{
+    fn of_word(word: u64) -> [u64; N] {
+        [0; N].with_lane(0, word)
+    }
+
+    fn lane(self, n: usize) -> u64 {
+        self.get(n).copied().unwrap_or(0)
+    }
+
+    fn with_lane(mut self, n: usize, word: u64) -> [u64; N] {
+        if let Some(lane) = self.get_mut(n) {
+            *lane = word;
+        }
+        self
+    }
+
+    fn execute(
+        program: &Program,
+        state: &mut State<[u64; N]>,
+        mut history: Option<&mut Residues<[u64; N]>>,
+        reports: &mut Reports,
+        travel: Travel,
+        budget: u64,
+    ) -> Result<Stop, Trap> {
+        with_reals!(program.module().real, |plain| {
+            let numbers =
+                Arithmetic { words: Narrow(program.module().word), reals: Lifted::<_, N>::new(plain) };
+            run(program, numbers, state, &mut history, reports, travel, budget)
+        })
     }
 }
 

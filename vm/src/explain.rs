@@ -7,9 +7,9 @@ use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
 use crate::program::Program;
-use crate::state::State;
+use crate::state::{ADJOINT, State};
 use crate::trap::{Cause, Trap};
-use crate::values::{Value, element_name};
+use crate::values::{Value, adjoint_name, element_name};
 
 /// A trap for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +150,8 @@ impl<'a> Explainer<'a> {
             Cause::Irreversible => {
                 "this instruction has thrown information away: there is no way back over it".into()
             }
+            Cause::ModeIs { on: true } => "gradient mode is on already".into(),
+            Cause::ModeIs { on: false } => "gradient mode is off already".into(),
         }
     }
 
@@ -159,10 +161,9 @@ impl<'a> Explainer<'a> {
     }
 
     fn value(&self, class: Class, cell: u32) -> String {
-        let cell = cell as usize;
         let value = match class {
-            Class::Int => self.state.ints.get(cell).map(|&v| Value::Int(v)),
-            Class::Real => self.state.reals.get(cell).map(|&v| Value::Real(v)),
+            Class::Int => self.state.ints.get(cell as usize).map(|&v| Value::Int(v)),
+            Class::Real => self.state.real_at(cell).map(Value::Real),
         };
         value.map_or("?".into(), |v| self.program.text(v))
     }
@@ -229,7 +230,11 @@ fn tape_word(output: bool) -> &'static str {
 
 /// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's),
 /// or the value of an immediate.
+/// The address of an adjoint is named as the adjoint.
 pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> String {
+    if class == Class::Real && cell & ADJOINT != 0 {
+        return adjoint_name(&cell_name(program, state, class, cell & !ADJOINT));
+    }
     let module = program.module();
     let within = |start: u32, shape: Cells| {
         (start..start.saturating_add(shape.cells() as u32)).contains(&cell).then(|| (cell - start) as usize)

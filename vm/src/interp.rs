@@ -1,10 +1,12 @@
 //! The interpreter: the reference for what every instruction does.
 //!
 //! One loop serves both directions, because the program holds the inverse of its code as code. It is
-//! generic over the width of integers, the number system and the history, so that none of them is
-//! asked about in a step. The hot loop handles branches and the most frequent instructions on cells;
+//! generic over the width of integers, the number system, the history and the gradient mode, so that
+//! none of them is asked about in a step. The hot loop handles branches and the most frequent instructions on cells;
 //! [`crate::rare`] has the other instructions on cells, [`crate::structural`] what changes more than
 //! cells. Prints nothing, knows no names.
+
+use std::ops::Range;
 
 use reviver_isa::Function;
 use reviver_isa::fault::Fault;
@@ -12,11 +14,14 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 
 use crate::address::Scope;
-use crate::history::History;
+use crate::history::{Cells, History};
+use crate::lanes::Lanes;
 use crate::op::{self, Kind, Op};
 use crate::program::{BACKWARD, FORWARD, Program};
-use crate::rare::{OVERWRITE, Rare, apply_real};
+use crate::rare::{ADD, Moment, OVERWRITE, Rare, SUB, apply_real};
+use crate::reports::Reports;
 use crate::state::State;
+use crate::transport::{Carried, Gradient, Mode, Plain, Sense, View, is_silent};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Clock, Stop, Travel};
 
@@ -31,12 +36,13 @@ pub(crate) enum Pause {
 }
 
 /// One run: the machine's parts, and where it stands in the code of the direction that it executes.
-pub(crate) struct Run<'a, W, R, H> {
+pub(crate) struct Run<'a, W, R: Reals, H> {
     pub program: &'a Program,
     pub numbers: Arithmetic<W, R>,
     pub tolerance: f64,
-    pub state: &'a mut State,
+    pub state: &'a mut State<R::Bits>,
     pub history: &'a mut H,
+    pub reports: &'a mut Reports,
     pub travel: Travel,
     /// Steps that may still be made.
     pub left: u64,
@@ -49,19 +55,33 @@ pub(crate) struct Run<'a, W, R, H> {
 ///
 /// # Errors
 /// A trap; the state is then the one before the instruction that trapped.
-pub(crate) fn run<W: Words, R: Reals, H: History>(
+pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     program: &Program,
     numbers: Arithmetic<W, R>,
-    state: &mut State,
+    state: &mut State<R::Bits>,
     history: &mut H,
+    reports: &mut Reports,
     travel: Travel,
     budget: u64,
 ) -> Result<Stop, Trap> {
+    if state.adjoints.is_some() || program.needs_adjoints {
+        state.adjoints_mut();
+    }
     let tolerance = program.module().tolerance();
     let direction = effective_direction(state.inverted, travel);
     let counter = program.counter(state.position, direction);
-    let mut run =
-        Run { program, numbers, tolerance, state, history, travel, left: budget, direction, counter };
+    let mut run = Run {
+        program,
+        numbers,
+        tolerance,
+        state,
+        history,
+        reports,
+        travel,
+        left: budget,
+        direction,
+        counter,
+    };
     let outcome = run.go();
     let at = run.program.instruction_at(run.counter, run.direction);
     run.state.position = run.program.position(run.counter, run.direction);
@@ -77,11 +97,13 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     }
 }
 
-impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         let clock = Clock { travel: self.travel, budget: self.left, step: self.state.step };
         loop {
-            match self.cells(clock) {
+            let pause =
+                if self.state.mode() { self.cells::<Gradient>(clock) } else { self.cells::<Plain>(clock) };
+            match pause {
                 Pause::Budget => return Ok(Stop::Budget),
                 Pause::Trap(cause) => return Err(cause),
                 Pause::Denied => return Err(self.denied()),
@@ -108,24 +130,32 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
     /// The hot loop: executes instructions that change only cells, and branches.
     ///
     /// What isn't frequent is left to [`Rare`], so that the loop stays in registers.
-    fn cells(&mut self, clock: Clock) -> Pause {
+    fn cells<M: Mode>(&mut self, clock: Clock) -> Pause {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
-        let (mut counter, mut left) = (self.counter, self.left);
-        let State { ints, reals, frame, references, counters, .. } = &mut *self.state;
+        let pool = &self.program.pool;
+        let (mut counter, mut left, mut drops) = (self.counter, self.left, 0);
+        let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
         let (ints, reals) = (&mut ints[..], &mut reals[..]);
+        let adjoints = adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells);
         let scope = Scope { places: &self.program.places, frame: *frame, references };
-        let history = &mut *self.history;
         let mut rare = Rare {
             numbers,
             tolerance: self.tolerance,
             counters,
-            history,
+            history: &mut *self.history,
+            reports: &mut *self.reports,
             clock,
             scope,
             program: self.program,
+            direction: self.direction,
         };
 
+        macro_rules! cells {
+            () => {
+                Cells { ints: &mut *ints, reals: &mut *reals, adjoints: &mut *adjoints }
+            };
+        }
         /// Goes behind the partner of a branch half, if its condition agrees.
         macro_rules! jump {
             ($op:ident) => {{
@@ -135,7 +165,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                 } else if $op.flags & op::LANDS_ALWAYS != 0 {
                     true
                 } else {
-                    match rare.order(join, ints, reals) {
+                    match rare.order(join, cells!()) {
                         Ok(ordering) => join.holds(ordering),
                         Err(cause) => break Pause::Trap(cause),
                     }
@@ -168,7 +198,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                 break Pause::Budget;
             }
             let op = &code[counter];
-            match frequent::<W, R, H>(op, op.cells(), numbers, ints, reals) {
+            match frequent::<W, R, H, M>(op, op.cells(), numbers, pool, ints, reals, adjoints, &mut drops) {
                 Frequent::Done => {}
                 Frequent::Fault(fault) => break Pause::Trap(Cause::Fault(fault)),
                 Frequent::Other => match op.kind {
@@ -178,7 +208,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                     Kind::FromInt => join!(op, op.order_ints(op.cells(), ints)),
                     Kind::FromReal => join!(op, op.order_reals(op.cells(), reals, numbers.reals)),
                     Kind::BrDynamic | Kind::FromDynamic => {
-                        let ordering = match rare.order(op, ints, reals) {
+                        let ordering = match rare.order(op, cells!()) {
                             Ok(ordering) => ordering,
                             Err(cause) => break Pause::Trap(cause),
                         };
@@ -188,12 +218,20 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
                         }
                     }
                     Kind::Dynamic => {
-                        if let Err(cause) = rare.execute_dynamic(op, ints, reals, left) {
+                        let moment = Moment { counter, left };
+                        if let Err(cause) = rare.execute_dynamic::<M>(op, cells!(), moment) {
+                            break Pause::Trap(cause);
+                        }
+                    }
+                    Kind::OnAdjoints => {
+                        let moment = Moment { counter, left };
+                        if let Err(cause) = rare.execute_on_adjoints(op, cells!(), moment) {
                             break Pause::Trap(cause);
                         }
                     }
                     kind if kind.is_data() => {
-                        if let Err(cause) = rare.execute_static(op, ints, reals, left) {
+                        let moment = Moment { counter, left };
+                        if let Err(cause) = rare.execute_static::<M>(op, cells!(), moment) {
                             break Pause::Trap(cause);
                         }
                     }
@@ -203,6 +241,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
             counter += 1;
             left -= 1;
         };
+        rare.counters.drops += drops;
         self.counter = counter;
         self.left = left;
         pause
@@ -219,15 +258,19 @@ pub(crate) enum Frequent {
 /// Executes the most frequent instructions. The rows are asked here as everywhere, by name, so that
 /// what they compute is compiled in.
 #[inline(always)]
-pub(crate) fn frequent<W: Words, R: Reals, H: History>(
+#[allow(clippy::too_many_arguments)] // a struct of them would not stay in registers
+pub(crate) fn frequent<W: Words, R: Reals, H: History<R::Bits>, M: Mode>(
     op: &Op,
     [a, b, c]: [usize; 3],
     numbers: Arithmetic<W, R>,
+    pool: &Range<usize>,
     ints: &mut [i64],
-    reals: &mut [u64],
+    reals: &mut [R::Bits],
+    adjoints: &mut [R::Bits],
+    drops: &mut u64,
 ) -> Frequent {
-    let load = |cell: usize| numbers.reals.of_bits(reals[cell]);
-    let updated = match op.kind {
+    let vacant = R::Bits::default();
+    let outcome = match op.kind {
         Kind::AddIntCopy => {
             let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
             ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
@@ -249,54 +292,80 @@ pub(crate) fn frequent<W: Words, R: Reals, H: History>(
         }
         Kind::SwapReal => {
             reals.swap(a, b);
+            if M::ON {
+                adjoints.swap(a, b);
+            }
             return Frequent::Done;
         }
         Kind::VacateInt if ints[a] == 0 => return Frequent::Done,
         // With a history, a residue may have to be kept, or put back.
-        Kind::VacateReal if !H::ACTIVE && reals[a] == 0 => return Frequent::Done,
+        Kind::VacateReal if !H::ACTIVE && reals[a] == vacant => {
+            if M::ON {
+                let adjoint = adjoints[a];
+                if keeps(Rule::AdjointsAreDropped) {
+                    adjoints[a] = vacant;
+                }
+                *drops += u64::from(!is_silent(numbers.reals, numbers.reals.of_bits(adjoint)));
+            }
+            return Frequent::Done;
+        }
         Kind::AddRealCopy if !H::ACTIVE => {
-            Function::Copy.real(&numbers, load(b), load(b)).and_then(|f| numbers.reals.add(load(a), f))
+            accumulate::<W, R, M>(Function::Copy, ADD, [a, b, c], numbers, pool, reals, adjoints)
         }
         Kind::SubRealCopy if !H::ACTIVE => {
-            Function::Copy.real(&numbers, load(b), load(b)).and_then(|f| numbers.reals.sub(load(a), f))
+            accumulate::<W, R, M>(Function::Copy, SUB, [a, b, c], numbers, pool, reals, adjoints)
         }
         Kind::AddRealMul if !H::ACTIVE => {
-            Function::Mul.real(&numbers, load(b), load(c)).and_then(|f| numbers.reals.add(load(a), f))
+            accumulate::<W, R, M>(Function::Mul, ADD, [a, b, c], numbers, pool, reals, adjoints)
         }
         Kind::SubRealMul if !H::ACTIVE => {
-            Function::Mul.real(&numbers, load(b), load(c)).and_then(|f| numbers.reals.sub(load(a), f))
+            accumulate::<W, R, M>(Function::Mul, SUB, [a, b, c], numbers, pool, reals, adjoints)
         }
         Kind::RealFromReals if !H::ACTIVE && op.extra != OVERWRITE => {
-            return match accumulate(op, a, b, c, numbers, reals) {
-                Ok(()) => Frequent::Done,
-                Err(fault) => Frequent::Fault(fault),
-            };
+            accumulate_any::<W, R, M>(op, [a, b, c], numbers, pool, reals, adjoints)
         }
         _ => return Frequent::Other,
     };
-    match updated.and_then(|value| numbers.reals.admit(value)) {
-        Ok(value) => {
-            reals[a] = numbers.reals.to_bits(value);
-            Frequent::Done
-        }
+    match outcome {
+        Ok(()) => Frequent::Done,
         Err(fault) => Frequent::Fault(fault),
     }
 }
 
 /// y += f(a, b) or y -= f(a, b) for any row. Apart from the loop, because the rows take many registers.
 #[inline(never)]
-fn accumulate<W: Words, R: Reals>(
+fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
-    a: usize,
-    b: usize,
-    c: usize,
+    cells: [usize; 3],
     numbers: Arithmetic<W, R>,
-    reals: &mut [u64],
+    pool: &Range<usize>,
+    reals: &mut [R::Bits],
+    adjoints: &mut [R::Bits],
+) -> Result<(), Fault> {
+    accumulate::<W, R, M>(op.function, op.extra, cells, numbers, pool, reals, adjoints)
+}
+
+#[inline(always)]
+fn accumulate<W: Words, R: Reals, M: Mode>(
+    function: Function,
+    update: u8,
+    [a, b, c]: [usize; 3],
+    numbers: Arithmetic<W, R>,
+    pool: &Range<usize>,
+    reals: &mut [R::Bits],
+    adjoints: &mut [R::Bits],
 ) -> Result<(), Fault> {
     let load = |cell: usize| numbers.reals.of_bits(reals[cell]);
-    let f = op.function.real(&numbers, load(b), load(c))?;
-    let new = apply_real(numbers.reals, op, load(a), f)?;
+    let f = function.real(&numbers, load(b), if function.arity() > 1 { load(c) } else { load(b) })?;
+    let new = apply_real(numbers.reals, update, load(a), f)?;
+    let carried = if M::ON {
+        let sense = if update == ADD { Sense::Gains } else { Sense::Loses };
+        View { numbers, reals, adjoints, pool }.accumulate(function, [a, b, c], sense)?
+    } else {
+        Carried::nothing()
+    };
     reals[a] = numbers.reals.to_bits(new);
+    carried.write(numbers.reals, adjoints);
     Ok(())
 }
 
@@ -309,13 +378,19 @@ impl Op {
 
     /// The ordering of a condition's real sources.
     #[inline(always)]
-    fn order_reals<R: Reals>(&self, [a, b, _]: [usize; 3], reals: &[u64], system: R) -> u8 {
+    fn order_reals<R: Reals>(&self, [a, b, _]: [usize; 3], reals: &[R::Bits], system: R) -> u8 {
         ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))
     }
 
     /// The ordering of a condition's sources, of whichever class.
     #[inline(always)]
-    pub(crate) fn order<R: Reals>(&self, cells: [usize; 3], ints: &[i64], reals: &[u64], system: R) -> u8 {
+    pub(crate) fn order<R: Reals>(
+        &self,
+        cells: [usize; 3],
+        ints: &[i64],
+        reals: &[R::Bits],
+        system: R,
+    ) -> u8 {
         match self.kind {
             Kind::BrReal | Kind::FromReal | Kind::AssertReal => self.order_reals(cells, reals, system),
             Kind::BrDynamic | Kind::FromDynamic if self.extra & op::OF_REALS != 0 => {

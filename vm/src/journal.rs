@@ -1,76 +1,113 @@
 //! The history as one step sees it: what the step loses is kept, what it lost is put back. Knows the
 //! cells that change; knows no instruction.
 
-use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
-use reviver_isa::number::Reals;
 
-use crate::history::{History, Kept};
+use crate::address::ADJOINT;
+use crate::history::{Cells, Cost, History, Kept, Slot};
+use crate::lanes::Lanes;
 use crate::state::Counters;
 
 /// The history as one step sees it.
 pub(crate) struct Journal<'a, H> {
     pub history: &'a mut H,
     pub interval: i64,
+    /// Whether the step leads back toward step 0.
     pub restores: bool,
+    /// Whether gradient mode is on.
+    pub gradient: bool,
+    /// The true addresses of the operands, where the step works on copies of them.
+    pub copies_of: Option<[u32; 3]>,
 }
 
-impl<H: History> Journal<'_, H> {
-    /// Puts back everything that was recorded for this interval; whether there was anything.
-    pub fn restore(&mut self, ints: &mut [i64], reals: &mut [u64], counters: &mut Counters) -> bool {
-        let mut any = false;
+impl<H> Journal<'_, H> {
+    /// Whether the step is to be undone by what was recorded for it, if anything.
+    pub fn holds<B: Lanes>(&self) -> bool
+    where
+        H: History<B>,
+    {
+        H::ACTIVE && self.restores && self.history.latest(self.interval).is_some()
+    }
+
+    /// Puts back everything that was recorded for this interval. Whether the step is undone: records
+    /// of plain steps know nothing of the adjoints that gradient mode has still to transport.
+    pub fn restore<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters) -> bool
+    where
+        H: History<B>,
+    {
+        let mut complete = true;
         while let Some(kept) = self.history.take(self.interval) {
-            kept.restore(ints, reals, counters);
-            any = true;
+            complete = kept.gradient || !self.gradient;
+            // An adjoint is no business of a plain step.
+            if self.gradient || kept.slot != Slot::Adjoint || !kept.gradient {
+                kept.restore(cells, counters);
+            }
         }
-        any
+        complete
     }
 
-    fn keep(&mut self, class: Class, cell: usize, bits: u64, erased: u32, discarded: u32) {
-        if H::ACTIVE && !self.restores {
-            let kept = Kept { class, cell: cell as u32, bits, erased, discarded };
-            self.history.record(self.interval, kept);
+    /// Keeps the bits of a cell that the step is about to change.
+    pub fn keep<B: Lanes>(&mut self, slot: Slot, cell: usize, bits: B, cost: Cost)
+    where
+        H: History<B>,
+    {
+        if !H::ACTIVE || self.restores {
+            return;
         }
-    }
-
-    /// Records a real's old bits unless undoing the update gives them back.
-    #[inline]
-    pub fn residue<R: Reals>(&mut self, reals: R, cell: usize, old: R::Cell, undone: Eval<R::Cell>) {
-        let bits = reals.to_bits(old);
-        if !R::EXACT && keeps(Rule::ResiduesAreKept) && undone.map(|value| reals.to_bits(value)) != Ok(bits) {
-            self.keep(Class::Real, cell, bits, 0, 0);
-        }
-    }
-
-    /// Records both coordinates unless undoing the rotation gives both back: a step with a record
-    /// is undone by its record alone.
-    pub fn residue_of_point<R: Reals>(
-        &mut self,
-        reals: R,
-        [x, y]: [usize; 2],
-        old: (R::Cell, R::Cell),
-        undone: Eval<(R::Cell, R::Cell)>,
-    ) {
-        let bits = |(x, y): (R::Cell, R::Cell)| (reals.to_bits(x), reals.to_bits(y));
-        if !R::EXACT && keeps(Rule::ResiduesAreKept) && undone.map(bits) != Ok(bits(old)) {
-            self.keep(Class::Real, x, bits(old).0, 0, 0);
-            self.keep(Class::Real, y, bits(old).1, 0, 0);
-        }
+        let (slot, cell) = match (slot, self.copies_of.and_then(|addresses| addresses.get(cell).copied())) {
+            (Slot::Real, Some(address)) if address as usize & ADJOINT != 0 => {
+                (Slot::Adjoint, address & !(ADJOINT as u32))
+            }
+            (Slot::Real, Some(address)) => (Slot::Real, address),
+            _ => (slot, cell as u32),
+        };
+        self.history.record(self.interval, Kept { slot, cell, bits, gradient: self.gradient, cost });
     }
 
     /// Counts and records a float that is vacated although it isn't 0.
-    pub fn discarded<R: Reals>(&mut self, reals: R, cell: usize, bits: u64, counters: &mut Counters) {
-        if bits != 0 {
-            counters.discarded_bits += u64::from(reals.width());
-            self.keep(Class::Real, cell, bits, 0, reals.width());
+    pub fn discarded<B: Lanes>(&mut self, width: u32, cell: usize, bits: B, counters: &mut Counters)
+    where
+        H: History<B>,
+    {
+        if bits != B::default() {
+            let cost = Cost { discarded: width, ..Cost::default() };
+            cost.charge(counters);
+            self.keep(Slot::Real, cell, bits, cost);
         }
     }
 
-    pub fn erased(&mut self, class: Class, cell: usize, bits: u64, width: u32, counters: &mut Counters) {
-        if keeps(Rule::ErasuresAreCounted) {
-            counters.erased_bits += u64::from(width);
+    /// Records an adjoint that is about to be 0, and counts it as dropped unless it already was some 0.
+    pub fn dropped<B: Lanes>(&mut self, cell: usize, bits: B, counts: bool, counters: &mut Counters)
+    where
+        H: History<B>,
+    {
+        if bits != B::default() {
+            let cost = Cost { drops: u32::from(counts), ..Cost::default() };
+            cost.charge(counters);
+            self.keep(Slot::Adjoint, cell, bits, cost);
         }
-        self.keep(class, cell, bits, width, 0);
+    }
+
+    /// Counts and records the content of an erased cell.
+    pub fn erased<B: Lanes>(
+        &mut self,
+        class: Class,
+        cell: usize,
+        bits: B,
+        width: u32,
+        counters: &mut Counters,
+    ) where
+        H: History<B>,
+    {
+        let slot = match class {
+            Class::Int => Slot::Int,
+            Class::Real => Slot::Real,
+        };
+        let cost = Cost { erased: width, ..Cost::default() };
+        if keeps(Rule::ErasuresAreCounted) {
+            cost.charge(counters);
+        }
+        self.keep(slot, cell, bits, cost);
     }
 }

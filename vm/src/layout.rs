@@ -4,6 +4,8 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Procedure, Shape as Cells};
 
+use crate::state::MODE;
+
 /// Offsets of everything that lives as long as the program.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -26,7 +28,7 @@ pub struct Layout {
 
 impl Layout {
     pub(crate) fn new(module: &Module) -> Layout {
-        let (mut ints, mut reals) = (0u32, 0u32);
+        let (mut ints, mut reals) = (MODE as u32 + 1, 0u32);
         let mut place = |class: Class, cells: Cells| {
             let next = match class {
                 Class::Int => &mut ints,
@@ -71,6 +73,12 @@ impl Layout {
         self.frames.push(offsets);
         self.frame_ints.push(ints);
         self.frame_reals.push(reals);
+    }
+
+    /// Where the constants lie among the reals.
+    pub fn real_constants(&self) -> std::ops::Range<usize> {
+        let start = self.pool_reals_start as usize;
+        start..start + self.pool_reals.len()
     }
 
     /// Cells of each class before the first frame of a call.

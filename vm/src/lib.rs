@@ -3,6 +3,7 @@
 
 mod address;
 pub mod checkpoint;
+pub mod differentiate;
 pub mod digest;
 pub mod drift;
 mod engine;
@@ -10,15 +11,18 @@ pub mod explain;
 pub mod history;
 mod interp;
 mod journal;
+pub mod lanes;
 mod layout;
 pub mod lookup;
 pub mod machine;
 mod op;
 pub mod program;
 mod rare;
+pub mod reports;
 mod resolve;
 pub mod state;
 mod structural;
+mod transport;
 pub mod trap;
 pub mod travel;
 pub mod values;

@@ -5,7 +5,7 @@ use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
 use reviver_isa::module::{Extent, Shape as Cells};
 
 use crate::program::Program;
-use crate::state::{Frame, State};
+use crate::state::{ADJOINT, Frame, State};
 
 /// The open frames with their procedures, main's first.
 pub fn open_frames(program: &Program, state: &State) -> Vec<(usize, Frame)> {
@@ -14,21 +14,21 @@ pub fn open_frames(program: &Program, state: &State) -> Vec<(usize, Frame)> {
     let callers = state.calls.iter().skip(1).map(|record| record.frame);
     let callees = callers.chain(std::iter::once(state.frame));
     for (record, frame) in state.calls.iter().zip(callees) {
-        let site = program.code[crate::program::FORWARD][record.site as usize].a;
-        frames.push((program.calls[site as usize].procedure as usize, frame));
+        frames.push((program.callee(record).unwrap_or_default(), frame));
     }
     frames
 }
 
-/// The class and the offset of the cell that an operand of instruction `at` names now; `None` for
-/// constants, for indices out of bounds, and where `at` isn't in the current procedure.
+/// The class and the address of the cell that an operand of instruction `at` names now (its offset; an
+/// adjoint's has [`ADJOINT`] set); `None` for constants, for the mode bit, for indices out of bounds, and where `at` isn't in the current procedure.
 pub fn cell_of(program: &Program, state: &State, at: u32, operand: &Operand) -> Option<(Class, u32)> {
     let Operand::Place(place) = operand else { return None };
     let (procedure, frame) = *open_frames(program, state).last()?;
     if program.procedure_of(at) != procedure {
         return None;
     }
-    Finder { program, state, procedure, frame }.place(place)
+    let (class, cell) = Finder { program, state, procedure, frame }.place(place)?;
+    Some((class, if place.adjoint { cell | ADJOINT } else { cell }))
 }
 
 struct Finder<'a> {

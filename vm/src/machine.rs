@@ -3,20 +3,22 @@
 
 use std::sync::Arc;
 
-use crate::engine::execute;
 use crate::history::Residues;
+use crate::lanes::Lanes;
 use crate::program::Program;
+use crate::reports::Reports;
 use crate::state::{Counters, Frame, State};
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
 use crate::values;
 
-/// A running program. Cloning it clones the whole run.
+/// A running program. Cloning it clones the whole run. Its reals have as many words as the bits `B`.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct Machine<B = u64> {
     program: Arc<Program>,
-    state: State,
-    residues: Option<Residues>,
+    state: State<B>,
+    residues: Option<Residues<B>>,
+    reports: Reports,
 }
 
 impl Machine {
@@ -24,19 +26,21 @@ impl Machine {
     pub fn at_begin(program: Arc<Program>) -> Machine {
         let mut state = initial_state(&program, program.begin());
         values::set_defaults(&program, &mut state);
-        Machine { program, state, residues: None }
+        Machine::resume(program, state, None)
     }
 
     /// At the end, before any result is given: initial values everywhere. Running backward from
     /// here takes steps below 0.
     pub fn at_end(program: Arc<Program>) -> Machine {
         let state = initial_state(&program, program.end());
-        Machine { program, state, residues: None }
+        Machine::resume(program, state, None)
     }
+}
 
-    /// Goes on from a saved state of the same program.
-    pub fn resume(program: Arc<Program>, state: State, residues: Option<Residues>) -> Machine {
-        Machine { program, state, residues }
+impl<B: Lanes> Machine<B> {
+    /// Goes on from a state of the same program.
+    pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
+        Machine { program, state, residues, reports: Reports::default() }
     }
 
     /// Keeps residues from now on, so that going back is bit for bit exact and leads over
@@ -49,17 +53,27 @@ impl Machine {
         &self.program
     }
 
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &State<B> {
         &self.state
     }
 
     /// The state, to give inputs. Changing it in the middle of a run begins another history.
-    pub fn state_mut(&mut self) -> &mut State {
+    pub fn state_mut(&mut self) -> &mut State<B> {
         &mut self.state
     }
 
-    pub fn residues(&self) -> Option<&Residues> {
+    /// The state at the end of a machine's use.
+    pub fn into_state(self) -> State<B> {
+        self.state
+    }
+
+    pub fn residues(&self) -> Option<&Residues<B>> {
         self.residues.as_ref()
+    }
+
+    /// What gradient mode lost in a way that one should know of, since the machine was made.
+    pub fn reports(&self) -> &Reports {
+        &self.reports
     }
 
     /// Memory that the history takes.
@@ -72,7 +86,8 @@ impl Machine {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        execute(&self.program, &mut self.state, self.residues.as_mut(), travel, budget)
+        let residues = self.residues.as_mut();
+        B::execute(&self.program, &mut self.state, residues, &mut self.reports, travel, budget)
     }
 
     /// Makes one step.
@@ -112,6 +127,7 @@ fn initial_state(program: &Program, position: u32) -> State {
     let mut state = State {
         ints: vec![0; ints],
         reals: vec![0; reals],
+        adjoints: None,
         int_stack: Vec::new(),
         real_stack: Vec::new(),
         input: Vec::new(),

@@ -21,6 +21,8 @@ pub enum Kind {
     FromDynamic,
     /// A data instruction whose cells are found at each step: number `a` of `Program::dynamic`.
     Dynamic,
+    /// The same, and it names an adjoint: it acts plainly, in either mode.
+    OnAdjoints,
     // Data, the most frequent first. Accumulations are told apart by the form of `f` and have their
     // update in `extra`.
     AddIntCopy,
@@ -48,8 +50,13 @@ pub enum Kind {
     VacateReal,
     EraseInt,
     EraseReal,
-    /// The way back over an irreversible instruction.
+    /// The way back over an irreversible instruction whose target is an integer.
     Restore,
+    /// Over one that left a real with a value that depends on no real.
+    RestoreReal,
+    /// Over the overwriting of a real by a function of reals, and of a real and an integer.
+    RestoreFromReals,
+    RestoreFromRealInt,
     // The rest changes more than cells, and leaves the inner loop.
     Call,
     Uncall,
@@ -71,6 +78,8 @@ pub enum Kind {
     UnwriteReal,
     ShowInt,
     ShowReal,
+    GradOn,
+    GradOff,
 }
 
 impl Kind {
@@ -78,6 +87,19 @@ impl Kind {
     #[inline(always)]
     pub fn is_data(self) -> bool {
         (Kind::AddIntCopy as u8..Kind::Call as u8).contains(&(self as u8))
+    }
+
+    /// Which operands of a data instruction or a branch are reals.
+    pub fn real_operands(self) -> [bool; 3] {
+        use Kind::*;
+        match self {
+            IntFromReals => [false, true, true],
+            RealFromRealInt | RestoreFromRealInt => [true, true, false],
+            RealFromInts => [true, false, false],
+            AddIntCopy | SubIntCopy | XorIntCopy | SwapInt | IntFromInts | NegInt | NotInt | AssertInt
+            | VacateInt | EraseInt | Restore => [false; 3],
+            _ => [true; 3],
+        }
     }
 }
 
@@ -170,6 +192,8 @@ pub enum Place {
         row: Term,
         column: Term,
     },
+    /// The adjoint of the cell at the place of this number.
+    AdjointOf(u32),
 }
 
 /// A call's argument before it is resolved.
@@ -207,6 +231,8 @@ pub enum Argument {
 pub struct CallSite {
     /// Number of the callee.
     pub procedure: u32,
+    /// Number of the callee's rule, if it has one.
+    pub rule: Option<u32>,
     pub arguments: Vec<Argument>,
     /// Pairs of arguments of one class that must not overlap.
     pub distinct: Vec<(u32, u32)>,

@@ -1,12 +1,16 @@
 //! A verified program: a module that broke no rule, laid out in memory and resolved for the
 //! interpreter, once in each direction. Knows no state.
 
+use std::ops::Range;
+
 use reviver_isa::module::{Module, Procedure};
+use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
 
 use crate::layout::Layout;
 use crate::op::{CallSite, Op, Place};
 use crate::resolve::{Resolved, resolve};
+use crate::state::{CallRecord, Part};
 
 /// The travel directions index [`Program::code`].
 pub const FORWARD: usize = 0;
@@ -23,6 +27,10 @@ pub struct Program {
     pub(crate) dynamic: Vec<Op>,
     pub(crate) places: Vec<Place>,
     pub(crate) calls: Vec<CallSite>,
+    /// Where the constants lie among the reals.
+    pub(crate) pool: Range<usize>,
+    /// Whether any instruction names an adjoint cell.
+    pub(crate) needs_adjoints: bool,
     hash: u128,
 }
 
@@ -38,7 +46,9 @@ impl Program {
             return Err(violations);
         }
         let Resolved { layout, code, dynamic, places, calls } = resolve(&module);
-        Ok(Program { code, dynamic, layout, places, calls, hash, module })
+        let pool = layout.real_constants();
+        let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
+        Ok(Program { code, dynamic, layout, places, calls, pool, needs_adjoints, hash, module })
     }
 
     /// The module it was made of.
@@ -49,6 +59,21 @@ impl Program {
     /// Identifies the program in state files.
     pub fn hash(&self) -> u128 {
         self.hash
+    }
+
+    /// Whether the program switches gradient mode itself.
+    pub fn switches_mode(&self) -> bool {
+        self.module.code.iter().any(|instruction| instruction.update.shape() == Shape::Switch)
+    }
+
+    /// The procedure that an open call executes.
+    pub(crate) fn callee(&self, record: &CallRecord) -> Option<usize> {
+        let op = self.code[FORWARD].get(record.site as usize)?;
+        let site = self.calls.get(op.a as usize)?;
+        match record.part {
+            Part::Whole | Part::Body => Some(site.procedure as usize),
+            Part::Rule => site.rule.map(|rule| rule as usize),
+        }
     }
 
     /// The position before main's first instruction.

@@ -1,102 +1,190 @@
 //! Instructions on cells that are rare, that a history takes part in, or whose cells are found at
 //! each step. Apart from the hot loop, so that it stays in registers. Knows no branches and no calls.
 
+use std::ops::Range;
+
 use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::update::Update;
 
-use crate::address::Scope;
-use crate::history::History;
+use crate::address::{ADJOINT, Scope};
+use crate::history::{Cells, Cost, History, Slot};
 use crate::interp::{Frequent, frequent};
 use crate::journal::Journal;
+use crate::lanes::Lanes;
 use crate::op::{Kind, Op};
 use crate::program::Program;
+use crate::reports::{Loss, Reports};
 use crate::state::Counters;
+use crate::transport::{Carried, Mode, Plain, Point, Sense, Turn, View, is_silent, turned};
 use crate::trap::Cause;
 use crate::travel::Clock;
 
-/// Instructions on cells that are rare, or that a history takes part in.
+/// What instructions on cells need beside cells.
 pub(crate) struct Rare<'a, W, R, H> {
     pub numbers: Arithmetic<W, R>,
     pub tolerance: f64,
     pub counters: &'a mut Counters,
     pub history: &'a mut H,
+    pub reports: &'a mut Reports,
     pub clock: Clock,
     pub scope: Scope<'a>,
     pub program: &'a Program,
+    pub direction: usize,
 }
 
-impl<W: Words, R: Reals, H: History> Rare<'_, W, R, H> {
+/// Where the loop stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    /// Index in the code of the direction.
+    pub counter: usize,
+    /// Steps that may still be made.
+    pub left: u64,
+}
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     /// Executes an instruction whose cells are known since the program was loaded.
     #[inline(never)]
-    pub fn execute_static(
+    pub fn execute_static<M: Mode>(
         &mut self,
         op: &Op,
-        ints: &mut [i64],
-        reals: &mut [u64],
-        left: u64,
+        cells: Cells<R::Bits>,
+        moment: Moment,
     ) -> Result<(), Cause> {
-        self.execute(op, op.cells(), ints, reals, left)
+        self.step::<M>(cells, moment, None).execute(op, op.cells())
     }
 
     /// The ordering of any branch half's sources.
     #[inline(never)]
-    pub fn order(&self, op: &Op, ints: &[i64], reals: &[u64]) -> Result<u8, Cause> {
-        let cells = self.scope.sources(op, ints)?;
-        Ok(op.order(cells, ints, reals, self.numbers.reals))
+    pub fn order(&self, op: &Op, cells: Cells<R::Bits>) -> Result<u8, Cause> {
+        let addresses = self.scope.sources(op, cells.ints)?;
+        if addresses.iter().all(|address| address & ADJOINT == 0) {
+            return Ok(op.order(addresses, cells.ints, cells.reals, self.numbers.reals));
+        }
+        let copies = addresses.map(|address| read(&cells, address));
+        Ok(op.order([0, 1, 2], cells.ints, &copies, self.numbers.reals))
     }
 
     /// Executes an instruction whose cells are only known now.
     #[inline(never)]
-    pub fn execute_dynamic(
+    pub fn execute_dynamic<M: Mode>(
         &mut self,
         op: &Op,
-        ints: &mut [i64],
-        reals: &mut [u64],
-        left: u64,
+        cells: Cells<R::Bits>,
+        moment: Moment,
     ) -> Result<(), Cause> {
         let op = &self.program.dynamic[op.a as usize];
-        let cells = self.scope.operands(op, ints)?;
-        match frequent::<W, R, H>(op, cells, self.numbers, ints, reals) {
+        let addresses = self.scope.operands(op, cells.ints)?;
+        let Cells { ints, reals, adjoints } = cells;
+        let pool = &self.program.pool;
+        let drops = &mut self.counters.drops;
+        match frequent::<W, R, H, M>(op, addresses, self.numbers, pool, ints, reals, adjoints, drops) {
             Frequent::Done => Ok(()),
             Frequent::Fault(fault) => Err(Cause::Fault(fault)),
-            Frequent::Other => self.execute(op, cells, ints, reals, left),
+            Frequent::Other => {
+                self.step::<M>(Cells { ints, reals, adjoints }, moment, None).execute(op, addresses)
+            }
         }
     }
 
-    fn execute(
+    /// Executes an instruction that names an adjoint: plainly, on copies of its real operands.
+    #[inline(never)]
+    pub fn execute_on_adjoints(
         &mut self,
         op: &Op,
-        [a, b, c]: [usize; 3],
-        ints: &mut [i64],
-        reals: &mut [u64],
-        left: u64,
+        mut cells: Cells<R::Bits>,
+        moment: Moment,
     ) -> Result<(), Cause> {
-        let Rare { numbers, tolerance, counters, .. } = self;
-        let (numbers, tolerance, counters) = (*numbers, *tolerance, &mut **counters);
-        let interval = self.clock.interval(left);
-        let restores = self.clock.travel.restores(interval);
-        let mut journal = Journal { history: &mut *self.history, interval, restores };
-        if H::ACTIVE && restores && is_lossy(op) && journal.restore(ints, reals, counters) {
+        let op = &self.program.dynamic[op.a as usize];
+        let addresses = self.scope.operands(op, cells.ints)?;
+        if self.step::<Plain>(cells.reborrow(), moment, None).restored() {
             return Ok(());
         }
-        let load = |reals: &[u64], cell: usize| numbers.reals.of_bits(reals[cell]);
+        let is_real = op.kind.real_operands();
+        let mut copies = [0, 1, 2].map(|n| match is_real[n] {
+            true => read(&cells, addresses[n]),
+            false => R::Bits::default(),
+        });
+        let own = [0, 1, 2].map(|n| if is_real[n] { n } else { addresses[n] });
+        let on_copies = Cells { ints: &mut *cells.ints, reals: &mut copies, adjoints: &mut [] };
+        let addressed = addresses.map(|address| address as u32);
+        self.step::<Plain>(on_copies, moment, Some(addressed))
+            .execute(op, own)
+            .map_err(|cause| cause.about_copies_of(addressed))?;
+        for n in (0..3).filter(|&n| is_real[n]) {
+            write(&mut cells, addresses[n], copies[n]);
+        }
+        Ok(())
+    }
+
+    fn step<'s, M: Mode>(
+        &'s mut self,
+        cells: Cells<'s, R::Bits>,
+        moment: Moment,
+        copies_of: Option<[u32; 3]>,
+    ) -> Step<'s, W, R, H, M> {
+        let interval = self.clock.interval(moment.left);
+        let journal = Journal {
+            history: &mut *self.history,
+            interval,
+            restores: self.clock.travel.restores(interval),
+            gradient: M::ON,
+            copies_of,
+        };
+        Step {
+            numbers: self.numbers,
+            tolerance: self.tolerance,
+            pool: &self.program.pool,
+            at: self.program.instruction_at(moment.counter, self.direction),
+            counters: &mut *self.counters,
+            reports: &mut *self.reports,
+            journal,
+            cells,
+            mode: std::marker::PhantomData,
+        }
+    }
+}
+
+fn read<B: Copy>(cells: &Cells<B>, address: usize) -> B {
+    if address & ADJOINT == 0 { cells.reals[address] } else { cells.adjoints[address & !ADJOINT] }
+}
+
+fn write<B: Copy>(cells: &mut Cells<B>, address: usize, bits: B) {
+    if address & ADJOINT == 0 {
+        cells.reals[address] = bits;
+    } else {
+        cells.adjoints[address & !ADJOINT] = bits;
+    }
+}
+
+/// One step on cells.
+struct Step<'a, W, R: Reals, H, M> {
+    numbers: Arithmetic<W, R>,
+    tolerance: f64,
+    pool: &'a Range<usize>,
+    /// Index of the instruction.
+    at: u32,
+    counters: &'a mut Counters,
+    reports: &'a mut Reports,
+    journal: Journal<'a, H>,
+    cells: Cells<'a, R::Bits>,
+    mode: std::marker::PhantomData<M>,
+}
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, R, H, M> {
+    fn execute(&mut self, op: &Op, [a, b, c]: [usize; 3]) -> Result<(), Cause> {
+        let numbers = self.numbers;
         match op.kind {
             Kind::IntFromInts | Kind::AddIntCopy | Kind::SubIntCopy | Kind::XorIntCopy => {
-                let f = op.function.int(&numbers, ints[b], ints[c])?;
-                if op.extra == OVERWRITE {
-                    journal.erased(Class::Int, a, ints[a] as u64, numbers.words.bits(), counters);
-                }
-                ints[a] = apply_int(numbers.words, op, ints[a], f);
+                let f = op.function.int(&numbers, self.cells.ints[b], self.cells.ints[c])?;
+                self.update_int(op, a, f);
             }
             Kind::IntFromReals => {
-                let f = op.function.reals_to_int(&numbers, load(reals, b), load(reals, c))?;
-                if op.extra == OVERWRITE {
-                    journal.erased(Class::Int, a, ints[a] as u64, numbers.words.bits(), counters);
-                }
-                ints[a] = apply_int(numbers.words, op, ints[a], f);
+                let f = op.function.reals_to_int(&numbers, self.load(b), self.load(c))?;
+                self.converted(op, [b, c]);
+                self.update_int(op, a, f);
             }
             Kind::RealFromReals
             | Kind::RealFromRealInt
@@ -104,105 +192,299 @@ impl<W: Words, R: Reals, H: History> Rare<'_, W, R, H> {
             | Kind::AddRealCopy
             | Kind::SubRealCopy
             | Kind::AddRealMul
-            | Kind::SubRealMul => {
-                let f = match op.kind {
-                    Kind::RealFromRealInt => op.function.real_int(&numbers, load(reals, b), ints[c])?,
-                    Kind::RealFromInts => op.function.ints_to_real(&numbers, ints[b], ints[c])?,
-                    _ => op.function.real(&numbers, load(reals, b), load(reals, c))?,
-                };
-                let old = load(reals, a);
-                let new = apply_real(numbers.reals, op, old, f)?;
-                if op.extra == OVERWRITE {
-                    journal.erased(Class::Real, a, reals[a], numbers.reals.width(), counters);
-                } else if H::ACTIVE {
-                    journal.residue(numbers.reals, a, old, undo_real(numbers.reals, op, new, f));
-                }
-                reals[a] = numbers.reals.to_bits(new);
-            }
-            Kind::NegInt => ints[a] = numbers.words.wrap(ints[a].wrapping_neg()),
-            Kind::NegReal => reals[a] = numbers.reals.to_bits(numbers.reals.neg(load(reals, a))?),
-            Kind::NotInt => ints[a] = !ints[a],
-            Kind::Rotate | Kind::RotateBack => {
-                let (x, y, angle) = (load(reals, a), load(reals, b), load(reals, c));
-                let (turn, back) = match op.kind {
-                    Kind::Rotate => (R::rotate as Turn<R>, R::rotate_back as Turn<R>),
-                    _ => (R::rotate_back as Turn<R>, R::rotate as Turn<R>),
-                };
-                let (new_x, new_y) = admit_point(numbers.reals, turn(&numbers.reals, x, y, angle))?;
-                if H::ACTIVE {
-                    let point = back(&numbers.reals, new_x, new_y, angle);
-                    journal.residue_of_point(numbers.reals, [a, b], (x, y), point);
-                }
-                reals[a] = numbers.reals.to_bits(new_x);
-                reals[b] = numbers.reals.to_bits(new_y);
-            }
+            | Kind::SubRealMul => self.accumulate(op, [a, b, c])?,
+            Kind::NegInt => self.cells.ints[a] = numbers.words.wrap(self.cells.ints[a].wrapping_neg()),
+            Kind::NegReal => self.negate(a)?,
+            Kind::NotInt => self.cells.ints[a] = !self.cells.ints[a],
+            Kind::Rotate => self.rotate(Sense::Gains, [a, b, c])?,
+            Kind::RotateBack => self.rotate(Sense::Loses, [a, b, c])?,
             Kind::AssertInt | Kind::AssertReal => {
-                let holds = op.holds(op.order([a, b, c], ints, reals, numbers.reals));
-                if !holds && keeps(Rule::AssertionsAreChecked) {
+                let ordering = op.order([a, b, c], self.cells.ints, self.cells.reals, numbers.reals);
+                if !op.holds(ordering) && keeps(Rule::AssertionsAreChecked) {
                     return Err(Cause::AssertFailed);
                 }
             }
             Kind::VacateInt => {
-                let vacant = ints[a] == 0;
+                let vacant = self.cells.ints[a] == 0;
                 if !vacant && keeps(Rule::VacancyIsChecked) {
                     return Err(Cause::NotVacant { class: Class::Int, cell: a as u32 });
                 }
             }
-            Kind::VacateReal => {
-                if !vacant(numbers.reals, tolerance, reals[a]) && keeps(Rule::VacancyIsChecked) {
-                    return Err(Cause::NotVacant { class: Class::Real, cell: a as u32 });
-                }
-                journal.discarded(numbers.reals, a, reals[a], counters);
-                reals[a] = 0;
-            }
+            Kind::VacateReal => self.vacate(a)?,
             Kind::EraseInt => {
-                journal.erased(Class::Int, a, ints[a] as u64, numbers.words.bits(), counters);
-                ints[a] = 0;
+                self.erase_int(a);
+                self.cells.ints[a] = 0;
             }
             Kind::EraseReal => {
-                journal.erased(Class::Real, a, reals[a], numbers.reals.width(), counters);
-                reals[a] = 0;
+                self.erase_real(a);
+                self.cells.reals[a] = R::Bits::default();
             }
-            Kind::Restore if keeps(Rule::ErasuresAreIrreversible) => return Err(Cause::Irreversible),
+            Kind::Restore | Kind::RestoreReal | Kind::RestoreFromReals | Kind::RestoreFromRealInt => {
+                self.restore(op, [a, b, c])?
+            }
             // Branches and swaps are the loop's own, the rest is structural.
             _ => {}
         }
         Ok(())
     }
+
+    fn load(&self, cell: usize) -> R::Cell {
+        self.numbers.reals.of_bits(self.cells.reals[cell])
+    }
+
+    fn store(&mut self, cell: usize, value: R::Cell) {
+        self.cells.reals[cell] = self.numbers.reals.to_bits(value);
+    }
+
+    fn view(&self) -> View<'_, W, R> {
+        View {
+            numbers: self.numbers,
+            reals: self.cells.reals,
+            adjoints: self.cells.adjoints,
+            pool: self.pool,
+        }
+    }
+
+    fn update_int(&mut self, op: &Op, a: usize, f: i64) {
+        if op.extra == OVERWRITE {
+            self.erase_int(a);
+        }
+        self.cells.ints[a] = apply_int(self.numbers.words, op, self.cells.ints[a], f);
+    }
+
+    fn erase_int(&mut self, a: usize) {
+        let (bits, width) = (R::Bits::of_word(self.cells.ints[a] as u64), self.numbers.words.bits());
+        self.journal.erased(Class::Int, a, bits, width, self.counters);
+    }
+
+    fn erase_real(&mut self, a: usize) {
+        let width = self.numbers.reals.width();
+        self.journal.erased(Class::Real, a, self.cells.reals[a], width, self.counters);
+        if M::ON {
+            self.report_adjoint(Loss::Overwritten, a);
+        }
+    }
+
+    fn report_adjoint(&mut self, loss: Loss, cell: usize) {
+        let adjoint = self.view().adjoint(cell);
+        if !is_silent(self.numbers.reals, adjoint) {
+            let size = self.numbers.reals.to_f64(adjoint).abs();
+            self.reports.note(self.at, loss, size);
+        }
+    }
+
+    /// Undoes the step by its record, if that is all there is to undo.
+    fn restored(&mut self) -> bool {
+        self.journal.holds() && self.journal.restore(&mut self.cells, self.counters)
+    }
+
+    /// y += f(a, b) and y -= f(a, b) over reals, and the overwriting of a real.
+    fn accumulate(&mut self, op: &Op, [a, b, c]: [usize; 3]) -> Result<(), Cause> {
+        let reals = self.numbers.reals;
+        if self.journal.holds() {
+            let carried = self.carried(op, [a, b, c])?;
+            if !self.journal.restore(&mut self.cells, self.counters) {
+                carried.write(reals, self.cells.adjoints);
+            }
+            return Ok(());
+        }
+        let f = match op.kind {
+            Kind::RealFromRealInt => op.function.real_int(&self.numbers, self.load(b), self.cells.ints[c])?,
+            Kind::RealFromInts => {
+                op.function.ints_to_real(&self.numbers, self.cells.ints[b], self.cells.ints[c])?
+            }
+            _ => op.function.real(&self.numbers, self.load(b), self.load(c))?,
+        };
+        let old = self.load(a);
+        let new = apply_real(reals, op.extra, old, f)?;
+        if op.extra == OVERWRITE {
+            self.erase_real(a);
+            self.store(a, new);
+            return Ok(());
+        }
+        let carried = self.carried(op, [a, b, c])?;
+        if H::ACTIVE {
+            let undone = undo_real(reals, op, new, f).map(|undone| reals.to_bits(undone));
+            let exact = R::EXACT || undone == Ok(reals.to_bits(old));
+            self.keep_unless(exact, &[a], &carried);
+        }
+        self.store(a, new);
+        carried.write(reals, self.cells.adjoints);
+        Ok(())
+    }
+
+    /// What an accumulation that is not an overwriting carries to the sources.
+    fn carried(&self, op: &Op, [a, b, c]: [usize; 3]) -> Eval<Carried<R>> {
+        let sense = if op.extra == ADD { Sense::Gains } else { Sense::Loses };
+        match op.kind {
+            _ if !M::ON || op.extra == OVERWRITE => Ok(Carried::nothing()),
+            Kind::RealFromInts => Ok(Carried::nothing()),
+            Kind::RealFromRealInt => {
+                self.view().accumulate_with_int(op.function, [a, b], self.cells.ints[c], sense)
+            }
+            _ => self.view().accumulate(op.function, [a, b, c], sense),
+        }
+    }
+
+    /// Records all cells that a step changes, unless undoing it gives every one of them back.
+    fn keep_unless(&mut self, exact: bool, targets: &[usize], carried: &Carried<R>) {
+        if exact && carried.is_exact() || !keeps(Rule::ResiduesAreKept) {
+            return;
+        }
+        for &target in targets {
+            self.journal.keep(Slot::Real, target, self.cells.reals[target], Cost::default());
+        }
+        for cell in carried.cells() {
+            self.journal.keep(Slot::Adjoint, cell, self.cells.adjoints[cell], Cost::default());
+        }
+    }
+
+    fn negate(&mut self, a: usize) -> Result<(), Cause> {
+        let reals = self.numbers.reals;
+        let new = reals.neg(self.load(a))?;
+        let carried = if M::ON { self.view().negate(a)? } else { Carried::nothing() };
+        self.store(a, new);
+        carried.write(reals, self.cells.adjoints);
+        Ok(())
+    }
+
+    fn rotate(&mut self, sense: Sense, [a, b, c]: [usize; 3]) -> Result<(), Cause> {
+        let reals = self.numbers.reals;
+        let before: Point<R> = (self.load(a), self.load(b));
+        let holds = self.journal.holds();
+        if holds && !M::ON {
+            self.journal.restore(&mut self.cells, self.counters);
+            return Ok(());
+        }
+        let after = turned(reals, sense, before, self.load(c))?;
+        let turn = Turn { sense, before, after };
+        let carried = if M::ON { self.view().rotate(&turn, [a, b, c])? } else { Carried::nothing() };
+        if holds {
+            if !self.journal.restore(&mut self.cells, self.counters) {
+                carried.write(reals, self.cells.adjoints);
+            }
+            return Ok(());
+        }
+        let after = (reals.admit(after.0)?, reals.admit(after.1)?);
+        if H::ACTIVE {
+            let bits = |(x, y): Point<R>| (reals.to_bits(x), reals.to_bits(y));
+            let undone = turn.back(reals, after, self.load(c)).map(bits);
+            self.keep_unless(R::EXACT || undone == Ok(bits(before)), &[a, b], &carried);
+        }
+        self.store(a, after.0);
+        self.store(b, after.1);
+        carried.write(reals, self.cells.adjoints);
+        Ok(())
+    }
+
+    fn vacate(&mut self, a: usize) -> Result<(), Cause> {
+        let reals = self.numbers.reals;
+        if self.journal.holds() {
+            if !self.journal.restore(&mut self.cells, self.counters) {
+                self.drop_adjoint(a);
+            }
+            return Ok(());
+        }
+        let bits = self.cells.reals[a];
+        if !is_vacant(reals, self.tolerance, bits) && keeps(Rule::VacancyIsChecked) {
+            return Err(Cause::NotVacant { class: Class::Real, cell: a as u32 });
+        }
+        self.freed(a, bits);
+        self.journal.discarded(reals.width(), a, bits, self.counters);
+        self.cells.reals[a] = R::Bits::default();
+        if M::ON {
+            self.drop_adjoint(a);
+        }
+        Ok(())
+    }
+
+    /// Reports what is wrong with freeing a cell, if anything.
+    fn freed(&mut self, a: usize, bits: R::Bits) {
+        let adjoint = if M::ON { Some(self.view().adjoint(a)) } else { None };
+        report_freed(self.reports, self.numbers.reals, self.tolerance, self.at, bits, adjoint);
+    }
+
+    /// The cell has become a constant, which nothing depends on.
+    fn drop_adjoint(&mut self, a: usize) {
+        let bits = self.cells.adjoints[a];
+        let counts = !is_silent(self.numbers.reals, self.numbers.reals.of_bits(bits));
+        self.journal.dropped(a, bits, counts, self.counters);
+        if keeps(Rule::AdjointsAreDropped) {
+            self.cells.adjoints[a] = R::Bits::default();
+        }
+    }
+
+    /// Reports reals that become integers although something depends on them.
+    fn converted(&mut self, op: &Op, sources: [usize; 2]) {
+        for &source in &sources[..op.function.arity()] {
+            let tangent = self.numbers.reals.tangent(self.load(source));
+            if tangent > self.tolerance {
+                self.reports.note(self.at, Loss::Converted, tangent);
+            }
+            if M::ON {
+                self.report_adjoint(Loss::Converted, source);
+            }
+        }
+    }
+
+    /// The way back over an irreversible instruction: its record gives the old value; an overwritten
+    /// real passes its adjoint on to what it was overwritten with, and keeps none.
+    fn restore(&mut self, op: &Op, [a, b, c]: [usize; 3]) -> Result<(), Cause> {
+        let reals = self.numbers.reals;
+        if !self.journal.holds() {
+            return if keeps(Rule::ErasuresAreIrreversible) { Err(Cause::Irreversible) } else { Ok(()) };
+        }
+        let carried = match op.kind {
+            Kind::RestoreFromReals if M::ON => {
+                self.view().accumulate(op.function, [a, b, c], Sense::Loses)?
+            }
+            Kind::RestoreFromRealInt if M::ON => {
+                let exponent = self.cells.ints[c];
+                self.view().accumulate_with_int(op.function, [a, b], exponent, Sense::Loses)?
+            }
+            _ => Carried::nothing(),
+        };
+        let undone = self.journal.restore(&mut self.cells, self.counters);
+        if M::ON && op.kind != Kind::Restore && !undone {
+            carried.write(reals, self.cells.adjoints);
+            self.report_adjoint(Loss::Overwritten, a);
+            self.drop_adjoint(a);
+        }
+        Ok(())
+    }
+}
+
+/// Reports a real cell that is freed with an adjoint while its value is 0 only up to the tolerance, or
+/// while its tangent isn't 0.
+pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
+    reports: &mut Reports,
+    reals: R,
+    tolerance: f64,
+    at: u32,
+    bits: R::Bits,
+    adjoint: Option<R::Cell>,
+) {
+    if bits == R::Bits::default() {
+        return;
+    }
+    let value = reals.of_bits(bits);
+    let tangent = reals.tangent(value);
+    if tangent > tolerance {
+        reports.note(at, Loss::FreedWithTangent, tangent);
+    }
+    if let Some(adjoint) = adjoint.filter(|&adjoint| !is_silent(reals, adjoint))
+        && value != R::Cell::default()
+    {
+        reports.note(at, Loss::FreedWithinTolerance, reals.to_f64(adjoint).abs());
+    }
 }
 
 pub(crate) const OVERWRITE: u8 = Update::Overwrite as u8;
-const ADD: u8 = Update::Add as u8;
-const SUB: u8 = Update::Sub as u8;
+pub(crate) const ADD: u8 = Update::Add as u8;
+pub(crate) const SUB: u8 = Update::Sub as u8;
 const XOR: u8 = Update::Xor as u8;
 const ROL: u8 = Update::Rol as u8;
 const ROR: u8 = Update::Ror as u8;
-
-type Turn<R> = fn(
-    &R,
-    <R as Reals>::Cell,
-    <R as Reals>::Cell,
-    <R as Reals>::Cell,
-) -> Eval<(<R as Reals>::Cell, <R as Reals>::Cell)>;
-
-/// Whether a step can lose bits: undoing it with a record needs nothing else.
-fn is_lossy(op: &Op) -> bool {
-    use Kind::*;
-    matches!(
-        op.kind,
-        RealFromReals
-            | RealFromRealInt
-            | RealFromInts
-            | AddRealCopy
-            | SubRealCopy
-            | AddRealMul
-            | SubRealMul
-            | Rotate
-            | RotateBack
-            | VacateReal
-            | Restore
-    )
-}
 
 #[inline(always)]
 fn apply_int<W: Words>(words: W, op: &Op, y: i64, f: i64) -> i64 {
@@ -217,8 +499,8 @@ fn apply_int<W: Words>(words: W, op: &Op, y: i64, f: i64) -> i64 {
 }
 
 #[inline(always)]
-pub(crate) fn apply_real<R: Reals>(reals: R, op: &Op, y: R::Cell, f: R::Cell) -> Eval<R::Cell> {
-    let new = match op.extra {
+pub(crate) fn apply_real<R: Reals>(reals: R, update: u8, y: R::Cell, f: R::Cell) -> Eval<R::Cell> {
+    let new = match update {
         ADD => reals.add(y, f)?,
         SUB => reals.sub(y, f)?,
         _ => f,
@@ -233,13 +515,8 @@ fn undo_real<R: Reals>(reals: R, op: &Op, new: R::Cell, f: R::Cell) -> Eval<R::C
     }
 }
 
-#[inline(always)]
-fn admit_point<R: Reals>(reals: R, point: Eval<(R::Cell, R::Cell)>) -> Eval<(R::Cell, R::Cell)> {
-    let (x, y) = point?;
-    Ok((reals.admit(x)?, reals.admit(y)?))
-}
-
-/// Whether a real cell is vacant.
-pub(crate) fn vacant<R: Reals>(reals: R, tolerance: f64, bits: u64) -> bool {
-    bits == 0 || !R::EXACT && reals.to_f64(reals.of_bits(bits)).abs() <= tolerance
+/// Whether a real cell is vacant: 0, or for floats within the tolerance.
+pub(crate) fn is_vacant<R: Reals>(reals: R, tolerance: f64, bits: R::Bits) -> bool {
+    let tolerance = if R::EXACT { 0.0 } else { tolerance };
+    bits == R::Bits::default() || reals.to_f64(reals.of_bits(bits)).abs() <= tolerance
 }

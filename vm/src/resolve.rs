@@ -13,6 +13,7 @@ use reviver_isa::update::{Shape, Update};
 use crate::layout::Layout;
 use crate::op::{self, Argument, CallSite, Kind, Op, Place, Spot, Term};
 use crate::program::{BACKWARD, FORWARD};
+use crate::state::MODE;
 use crate::values::literal_bits;
 
 /// A module, resolved.
@@ -31,7 +32,7 @@ pub(crate) fn resolve(module: &Module) -> Resolved {
     let backward: Vec<Op> = (0..module.code.len()).rev().map(|at| resolver.op(at, BACKWARD)).collect();
     let Resolver { layout, places, calls, .. } = resolver;
     let mut dynamic = Vec::new();
-    let code = [forward, backward].map(|code| with_landings(with_dynamic(code, &mut dynamic)));
+    let code = [forward, backward].map(|code| with_landings(with_dynamic(code, &places, &mut dynamic)));
     Resolved { layout, code, dynamic, places, calls }
 }
 
@@ -137,7 +138,9 @@ impl<'a> Resolver<'a> {
         let byte = update.byte();
         let irreversible = !update.is_reversible();
         let kind = match (update, class) {
-            _ if irreversible && direction == BACKWARD => Kind::Restore,
+            _ if irreversible && direction == BACKWARD => {
+                return (self.restoration(procedure, instruction, class), byte);
+            }
             (Update::Add, _)
             | (Update::Sub, _)
             | (Update::Xor, _)
@@ -186,22 +189,28 @@ impl<'a> Resolver<'a> {
             (Update::Unwrite, Real) => Kind::UnwriteReal,
             (Update::Show, Int) => Kind::ShowInt,
             (Update::Show, Real) => Kind::ShowReal,
-            (
-                Update::Conj
-                | Update::CallVia
-                | Update::UncallVia
-                | Update::Par
-                | Update::Unpar
-                | Update::GradOn
-                | Update::GradOff,
-                _,
-            ) => Kind::Bound, // refused by `verify`
+            (Update::GradOn, _) => Kind::GradOn,
+            (Update::GradOff, _) => Kind::GradOff,
+            (Update::Conj | Update::CallVia | Update::UncallVia | Update::Par | Update::Unpar, _) => {
+                Kind::Bound
+            } // refused by `verify`
         };
         let extra = match update.shape() {
             Shape::Condition | Shape::Branch => orderings(instruction.function),
             _ => byte,
         };
         (kind, extra)
+    }
+
+    /// How an irreversible instruction is gone back over.
+    fn restoration(&self, procedure: usize, instruction: &Instruction, class: Class) -> Kind {
+        let overwrites = instruction.update == Update::Overwrite;
+        match (class, self.form(procedure, instruction, class)) {
+            (Class::Int, _) => Kind::Restore,
+            (Class::Real, Form::Real) if overwrites => Kind::RestoreFromReals,
+            (Class::Real, Form::RealInt) if overwrites => Kind::RestoreFromRealInt,
+            (Class::Real, _) => Kind::RestoreReal,
+        }
     }
 
     /// The form in which a verified accumulation applies its function.
@@ -218,13 +227,21 @@ impl<'a> Resolver<'a> {
     fn operand(&mut self, procedure: usize, operand: &Operand) -> (u32, bool) {
         match operand {
             Operand::Int(value) => (self.pool_int(*value), false),
-            Operand::Mode => (self.pool_int(0), false),
+            Operand::Mode => (MODE as u32, false),
             Operand::Real(value) => (self.pool_real(*value), false),
             Operand::Place(place) => match self.place(procedure, place) {
+                primal if place.adjoint => (self.adjoint(procedure, place, primal), true),
                 Place::Scalar(Spot::Absolute(address)) => (address, false),
                 resolved => (self.place_number(procedure, place, resolved), true),
             },
         }
+    }
+
+    /// The number of an adjoint's place, which names that of its cell.
+    fn adjoint(&mut self, procedure: usize, place: &instruction::Place, primal: Place) -> u32 {
+        let own = instruction::Place { adjoint: false, ..place.clone() };
+        let number = self.place_number(procedure, &own, primal);
+        self.place_number(procedure, place, Place::AdjointOf(number))
     }
 
     fn place_number(&mut self, procedure: usize, place: &instruction::Place, resolved: Place) -> u32 {
@@ -308,6 +325,7 @@ impl<'a> Resolver<'a> {
         let callee = &self.module.procedures[call.procedure as usize];
         self.calls.push(CallSite {
             procedure: call.procedure,
+            rule: callee.rule,
             arguments,
             distinct: distinct_arguments(callee),
         });
@@ -356,7 +374,7 @@ impl<'a> Resolver<'a> {
 }
 
 /// Takes instructions with dynamic operands out of the loop's sight, so that it need not ask.
-fn with_dynamic(mut code: Vec<Op>, dynamic: &mut Vec<Op>) -> Vec<Op> {
+fn with_dynamic(mut code: Vec<Op>, places: &[Place], dynamic: &mut Vec<Op>) -> Vec<Op> {
     for op in &mut code {
         let is_dynamic = op.flags & op::ANY_DYNAMIC != 0;
         match op.kind {
@@ -374,12 +392,21 @@ fn with_dynamic(mut code: Vec<Op>, dynamic: &mut Vec<Op>) -> Vec<Op> {
             kind if kind.is_data() => {
                 let number = dynamic.len() as u32;
                 dynamic.push(*op);
-                *op = Op { kind: Kind::Dynamic, a: number, ..*op };
+                let kind = if names_adjoint(op, places) { Kind::OnAdjoints } else { Kind::Dynamic };
+                *op = Op { kind, a: number, ..*op };
             }
             _ => {}
         }
     }
     code
+}
+
+fn names_adjoint(op: &Op, places: &[Place]) -> bool {
+    let is_adjoint = |number: u32| matches!(places[number as usize], Place::AdjointOf(_));
+    [op.a, op.b, op.c]
+        .into_iter()
+        .enumerate()
+        .any(|(n, operand)| op.flags & op::DYNAMIC[n] != 0 && is_adjoint(operand))
 }
 
 /// Notes on each jumping half how its partner's condition is tested.

@@ -1,7 +1,13 @@
 //! The state of a machine: a plain value. Cloneable, comparable, serialisable; no clock, no
 //! randomness, no pointer. Knows no program: offsets mean what the program's layout says.
+//!
+//! A state is generic over the bits of a real: one word in plain number systems, several in lifted
+//! ones (dual numbers, Taylor series).
 
 use serde::{Deserialize, Serialize};
+
+/// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
+pub const MODE: usize = 0;
 
 /// Cells that a parameter of an open call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -14,6 +20,21 @@ pub struct Reference {
     pub stride: u32,
 }
 
+/// Set in the address of an adjoint; the rest is the offset of its real cell. No offset is that great.
+pub const ADJOINT: u32 = 1 << 31;
+
+/// What an open call executes. Outside of gradient mode, and for procedures without a rule, a call
+/// is its callee's body. Else it has two parts, both with the mode off: going forward the rule
+/// backward and then the body forward; going backward the body backward and then the rule forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Part {
+    Whole,
+    /// The callee's body; its rule belongs to the call.
+    Body,
+    /// The callee's rule.
+    Rule,
+}
+
 /// An open call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CallRecord {
@@ -23,6 +44,7 @@ pub struct CallRecord {
     pub inverted: bool,
     /// Where the caller's frame and references begin.
     pub frame: Frame,
+    pub part: Part,
 }
 
 /// Where the cells and the references of the current procedure begin.
@@ -35,10 +57,10 @@ pub struct Frame {
 
 /// A value on a tape carries its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum TapeEntry {
+pub enum TapeEntry<B = u64> {
     Int(i64),
     /// The bits of a real of the program's number system.
-    Real(u64),
+    Real(B),
 }
 
 /// What a run has counted. No digest contains it.
@@ -50,21 +72,43 @@ pub struct Counters {
     pub discarded_bits: u64,
     /// The furthest step at which `show` has printed.
     pub shown: i64,
+    /// Adjoints that were not 0 when their cell became a constant.
+    pub drops: u64,
+}
+
+/// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is
+/// as long as the values' and in the same order. Entries of integers have the adjoint 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adjoints<B = u64> {
+    pub cells: Vec<B>,
+    pub stack: Vec<B>,
+    pub input: Vec<B>,
+    pub output: Vec<B>,
+}
+
+impl<B: Copy + Default + PartialEq> Adjoints<B> {
+    /// Every adjoint.
+    pub fn all(&self) -> impl Iterator<Item = &B> {
+        self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output)
+    }
 }
 
 /// Everything that running changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
-    /// Integer cells, sign-extended: globals, main's frame, immediates, frames of open calls.
+pub struct State<B = u64> {
+    /// Integer cells, sign-extended: the mode bit, globals, main's frame, immediates, frames of open
+    /// calls.
     pub ints: Vec<i64>,
-    /// Real cells as the bits of the number system, in the same order.
-    pub reals: Vec<u64>,
+    /// Real cells as the bits of the number system: globals and so on, as of the integers.
+    pub reals: Vec<B>,
+    /// `None` until something needs them: they are all 0 then.
+    pub adjoints: Option<Adjoints<B>>,
     pub int_stack: Vec<i64>,
-    pub real_stack: Vec<u64>,
+    pub real_stack: Vec<B>,
     /// The input tape; its end is read next.
-    pub input: Vec<TapeEntry>,
+    pub input: Vec<TapeEntry<B>>,
     /// The output tape; its end was written last.
-    pub output: Vec<TapeEntry>,
+    pub output: Vec<TapeEntry<B>>,
     pub calls: Vec<CallRecord>,
     /// References of all open calls, the innermost call's last.
     pub references: Vec<Reference>,
@@ -76,4 +120,57 @@ pub struct State {
     /// Steps since the start; negative before it.
     pub step: i64,
     pub counters: Counters,
+}
+
+impl<B: Copy + Default + PartialEq> State<B> {
+    /// Whether gradient mode is on.
+    pub fn mode(&self) -> bool {
+        self.ints.get(MODE).is_some_and(|&mode| mode != 0)
+    }
+
+    /// Turns the gradient mode bit. The adjoints exist afterwards if it is on.
+    pub fn set_mode(&mut self, on: bool) {
+        if let Some(mode) = self.ints.get_mut(MODE) {
+            *mode = i64::from(on);
+        }
+        if on {
+            self.adjoints_mut();
+        }
+    }
+
+    /// The adjoints, made if there were none, and as many as there are values: whoever put values on
+    /// a tape or a stack need not think of them.
+    pub fn adjoints_mut(&mut self) -> &mut Adjoints<B> {
+        let adjoints = self.adjoints.get_or_insert_with(Adjoints::default);
+        adjoints.cells.resize(self.reals.len(), B::default());
+        adjoints.stack.resize(self.real_stack.len(), B::default());
+        adjoints.input.resize(self.input.len(), B::default());
+        adjoints.output.resize(self.output.len(), B::default());
+        adjoints
+    }
+
+    /// The bits of the real, or of the adjoint, at an address. Adjoints that weren't made are 0.
+    pub fn real_at(&self, address: u32) -> Option<B> {
+        let cell = (address & !ADJOINT) as usize;
+        match &self.adjoints {
+            _ if address & ADJOINT == 0 => self.reals.get(cell).copied(),
+            Some(adjoints) => adjoints.cells.get(cell).copied(),
+            None => self.reals.get(cell).map(|_| B::default()),
+        }
+    }
+
+    /// Memory that the state takes, in bytes. Nothing shrinks while a program runs, so this is the most
+    /// that it took.
+    pub fn bytes(&self) -> usize {
+        let adjoints = self.adjoints.as_ref().map_or(0, |a| {
+            a.cells.capacity() + a.stack.capacity() + a.input.capacity() + a.output.capacity()
+        });
+        let reals = self.reals.capacity() + self.real_stack.capacity() + adjoints;
+        let ints = self.ints.capacity() + self.int_stack.capacity();
+        reals * size_of::<B>()
+            + ints * size_of::<i64>()
+            + (self.input.capacity() + self.output.capacity()) * size_of::<TapeEntry<B>>()
+            + self.calls.capacity() * size_of::<CallRecord>()
+            + self.references.capacity() * size_of::<Reference>()
+    }
 }

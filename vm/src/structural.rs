@@ -7,41 +7,57 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
 use reviver_isa::verify::MAX_CELLS;
 
-use crate::address::{Scope, overlap};
-use crate::history::History;
+use crate::address::{ADJOINT, Scope, overlap};
+use crate::history::{Cells, Cost, History, Slot};
 use crate::interp::{Run, effective_direction};
 use crate::journal::Journal;
+use crate::lanes::Lanes;
 use crate::op::{CallSite, Kind, Op};
 use crate::program::FORWARD;
-use crate::rare::vacant;
-use crate::state::{CallRecord, Frame, Reference, State, TapeEntry};
+use crate::rare::{is_vacant, report_freed};
+use crate::state::{CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
+use crate::transport::is_silent;
 use crate::trap::Cause;
 use crate::travel::{Stop, Travel};
 
-/// A value on its way between a cell and a stack or tape.
+/// A value on its way between a cell and a stack or tape, a real with its adjoint.
 #[derive(Clone, Copy)]
-enum Moved {
+enum Moved<B> {
     Int(i64),
-    Real(u64),
+    Real(B, B),
 }
 
-impl Moved {
+impl<B: Lanes> Moved<B> {
     fn class(self) -> Class {
         match self {
             Moved::Int(_) => Class::Int,
-            Moved::Real(_) => Class::Real,
+            Moved::Real(..) => Class::Real,
         }
     }
 
-    fn entry(self) -> TapeEntry {
+    fn entry(self) -> TapeEntry<B> {
         match self {
             Moved::Int(value) => TapeEntry::Int(value),
-            Moved::Real(bits) => TapeEntry::Real(bits),
+            Moved::Real(bits, _) => TapeEntry::Real(bits),
+        }
+    }
+
+    fn adjoint(self) -> B {
+        match self {
+            Moved::Int(_) => B::default(),
+            Moved::Real(_, adjoint) => adjoint,
         }
     }
 }
 
-impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
+/// A place that values move to and from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Store {
+    Stack(Class),
+    Tape { output: bool },
+}
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Makes one step over an instruction that the inner loop doesn't handle.
     pub(crate) fn structural(&mut self, interval: i64) -> Result<Option<Stop>, Cause> {
         let op = self.program.code[self.direction][self.counter];
@@ -50,18 +66,28 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
             Kind::Leave if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
             Kind::Leave => self.leave(interval)?,
             Kind::ShowInt | Kind::ShowReal => return self.show(&op, interval),
+            Kind::GradOn | Kind::GradOff => self.switch(op.kind == Kind::GradOn)?,
             _ => {
                 let cell = self.cell(&op)?;
                 self.transfer(&op, cell, interval)?;
                 self.counter += 1;
             }
         }
-        if H::ACTIVE && self.restores(interval) {
-            let State { ints, reals, counters, .. } = &mut *self.state;
-            Journal { history: &mut *self.history, interval, restores: true }.restore(ints, reals, counters);
+        let (mut journal, mut cells, counters) = self.journal(interval);
+        if journal.holds() {
+            journal.restore(&mut cells, counters);
         }
         self.left -= 1;
         Ok(None)
+    }
+
+    fn switch(&mut self, on: bool) -> Result<(), Cause> {
+        if self.state.mode() == on && keeps(Rule::SwitchesAreChecked) {
+            return Err(Cause::ModeIs { on });
+        }
+        self.state.set_mode(on);
+        self.counter += 1;
+        Ok(())
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -78,7 +104,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         let at = self.program.instruction_at(self.counter, self.direction);
         let (class, bits) = match op.kind {
             Kind::ShowInt => (Class::Int, self.state.ints[cell] as u64),
-            _ => (Class::Real, self.state.reals[cell]),
+            _ => (Class::Real, self.real(cell).word()),
         };
         self.counter += 1;
         self.left -= 1;
@@ -96,30 +122,59 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         if self.state.calls.len() as u64 >= u64::from(limit) && keeps(Rule::DepthIsLimited) {
             return Err(Cause::DepthExceeded { limit });
         }
-        let program = self.program;
-        let site = &program.calls[op.a as usize];
-        let procedure = site.procedure as usize;
-        let (ints, reals) = (self.state.ints.len(), self.state.reals.len());
-        let new_ints = ints + program.layout.frame_ints[procedure] as usize;
-        let new_reals = reals + program.layout.frame_reals[procedure] as usize;
-        // Globals, main's frame and immediates come on top of what frames may take.
-        if new_ints.max(new_reals) as u64 > 4 * MAX_CELLS {
-            return Err(Cause::FramesFull);
-        }
-        let references = self.state.references.len();
+        let site = &self.program.calls[op.a as usize];
+        let has_rule = site.rule.is_some() && self.state.mode();
+        let turned = op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
+        let inverted = self.state.inverted ^ turned;
+        let body_direction = effective_direction(inverted, self.travel);
+        // The rule acts at the callee's entry: going forward before the body, going backward after it.
+        let part = match has_rule {
+            false => Part::Whole,
+            true if body_direction == FORWARD => Part::Rule,
+            true => Part::Body,
+        };
+        self.check_room(site, part)?;
         self.refer(site)?;
-        let at = program.instruction_at(self.counter, self.direction);
+        let references = self.state.references.len() - site.arguments.len();
+        let at = self.program.instruction_at(self.counter, self.direction);
         let state = &mut *self.state;
-        state.calls.push(CallRecord { site: at, inverted: state.inverted, frame: state.frame });
-        state.frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
-        state.ints.resize(new_ints, 0);
-        state.reals.resize(new_reals, 0);
-        state.inverted ^= op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
-        self.direction = effective_direction(state.inverted, self.travel);
-        let callee = &program.module().procedures[procedure];
-        let near_bound = if self.direction == FORWARD { callee.entry + 1 } else { callee.exit };
-        self.counter = program.counter(near_bound, self.direction);
+        let (caller, outer) = (state.frame, state.inverted);
+        state.calls.push(CallRecord { site: at, inverted: outer, frame: caller, part });
+        state.frame.references = references as u32;
+        if has_rule {
+            state.set_mode(false);
+        }
+        self.begin(site, part, if part == Part::Rule { !inverted } else { inverted });
         Ok(())
+    }
+
+    fn check_room(&self, site: &CallSite, part: Part) -> Result<(), Cause> {
+        let layout = &self.program.layout;
+        let procedure = executed(site, part);
+        let ints = self.state.ints.len() + layout.frame_ints[procedure] as usize;
+        let reals = self.state.reals.len() + layout.frame_reals[procedure] as usize;
+        // Globals, main's frame and immediates come on top of what frames may take.
+        if ints.max(reals) as u64 > 4 * MAX_CELLS { Err(Cause::FramesFull) } else { Ok(()) }
+    }
+
+    /// Makes the frame of a call's part and goes to its near bound.
+    fn begin(&mut self, site: &CallSite, part: Part, inverted: bool) {
+        let program = self.program;
+        let procedure = executed(site, part);
+        let state = &mut *self.state;
+        state.frame.ints = state.ints.len() as u32;
+        state.frame.reals = state.reals.len() as u32;
+        state.ints.resize(state.ints.len() + program.layout.frame_ints[procedure] as usize, 0);
+        let reals = state.reals.len() + program.layout.frame_reals[procedure] as usize;
+        state.reals.resize(reals, R::Bits::default());
+        if let Some(adjoints) = &mut state.adjoints {
+            adjoints.cells.resize(reals, R::Bits::default());
+        }
+        state.inverted = inverted;
+        self.direction = effective_direction(inverted, self.travel);
+        let bounds = &program.module().procedures[procedure];
+        let near_bound = if self.direction == FORWARD { bounds.entry + 1 } else { bounds.exit };
+        self.counter = program.counter(near_bound, self.direction);
     }
 
     /// Resolves the arguments of a call onto the references, or changes nothing.
@@ -148,22 +203,49 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
 
     fn leave(&mut self, interval: i64) -> Result<(), Cause> {
         let Some(record) = self.state.calls.last().copied() else { return Ok(()) };
+        let program = self.program;
+        let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
         self.check_frame()?;
-        self.check_references(record)?;
+        self.check_references(site, record)?;
+        let next = match (record.part, self.direction == FORWARD) {
+            (Part::Body, false) => Some(Part::Rule),
+            (Part::Rule, false) => Some(Part::Body),
+            _ => None,
+        };
+        if let Some(part) = next {
+            self.check_room(site, part)?;
+        }
         self.free_frame(interval);
+        match next {
+            Some(part) => self.go_on(site, part),
+            None => self.return_from(record),
+        }
+        Ok(())
+    }
+
+    /// From the entry of a callee to that of its rule, or the other way round: the machine turns.
+    fn go_on(&mut self, site: &CallSite, part: Part) {
+        if let Some(record) = self.state.calls.last_mut() {
+            record.part = part;
+        }
+        let inverted = !self.state.inverted;
+        self.begin(site, part, inverted);
+    }
+
+    fn return_from(&mut self, record: CallRecord) {
         let state = &mut *self.state;
         state.calls.pop();
-        state.ints.truncate(state.frame.ints as usize);
-        state.reals.truncate(state.frame.reals as usize);
         state.references.truncate(state.frame.references as usize);
         state.frame = record.frame;
         if keeps(Rule::DirectionIsRestored) {
             state.inverted = record.inverted;
         }
+        if record.part != Part::Whole {
+            state.set_mode(true);
+        }
         self.direction = effective_direction(state.inverted, self.travel);
         let behind_the_call = if self.direction == FORWARD { record.site + 1 } else { record.site };
         self.counter = self.program.counter(behind_the_call, self.direction);
-        Ok(())
     }
 
     fn check_frame(&self) -> Result<(), Cause> {
@@ -177,7 +259,7 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         if let Some(n) = state.ints[ints as usize..].iter().position(|&value| value != 0) {
             return Err(not_vacant(Class::Int, ints, n));
         }
-        let occupied = |&bits: &u64| !vacant(self.numbers.reals, self.tolerance, bits);
+        let occupied = |&bits: &R::Bits| !is_vacant(self.numbers.reals, self.tolerance, bits);
         match state.reals[reals as usize..].iter().position(occupied) {
             Some(n) => Err(not_vacant(Class::Real, reals, n)),
             None => Ok(()),
@@ -185,10 +267,8 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
     }
 
     /// The caller's arguments must still refer to the cells that the callee worked on.
-    fn check_references(&self, record: CallRecord) -> Result<(), Cause> {
+    fn check_references(&self, site: &CallSite, record: CallRecord) -> Result<(), Cause> {
         let state = &*self.state;
-        let forward = &self.program.code[FORWARD];
-        let site = &self.program.calls[forward[record.site as usize].a as usize];
         let scope = Scope { frame: record.frame, ..self.scope() };
         let own = &state.references[state.frame.references as usize..];
         for (n, (argument, reference)) in site.arguments.iter().zip(own).enumerate() {
@@ -200,132 +280,265 @@ impl<W: Words, R: Reals, H: History> Run<'_, W, R, H> {
         Ok(())
     }
 
-    /// Counts and records what remains in the vacant cells of the frame.
+    /// Frees the cells of the frame: what remains in them is counted and recorded.
     fn free_frame(&mut self, interval: i64) {
-        let restores = self.restores(interval);
-        let State { reals, counters, frame, .. } = &mut *self.state;
-        let mut journal = Journal { history: &mut *self.history, interval, restores };
-        for (cell, &bits) in reals.iter().enumerate().skip(frame.reals as usize) {
-            journal.discarded(self.numbers.reals, cell, bits, counters);
+        let Frame { ints, reals, .. } = self.state.frame;
+        for cell in reals as usize..self.state.reals.len() {
+            self.free(cell, interval);
         }
+        let state = &mut *self.state;
+        state.ints.truncate(ints as usize);
+        state.reals.truncate(reals as usize);
+        if let Some(adjoints) = &mut state.adjoints {
+            adjoints.cells.truncate(reals as usize);
+        }
+    }
+
+    /// A vacant real cell goes out of use, or gets another value: what it held is discarded, and its
+    /// adjoint dropped.
+    fn free(&mut self, cell: usize, interval: i64) {
+        let reals = self.numbers.reals;
+        let bits = self.state.reals[cell];
+        let adjoint = self.state.adjoints.as_ref().map(|adjoints| adjoints.cells[cell]);
+        let at = self.program.instruction_at(self.counter, self.direction);
+        let cotangent = adjoint.map(|bits| reals.of_bits(bits));
+        report_freed(self.reports, reals, self.tolerance, at, bits, cotangent);
+        let (mut journal, _, counters) = self.journal(interval);
+        journal.discarded(reals.width(), cell, bits, counters);
+        if let Some(bits) = adjoint {
+            let counts = cotangent.is_some_and(|cotangent| !is_silent(reals, cotangent));
+            journal.dropped(cell, bits, counts, counters);
+        }
+    }
+
+    /// The history as this step sees it, with the cells that it may change and what is counted.
+    fn journal(&mut self, interval: i64) -> (Journal<'_, H>, Cells<'_, R::Bits>, &mut Counters) {
+        let restores = self.restores(interval);
+        let gradient = self.state.mode();
+        let journal = Journal { interval, restores, gradient, copies_of: None, history: &mut *self.history };
+        let (cells, counters) = self.state.cells();
+        (journal, cells, counters)
     }
 
     /// Moves a value between a cell and a stack or a tape.
     fn transfer(&mut self, op: &Op, cell: usize, interval: i64) -> Result<(), Cause> {
         use Kind::*;
+        let class = class_of(op);
         match op.kind {
-            PushInt | PushReal => self.push(op, cell),
-            PopInt | PopReal => self.pop(op, cell, interval),
+            PushInt | PushReal => {
+                self.check_stack(class)?;
+                self.put_from(class, cell, Store::Stack(class), interval);
+                Ok(())
+            }
+            PopInt | PopReal => self.fill_from(class, cell, Store::Stack(class), interval),
             UnreadInt | UnreadReal => {
-                let value = self.take(op, cell);
-                self.state.input.push(value.entry());
+                self.put_from(class, cell, Store::Tape { output: false }, interval);
                 Ok(())
             }
             WriteInt | WriteReal => {
-                let value = self.take(op, cell);
-                self.state.output.push(value.entry());
+                self.put_from(class, cell, Store::Tape { output: true }, interval);
                 Ok(())
             }
-            ReadInt | ReadReal => self.take_from_tape(op, cell, interval, false),
-            UnwriteInt | UnwriteReal => self.take_from_tape(op, cell, interval, true),
+            ReadInt | ReadReal => self.fill_from(class, cell, Store::Tape { output: false }, interval),
+            UnwriteInt | UnwriteReal => self.fill_from(class, cell, Store::Tape { output: true }, interval),
             _ => Ok(()),
         }
     }
 
-    /// The class that an op moves.
-    fn class(op: &Op) -> Class {
-        use Kind::*;
-        match op.kind {
-            PushInt | PopInt | ReadInt | UnreadInt | WriteInt | UnwriteInt => Class::Int,
-            _ => Class::Real,
-        }
-    }
-
-    fn take(&mut self, op: &Op, cell: usize) -> Moved {
-        let State { ints, reals, .. } = &mut *self.state;
-        match Self::class(op) {
-            Class::Int if !keeps(Rule::MovesVacate) => Moved::Int(ints[cell]),
-            Class::Int => Moved::Int(std::mem::take(&mut ints[cell])),
-            Class::Real if !keeps(Rule::MovesVacate) => Moved::Real(reals[cell]),
-            Class::Real => Moved::Real(std::mem::take(&mut reals[cell])),
-        }
-    }
-
-    fn push(&mut self, op: &Op, cell: usize) -> Result<(), Cause> {
+    fn check_stack(&self, class: Class) -> Result<(), Cause> {
         let limit = self.program.module().limits.stack;
-        let entries = match Self::class(op) {
+        let entries = match class {
             Class::Int => self.state.int_stack.len(),
             Class::Real => self.state.real_stack.len(),
         };
         if entries as u64 >= u64::from(limit) && keeps(Rule::StacksAreLimited) {
             return Err(Cause::StackFull { limit });
         }
-        match self.take(op, cell) {
-            Moved::Int(value) => self.state.int_stack.push(value),
-            Moved::Real(bits) => self.state.real_stack.push(bits),
-        }
         Ok(())
     }
 
-    fn pop(&mut self, op: &Op, cell: usize, interval: i64) -> Result<(), Cause> {
-        let class = Self::class(op);
-        let top = match class {
-            Class::Int => self.state.int_stack.last().map(|&value| Moved::Int(value)),
-            Class::Real => self.state.real_stack.last().map(|&bits| Moved::Real(bits)),
+    /// Moves a cell's value, with its adjoint in gradient mode, onto a store.
+    fn put_from(&mut self, class: Class, cell: usize, store: Store, interval: i64) {
+        let moved = self.take(class, cell);
+        let adjoint = self.recorded_entry(interval).unwrap_or(moved.adjoint());
+        let State { int_stack, real_stack, input, output, adjoints, .. } = &mut *self.state;
+        match (store, moved) {
+            (Store::Stack(_), Moved::Int(value)) => int_stack.push(value),
+            (Store::Stack(_), Moved::Real(bits, _)) => real_stack.push(bits),
+            (Store::Tape { output: false }, _) => input.push(moved.entry()),
+            (Store::Tape { output: true }, _) => output.push(moved.entry()),
+        }
+        let Some(adjoints) = adjoints else { return };
+        match store {
+            Store::Stack(Class::Int) => {}
+            Store::Stack(Class::Real) => adjoints.stack.push(adjoint),
+            Store::Tape { output: false } => adjoints.input.push(adjoint),
+            Store::Tape { output: true } => adjoints.output.push(adjoint),
+        }
+    }
+
+    fn take(&mut self, class: Class, cell: usize) -> Moved<R::Bits> {
+        let vacates = keeps(Rule::MovesVacate);
+        if class == Class::Int {
+            let value = self.state.ints[cell];
+            if vacates {
+                self.state.ints[cell] = 0;
+            }
+            return Moved::Int(value);
+        }
+        let bits = self.real(cell);
+        if vacates {
+            self.set_real(cell, R::Bits::default());
+        }
+        let carries = self.state.mode() && cell & ADJOINT == 0;
+        let adjoint = match &mut self.state.adjoints {
+            Some(adjoints) if carries => std::mem::take(&mut adjoints.cells[cell]),
+            _ => R::Bits::default(),
         };
-        let top = top.ok_or(Cause::StackEmpty { class })?;
-        self.fill(cell, top, interval)?;
-        match class {
-            Class::Int => drop_last(&mut self.state.int_stack),
-            Class::Real => drop_last(&mut self.state.real_stack),
+        Moved::Real(bits, adjoint)
+    }
+
+    /// Moves the last value of a store, with its adjoint, into a vacant cell.
+    fn fill_from(&mut self, class: Class, cell: usize, store: Store, interval: i64) -> Result<(), Cause> {
+        let moved = self.last_of(class, store)?;
+        self.check_vacant(class, cell)?;
+        match moved {
+            Moved::Int(value) => self.state.ints[cell] = value,
+            Moved::Real(bits, adjoint) => self.fill_real(cell, bits, adjoint, interval),
+        }
+        if keeps(Rule::MovesTake) {
+            self.remove_last_of(store);
         }
         Ok(())
     }
 
-    fn take_from_tape(&mut self, op: &Op, cell: usize, interval: i64, output: bool) -> Result<(), Cause> {
-        let wanted = Self::class(op);
-        let tape = if output { &self.state.output } else { &self.state.input };
-        let value = match tape.last() {
-            None => return Err(Cause::TapeEmpty { output }),
+    fn fill_real(&mut self, cell: usize, bits: R::Bits, adjoint: R::Bits, interval: i64) {
+        if cell & ADJOINT == 0 && self.state.mode() {
+            self.free(cell, interval);
+            if let Some(adjoints) = &mut self.state.adjoints {
+                adjoints.cells[cell] = adjoint;
+            }
+        } else {
+            self.discard(cell, interval);
+            self.leave_behind(adjoint, interval);
+        }
+        self.set_real(cell, bits);
+    }
+
+    /// A value moves to where its adjoint can't follow: outside of gradient mode, or into an adjoint.
+    fn leave_behind(&mut self, adjoint: R::Bits, interval: i64) {
+        let reals = self.numbers.reals;
+        if adjoint != R::Bits::default() {
+            let drops = u32::from(!is_silent(reals, reals.of_bits(adjoint)));
+            let cost = Cost { drops, ..Cost::default() };
+            let (mut journal, _, counters) = self.journal(interval);
+            cost.charge(counters);
+            journal.keep(Slot::Entry, 0, adjoint, cost);
+        }
+    }
+
+    /// The adjoint that a value left behind when it was moved away, if the step undoes that.
+    fn recorded_entry(&mut self, interval: i64) -> Option<R::Bits> {
+        if !H::ACTIVE || !self.restores(interval) {
+            return None;
+        }
+        self.history.latest(interval).filter(|kept| kept.slot == Slot::Entry)?;
+        let kept = self.history.take(interval)?;
+        kept.cost.refund(&mut self.state.counters);
+        Some(kept.bits)
+    }
+
+    /// What a vacant cell holds is counted and recorded; adjoints are left alone.
+    fn discard(&mut self, address: usize, interval: i64) {
+        let bits = self.real(address);
+        let width = self.numbers.reals.width();
+        let (mut journal, _, counters) = self.journal(interval);
+        journal.copies_of = Some([address as u32; 3]);
+        journal.discarded(width, 0, bits, counters);
+    }
+
+    fn last_of(&self, class: Class, store: Store) -> Result<Moved<R::Bits>, Cause> {
+        let State { int_stack, real_stack, input, output, adjoints, .. } = &*self.state;
+        let latest = |of: fn(&crate::state::Adjoints<R::Bits>) -> &Vec<R::Bits>| {
+            adjoints.as_ref().and_then(|adjoints| of(adjoints).last()).copied().unwrap_or_default()
+        };
+        let (tape, is_output, adjoint) = match store {
+            Store::Stack(Class::Int) => {
+                return int_stack.last().map(|&value| Moved::Int(value)).ok_or(Cause::StackEmpty { class });
+            }
+            Store::Stack(Class::Real) => {
+                let top = real_stack.last().map(|&bits| Moved::Real(bits, latest(|a| &a.stack)));
+                return top.ok_or(Cause::StackEmpty { class });
+            }
+            Store::Tape { output: false } => (input, false, latest(|a| &a.input)),
+            Store::Tape { output: true } => (output, true, latest(|a| &a.output)),
+        };
+        let moved = match tape.last() {
+            None => return Err(Cause::TapeEmpty { output: is_output }),
             Some(TapeEntry::Int(value)) => Moved::Int(*value),
-            Some(TapeEntry::Real(bits)) => Moved::Real(*bits),
+            Some(TapeEntry::Real(bits)) => Moved::Real(*bits, adjoint),
         };
-        if value.class() != wanted && keeps(Rule::TapeClassesAreChecked) {
-            return Err(Cause::TapeClass { output, wanted });
+        if moved.class() != class && keeps(Rule::TapeClassesAreChecked) {
+            return Err(Cause::TapeClass { output: is_output, wanted: class });
         }
-        self.fill(cell, value, interval)?;
-        drop_last(if output { &mut self.state.output } else { &mut self.state.input });
+        Ok(moved)
+    }
+
+    fn remove_last_of(&mut self, store: Store) {
+        let State { int_stack, real_stack, input, output, adjoints, .. } = &mut *self.state;
+        match store {
+            Store::Stack(Class::Int) => drop(int_stack.pop()),
+            Store::Stack(Class::Real) => drop(real_stack.pop()),
+            Store::Tape { output: false } => drop(input.pop()),
+            Store::Tape { output: true } => drop(output.pop()),
+        }
+        let Some(adjoints) = adjoints else { return };
+        match store {
+            Store::Stack(Class::Int) => {}
+            Store::Stack(Class::Real) => drop(adjoints.stack.pop()),
+            Store::Tape { output: false } => drop(adjoints.input.pop()),
+            Store::Tape { output: true } => drop(adjoints.output.pop()),
+        }
+    }
+
+    fn check_vacant(&self, class: Class, cell: usize) -> Result<(), Cause> {
+        let vacant = match class {
+            Class::Int => self.state.ints[cell] == 0,
+            Class::Real => is_vacant(self.numbers.reals, self.tolerance, self.real(cell)),
+        };
+        if !vacant && keeps(Rule::VacancyIsChecked) {
+            return Err(Cause::NotVacant { class, cell: cell as u32 });
+        }
         Ok(())
     }
 
-    /// Puts a value into a vacant cell.
-    fn fill(&mut self, cell: usize, value: Moved, interval: i64) -> Result<(), Cause> {
-        let restores = self.restores(interval);
-        let State { ints, reals, counters, .. } = &mut *self.state;
-        match value {
-            Moved::Int(value) => {
-                if ints[cell] != 0 && keeps(Rule::VacancyIsChecked) {
-                    return Err(Cause::NotVacant { class: Class::Int, cell: cell as u32 });
-                }
-                ints[cell] = value;
-            }
-            Moved::Real(bits) => {
-                let vacant = vacant(self.numbers.reals, self.tolerance, reals[cell]);
-                if !vacant && keeps(Rule::VacancyIsChecked) {
-                    return Err(Cause::NotVacant { class: Class::Real, cell: cell as u32 });
-                }
-                let mut journal = Journal { history: &mut *self.history, interval, restores };
-                journal.discarded(self.numbers.reals, cell, reals[cell], counters);
-                reals[cell] = bits;
-            }
+    /// The real, or the adjoint, at an address.
+    fn real(&self, address: usize) -> R::Bits {
+        match &self.state.adjoints {
+            Some(adjoints) if address & ADJOINT != 0 => adjoints.cells[address & !ADJOINT],
+            _ => self.state.reals[address],
         }
-        Ok(())
+    }
+
+    fn set_real(&mut self, address: usize, bits: R::Bits) {
+        match &mut self.state.adjoints {
+            Some(adjoints) if address & ADJOINT != 0 => adjoints.cells[address & !ADJOINT] = bits,
+            _ => self.state.reals[address] = bits,
+        }
     }
 }
 
-/// Removes the entry that a move took.
-fn drop_last<T>(entries: &mut Vec<T>) {
-    if keeps(Rule::MovesTake) {
-        entries.pop();
+/// The procedure that a part of a call executes.
+fn executed(site: &CallSite, part: Part) -> usize {
+    let rule = if part == Part::Rule { site.rule } else { None };
+    rule.unwrap_or(site.procedure) as usize
+}
+
+/// The class that an op moves.
+fn class_of(op: &Op) -> Class {
+    use Kind::*;
+    match op.kind {
+        PushInt | PopInt | ReadInt | UnreadInt | WriteInt | UnwriteInt => Class::Int,
+        _ => Class::Real,
     }
 }

@@ -37,7 +37,7 @@ pub enum Cause {
     Alias {
         operand: u32,
     },
-    /// A cell that must be vacant isn't.
+    /// A cell that must be vacant isn't. The address of an adjoint has its highest bit set.
     NotVacant {
         class: Class,
         cell: u32,
@@ -84,4 +84,22 @@ pub enum Cause {
     },
     /// The way back over an irreversible instruction, without a history of it.
     Irreversible,
+    /// Gradient mode was to be switched on where it was on, or off where it was off.
+    ModeIs {
+        on: bool,
+    },
+}
+
+impl Cause {
+    /// The cause where an instruction worked on copies of its operands: the cell named is the one at the
+    /// address that was copied.
+    pub(crate) fn about_copies_of(self, addresses: [u32; 3]) -> Cause {
+        match self {
+            Cause::NotVacant { class: Class::Real, cell } => {
+                let cell = addresses.get(cell as usize).copied().unwrap_or(cell);
+                Cause::NotVacant { class: Class::Real, cell }
+            }
+            other => other,
+        }
+    }
 }

@@ -10,8 +10,9 @@ use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use thiserror::Error;
 
 use crate::engine::with_reals;
+use crate::explain::cell_name;
 use crate::program::Program;
-use crate::state::{State, TapeEntry};
+use crate::state::{ADJOINT, State, TapeEntry};
 use crate::travel::Travel;
 
 /// One cell's content.
@@ -178,8 +179,29 @@ impl Program {
             }
         }
         self.left_in_frame(state, &mut garbage);
+        if self.switches_mode() {
+            self.left_adjoints(state, &mut garbage);
+        }
         garbage.extend(leftovers(state, arrived));
         garbage
+    }
+
+    /// A program that switches gradient mode itself must leave it off, and no adjoints behind.
+    fn left_adjoints(&self, state: &State, garbage: &mut Vec<Garbage>) {
+        if state.mode() {
+            let (found, expected) = ("1".into(), "0".into());
+            garbage.push(Garbage { name: "mode".into(), found, expected });
+        }
+        let cells = state.adjoints.iter().flat_map(|adjoints| &adjoints.cells).enumerate();
+        for (cell, &bits) in cells {
+            if !self.is_close(Value::Real(bits), Value::Real(0)) {
+                garbage.push(Garbage {
+                    name: cell_name(self, state, Class::Real, cell as u32 | ADJOINT),
+                    found: self.text(Value::Real(bits)),
+                    expected: self.text(Value::Real(0)),
+                });
+            }
+        }
     }
 
     fn differences(&self, state: &State, global: usize, garbage: &mut Vec<Garbage>) {
@@ -321,6 +343,14 @@ pub(crate) fn element_name(name: &str, shape: reviver_isa::module::Shape, n: usi
         Shape::Scalar => name.to_owned(),
         Shape::Vector(_) => format!("{name}[{n}]"),
         Shape::Matrix(_, columns) => format!("{name}[{},{}]", n / columns as usize, n % columns as usize),
+    }
+}
+
+/// `x'`, `A'[3]`: the adjoint of a named cell.
+pub(crate) fn adjoint_name(cell: &str) -> String {
+    match cell.split_once('[') {
+        Some((array, index)) => format!("{array}'[{index}"),
+        None => format!("{cell}'"),
     }
 }
 

@@ -5,11 +5,13 @@ mod decimal;
 pub mod fixed;
 pub mod fixed_point;
 pub mod float;
+pub mod lifted;
 pub mod reals;
 pub mod words;
 
 pub use arithmetic::Arithmetic;
 pub use fixed_point::FixedPoint;
 pub use float::{F32, F64};
+pub use lifted::Lifted;
 pub use reals::Reals;
 pub use words::{Narrow, Wide, Words};

@@ -39,6 +39,10 @@ pub trait Reals: Copy + 'static {
     fn admit(&self, a: Self::Cell) -> Eval<Self::Cell>;
     /// The distance from |a| to the next greater representable number, as an f64.
     fn ulp(&self, a: Self::Cell) -> f64;
+    /// The largest magnitude of what a lifted number carries beside its primal value; 0 in a plain system.
+    fn tangent(&self, _a: Self::Cell) -> f64 {
+        0.0
+    }
     /// The shortest decimal text that reads back as the same bits.
     fn text(&self, a: Self::Cell) -> String;
 

@@ -89,6 +89,11 @@ impl<'a> Checker<'a> {
         if !self.operand(procedure, site, operand) {
             return false;
         }
+        if matches!(operand, Operand::Place(place) if place.adjoint) {
+            self.report(site, "an adjoint can't be passed").help =
+                Some("pass the cell: the procedure can name its adjoint".into());
+            return false;
+        }
         if !self.argument_class(site, self.class(procedure, operand), parameter) {
             return false;
         }

@@ -7,6 +7,7 @@ mod calls;
 mod control;
 mod declarations;
 mod operands;
+mod rules;
 mod structure;
 
 use crate::instruction::{Base, Class, Instruction};
@@ -58,6 +59,7 @@ pub fn verify(module: &Module) -> Vec<Violation> {
         for procedure in &module.procedures {
             checker.procedure(procedure);
         }
+        checker.rules();
         checker.structure();
     }
     checker.violations

@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         match operand {
             Operand::Int(value) => self.check_int_literal(site, *value),
             Operand::Real(value) => self.check_real_literal(site, *value),
-            Operand::Mode => self.not_yet(site, "the gradient mode bit"),
+            Operand::Mode => {}
             Operand::Place(place) => return self.place(procedure, site, place),
         }
         true
@@ -72,12 +72,9 @@ impl<'a> Checker<'a> {
             self.report(site, "this operand names nothing that is declared");
             return false;
         };
-        if place.adjoint {
-            if declaration.class == Class::Int {
-                self.report(site, format!("`{}` is an integer and has no adjoint", declaration.name));
-                return false;
-            }
-            self.not_yet(site, "an adjoint cell");
+        if place.adjoint && declaration.class == Class::Int {
+            self.report(site, format!("`{}` is an integer and has no adjoint", declaration.name));
+            return false;
         }
         match (&place.index, declaration.extent) {
             (None, Extent::Cells(Cells::Scalar)) => true,
@@ -260,6 +257,10 @@ impl<'a> Checker<'a> {
 
     pub(super) fn writable(&mut self, procedure: &'a Procedure, site: Site, target: &'a Place) -> bool {
         let Some(declaration) = self.declaration(procedure, target.base) else { return false };
+        // What a procedure only reads it may still be sensitive to.
+        if target.adjoint {
+            return true;
+        }
         if !declaration.writable {
             let message = format!("`{}` is an `in` parameter and can't be changed", declaration.name);
             self.report(site, message).help = Some("declare it `inout`, or change a copy".into());

@@ -7,9 +7,12 @@ mod dual;
 mod edges;
 mod formulas;
 mod integers;
+mod jets;
+mod lifted;
 #[cfg(feature = "mutants")]
 mod mutants;
 mod names;
 mod numbers;
+mod precise;
 mod reals;
 mod systems;

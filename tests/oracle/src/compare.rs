@@ -232,6 +232,7 @@ fn class(cause: Cause) -> Trap {
         Cause::TapeEmpty { .. } | Cause::TapeClass { .. } => Trap::Tape,
         Cause::Irreversible => Trap::Irreversible,
         Cause::DepthExceeded { .. } | Cause::FramesFull => Trap::Depth,
+        Cause::ModeIs { .. } => Trap::Mode,
     }
 }
 

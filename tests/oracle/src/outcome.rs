@@ -27,6 +27,7 @@ pub enum Trap {
     Irreversible,
     /// More calls are open than the program allows.
     Depth,
+    Mode,
 }
 
 impl Trap {
@@ -43,6 +44,7 @@ impl Trap {
         Trap::Tape,
         Trap::Irreversible,
         Trap::Depth,
+        Trap::Mode,
     ];
 }
 

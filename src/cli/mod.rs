@@ -1,11 +1,16 @@
 //! The command line as data: subcommands, options and their help.
 
+mod derivatives;
+mod start;
+
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use reviver_isa::module::{RealSystem, Word};
+
+pub use derivatives::{Grad, Hessian, Jacobian, Taylor};
+pub use start::Start;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -27,6 +32,10 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
+    Grad(Grad),
+    Jacobian(Jacobian),
+    Hessian(Hessian),
+    Taylor(Taylor),
     Asm(Asm),
     Disasm(Disasm),
     Check(Check),
@@ -43,30 +52,15 @@ pub enum Command {
   reviver run programs/fib.rasm --back --set a=55,b=89
   reviver run programs/sort.rasm --set A=@numbers.csv --json")]
 pub struct Run {
-    /// A `.rasm` text or a `.rbc` image; `-` reads standard input
-    pub file: PathBuf,
-    /// Give a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`), or an array from a file (`A=@values.csv`)
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub set: Vec<String>,
-    /// The input tape (with --back: the output tape to start from): values (`1,2,3`), a file, or `-`
-    #[arg(long, value_name = "FILE|-|VALUES", allow_hyphen_values = true)]
-    pub tape: Option<String>,
+    #[command(flatten)]
+    pub start: Start,
     /// Write the resulting tape to a file, one value a line, instead of printing it
     #[arg(long, value_name = "FILE|-")]
     pub tape_out: Option<PathBuf>,
-    /// Run with another number system: f64, f32, fixed, or fixed:BITS
-    #[arg(long, value_name = "SYSTEM", value_parser = parse_real)]
-    pub real: Option<RealChoice>,
-    /// Run with integers of another width: 8, 16, 32 or 64 bits
-    #[arg(long, value_name = "BITS", value_parser = parse_word)]
-    pub word: Option<Word>,
     /// Run to the end and all the way back, and say whether the start was restored
     #[arg(long)]
     pub check: bool,
-    /// Keep the bits that float steps lose, so that the way back is bit for bit exact
-    #[arg(long)]
-    pub exact: bool,
-    /// Run from the end to the beginning: give the results, find the inputs
+    /// Run from the end to the beginning: give the results (with --tape the output tape), find the inputs
     #[arg(long)]
     pub back: bool,
     /// Go on from a saved state
@@ -75,15 +69,9 @@ pub struct Run {
     /// Save the state where the run stops
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
-    /// Stop after so many steps in each direction, with exit code 5
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub max_steps: Option<u64>,
     /// Print what the run took: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
-    /// Print one JSON object instead of text
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Assemble a text into an image.
@@ -151,40 +139,4 @@ pub struct Isa {
 #[derive(Debug, Args)]
 pub struct Completions {
     pub shell: Shell,
-}
-
-/// `--real`; `fixed` alone keeps the program's own fraction bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RealChoice {
-    System(RealSystem),
-    Fixed,
-}
-
-impl RealChoice {
-    /// The number system to run a module of another one with.
-    pub fn over(self, module: RealSystem) -> RealSystem {
-        match (self, module) {
-            (RealChoice::System(system), _) => system,
-            (RealChoice::Fixed, RealSystem::Fixed(bits)) => RealSystem::Fixed(bits),
-            (RealChoice::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
-        }
-    }
-}
-
-fn parse_real(text: &str) -> Result<RealChoice, String> {
-    match text {
-        "f64" => return Ok(RealChoice::System(RealSystem::F64)),
-        "f32" => return Ok(RealChoice::System(RealSystem::F32)),
-        "fixed" => return Ok(RealChoice::Fixed),
-        _ => {}
-    }
-    let bits = text.strip_prefix("fixed:").and_then(|bits| bits.parse().ok());
-    bits.filter(|bits| RealSystem::FRACTION_BITS.contains(bits))
-        .map(|bits| RealChoice::System(RealSystem::Fixed(bits)))
-        .ok_or_else(|| "the number systems are f64, f32, fixed, and fixed:16 to fixed:56".into())
-}
-
-fn parse_word(text: &str) -> Result<Word, String> {
-    let bits = text.parse().ok().and_then(Word::from_bits);
-    bits.ok_or_else(|| "the widths are 8, 16, 32 and 64".into())
 }

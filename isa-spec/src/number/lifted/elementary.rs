@@ -1,0 +1,178 @@
+//! The elementary functions of series: each satisfies a differential equation, which gives every
+//! coefficient out of those before it (Griewank and Walther, table 13.2). Knows no powers.
+//!
+//! The equations are between *rates*: t·u'(t), whose coefficients are k·u_k, is a derivative that keeps
+//! every coefficient in its place. The last coefficient of a factor is never asked for, and isn't
+//! computed: it might overflow.
+
+use super::Lifted;
+use super::series::{Jet, Series};
+use crate::arith::Elementary;
+use crate::fault::Eval;
+use crate::number::Reals;
+
+/// The sign of a term in which the functions of circles and those of hyperbolas differ.
+#[derive(Clone, Copy, PartialEq)]
+enum Sign {
+    Plus,
+    Minus,
+}
+
+/// The sign of the derivative of one of a pair of waves (sine and cosine), each the derivative of the
+/// other: that of the wave and that of its partner.
+type Signs = [Sign; 2];
+
+const SINE: Signs = [Sign::Plus, Sign::Minus];
+const COSINE: Signs = [Sign::Minus, Sign::Plus];
+const HYPERBOLIC: Signs = [Sign::Plus, Sign::Plus];
+
+impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
+    pub(super) fn function(&self, function: Elementary, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        use Elementary::*;
+        let primal = self.plain.elementary(function, u.primal())?;
+        if u.is_constant() {
+            return Ok(Series::constant(primal));
+        }
+        let of = |other: Elementary| self.plain.elementary(other, u.primal());
+        match function {
+            Sqrt => self.root(primal, u, N),
+            Exp => self.exponential(primal, u),
+            Log => self.logarithm(primal, u, N),
+            Sin => self.wave(SINE, [primal, of(Cos)?], u),
+            Cos => self.wave(COSINE, [primal, of(Sin)?], u),
+            Sinh => self.wave(HYPERBOLIC, [primal, of(Cosh)?], u),
+            Cosh => self.wave(HYPERBOLIC, [primal, of(Sinh)?], u),
+            Tan => self.tangent_of(Sign::Plus, primal, u),
+            Tanh => self.tangent_of(Sign::Minus, primal, u),
+            Asin => self.arc_sine(primal, u),
+            Acos => {
+                // The arc cosine is π/2 less the arc sine.
+                let falling = self.arc_sine(primal, u)?.lanewise(|lane| self.plain.neg(lane))?;
+                Ok(falling.with_primal(primal))
+            }
+            Atan => self.angle(u, &Series::constant(self.plain.literal(1.0)?), primal),
+            Floor | Round => Ok(Series::constant(primal)),
+        }
+    }
+
+    /// v' = v·u'.
+    pub(super) fn exponential(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        Series::grown(primal, N, |k, v| self.integral(&rates, v, k))
+    }
+
+    /// v'·u = u', for the coefficients below `end`.
+    pub(super) fn logarithm(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
+        self.integral_of_quotient(primal, &self.rates(u)?, u, end)
+    }
+
+    /// v² = u, for the coefficients below `end`.
+    fn root(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
+        let twice = self.plain.add(primal, primal)?;
+        Series::grown(primal, end, |k, v| {
+            let rest = self.plain.sub(u.0[k], self.convolved(v, v, k, 1..=k - 1)?)?;
+            self.ratio(rest, twice)
+        })
+    }
+
+    /// A sine or a cosine, from its primal and its partner's: v' = ±w·u' and w' = ±v·u'.
+    fn wave(&self, [sign, other]: Signs, [v, w]: [R::Cell; 2], u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        let (mut v, mut w) = (Series::constant(v), Series::constant(w));
+        for k in 1..N {
+            v.0[k] = self.signed(sign, self.integral(&rates, &w, k)?)?;
+            if k + 1 < N {
+                w.0[k] = self.signed(other, self.integral(&rates, &v, k)?)?;
+            }
+        }
+        Ok(v)
+    }
+
+    /// The sine and the cosine of an angle less its primal.
+    pub(super) fn waves_of_departure(&self, angle: &Jet<R, N>) -> Eval<[Jet<R, N>; 2]> {
+        let (zero, one) = (R::Cell::default(), self.plain.literal(1.0)?);
+        Ok([self.wave(SINE, [zero, one], angle)?, self.wave(COSINE, [one, zero], angle)?])
+    }
+
+    /// A tangent: v' = (1 ± v²)·u'.
+    fn tangent_of(&self, sign: Sign, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        let mut v = Series::constant(primal);
+        let mut slope = Series::constant(match sign {
+            Sign::Plus => self.plain.add(self.plain.literal(1.0)?, self.plain.mul(primal, primal)?)?,
+            Sign::Minus => self.one_minus_square(primal)?,
+        });
+        for k in 1..N {
+            v.0[k] = self.integral(&rates, &slope, k)?;
+            if k + 1 < N {
+                slope.0[k] = self.signed(sign, self.convolved(&v, &v, k, 0..=k)?)?;
+            }
+        }
+        Ok(v)
+    }
+
+    /// v'·√(1 - u²) = u'.
+    fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let square = self.one_minus_square(u.primal())?;
+        let under = Series::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..=k)?))?;
+        let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, N - 1)?;
+        self.integral_of_quotient(primal, &self.rates(u)?, &root, N)
+    }
+
+    /// The angle v of the point (x, y): v'·(x² + y²) = x·y' - y·x'. The point is brought to the
+    /// unit square first: the squares of what fixed point holds may overflow, or vanish.
+    pub(super) fn angle(&self, y: &Jet<R, N>, x: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
+        if x.is_constant() && y.is_constant() {
+            return Ok(Series::constant(primal));
+        }
+        let scale = self.greater_magnitude(x.primal(), y.primal())?;
+        let scaled = |lane: R::Cell| self.plain.div(lane, scale);
+        let (x, y) = (x.lanewise(scaled)?, y.lanewise(scaled)?);
+        let square =
+            |k: usize| self.plain.add(self.convolved(&x, &x, k, 0..=k)?, self.convolved(&y, &y, k, 0..=k)?);
+        let squares = Series::grown(square(0)?, N - 1, |k, _| square(k))?;
+        let ahead = self.product(&x, &self.rates(&y)?)?;
+        let behind = self.product(&y, &self.rates(&x)?)?;
+        let sweep = ahead.joined(behind, |ahead, behind| self.plain.sub(ahead, behind))?;
+        self.integral_of_quotient(primal, &sweep, &squares, N)
+    }
+
+    /// 1 - u², as a product: near ±1 the difference of squares would keep few digits.
+    fn one_minus_square(&self, u: R::Cell) -> Eval<R::Cell> {
+        let one = self.plain.literal(1.0)?;
+        self.plain.mul(self.plain.sub(one, u)?, self.plain.add(one, u)?)
+    }
+
+    /// The greater of |a| and |b|.
+    fn greater_magnitude(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
+        let magnitude = |a: R::Cell| if a < R::Cell::default() { self.plain.neg(a) } else { Ok(a) };
+        let (a, b) = (magnitude(a)?, magnitude(b)?);
+        Ok(if b > a { b } else { a })
+    }
+
+    fn signed(&self, sign: Sign, lane: R::Cell) -> Eval<R::Cell> {
+        if sign == Sign::Minus { self.plain.neg(lane) } else { Ok(lane) }
+    }
+
+    fn rates(&self, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        Series::grown(R::Cell::default(), N, |k, _| self.plain.mul(self.plain.of_int(k as i64)?, u.0[k]))
+    }
+
+    /// Coefficient k of v, where v' = slope·u', from the rates of u.
+    fn integral(&self, rates: &Jet<R, N>, slope: &Jet<R, N>, k: usize) -> Eval<R::Cell> {
+        self.ratio(self.convolved(rates, slope, k, 1..=k)?, self.plain.of_int(k as i64)?)
+    }
+
+    /// The v where v'·divisor = u', from the rates of u, for the coefficients below `end`.
+    fn integral_of_quotient(
+        &self,
+        primal: R::Cell,
+        rates: &Jet<R, N>,
+        divisor: &Jet<R, N>,
+        end: usize,
+    ) -> Eval<Jet<R, N>> {
+        let zero = R::Cell::default();
+        let slope = Series::grown(zero, end, |k, slope| self.quotient_lane(rates, divisor, slope, k))?;
+        Series::grown(primal, end, |k, _| self.ratio(slope.0[k], self.plain.of_int(k as i64)?))
+    }
+}

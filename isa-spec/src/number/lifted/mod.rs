@@ -1,0 +1,181 @@
+//! Lifted numbers: truncated Taylor series over a plain number system. Two coefficients make dual
+//! numbers, which carry one directional derivative; more make Taylor jets.
+//!
+//! Coefficient k of a series is the k-th derivative along the direction, divided by k!. Coefficient 0,
+//! the *primal*, is computed by the plain system's own operation, and it alone answers every question
+//! (comparisons, conversions, texts): so a lifted run takes the way of the plain run and has its bits.
+//! Coefficients further up follow the textbook (Griewank and Walther, "Evaluating Derivatives",
+//! 2nd edition, SIAM 2008, chapter 13).
+//!
+//! A series whose other coefficients are all 0 is a constant, and a function of constants is one:
+//! nothing is derived of it, so that no derivative which nobody needs can fault. Each coefficient is
+//! rounded as the plain system rounds. This module knows no row and no machine.
+
+mod elementary;
+mod power;
+mod rotation;
+mod series;
+
+use super::reals::Reals;
+use crate::arith::Elementary;
+use crate::fault::Eval;
+use crate::module::RealSystem;
+
+pub use series::Series;
+
+/// The number system of series with `N` coefficients (at least one, at most 32) over a plain system.
+#[derive(Clone, Copy, Debug)]
+pub struct Lifted<R, const N: usize> {
+    plain: R,
+}
+
+impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
+    /// Series over this system.
+    pub fn new(plain: R) -> Lifted<R, N> {
+        const { assert!(N > 0, "a series has a primal") };
+        Lifted { plain }
+    }
+
+    /// The constant whose primal has these bits.
+    pub fn lift(&self, bits: u64) -> [u64; N] {
+        std::array::from_fn(|k| if k == 0 { bits } else { self.plain.to_bits(R::Cell::default()) })
+    }
+
+    /// The series with coefficient `k` replaced. A series has no coefficient N and none beyond it: they
+    /// are cut off.
+    pub fn with_lane(&self, mut series: [u64; N], k: usize, bits: u64) -> [u64; N] {
+        if let Some(lane) = series.get_mut(k) {
+            *lane = bits;
+        }
+        series
+    }
+
+    /// The bits of coefficient `k`; those of 0 from N on.
+    pub fn lane(&self, series: [u64; N], k: usize) -> u64 {
+        series.get(k).copied().unwrap_or_else(|| self.plain.to_bits(R::Cell::default()))
+    }
+}
+
+impl<R: Reals<Bits = u64>, const N: usize> Reals for Lifted<R, N>
+where
+    [u64; N]: Default,
+{
+    type Cell = Series<R::Cell, N>;
+    type Bits = [u64; N];
+
+    const EXACT: bool = R::EXACT;
+
+    /// That of the primal.
+    fn system(&self) -> RealSystem {
+        self.plain.system()
+    }
+
+    #[inline]
+    fn literal(&self, value: f64) -> Eval<Self::Cell> {
+        self.plain.literal(value).map(Series::constant)
+    }
+
+    /// A constant.
+    fn parse(&self, text: &str) -> Option<Self::Cell> {
+        self.plain.parse(text).map(Series::constant)
+    }
+
+    /// That of the primal.
+    #[inline]
+    fn to_f64(&self, a: Self::Cell) -> f64 {
+        self.plain.to_f64(a.primal())
+    }
+
+    #[inline]
+    fn to_bits(&self, a: Self::Cell) -> [u64; N] {
+        a.0.map(|lane| self.plain.to_bits(lane))
+    }
+
+    #[inline]
+    fn of_bits(&self, bits: [u64; N]) -> Self::Cell {
+        Series(bits.map(|lane| self.plain.of_bits(lane)))
+    }
+
+    /// That of the primal.
+    fn width(&self) -> u32 {
+        self.plain.width()
+    }
+
+    /// Every coefficient must be able to stand in a cell.
+    #[inline]
+    fn admit(&self, a: Self::Cell) -> Eval<Self::Cell> {
+        a.lanewise(|lane| self.plain.admit(lane))
+    }
+
+    /// That of the primal.
+    fn ulp(&self, a: Self::Cell) -> f64 {
+        self.plain.ulp(a.primal())
+    }
+
+    fn tangent(&self, a: Self::Cell) -> f64 {
+        a.0.iter().skip(1).fold(0.0, |greatest, &lane| self.plain.to_f64(lane).abs().max(greatest))
+    }
+
+    /// That of the primal.
+    fn text(&self, a: Self::Cell) -> String {
+        self.plain.text(a.primal())
+    }
+
+    #[inline]
+    fn add(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
+        a.joined(b, |a, b| self.plain.add(a, b))
+    }
+
+    #[inline]
+    fn sub(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
+        a.joined(b, |a, b| self.plain.sub(a, b))
+    }
+
+    #[inline]
+    fn mul(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
+        self.product(&a, &b)
+    }
+
+    #[inline]
+    fn div(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
+        self.quotient(&a, &b)
+    }
+
+    #[inline]
+    fn neg(&self, a: Self::Cell) -> Eval<Self::Cell> {
+        a.lanewise(|lane| self.plain.neg(lane))
+    }
+
+    fn pow(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
+        self.real_power(&a, &b)
+    }
+
+    fn powi(&self, a: Self::Cell, exponent: i64) -> Eval<Self::Cell> {
+        self.whole_power(&a, exponent)
+    }
+
+    fn atan2(&self, y: Self::Cell, x: Self::Cell) -> Eval<Self::Cell> {
+        self.angle(&y, &x, self.plain.atan2(y.primal(), x.primal())?)
+    }
+
+    fn elementary(&self, function: Elementary, a: Self::Cell) -> Eval<Self::Cell> {
+        self.function(function, &a)
+    }
+
+    fn of_int(&self, a: i64) -> Eval<Self::Cell> {
+        self.plain.of_int(a).map(Series::constant)
+    }
+
+    /// That of the primal.
+    fn to_int(&self, a: Self::Cell) -> Eval<i64> {
+        self.plain.to_int(a.primal())
+    }
+
+    fn rotate(&self, x: Self::Cell, y: Self::Cell, angle: Self::Cell) -> Eval<(Self::Cell, Self::Cell)> {
+        self.turn(x, y, &angle)
+    }
+
+    fn rotate_back(&self, x: Self::Cell, y: Self::Cell, angle: Self::Cell) -> Eval<(Self::Cell, Self::Cell)> {
+        self.turn_back(x, y, &angle)
+    }
+}

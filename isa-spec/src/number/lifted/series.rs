@@ -1,0 +1,140 @@
+//! A truncated Taylor series, and the four operations on series. Knows no function of them.
+
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+
+use super::Lifted;
+use crate::fault::Eval;
+use crate::number::Reals;
+
+/// Coefficients c₀ … c_{N-1} of a series; c₀ is the primal. Series are compared by their primals alone:
+/// an order of numbers, not an equality of series.
+#[derive(Clone, Copy, Debug)]
+pub struct Series<C, const N: usize>(pub [C; N]);
+
+/// The series of a lifted system.
+pub(super) type Jet<R, const N: usize> = Series<<R as Reals>::Cell, N>;
+
+impl<C: Copy + Default, const N: usize> Default for Series<C, N> {
+    fn default() -> Self {
+        Series([C::default(); N])
+    }
+}
+
+impl<C: PartialEq, const N: usize> PartialEq for Series<C, N> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0[0] == other.0[0]
+    }
+}
+
+impl<C: PartialOrd, const N: usize> PartialOrd for Series<C, N> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.0[0].partial_cmp(&other.0[0])
+    }
+}
+
+impl<C: Copy + Default + PartialEq, const N: usize> Series<C, N> {
+    #[inline]
+    pub(super) fn constant(primal: C) -> Self {
+        let mut series = Series::default();
+        series.0[0] = primal;
+        series
+    }
+
+    #[inline]
+    pub(super) fn primal(&self) -> C {
+        self.0[0]
+    }
+
+    pub(super) fn is_constant(&self) -> bool {
+        self.valuation().is_none()
+    }
+
+    /// The index of the first coefficient behind the primal that isn't 0.
+    pub(super) fn valuation(&self) -> Option<usize> {
+        (1..N).find(|&k| self.0[k] != C::default())
+    }
+
+    /// The series with another primal.
+    pub(super) fn with_primal(mut self, primal: C) -> Self {
+        self.0[0] = primal;
+        self
+    }
+
+    #[inline]
+    pub(super) fn lanewise(mut self, f: impl Fn(C) -> Eval<C>) -> Eval<Self> {
+        for lane in &mut self.0 {
+            *lane = f(*lane)?;
+        }
+        Ok(self)
+    }
+
+    #[inline]
+    pub(super) fn joined(mut self, other: Self, f: impl Fn(C, C) -> Eval<C>) -> Eval<Self> {
+        for (lane, other) in self.0.iter_mut().zip(other.0) {
+            *lane = f(*lane, other)?;
+        }
+        Ok(self)
+    }
+
+    /// The series that begins with `primal` and goes on, below coefficient `end`, with what `next` makes
+    /// of an index and the coefficients before it. The others are 0.
+    #[inline]
+    pub(super) fn grown(primal: C, end: usize, next: impl Fn(usize, &Self) -> Eval<C>) -> Eval<Self> {
+        let mut series = Series::constant(primal);
+        for k in 1..end.min(N) {
+            series.0[k] = next(k, &series)?;
+        }
+        Ok(series)
+    }
+}
+
+impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
+    /// Σ aⱼ·b_{k-j} over a range of j; 0 if it is empty.
+    #[inline]
+    pub(super) fn convolved(
+        &self,
+        a: &Jet<R, N>,
+        b: &Jet<R, N>,
+        k: usize,
+        range: RangeInclusive<usize>,
+    ) -> Eval<R::Cell> {
+        let mut terms = range.map(|j| self.plain.mul(a.0[j], b.0[k - j]));
+        // The sum begins with its first term, because 0 + -0 would be another bit pattern.
+        let first = terms.next().unwrap_or(Ok(R::Cell::default()))?;
+        terms.try_fold(first, |sum, term| self.plain.add(sum, term?))
+    }
+
+    /// a / b, and 0 / b = 0 also where that would fault: what doesn't change has derivative 0.
+    #[inline]
+    pub(super) fn ratio(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
+        if a == R::Cell::default() { Ok(a) } else { self.plain.div(a, b) }
+    }
+
+    #[inline]
+    pub(super) fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let primal = self.plain.mul(a.primal(), b.primal())?;
+        Series::grown(primal, N, |k, _| self.convolved(a, b, k, 0..=k))
+    }
+
+    #[inline]
+    pub(super) fn quotient(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let primal = self.plain.div(a.primal(), b.primal())?;
+        Series::grown(primal, N, |k, quotient| self.quotient_lane(a, b, quotient, k))
+    }
+
+    /// Coefficient k of q = a / b, from q·b = a and the coefficients before it.
+    #[inline]
+    pub(super) fn quotient_lane(
+        &self,
+        a: &Jet<R, N>,
+        b: &Jet<R, N>,
+        quotient: &Jet<R, N>,
+        k: usize,
+    ) -> Eval<R::Cell> {
+        let rest = self.plain.sub(a.0[k], self.convolved(b, quotient, k, 1..=k)?)?;
+        self.ratio(rest, b.primal())
+    }
+}

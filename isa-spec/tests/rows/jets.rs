@@ -1,0 +1,165 @@
+//! The rows over Taylor jets of seven coefficients, against interpolation and against series out of books.
+
+use std::array;
+use std::f64::consts::FRAC_PI_2;
+
+use reviver_isa::Function;
+use reviver_isa::arith::Elementary::{self, *};
+use reviver_isa::fault::Eval;
+use reviver_isa::function::Form;
+use reviver_isa::number::lifted::Series;
+use reviver_isa::number::{Arithmetic, F64, FixedPoint, Lifted, Reals, Wide};
+
+use crate::numbers::Random;
+use crate::precise::{self, polynomial};
+
+/// Coefficients of one jet.
+pub type Jet<const N: usize> = [f64; N];
+
+/// A row over lifted numbers; the second source of [`Form::RealInt`] is the primal of `b`.
+pub fn row<R: Reals<Bits = u64>, const N: usize>(
+    reals: R,
+    (function, form): (Function, Form),
+    a: Jet<N>,
+    b: Jet<N>,
+) -> Eval<Jet<N>>
+where
+    [u64; N]: Default,
+{
+    let numbers = Arithmetic { words: Wide, reals: Lifted::<R, N>::new(reals) };
+    let (x, y) = (series(reals, a), series(reals, b));
+    let value = match form {
+        Form::RealInt => function.real_int(&numbers, x, b[0] as i64),
+        _ => function.real(&numbers, x, y),
+    };
+    Ok(numbers.reals.admit(value?)?.0.map(|lane| reals.to_f64(lane)))
+}
+
+/// The jet of a constant.
+pub fn constant<const N: usize>(primal: f64) -> Jet<N> {
+    array::from_fn(|k| if k == 0 { primal } else { 0.0 })
+}
+
+pub fn series<R: Reals, const N: usize>(reals: R, coefficients: Jet<N>) -> Series<R::Cell, N> {
+    Series(coefficients.map(|c| reals.literal(c).unwrap()))
+}
+
+/// Every function and form from reals to reals.
+pub fn rows() -> impl Iterator<Item = (Function, Form)> {
+    Function::ALL.iter().flat_map(|&function| {
+        let forms = function.forms().filter(|form| matches!(form, Form::Real | Form::RealInt));
+        forms.map(move |form| (function, form))
+    })
+}
+
+/// Sources inside of the function's domain, not too close to where it bends or ends.
+pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] {
+    use Function::{Acos, Asin, Floor, Log, Max, Min, Pow, Round, Sqrt, Tan};
+    // Sixty-fourths, which every system has.
+    let mut some = |low: f64, high: f64| (64.0 * (low + (high - low) * random.unit())).round() / 64.0;
+    let (a, b) = (some(0.5, 2.0), some(0.5, 2.0));
+    let a = match function {
+        Sqrt | Log | Pow => a,
+        Asin | Acos => a / 2.0 - 0.5,
+        Tan => a / 2.0,
+        Floor | Round => a.floor() + 0.3125,
+        _ if some(0.0, 1.0) < 0.5 => -a,
+        _ => a,
+    };
+    match form {
+        Form::RealInt => [a, some(-5.0, 6.0).round()],
+        _ if matches!(function, Min | Max) && (a - b).abs() < 0.1 => [a, b + 1.0],
+        _ => [a, b],
+    }
+}
+
+/// A jet with this primal and any other coefficients.
+fn jet(primal: f64, random: &mut Random) -> Jet<7> {
+    array::from_fn(|k| if k == 0 { primal } else { (32.0 * random.unit()).round() / 64.0 - 0.25 })
+}
+
+fn check_row<R: Reals<Bits = u64>>(reals: R, (function, form): (Function, Form), tolerance: f64) {
+    let mut random = Random::new();
+    for _ in 0..20 {
+        let [a, b] = sources(function, form, &mut random);
+        let a = jet(a, &mut random);
+        let b = if form == Form::Real { jet(b, &mut random) } else { constant(b) };
+        let found = row(reals, (function, form), a, b).unwrap();
+        let expected: Jet<7> =
+            precise::taylor(|t| precise::value(function, &polynomial(&a, t), &polynomial(&b, t)));
+        let size = expected.iter().fold(1.0, |size: f64, c| size.max(c.abs()));
+        for k in 1..7 {
+            let off = (found[k] - expected[k]).abs();
+            let place = format!("{function:?} ({form:?}) of {a:?} and {b:?}");
+            assert!(off <= tolerance * size, "{place}: coefficient {k} is {}, not {}", found[k], expected[k]);
+        }
+    }
+}
+
+#[test]
+fn every_row_has_the_coefficients_that_interpolation_finds() {
+    for row in rows() {
+        check_row(F64, row, 1e-12);
+        check_row(FixedPoint::new(43), row, 1e-9);
+    }
+}
+
+/// A function of a variable, at 0.
+fn check_series(
+    name: &str,
+    function: impl Fn(Lifted<F64, 7>, Series<f64, 7>) -> Eval<Series<f64, 7>>,
+    expected: Jet<7>,
+) {
+    let variable = Series([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let found = function(Lifted::new(F64), variable).unwrap().0;
+    for k in 0..7 {
+        assert!((found[k] - expected[k]).abs() < 1e-15, "{name}: {found:?}");
+    }
+}
+
+/// Abramowitz and Stegun, chapters 3 and 4.
+#[test]
+fn series_are_those_of_the_books() {
+    type Jets = Lifted<F64, 7>;
+    let of = |f: Elementary| move |s: Jets, x| s.elementary(f, x);
+    let one_more = |s: Jets, x| s.add(s.literal(1.0)?, x);
+    let third = 1.0 / 3.0;
+    check_series("exp", of(Exp), [1.0, 1.0, 0.5, third / 2.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0]);
+    check_series("sin", of(Sin), [0.0, 1.0, 0.0, -third / 2.0, 0.0, 1.0 / 120.0, 0.0]);
+    check_series("cos", of(Cos), [1.0, 0.0, -0.5, 0.0, 1.0 / 24.0, 0.0, -1.0 / 720.0]);
+    check_series("sinh", of(Sinh), [0.0, 1.0, 0.0, third / 2.0, 0.0, 1.0 / 120.0, 0.0]);
+    check_series("cosh", of(Cosh), [1.0, 0.0, 0.5, 0.0, 1.0 / 24.0, 0.0, 1.0 / 720.0]);
+    check_series("tan", of(Tan), [0.0, 1.0, 0.0, third, 0.0, 2.0 / 15.0, 0.0]);
+    check_series("tanh", of(Tanh), [0.0, 1.0, 0.0, -third, 0.0, 2.0 / 15.0, 0.0]);
+    check_series("asin", of(Asin), [0.0, 1.0, 0.0, third / 2.0, 0.0, 3.0 / 40.0, 0.0]);
+    check_series("acos", of(Acos), [FRAC_PI_2, -1.0, 0.0, -third / 2.0, 0.0, -3.0 / 40.0, 0.0]);
+    check_series("atan", of(Atan), [0.0, 1.0, 0.0, -third, 0.0, 0.2, 0.0]);
+    let log = |s: Jets, x| s.elementary(Log, one_more(s, x)?);
+    check_series("log(1 + x)", log, [0.0, 1.0, -0.5, third, -0.25, 0.2, -third / 2.0]);
+    let root = |s: Jets, x| s.elementary(Sqrt, one_more(s, x)?);
+    let halves = [1.0, 0.5, -0.125, 0.0625, -5.0 / 128.0, 7.0 / 256.0, -21.0 / 1024.0];
+    check_series("sqrt(1 + x)", root, halves);
+    check_series("(1 + x)^0.5", |s, x| s.pow(one_more(s, x)?, s.literal(0.5)?), halves);
+    check_series(
+        "1/(1 + x)",
+        |s, x| s.div(s.literal(1.0)?, one_more(s, x)?),
+        [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0],
+    );
+    check_series("(1 + x)^-2", |s, x| s.powi(one_more(s, x)?, -2), [1.0, -2.0, 3.0, -4.0, 5.0, -6.0, 7.0]);
+    check_series("(1 + x)^4", |s, x| s.powi(one_more(s, x)?, 4), [1.0, 4.0, 6.0, 4.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn series_of_compositions_are_those_of_the_books() {
+    let one_more = |s: Lifted<F64, 7>, x| s.add(s.literal(1.0)?, x);
+    let exp_sin = |s: Lifted<F64, 7>, x| s.elementary(Exp, s.elementary(Sin, x)?);
+    check_series("exp(sin x)", exp_sin, [1.0, 1.0, 0.5, 0.0, -0.125, -1.0 / 15.0, -1.0 / 240.0]);
+    let log_cos = |s: Lifted<F64, 7>, x| s.elementary(Log, s.elementary(Cos, x)?);
+    check_series("log(cos x)", log_cos, [0.0, 0.0, -0.5, 0.0, -1.0 / 12.0, 0.0, -1.0 / 45.0]);
+    let power = |s: Lifted<F64, 7>, x| s.pow(one_more(s, x)?, one_more(s, x)?);
+    check_series("(1 + x)^(1 + x)", power, [1.0, 1.0, 1.0, 0.5, 1.0 / 3.0, 1.0 / 12.0, 3.0 / 40.0]);
+    let back = |s: Lifted<F64, 7>, x| s.elementary(Atan, s.elementary(Tan, x)?);
+    check_series("atan(tan x)", back, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let angle = |s: Lifted<F64, 7>, x| s.atan2(s.elementary(Sin, x)?, s.elementary(Cos, x)?);
+    check_series("atan2(sin x, cos x)", angle, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+}

@@ -1,0 +1,106 @@
+//! Taylor coefficients by interpolation: functions from a library of precise numbers, tried at points
+//! close to each other. Knows no derivative of anything.
+
+use std::array;
+
+use dashu_float::FBig;
+use dashu_float::round::mode::HalfEven;
+use reviver_isa::Function;
+
+pub type Real = FBig<HalfEven, 2>;
+
+const PRECISION: usize = 480;
+
+/// The distance of two points is 2^-STEP.
+const STEP: isize = 48;
+
+/// So many points lie on each side of the middle.
+const SIDE: usize = 4;
+
+/// A number with all of the precision.
+pub fn real(value: f64) -> Real {
+    Real::try_from(value).unwrap().with_precision(PRECISION).value()
+}
+
+/// The function as a textbook has it; of [`Function::Powi`] the exponent is whole, and of angles only the
+/// changes count.
+pub fn value(function: Function, a: &Real, b: &Real) -> Real {
+    use Function::*;
+    let (a, b) = (a.clone(), b.clone());
+    let wave = |sign: f64| (a.exp() + real(sign) * (-&a).exp()) / real(2.0);
+    match function {
+        Copy => a,
+        Sum => a + b,
+        Diff => a - b,
+        Mul => a * b,
+        Div => a / b,
+        Pow => (b * a.ln()).exp(),
+        Powi => power(a, b.to_f64().value() as i64),
+        Min => a.min(b),
+        Max => a.max(b),
+        Abs if a < real(0.0) => -a,
+        Abs => a,
+        Square => &a * &a,
+        Relu => a.max(real(0.0)),
+        Inv => real(1.0) / a,
+        Sqrt => a.sqrt(),
+        Exp => a.exp(),
+        Log => a.ln(),
+        Sin => a.sin(),
+        Cos => a.cos(),
+        Tan => a.tan(),
+        Asin => a.asin(),
+        Acos => a.acos(),
+        Atan => a.atan(),
+        Atan2 if &a * &a < &b * &b => (a / b).atan(),
+        Atan2 => -(b / a).atan(),
+        Sinh => wave(-1.0),
+        Cosh => wave(1.0),
+        Tanh => wave(-1.0) / wave(1.0),
+        Floor => a.floor(),
+        Round => a.round(),
+        _ => panic!("{function:?} has no form from reals to reals"),
+    }
+}
+
+fn power(a: Real, n: i64) -> Real {
+    let product = (0..n.unsigned_abs()).fold(real(1.0), |product, _| product * &a);
+    if n < 0 { real(1.0) / product } else { product }
+}
+
+/// The value of a polynomial with these coefficients.
+pub fn polynomial(coefficients: &[f64], t: &Real) -> Real {
+    coefficients.iter().rev().fold(real(0.0), |sum, &c| sum * t + real(c))
+}
+
+/// The first `N` (at most 7) Taylor coefficients of a function at 0.
+pub fn taylor<const N: usize>(function: impl Fn(&Real) -> Real) -> [f64; N] {
+    let place = |n: usize| n as f64 - SIDE as f64;
+    let values = (0..=2 * SIDE).map(|n| function(&(real(place(n)) >> STEP)));
+    let differences = divided_differences(values.collect());
+    // Newton's form of the interpolating polynomial, multiplied out from within.
+    let mut coefficients = vec![real(0.0); differences.len() + 1];
+    for (n, difference) in differences.iter().enumerate().rev() {
+        for k in (0..differences.len()).rev() {
+            let below = if k == 0 { difference.clone() } else { coefficients[k - 1].clone() };
+            coefficients[k] = below - real(place(n)) * &coefficients[k];
+        }
+    }
+    array::from_fn(|k| (coefficients[k].clone() << (STEP * k as isize)).to_f64().value())
+}
+
+/// Newton's divided differences of values at points with the distance 1.
+fn divided_differences(mut values: Vec<Real>) -> Vec<Real> {
+    for order in 1..values.len() {
+        for n in (order..values.len()).rev() {
+            values[n] = (&values[n] - &values[n - 1]) / real(order as f64);
+        }
+    }
+    values
+}
+
+#[test]
+fn interpolation_finds_the_exponential_series() {
+    let found: [f64; 7] = taylor(|t| t.exp());
+    assert_eq!(found, [1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0]);
+}

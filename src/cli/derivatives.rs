@@ -1,0 +1,78 @@
+//! The commands that differentiate.
+
+use clap::Args;
+use reviver_vm::differentiate::matrices::MAX_ORDER;
+
+use super::Start;
+
+/// What is differentiated by what.
+#[derive(Debug, Args)]
+pub struct Differentiated {
+    #[command(flatten)]
+    pub start: Start,
+    /// Differentiate with respect to these: cells (`x`, `A[3]`, `M[1,2]`) or whole arrays. All real inputs
+    /// (`.in` and `.inout`) if not given
+    #[arg(long, value_name = "NAME,…")]
+    pub wrt: Vec<String>,
+}
+
+/// The gradient of a result, by running the program backward in gradient mode.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver grad programs/norm.rasm --loss norm --verify
+  reviver grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --json")]
+pub struct Grad {
+    #[command(flatten)]
+    pub differentiated: Differentiated,
+    /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
+    #[arg(long, value_name = "NAME")]
+    pub loss: String,
+    /// Compare with dual numbers run forward and with central differences; exit code 1 if they disagree
+    #[arg(long)]
+    pub verify: bool,
+    /// Fail (exit code 1) if anything was lost that may make the gradient wrong
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer.
+#[derive(Debug, Args)]
+pub struct Jacobian {
+    #[command(flatten)]
+    pub differentiated: Differentiated,
+    /// Differentiate these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
+    #[arg(long, value_name = "NAME,…")]
+    pub of: Vec<String>,
+}
+
+/// Second derivatives of a result, by running dual numbers backward in gradient mode.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver hessian programs/norm.rasm --loss norm
+  reviver hessian programs/norm.rasm --loss norm --times v=1,0,0")]
+pub struct Hessian {
+    #[command(flatten)]
+    pub differentiated: Differentiated,
+    /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
+    #[arg(long, value_name = "NAME")]
+    pub loss: String,
+    /// Only the Hessian's product with a vector (`x=1,y=2`; what isn't named is 0), in one pass
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub times: Vec<String>,
+}
+
+/// Taylor coefficients of results along one input: f(x + t) = c0 + c1 t + c2 t² + …
+#[derive(Debug, Args)]
+pub struct Taylor {
+    #[command(flatten)]
+    pub start: Start,
+    /// The power of t where the series ends
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=MAX_ORDER as i64))]
+    pub order: u8,
+    /// The real cell that moves: `x`, `A[3]`, `M[1,2]`
+    #[arg(long, value_name = "NAME")]
+    pub along: String,
+    /// Expand these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
+    #[arg(long, value_name = "NAME,…")]
+    pub of: Vec<String>,
+}

@@ -1,0 +1,72 @@
+//! What every command that runs a program is told: the program, its numbers, what it is given, and how
+//! far it may go.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reviver_isa::module::{RealSystem, Word};
+
+/// A program and its start.
+#[derive(Debug, Args)]
+pub struct Start {
+    /// A `.rasm` text or a `.rbc` image; `-` reads standard input
+    pub file: PathBuf,
+    /// Give a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`), or an array from a file (`A=@values.csv`)
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The tape to read: values (`1,2,3`), or a file of values (`-` for standard input) separated by
+    /// commas, blanks or line ends
+    #[arg(long, value_name = "FILE|-|VALUES", allow_hyphen_values = true)]
+    pub tape: Option<String>,
+    /// Run with another number system: f64, f32, fixed, or fixed:BITS
+    #[arg(long, value_name = "SYSTEM", value_parser = parse_real)]
+    pub real: Option<RealChoice>,
+    /// Run with integers of another width: 8, 16, 32 or 64 bits
+    #[arg(long, value_name = "BITS", value_parser = parse_word)]
+    pub word: Option<Word>,
+    /// Keep the bits that float steps lose, so that the way back is bit for bit exact
+    #[arg(long)]
+    pub exact: bool,
+    /// Stop after so many steps in each direction, with exit code 5
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub max_steps: Option<u64>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--real`; `fixed` alone keeps the program's own fraction bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RealChoice {
+    System(RealSystem),
+    Fixed,
+}
+
+impl RealChoice {
+    /// The number system to run a module of another one with.
+    pub fn over(self, module: RealSystem) -> RealSystem {
+        match (self, module) {
+            (RealChoice::System(system), _) => system,
+            (RealChoice::Fixed, RealSystem::Fixed(bits)) => RealSystem::Fixed(bits),
+            (RealChoice::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
+        }
+    }
+}
+
+fn parse_real(text: &str) -> Result<RealChoice, String> {
+    match text {
+        "f64" => return Ok(RealChoice::System(RealSystem::F64)),
+        "f32" => return Ok(RealChoice::System(RealSystem::F32)),
+        "fixed" => return Ok(RealChoice::Fixed),
+        _ => {}
+    }
+    let bits = text.strip_prefix("fixed:").and_then(|bits| bits.parse().ok());
+    bits.filter(|bits| RealSystem::FRACTION_BITS.contains(bits))
+        .map(|bits| RealChoice::System(RealSystem::Fixed(bits)))
+        .ok_or_else(|| "the number systems are f64, f32, fixed, and fixed:16 to fixed:56".into())
+}
+
+fn parse_word(text: &str) -> Result<Word, String> {
+    let bits = text.parse().ok().and_then(Word::from_bits);
+    bits.ok_or_else(|| "the widths are 8, 16, 32 and 64".into())
+}

@@ -1,0 +1,70 @@
+//! `reviver grad`: a value, its gradient, and what is to be said about how far to trust it.
+
+use reviver_vm::differentiate::check::{Check, check};
+use reviver_vm::differentiate::gradient;
+use reviver_vm::reports::{Loss, Reports};
+
+use crate::cli::Grad;
+use crate::failure::{Exit, Failure, Outcome, counted};
+use crate::output::gradient::Page;
+use crate::output::{losses, verified};
+use crate::{load, subject, write};
+
+pub fn run(options: &Grad) -> Outcome {
+    let start = &options.differentiated.start;
+    let page = page(options)?;
+    let printed = write::print(&if start.json { page.json() } else { page.text() });
+    write::complain(&page.warnings(&load::name(&start.file)));
+    // A reader that has gone away doesn't change what the gradient is worth.
+    verdict(options, &page).and(printed)
+}
+
+fn page(options: &Grad) -> Outcome<Page> {
+    let start = &options.differentiated.start;
+    let failed = |error| subject::failure(start, error);
+    let subject = subject::subject(start)?;
+    let loss = subject::one(&subject, "--loss", &options.loss)?;
+    let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
+    let gradient = gradient(&subject, &loss).map_err(failed)?;
+    let verified = match options.verify {
+        true => {
+            let variables = subject::variables(&inputs);
+            Some(check(&subject, &loss, &variables, &gradient).map_err(failed)?)
+        }
+        false => None,
+    };
+    let reports = all_reports(&gradient.reports, verified.as_ref());
+    let reported = losses::reported(&subject.program, &reports);
+    Ok(Page { subject, loss, inputs, gradient, reported, verified })
+}
+
+/// What the gradient pass lost, and what only the tangent runs could see.
+fn all_reports(gradient: &Reports, verified: Option<&Check>) -> Reports {
+    let mut all = gradient.clone();
+    let seen = verified.iter().flat_map(|check| check.reports.iter());
+    for (at, loss, tally) in seen.filter(|(_, loss, _)| *loss == Loss::FreedWithTangent) {
+        all.note(at, loss, tally.largest);
+    }
+    all
+}
+
+fn verdict(options: &Grad, page: &Page) -> Outcome {
+    if let Some(check) = page.verified.as_ref().filter(|check| !check.agrees()) {
+        return Err(disagreement(page, check));
+    }
+    if options.strict && !page.reported.is_empty() {
+        let lost = counted(page.reported.len(), "loss");
+        return Err(Failure::new(Exit::Check, format_args!("the gradient may be wrong: {lost} reported")));
+    }
+    Ok(())
+}
+
+fn disagreement(page: &Page, check: &Check) -> Failure {
+    let loss = page.loss_name();
+    let mut failure =
+        Failure::new(Exit::Check, format_args!("the gradient of `{loss}` does not stand the check"));
+    for line in verified::disagreements(&page.subject, &page.input_names(), check) {
+        failure.message.push_str(&format!("  = {line}\n"));
+    }
+    failure
+}

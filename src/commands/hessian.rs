@@ -1,0 +1,73 @@
+//! `reviver hessian`: the whole Hessian, or its product with a vector.
+
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::matrices::{self, hessian_products};
+use reviver_vm::differentiate::{Subject, Variable};
+use reviver_vm::values::Value;
+
+use crate::cli::Hessian;
+use crate::failure::{Failure, Outcome};
+use crate::output::derivatives::Spelling;
+use crate::{given, subject, write};
+
+pub fn run(options: &Hessian) -> Outcome {
+    let start = &options.differentiated.start;
+    let failed = |error| subject::failure(start, error);
+    let subject = subject::subject(start)?;
+    let loss = subject::one(&subject, "--loss", &options.loss)?;
+    let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
+    let inputs = subject::variables(&selections);
+    subject::check_any("input", &inputs)?;
+    let spelling = Spelling(&subject);
+    let text = if options.times.is_empty() {
+        let hessian = matrices::hessian(&subject, &loss, &inputs).map_err(failed)?;
+        match start.json {
+            true => spelling.hessian_json(&selections, &hessian),
+            false => spelling.hessian_text(&loss, &selections, &hessian),
+        }
+    } else {
+        let direction = direction(&subject, &inputs, &options.times)?;
+        let hessian = hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?;
+        match start.json {
+            true => spelling.product_json(&selections, &hessian),
+            false => spelling.product_text(&loss, &selections, &hessian),
+        }
+    };
+    write::print(&text)
+}
+
+/// The vector that `--times` spells: a component for each input, 0 where nothing is said.
+fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Outcome<Vec<f64>> {
+    let mut components: Vec<Option<f64>> = vec![None; inputs.len()];
+    for assignment in times.iter().flat_map(|argument| given::assignments("--times", argument)) {
+        let (name, values) = assignment?;
+        let cells = subject::selection(subject, "--times", &name)?.variables;
+        if cells.len() != values.len() {
+            let (cells, values) = (cells.len(), values.len());
+            return Err(Failure::usage(format_args!(
+                "--times: `{name}` has {cells} cells, and {values} components are given"
+            )));
+        }
+        for (cell, value) in cells.iter().zip(&values) {
+            let component = component(subject, value)?;
+            let place = inputs.iter().position(|input| input == cell).and_then(|n| components.get_mut(n));
+            let cell = subject.name(cell);
+            let Some(place) = place else {
+                return Err(Failure::usage(format_args!("--times: `{cell}` is not differentiated by"))
+                    .help("name it after `--wrt`, too"));
+            };
+            if place.replace(component).is_some() {
+                return Err(Failure::usage(format_args!("--times: `{cell}` is named twice")));
+            }
+        }
+    }
+    Ok(components.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+fn component(subject: &Subject, text: &str) -> Outcome<f64> {
+    let value: Value = subject
+        .program
+        .parse(Class::Real, text)
+        .map_err(|error| Failure::usage(format_args!("--times: {error}")))?;
+    Ok(subject.program.approximate(value))
+}

@@ -1,0 +1,24 @@
+//! `reviver taylor`.
+
+use reviver_vm::differentiate::matrices::taylor;
+
+use crate::cli::Taylor;
+use crate::failure::Outcome;
+use crate::output::derivatives::Spelling;
+use crate::{subject, write};
+
+pub fn run(options: &Taylor) -> Outcome {
+    let start = &options.start;
+    let subject = subject::subject(start)?;
+    let along = subject::one(&subject, "--along", &options.along)?;
+    let selections = subject::outputs(&subject, &options.of)?;
+    let outputs = subject::variables(&selections);
+    subject::check_any("result", &outputs)?;
+    let series = taylor(&subject, &outputs, &along, options.order.into())
+        .map_err(|error| subject::failure(start, error))?;
+    let spelling = Spelling(&subject);
+    write::print(&match start.json {
+        true => spelling.taylor_json(&selections, &along, &series),
+        false => spelling.taylor_text(&outputs, &along, &series),
+    })
+}

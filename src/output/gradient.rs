@@ -1,0 +1,153 @@
+//! A gradient: text for people, one JSON object for programs, warnings.
+
+use std::fmt::Write as _;
+
+use reviver_vm::differentiate::check::Check;
+use reviver_vm::differentiate::{Gradient, Subject, Variable};
+use reviver_vm::drift::Drift;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+use serde_json::{Map, Value as Json};
+
+use super::json::{cells_json, number};
+use super::losses::Reported;
+use super::text::cells_text;
+use super::verified;
+use crate::subject::Selection;
+
+/// Everything that is said about a gradient.
+pub struct Page {
+    pub subject: Subject,
+    pub loss: Variable,
+    pub inputs: Vec<Selection>,
+    pub gradient: Gradient,
+    pub reported: Vec<Reported>,
+    pub verified: Option<Check>,
+}
+
+impl Page {
+    pub fn text(&self) -> String {
+        let (program, gradient) = (&self.subject.program, &self.gradient);
+        let mut text = String::new();
+        let _ = writeln!(text, "{} = {}", self.loss_name(), program.text(Value::Real(gradient.value)));
+        for input in &self.inputs {
+            let adjoints = cells_text(program, input.shape, &self.adjoints(input));
+            let _ = writeln!(text, "{} = {adjoints}", adjoint_name(&input.name));
+        }
+        if self.has_tape() {
+            let entries = self.tape().into_iter().map(|entry| entry.unwrap_or_else(|| "·".into()));
+            let _ = writeln!(text, "tape' = [{}]", entries.collect::<Vec<_>>().join(", "));
+        }
+        let _ = writeln!(
+            text,
+            "steps: {steps} there, {steps} back, drops: {}, history: {} bytes, memory: {} bytes",
+            gradient.drops,
+            gradient.history_bytes,
+            gradient.memory_bytes,
+            steps = gradient.steps,
+        );
+        if let Some(check) = self.verified.as_ref().filter(|check| check.agrees()) {
+            text.push_str(&verified::line(check));
+        }
+        text
+    }
+
+    pub fn json(&self) -> String {
+        let (program, gradient) = (&self.subject.program, &self.gradient);
+        let grad = self
+            .inputs
+            .iter()
+            .map(|input| (input.name.clone(), cells_json(program, input.shape, &self.adjoints(input))));
+        let mut object = Map::new();
+        object.insert("value".into(), number(&program.text(Value::Real(gradient.value))));
+        object.insert("grad".into(), Json::Object(grad.collect()));
+        if self.has_tape() {
+            let entries = self.tape().into_iter().map(|entry| entry.map_or(Json::Null, |text| number(&text)));
+            object.insert("tape".into(), entries.collect());
+        }
+        object.insert("steps".into(), gradient.steps.into());
+        object.insert("drops".into(), gradient.drops.into());
+        object.insert("reported".into(), self.reported.iter().map(Reported::json).collect());
+        object.insert("memory_bytes".into(), gradient.memory_bytes.into());
+        object.insert("history_bytes".into(), gradient.history_bytes.into());
+        if let Some(check) = &self.verified {
+            object.insert("verify".into(), verified::json(&self.input_names(), check));
+        }
+        format!("{}\n", Json::Object(object))
+    }
+
+    /// For stderr: what was lost, and what makes a gradient doubtful.
+    pub fn warnings(&self, file: &str) -> String {
+        let mut text: String = self.reported.iter().map(|reported| reported.warning(file)).collect();
+        if self.is_unreached() {
+            let _ = writeln!(
+                text,
+                "warning: every adjoint is 0: the inputs don't reach `{}`, or it doesn't change with them here",
+                self.loss_name()
+            );
+        }
+        if let Some(drift) = self.astray() {
+            let _ = writeln!(
+                text,
+                "warning: the way back missed the start by {:e} in `{}`, so the gradient may be off",
+                drift.absolute, drift.cell
+            );
+            let _ = writeln!(text, "  = help: `--exact` keeps what is lost on the way");
+        }
+        text
+    }
+
+    pub fn loss_name(&self) -> String {
+        self.subject.name(&self.loss)
+    }
+
+    /// The name of every cell that is differentiated by.
+    pub fn input_names(&self) -> Vec<String> {
+        let variables = self.inputs.iter().flat_map(|input| &input.variables);
+        variables.map(|variable| self.subject.name(variable)).collect()
+    }
+
+    fn adjoints(&self, input: &Selection) -> Vec<Value> {
+        let bits = |variable: &Variable| self.gradient.adjoints.cells.get(variable.cell).copied();
+        input.variables.iter().map(|variable| Value::Real(bits(variable).unwrap_or_default())).collect()
+    }
+
+    fn has_tape(&self) -> bool {
+        !self.subject.start.input.is_empty()
+    }
+
+    /// The adjoints of the input tape in reading order; integers have none.
+    fn tape(&self) -> Vec<Option<String>> {
+        let entries = self.subject.start.input.iter().enumerate().rev();
+        entries
+            .map(|(n, entry)| match entry {
+                TapeEntry::Int(_) => None,
+                TapeEntry::Real(_) => {
+                    let bits = self.gradient.adjoints.input.get(n).copied().unwrap_or_default();
+                    Some(self.subject.program.text(Value::Real(bits)))
+                }
+            })
+            .collect()
+    }
+
+    fn is_unreached(&self) -> bool {
+        let zero = |bits: &u64| self.subject.program.approximate(Value::Real(*bits)) == 0.0;
+        let cells = self.inputs.iter().flat_map(|input| self.adjoints(input));
+        let cells = cells.map(|value| self.subject.program.approximate(value) == 0.0);
+        cells.chain(self.gradient.adjoints.input.iter().map(zero)).all(|is_zero| is_zero)
+    }
+
+    /// The drift, where it is more than the program's tolerance.
+    fn astray(&self) -> Option<&Drift> {
+        let tolerance = self.subject.program.module().tolerance();
+        self.gradient.drift.as_ref().filter(|drift| drift.absolute > tolerance)
+    }
+}
+
+/// `x'`, `A'[3]`: the name of an adjoint.
+pub fn adjoint_name(cell: &str) -> String {
+    match cell.split_once('[') {
+        Some((array, index)) => format!("{array}'[{index}"),
+        None => format!("{cell}'"),
+    }
+}

@@ -1,0 +1,170 @@
+//! From options to what is differentiated: a program at its start, and names of real cells. Knows how
+//! cells are asked for; computes nothing.
+
+use reviver_assembler::suggest::nearest;
+use reviver_isa::module::{Module, Role, Shape};
+use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
+use reviver_vm::{Program, Travel};
+
+use crate::cli::Start;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::{given, load, output, start};
+
+/// A name that was asked for: a global as a whole, or one of its cells.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    pub name: String,
+    pub shape: Shape,
+    /// One for each cell of the shape.
+    pub variables: Vec<Variable>,
+}
+
+/// The program and the start that the options tell.
+pub fn subject(options: &Start) -> Outcome<Subject> {
+    start::check_input(options, &[])?;
+    let program = start::program(options)?;
+    let state = start::machine(options, &program, Travel::Forward)?.into_state();
+    let max_steps = options.max_steps.unwrap_or(u64::MAX);
+    Subject::new(program, state, options.exact, max_steps).map_err(|error| failure(options, error))
+}
+
+/// The one cell that an option names.
+pub fn one(subject: &Subject, option: &str, name: &str) -> Outcome<Variable> {
+    let found = selection(subject, option, name.trim())?;
+    match &found.variables[..] {
+        [variable] => Ok(variable.clone()),
+        many => {
+            let failure = Failure::usage(format_args!("{option}: `{name}` has {} cells", many.len()));
+            let first = many.first().map(|variable| subject.name(variable)).unwrap_or_default();
+            Err(failure.help(format_args!("name one of them, such as `{first}`")))
+        }
+    }
+}
+
+/// The real inputs, or those of them (or other real cells) that `--wrt` names.
+pub fn inputs(subject: &Subject, names: &[String]) -> Outcome<Vec<Selection>> {
+    selections(subject, "--wrt", names, "input", Role::is_given)
+}
+
+/// The real results, or the real cells that `--of` names.
+pub fn outputs(subject: &Subject, names: &[String]) -> Outcome<Vec<Selection>> {
+    selections(subject, "--of", names, "result", |role| matches!(role, Role::Out | Role::InOut))
+}
+
+/// All variables of some selections, in order.
+pub fn variables(selections: &[Selection]) -> Vec<Variable> {
+    selections.iter().flat_map(|selection| selection.variables.iter().cloned()).collect()
+}
+
+/// Refuses to differentiate nothing, or by nothing.
+pub fn check_any(what: &str, variables: &[Variable]) -> Outcome {
+    if variables.is_empty() {
+        return Err(Failure::usage(format_args!("the program has no real {what}s")));
+    }
+    Ok(())
+}
+
+fn selections(
+    subject: &Subject,
+    option: &str,
+    names: &[String],
+    what: &str,
+    default: impl Fn(Role) -> bool,
+) -> Outcome<Vec<Selection>> {
+    if names.is_empty() {
+        return Ok(whole(subject, default));
+    }
+    let names = names.iter().flat_map(|argument| given::parts(argument));
+    let selections =
+        names.map(|name| selection(subject, option, name.trim())).collect::<Outcome<Vec<_>>>()?;
+    let mut cells = std::collections::HashSet::new();
+    for variable in selections.iter().flat_map(|selection| &selection.variables) {
+        if !cells.insert(variable.cell) {
+            let name = subject.name(variable);
+            return Err(Failure::usage(format_args!("{option}: the {what} `{name}` is named twice")));
+        }
+    }
+    Ok(selections)
+}
+
+/// All real globals of some roles.
+fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Vec<Selection> {
+    let globals = subject.program.module().globals.iter().enumerate();
+    globals
+        .filter(|(_, global)| wanted(global.role))
+        .filter_map(|(n, global)| {
+            let variables = subject.variables(n).ok()?;
+            Some(Selection { name: global.name.clone(), shape: global.shape, variables })
+        })
+        .collect()
+}
+
+/// The cells of a name: `x`, `A`, `A[3]`, `M[1,2]`.
+pub fn selection(subject: &Subject, option: &str, name: &str) -> Outcome<Selection> {
+    let program = &subject.program;
+    let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
+    let base = compact.split('[').next().unwrap_or_default();
+    let Some((n, global)) = program.global(base) else { return Err(unknown(program, option, base)) };
+    let variables =
+        subject.variables(n).map_err(|error| Failure::usage(format_args!("{option}: {error}")))?;
+    if compact == base {
+        return Ok(Selection { name: compact, shape: global.shape, variables });
+    }
+    let element = variables.into_iter().find(|variable| subject.name(variable) == compact);
+    let Some(element) = element else {
+        let shape = declared_shape(global.shape);
+        return Err(Failure::usage(format_args!("{option}: there is no cell `{name}`"))
+            .help(format_args!("`{base}` is declared as `{base}{shape}`; indices start at 0")));
+    };
+    Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![element] })
+}
+
+fn declared_shape(shape: Shape) -> String {
+    match shape {
+        Shape::Scalar => String::new(),
+        Shape::Vector(length) => format!("[{length}]"),
+        Shape::Matrix(rows, columns) => format!("[{rows}, {columns}]"),
+    }
+}
+
+fn unknown(program: &Program, option: &str, name: &str) -> Failure {
+    let failure = Failure::usage(format_args!("{option}: the program has no cell `{name}`"));
+    let names = || program.module().globals.iter().map(|global| global.name.as_str());
+    match nearest(name, names()) {
+        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
+        None => failure.help(format_args!("its real cells are {}", real_names(program.module()).join(", "))),
+    }
+}
+
+fn real_names(module: &Module) -> Vec<&str> {
+    use reviver_isa::instruction::Class;
+    let reals = module.globals.iter().filter(|global| global.class == Class::Real);
+    reals.map(|global| global.name.as_str()).collect()
+}
+
+/// Why something couldn't be differentiated, for the user.
+pub fn failure(options: &Start, error: DifferentiateError) -> Failure {
+    match error {
+        DifferentiateError::Trap { backward: false, explanation } => {
+            let message = output::trap("trap", &load::name(&options.file), &explanation);
+            Failure { exit: Exit::Trap, message }
+        }
+        DifferentiateError::Trap { backward: true, explanation } => {
+            let message = output::trap("trap on the way back", &load::name(&options.file), &explanation);
+            let failure = Failure { exit: Exit::Trap, message };
+            if options.exact {
+                return failure;
+            }
+            failure.help(
+                "`--exact` keeps what is lost on the way, so that the way back leads through the same values",
+            )
+        }
+        DifferentiateError::StepLimit { .. } => {
+            Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
+        }
+        DifferentiateError::SwitchesMode => {
+            Failure::usage(error).help("`reviver run` runs it: its gradients are what it computes itself")
+        }
+        DifferentiateError::NotReal { .. } => Failure::usage(error),
+    }
+}

@@ -1,0 +1,219 @@
+//! A gradient against two other ways to differentiate: the tangent (dual numbers, run forward), and
+//! central differences. Each comparison has its own estimate of the error; what is beyond it counts
+//! as a disagreement.
+
+use super::pass::{Gradient, forward};
+use super::{DifferentiateError, Subject, Variable};
+use crate::reports::Reports;
+use crate::state::State;
+
+/// With so many inputs or fewer, each is checked by itself.
+const FEW: usize = 16;
+/// Steps of a difference, each half of the one before.
+const LEVELS: usize = 10;
+/// The first step, relative to the size of the inputs.
+const FIRST_STEP: f64 = 1.0 / 64.0;
+/// Rounding errors may grow by this much on the way.
+const GROWTH: f64 = 1e6;
+
+/// A number with the error that it may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub value: f64,
+    pub error: f64,
+}
+
+/// One directional derivative, found in several ways.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The input that moves, or `None` where all move at once.
+    pub input: Option<usize>,
+    /// The gradient times the direction.
+    pub adjoint: f64,
+    /// By dual numbers.
+    pub tangent: Estimate,
+    /// By central differences; `None` where no step is small enough for the probes to take the same path.
+    pub difference: Option<Estimate>,
+}
+
+impl Comparison {
+    /// Whether the tangent, and the differences, agree with the gradient up to their errors.
+    pub fn agrees(&self) -> bool {
+        let close = |estimate: Estimate| (estimate.value - self.adjoint).abs() <= estimate.error;
+        close(self.tangent) && self.difference.is_none_or(close)
+    }
+}
+
+/// What the comparison of a gradient came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub comparisons: Vec<Comparison>,
+    /// What the tangent runs saw: freed cells and conversions that depend on an input.
+    pub reports: Reports,
+}
+
+impl Check {
+    pub fn agrees(&self) -> bool {
+        self.comparisons.iter().all(Comparison::agrees)
+    }
+}
+
+/// Compares a gradient with tangents and differences, in one direction in which all inputs move, and
+/// where there are few inputs in the direction of each.
+///
+/// # Errors
+/// A trap or the step limit in a tangent run.
+pub fn check(
+    subject: &Subject,
+    loss: &Variable,
+    inputs: &[Variable],
+    gradient: &Gradient,
+) -> Result<Check, DifferentiateError> {
+    let mut directions = Vec::new();
+    if inputs.len() > 1 {
+        directions.push((None, scattered(inputs.len())));
+    }
+    if inputs.len() <= FEW {
+        directions.extend((0..inputs.len()).map(|n| (Some(n), unit(inputs.len(), n))));
+    }
+    let mut check = Check { comparisons: Vec::new(), reports: Reports::default() };
+    for (input, direction) in directions {
+        let probe = Probe { subject, loss, inputs, gradient, direction };
+        let (tangent, reports) = probe.tangent()?;
+        check.reports.absorb(&reports);
+        let (adjoint, difference) = (probe.adjoint(), probe.difference());
+        check.comparisons.push(Comparison { input, adjoint, tangent, difference });
+    }
+    Ok(check)
+}
+
+fn unit(count: usize, n: usize) -> Vec<f64> {
+    (0..count).map(|m| if m == n { 1.0 } else { 0.0 }).collect()
+}
+
+/// A fixed direction without a pattern: multiples of the golden ratio modulo 1, as -1 … 1.
+fn scattered(count: usize) -> Vec<f64> {
+    let golden = (5f64.sqrt() - 1.0) / 2.0;
+    (1..=count).map(|n| 2.0 * (n as f64 * golden).fract() - 1.0).collect()
+}
+
+struct Probe<'a> {
+    subject: &'a Subject,
+    loss: &'a Variable,
+    inputs: &'a [Variable],
+    gradient: &'a Gradient,
+    direction: Vec<f64>,
+}
+
+impl Probe<'_> {
+    fn terms(&self) -> impl Iterator<Item = f64> {
+        let gradient = self.subject.components(&self.gradient.adjoints.cells, self.inputs);
+        gradient.into_iter().zip(&self.direction).map(|(g, v)| g * v)
+    }
+
+    fn adjoint(&self) -> f64 {
+        self.terms().sum()
+    }
+
+    /// The distance of 1 to the next number.
+    fn unit(&self) -> f64 {
+        self.subject.program.ulp(self.subject.number(1.0))
+    }
+
+    /// What rounding may do to a gradient: a multiple of the sum of its absolute terms; and where the
+    /// way back is not exact, as much as the module's tolerance lets pass.
+    fn rounding(&self) -> f64 {
+        let module = self.subject.program.module();
+        let inexact = !module.real.is_exact() && !self.subject.exact;
+        let tolerance = if inexact { module.tolerance() } else { 0.0 };
+        let relative = self.unit() * (GROWTH + self.gradient.steps as f64) + tolerance;
+        let terms: f64 = self.terms().map(f64::abs).sum();
+        // Fixed point rounds to a multiple of the unit, however small the number.
+        let absolute = if module.real.is_exact() { relative } else { 0.0 };
+        relative * terms + absolute
+    }
+
+    fn tangent(&self) -> Result<(Estimate, Reports), DifferentiateError> {
+        let cells: Vec<_> = self.inputs.iter().map(|i| i.cell).zip(self.direction.iter().copied()).collect();
+        let run = self.subject.tangents(&cells)?;
+        let value = self.read(&run.tangents);
+        Ok((Estimate { value, error: self.rounding() + self.rounding_of(value) }, run.reports))
+    }
+
+    fn rounding_of(&self, value: f64) -> f64 {
+        self.unit() * GROWTH * value.abs()
+    }
+
+    fn read(&self, state: &State) -> f64 {
+        let bits = state.reals.get(self.loss.cell).copied().unwrap_or_default();
+        self.subject.approximate(bits)
+    }
+
+    /// Central differences of halved steps, extrapolated; the error is estimated from neighbouring
+    /// extrapolations (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", 1982) and from the
+    /// rounding of the values.
+    fn difference(&self) -> Option<Estimate> {
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        let mut best: Option<Estimate> = None;
+        let mut step = FIRST_STEP * self.size();
+        for _ in 0..LEVELS {
+            if let Some((quotient, rounding)) = self.quotient(step) {
+                let row = extrapolated(quotient, rows.last());
+                for (n, &value) in row.iter().enumerate().skip(1) {
+                    let before = rows.last().and_then(|row| row.get(n - 1)).copied().unwrap_or(value);
+                    let error = (value - row[n - 1]).abs().max((value - before).abs()) + rounding;
+                    if best.is_none_or(|best| error < best.error) {
+                        best = Some(Estimate { value, error });
+                    }
+                }
+                rows.push(row);
+            } else {
+                rows.clear();
+            }
+            step /= 2.0;
+        }
+        // Estimates of errors are no bounds.
+        best.map(|best| Estimate { error: 8.0 * best.error + self.rounding(), ..best })
+    }
+
+    /// The size of the inputs that move, at least 1 for those that are 0.
+    fn size(&self) -> f64 {
+        let values = self.subject.components(&self.subject.start.reals, self.inputs);
+        let moving = values.into_iter().zip(&self.direction).filter(|(_, v)| **v != 0.0);
+        let least = moving.map(|(x, _)| x.abs()).filter(|x| *x != 0.0).fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least } else { 1.0 }
+    }
+
+    /// A central difference quotient and its rounding error, if both probes take the path of the run.
+    fn quotient(&self, step: f64) -> Option<(f64, f64)> {
+        let (above, below) = (self.probe(step)?, self.probe(-step)?);
+        let rounding = self.unit() * 4.0 * (above.abs() + below.abs()) / step;
+        Some(((above - below) / (2.0 * step), rounding))
+    }
+
+    /// The loss at the start moved by a multiple of the direction.
+    fn probe(&self, step: f64) -> Option<f64> {
+        let mut start = self.subject.start.clone();
+        for (input, component) in self.inputs.iter().zip(&self.direction) {
+            let bits = start.reals.get_mut(input.cell)?;
+            *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
+        }
+        let first = start.step;
+        let mut machine = self.subject.machine(start);
+        forward(self.subject, &mut machine).ok()?;
+        let same_path = machine.state().step.abs_diff(first) == self.gradient.steps;
+        same_path.then(|| self.read(machine.state()))
+    }
+}
+
+/// The next row of the extrapolation table: errors of even order in the step are eliminated one by one.
+fn extrapolated(quotient: f64, before: Option<&Vec<f64>>) -> Vec<f64> {
+    let mut row = vec![quotient];
+    let mut factor = 4.0;
+    for &above in before.into_iter().flatten() {
+        let last = row.last().copied().unwrap_or(quotient);
+        row.push(last + (last - above) / (factor - 1.0));
+        factor *= 4.0;
+    }
+    row
+}

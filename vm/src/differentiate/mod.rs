@@ -1,0 +1,111 @@
+//! The driver of gradient mode: run forward, switch on, add 1 to the loss's adjoint, run backward, read
+//! the inputs' adjoints. Second order is the same pass over dual numbers, higher order a forward run
+//! over truncated Taylor series. Knows cells by their addresses; prints nothing.
+//!
+//! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
+//! Language" (2020): no tape, because the inverse program finds the intermediate values again.
+
+pub mod check;
+pub mod lift;
+pub mod matrices;
+pub mod pass;
+
+use std::sync::Arc;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+use thiserror::Error;
+
+use crate::explain::Explanation;
+use crate::program::Program;
+use crate::state::State;
+
+pub use pass::{Gradient, gradient};
+
+/// What is differentiated: a program at a start.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub program: Arc<Program>,
+    /// At the beginning, with all inputs given and gradient mode off.
+    pub start: State,
+    /// Keep what floats lose, so that the way back leads through the very same values; needed too where
+    /// the program overwrites or erases.
+    pub exact: bool,
+    /// The most steps that one direction may take.
+    pub max_steps: u64,
+}
+
+/// A real cell of the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Number of the global, and of its element.
+    pub global: usize,
+    pub element: usize,
+    /// Offset of the cell among the reals.
+    pub cell: usize,
+}
+
+/// Why something can't be differentiated.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum DifferentiateError {
+    #[error("the program switches gradient mode itself, so it can't be differentiated from outside")]
+    SwitchesMode,
+    #[error("`{name}` is an integer: only reals have a gradient")]
+    NotReal { name: String },
+    #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
+    Trap { backward: bool, explanation: Box<Explanation> },
+    #[error("stopped after {steps} steps, before the {}", if *.backward { "beginning" } else { "end" })]
+    StepLimit { backward: bool, steps: u64 },
+}
+
+impl Subject {
+    /// A program at a start.
+    ///
+    /// # Errors
+    /// A program that switches gradient mode itself: what its adjoints mean is its own business.
+    pub fn new(
+        program: Arc<Program>,
+        start: State,
+        exact: bool,
+        max_steps: u64,
+    ) -> Result<Subject, DifferentiateError> {
+        if program.switches_mode() {
+            return Err(DifferentiateError::SwitchesMode);
+        }
+        Ok(Subject { program, start, exact, max_steps })
+    }
+
+    /// The cells of a global.
+    ///
+    /// # Errors
+    /// A global of integers.
+    pub fn variables(&self, global: usize) -> Result<Vec<Variable>, DifferentiateError> {
+        let Some(declared) = self.program.module().globals.get(global) else { return Ok(Vec::new()) };
+        if declared.class == Class::Int {
+            return Err(DifferentiateError::NotReal { name: declared.name.clone() });
+        }
+        let cells = self.program.cells(global).enumerate();
+        Ok(cells.map(|(element, cell)| Variable { global, element, cell }).collect())
+    }
+
+    /// All real inputs.
+    pub fn inputs(&self) -> Vec<Variable> {
+        self.reals(Role::is_given)
+    }
+
+    /// All real results.
+    pub fn outputs(&self) -> Vec<Variable> {
+        self.reals(|role| matches!(role, Role::Out | Role::InOut))
+    }
+
+    fn reals(&self, wanted: impl Fn(Role) -> bool) -> Vec<Variable> {
+        let globals = self.program.module().globals.iter().enumerate();
+        let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global.role));
+        wanted.flat_map(|(n, _)| self.variables(n).unwrap_or_default()).collect()
+    }
+
+    /// The name of a variable: `x`, `A[3]`.
+    pub fn name(&self, variable: &Variable) -> String {
+        self.program.cell_name(variable.global, variable.element)
+    }
+}

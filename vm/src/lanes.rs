@@ -1,0 +1,39 @@
+//! The words that the bits of a real consist of: one in plain number systems, several in lifted
+//! ones. Chooses the interpreter's loop that was compiled for them. Knows no arithmetic.
+
+use std::fmt::Debug;
+
+use crate::history::Residues;
+use crate::program::Program;
+use crate::reports::Reports;
+use crate::state::State;
+use crate::trap::Trap;
+use crate::travel::{Stop, Travel};
+
+/// Bits of a real as a machine stores them.
+pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
+    /// The bits whose first word is this one, the others 0.
+    fn of_word(word: u64) -> Self;
+    /// A word; 0 where there is none.
+    fn lane(self, n: usize) -> u64;
+    /// The same bits with another word in one place, if there is that place.
+    fn with_lane(self, n: usize, word: u64) -> Self;
+
+    /// The first word: the primal value.
+    fn word(self) -> u64 {
+        self.lane(0)
+    }
+
+    /// Makes at most `budget` steps, keeping residues where a history is given.
+    ///
+    /// # Errors
+    /// A trap; the state is then the one before the instruction that trapped.
+    fn execute(
+        program: &Program,
+        state: &mut State<Self>,
+        history: Option<&mut Residues<Self>>,
+        reports: &mut Reports,
+        travel: Travel,
+        budget: u64,
+    ) -> Result<Stop, Trap>;
+}

@@ -1,0 +1,82 @@
+//! What a gradient pass lost in a way that one should know of. A dropped adjoint of a vacated cell
+//! is right and only counted; the kinds here may mean a wrong gradient. Knows places by number.
+
+use std::collections::BTreeMap;
+
+/// How sensitivity got lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Loss {
+    /// `overwrite` or `erase` of a cell whose adjoint isn't 0.
+    Overwritten,
+    /// A cell with an adjoint was freed while its value was 0 only up to the tolerance.
+    FreedWithinTolerance,
+    /// A real with an adjoint was converted to an integer (or one whose tangent isn't 0, in a lifted run).
+    Converted,
+    /// A cell was freed whose tangent isn't 0: only lifted runs see it.
+    FreedWithTangent,
+}
+
+impl Loss {
+    /// What happened, as the end of a sentence about a cell.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Loss::Overwritten => "an active cell was overwritten or erased",
+            Loss::FreedWithinTolerance => {
+                "a cell with an adjoint was freed that was 0 only up to the tolerance"
+            }
+            Loss::Converted => "an active real was converted to an integer",
+            Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
+        }
+    }
+
+    /// A short name for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Loss::Overwritten => "overwritten",
+            Loss::FreedWithinTolerance => "freed-within-tolerance",
+            Loss::Converted => "converted",
+            Loss::FreedWithTangent => "freed-with-tangent",
+        }
+    }
+}
+
+/// How often something was lost at one instruction, and how much at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    pub count: u64,
+    /// The greatest magnitude of the adjoint (or tangent) that was lost.
+    pub largest: f64,
+}
+
+/// What was lost in a run, by instruction. Its size is bounded by the program's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reports {
+    tallies: BTreeMap<(u32, Loss), Tally>,
+}
+
+impl Reports {
+    /// Notes a loss at the instruction of this index.
+    pub fn note(&mut self, at: u32, loss: Loss, size: f64) {
+        let tally = self.tallies.entry((at, loss)).or_default();
+        tally.count += 1;
+        tally.largest = tally.largest.max(size);
+    }
+
+    /// Adds what other reports have noted.
+    pub fn absorb(&mut self, other: &Reports) {
+        for (&key, tally) in &other.tallies {
+            let own = self.tallies.entry(key).or_default();
+            own.count += tally.count;
+            own.largest = own.largest.max(tally.largest);
+        }
+    }
+
+    /// In the order of the instructions.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Loss, Tally)> {
+        self.tallies.iter().map(|(&(at, loss), &tally)| (at, loss, tally))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tallies.is_empty()
+    }
+}
