@@ -25,7 +25,8 @@ pub fn subject(options: &Start) -> Outcome<Subject> {
     let program = start::program(options)?;
     let state = start::machine(options, &program, Travel::Forward)?.into_state();
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
-    Subject::new(program, state, options.exact, max_steps).map_err(|error| failure(options, error))
+    Subject::new(program.clone(), state, options.exact, max_steps)
+        .map_err(|error| failure(options, &program, error))
 }
 
 /// The one cell that an option names.
@@ -143,27 +144,26 @@ fn real_names(module: &Module) -> Vec<&str> {
 }
 
 /// Why something couldn't be differentiated, for the user.
-pub fn failure(options: &Start, error: DifferentiateError) -> Failure {
+pub fn failure(options: &Start, program: &Program, error: DifferentiateError) -> Failure {
     match error {
-        DifferentiateError::Trap { backward: false, explanation } => {
-            let message = output::trap("trap", &load::name(&options.file), &explanation);
-            Failure { exit: Exit::Trap, message }
-        }
-        DifferentiateError::Trap { backward: true, explanation } => {
-            let message = output::trap("trap on the way back", &load::name(&options.file), &explanation);
+        DifferentiateError::Trap { backward, explanation } => {
+            let what = if backward { "trap on the way back" } else { "trap" };
+            let message = output::trap(what, &load::name(&options.file), &explanation);
             let failure = Failure { exit: Exit::Trap, message };
-            if options.exact {
-                return failure;
+            let erasure = program.module().code.get(explanation.at as usize);
+            // A trap at an erasure gives its own advice.
+            let advised = erasure.is_some_and(|instruction| !instruction.update.is_reversible());
+            let lossy = !options.exact && start::loses_bits(program.module());
+            if backward && lossy && !advised {
+                return failure.help("`--exact` keeps the bits that are lost on the way");
             }
-            failure.help(
-                "`--exact` keeps what is lost on the way, so that the way back leads through the same values",
-            )
+            failure
         }
         DifferentiateError::StepLimit { .. } => {
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
         }
         DifferentiateError::SwitchesMode => {
-            Failure::usage(error).help("`reviver run` runs it: its gradients are what it computes itself")
+            Failure::usage(error).help("`reviver run` runs it: what it computes are its derivatives")
         }
         DifferentiateError::NotReal { .. } => Failure::usage(error),
     }

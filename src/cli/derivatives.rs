@@ -8,22 +8,20 @@ use super::Start;
 /// What is differentiated by what.
 #[derive(Debug, Args)]
 pub struct Differentiated {
-    #[command(flatten)]
-    pub start: Start,
     /// Differentiate with respect to these: cells (`x`, `A[3]`, `M[1,2]`) or whole arrays. All real inputs
     /// (`.in` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
+    #[command(flatten)]
+    pub start: Start,
 }
 
 /// The gradient of a result, by running the program backward in gradient mode.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  reviver grad programs/norm.rasm --loss norm --verify
+  reviver grad programs/norm.rasm --loss length --verify
   reviver grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --json")]
 pub struct Grad {
-    #[command(flatten)]
-    pub differentiated: Differentiated,
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: String,
@@ -33,39 +31,41 @@ pub struct Grad {
     /// Fail (exit code 1) if anything was lost that may make the gradient wrong
     #[arg(long)]
     pub strict: bool,
+    #[command(flatten)]
+    pub differentiated: Differentiated,
 }
 
 /// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer.
 #[derive(Debug, Args)]
 pub struct Jacobian {
-    #[command(flatten)]
-    pub differentiated: Differentiated,
     /// Differentiate these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
+    #[command(flatten)]
+    pub differentiated: Differentiated,
 }
 
 /// Second derivatives of a result, by running dual numbers backward in gradient mode.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  reviver hessian programs/norm.rasm --loss norm
-  reviver hessian programs/norm.rasm --loss norm --times v=1,0,0")]
+  reviver hessian programs/norm.rasm --loss length
+  reviver hessian programs/norm.rasm --loss length --times v=1,0,0,0")]
 pub struct Hessian {
-    #[command(flatten)]
-    pub differentiated: Differentiated,
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: String,
     /// Only the Hessian's product with a vector (`x=1,y=2`; what isn't named is 0), in one pass
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
+    #[command(flatten)]
+    pub differentiated: Differentiated,
 }
 
 /// Taylor coefficients of results along one input: f(x + t) = c0 + c1 t + c2 t² + …
 #[derive(Debug, Args)]
+#[command(after_help = "Example:
+  reviver taylor programs/horner.rasm --order 3 --along x")]
 pub struct Taylor {
-    #[command(flatten)]
-    pub start: Start,
     /// The power of t where the series ends
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=MAX_ORDER as i64))]
     pub order: u8,
@@ -75,4 +75,6 @@ pub struct Taylor {
     /// Expand these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
+    #[command(flatten)]
+    pub start: Start,
 }

@@ -21,10 +21,13 @@ pub fn run(options: &Grad) -> Outcome {
 
 fn page(options: &Grad) -> Outcome<Page> {
     let start = &options.differentiated.start;
-    let failed = |error| subject::failure(start, error);
     let subject = subject::subject(start)?;
+    let failed = |error| subject::failure(start, &subject.program, error);
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
+    if subject.start.input.is_empty() {
+        subject::check_any("input", &subject::variables(&inputs))?;
+    }
     let gradient = gradient(&subject, &loss).map_err(failed)?;
     let verified = match options.verify {
         true => {

@@ -6,33 +6,37 @@ use reviver_vm::differentiate::{Subject, Variable};
 use reviver_vm::values::Value;
 
 use crate::cli::Hessian;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, counted};
 use crate::output::derivatives::Spelling;
-use crate::{given, subject, write};
+use crate::output::losses;
+use crate::{given, load, subject, write};
 
 pub fn run(options: &Hessian) -> Outcome {
     let start = &options.differentiated.start;
-    let failed = |error| subject::failure(start, error);
     let subject = subject::subject(start)?;
+    let failed = |error| subject::failure(start, &subject.program, error);
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections);
     subject::check_any("input", &inputs)?;
     let spelling = Spelling(&subject);
-    let text = if options.times.is_empty() {
+    let (hessian, text) = if options.times.is_empty() {
         let hessian = matrices::hessian(&subject, &loss, &inputs).map_err(failed)?;
-        match start.json {
+        let text = match start.json {
             true => spelling.hessian_json(&selections, &hessian),
             false => spelling.hessian_text(&loss, &selections, &hessian),
-        }
+        };
+        (hessian, text)
     } else {
         let direction = direction(&subject, &inputs, &options.times)?;
         let hessian = hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?;
-        match start.json {
+        let text = match start.json {
             true => spelling.product_json(&selections, &hessian),
             false => spelling.product_text(&loss, &selections, &hessian),
-        }
+        };
+        (hessian, text)
     };
+    write::complain(&losses::warnings(&subject.program, &hessian.reports, &load::name(&start.file)));
     write::print(&text)
 }
 
@@ -43,10 +47,8 @@ fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Outcom
         let (name, values) = assignment?;
         let cells = subject::selection(subject, "--times", &name)?.variables;
         if cells.len() != values.len() {
-            let (cells, values) = (cells.len(), values.len());
-            return Err(Failure::usage(format_args!(
-                "--times: `{name}` has {cells} cells, and {values} components are given"
-            )));
+            let (cells, given) = (counted(cells.len(), "cell"), values.len());
+            return Err(Failure::usage(format_args!("--times: `{name}` has {cells}, and {given} given")));
         }
         for (cell, value) in cells.iter().zip(&values) {
             let component = component(subject, value)?;

@@ -5,7 +5,8 @@ use reviver_vm::differentiate::matrices::jacobian;
 use crate::cli::Jacobian;
 use crate::failure::Outcome;
 use crate::output::derivatives::Spelling;
-use crate::{subject, write};
+use crate::output::losses;
+use crate::{load, subject, write};
 
 pub fn run(options: &Jacobian) -> Outcome {
     let start = &options.differentiated.start;
@@ -14,7 +15,9 @@ pub fn run(options: &Jacobian) -> Outcome {
     let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?);
     subject::check_any("result", &outputs)?;
     subject::check_any("input", &inputs)?;
-    let jacobian = jacobian(&subject, &outputs, &inputs).map_err(|error| subject::failure(start, error))?;
+    let jacobian = jacobian(&subject, &outputs, &inputs)
+        .map_err(|error| subject::failure(start, &subject.program, error))?;
+    write::complain(&losses::warnings(&subject.program, &jacobian.reports, &load::name(&start.file)));
     let spelling = Spelling(&subject);
     write::print(&match start.json {
         true => spelling.jacobian_json(&outputs, &inputs, &jacobian),

@@ -15,7 +15,7 @@ pub fn run(options: &Taylor) -> Outcome {
     let outputs = subject::variables(&selections);
     subject::check_any("result", &outputs)?;
     let series = taylor(&subject, &outputs, &along, options.order.into())
-        .map_err(|error| subject::failure(start, error))?;
+        .map_err(|error| subject::failure(start, &subject.program, error))?;
     let spelling = Spelling(&subject);
     write::print(&match start.json {
         true => spelling.taylor_json(&selections, &along, &series),

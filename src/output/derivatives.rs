@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::gradient::adjoint_name;
 use super::json::{cells_json, number};
+use super::losses;
 use super::text::cells_text;
 use crate::subject::Selection;
 
@@ -106,6 +107,7 @@ impl Spelling<'_> {
             "rows": self.names(outputs),
             "columns": self.names(inputs),
             "sweep": sweep,
+            "reported": losses::json(&self.0.program, &jacobian.reports),
         });
         format!("{object}\n")
     }
@@ -134,6 +136,7 @@ impl Spelling<'_> {
         let mut object = Map::new();
         object.insert("value".into(), number(&self.bits(hessian.value)));
         object.insert("grad".into(), self.json_vector(inputs, &hessian.gradient));
+        object.insert("reported".into(), losses::json(&self.0.program, &hessian.reports));
         object
     }
 

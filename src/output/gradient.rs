@@ -101,10 +101,13 @@ impl Page {
         self.subject.name(&self.loss)
     }
 
-    /// The name of every cell that is differentiated by.
+    /// The name of every number that is differentiated by: cells, then reals on the tape.
     pub fn input_names(&self) -> Vec<String> {
         let variables = self.inputs.iter().flat_map(|input| &input.variables);
-        variables.map(|variable| self.subject.name(variable)).collect()
+        let cells = variables.map(|variable| self.subject.name(variable));
+        let tape = self.subject.start.input.iter().rev().enumerate();
+        let reals = tape.filter(|(_, entry)| matches!(entry, TapeEntry::Real(_)));
+        cells.chain(reals.map(|(n, _)| format!("tape[{n}]"))).collect()
     }
 
     fn adjoints(&self, input: &Selection) -> Vec<Value> {

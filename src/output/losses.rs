@@ -35,6 +35,16 @@ fn described(program: &Program, at: u32, loss: Loss, tally: Tally) -> Option<Rep
     Some(Reported { loss, tally, instruction: spelled, procedure: procedure.name.clone(), line })
 }
 
+/// Warnings for stderr.
+pub fn warnings(program: &Program, reports: &Reports, file: &str) -> String {
+    reported(program, reports).iter().map(|reported| reported.warning(file)).collect()
+}
+
+/// A list for `"reported"`.
+pub fn json(program: &Program, reports: &Reports) -> Json {
+    reported(program, reports).iter().map(Reported::json).collect()
+}
+
 impl Reported {
     pub fn json(&self) -> Json {
         json!({

@@ -9,17 +9,22 @@ use serde_json::{Value as Json, json};
 /// One line for stdout.
 pub fn line(check: &Check) -> String {
     match &check.comparisons[..] {
-        [] => "verified: nothing, there are no real inputs\n".into(),
-        [one] => format!("verified: tangent {}, {}\n", one.tangent.value, differences(one)),
+        [] => "not verified: there is no real input\n".into(),
+        [one] => format!("verified: tangent {:?}, {}\n", one.tangent.value, differences(one)),
         many => summary(many),
     }
 }
 
 fn differences(comparison: &Comparison) -> String {
     match comparison.difference {
-        Some(Estimate { value, error }) => format!("differences {value} ± {error:.0e}"),
+        Some(Estimate { value, error }) => format!("differences {value:?} ± {}", size(error)),
         None => PATH.into(),
     }
+}
+
+/// One digit of an error.
+fn size(error: f64) -> String {
+    if error == 0.0 { "0".into() } else { format!("{error:.0e}") }
 }
 
 /// Why there are no differences.
@@ -30,10 +35,10 @@ fn summary(comparisons: &[Comparison]) -> String {
     let tangent = comparisons.iter().map(|c| deviation(c.tangent, c)).fold(0.0, f64::max);
     let compared: Vec<f64> =
         comparisons.iter().filter_map(|c| c.difference.map(|d| deviation(d, c))).collect();
-    let mut text =
-        format!("verified: {} directions, tangents differ by at most {tangent:.0e}", comparisons.len());
+    let (directions, tangent) = (comparisons.len(), size(tangent));
+    let mut text = format!("verified: {directions} directions, tangents differ by at most {tangent}");
     if let Some(most) = compared.iter().copied().reduce(f64::max) {
-        let _ = write!(text, ", differences by at most {most:.0e}");
+        let _ = write!(text, ", differences by at most {}", size(most));
     }
     match comparisons.len() - compared.len() {
         0 => {}
@@ -60,7 +65,8 @@ pub fn disagreements(subject: &Subject, names: &[String], check: &Check) -> Vec<
             let Some(Estimate { value, error }) = estimate else { continue };
             if (value - comparison.adjoint).abs() > error {
                 let adjoint = comparison.adjoint;
-                lines.push(format!("{input}: the gradient says {adjoint}, {how} say {value} ± {error:.0e}"));
+                let error = size(error);
+                lines.push(format!("{input}: the gradient says {adjoint:?}, {how} say {value:?} ± {error}"));
             }
         }
         if comparison.difference.is_none() && !comparison.agrees() {

@@ -2,17 +2,17 @@
 
 use std::process::Command;
 
-use crate::support::root;
+use crate::support::{Folder, reviver, root};
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// The commands of a console session, each with the output that the document shows.
-fn session(document: &str) -> Vec<(String, String)> {
-    let start = document.split("```console\n").nth(1).expect("a console session");
-    let session = start.split("```").next().unwrap();
-    let commands = session.split("\n$ ").map(|part| part.trim_start_matches("$ "));
+/// The commands of all console sessions, each with the output that the document shows.
+fn sessions(document: &str) -> Vec<(String, String)> {
+    let starts = document.split("```console\n").skip(1);
+    let sessions = starts.map(|start| start.split("```").next().unwrap().trim_start_matches("$ "));
+    let commands = sessions.flat_map(|session| session.split("\n$ "));
     commands
         .map(|part| {
             let (command, output) = part.split_once('\n').unwrap_or((part, ""));
@@ -23,12 +23,12 @@ fn session(document: &str) -> Vec<(String, String)> {
 
 #[cfg(unix)]
 #[test]
-fn the_session_of_the_readme_is_true() {
+fn the_sessions_of_the_readme_are_true() {
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_reviver"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", binary.parent().unwrap().display());
-    let commands = session(&read("README.md"));
-    assert!(commands.len() >= 4, "{commands:?}");
+    let commands = sessions(&read("README.md"));
+    assert!(commands.len() >= 8, "{commands:?}");
     for (command, shown) in commands {
         let mut shell = Command::new("sh");
         let output = shell.args(["-c", &command]).current_dir(root()).env("PATH", &path).output().unwrap();
@@ -52,4 +52,25 @@ fn the_table_of_programs_is_complete() {
     for link in table.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
         assert!(root().join("programs").join(link).exists(), "programs/README.md links to {link}");
     }
+}
+
+/// What stands between two lines of a document that begin a block of `.rasm` and end it.
+fn programs(document: &str) -> impl Iterator<Item = &str> {
+    document.split("```rasm\n").skip(1).map(|start| start.split("```").next().unwrap())
+}
+
+#[test]
+fn the_gradient_mode_of_the_language_page_is_true() {
+    let page = read("docs/language.md");
+    let section = page.split("## Gradient mode").nth(1).unwrap().split("\n## ").next().unwrap();
+    let folder = Folder::new();
+    let mut programs = programs(section);
+    let inside = folder.file("inside.rasm", programs.next().unwrap());
+    reviver(&format!("run {inside} --check")).expect(0).says("");
+    let ran = reviver(&format!("run {inside}")).expect(0);
+    assert_eq!(ran.stdout, "x = 3.0\ny = 9.0\nslope = 6.0\n");
+    let rule = programs.next().unwrap();
+    let rule =
+        folder.file("rule.rasm", format!(".inout x: real default 2\n.out y: real\ncall log1p(y, x)\n{rule}"));
+    reviver(&format!("grad {rule} --loss y --verify")).expect(0);
 }

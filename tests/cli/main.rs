@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod commands;
+mod derivatives;
 mod documents;
 mod output_files;
 mod run;

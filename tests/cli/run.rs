@@ -195,10 +195,11 @@ fn other_numbers_must_hold_the_program() {
 #[test]
 fn what_the_machine_cannot_do_yet_is_said() {
     let folder = Folder::new();
-    let file = folder.file("grad.rasm", ".inout x: real, y: real\ngrad.on\nadd y, x\ngrad.off\n");
-    reviver(&format!("run {file}")).expect(3).says("error: gradient mode can be assembled but not yet run");
-    reviver(&format!("check {file}")).expect(0).says("warning: gradient mode");
-    let image = folder.path("grad.rbc");
+    let text = ".inout x, y\npar p(x), p(y)\n.proc p(inout a)\nadd a, 1\n.end\n";
+    let file = folder.file("parallel.rasm", text);
+    reviver(&format!("run {file}")).expect(3).says("error: a parallel call can be assembled but not yet run");
+    reviver(&format!("check {file}")).expect(0).says("warning: a parallel call");
+    let image = folder.path("parallel.rbc");
     let image = image.display();
     reviver(&format!("asm {file} -o {image}")).expect(0);
     reviver(&format!("run {image}")).expect(3).says("not yet run");

@@ -414,8 +414,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         }
     }
 
-    /// Reports reals that become integers although something depends on them.
+    /// Reports reals that become integers although something depends on them. A comparison's 0 or 1 is a
+    /// way that was chosen, like a branch's.
     fn converted(&mut self, op: &Op, sources: [usize; 2]) {
+        if op.function.is_condition() {
+            return;
+        }
         for &source in &sources[..op.function.arity()] {
             let tangent = self.numbers.reals.tangent(self.load(source));
             if tangent > self.tolerance {

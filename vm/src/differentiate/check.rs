@@ -2,6 +2,7 @@
 //! central differences. Each comparison has its own estimate of the error; what is beyond it counts
 //! as a disagreement.
 
+use super::matrices::Origin;
 use super::pass::{Gradient, forward};
 use super::{DifferentiateError, Subject, Variable};
 use crate::reports::Reports;
@@ -15,6 +16,8 @@ const LEVELS: usize = 10;
 const FIRST_STEP: f64 = 1.0 / 64.0;
 /// Rounding errors may grow by this much on the way.
 const GROWTH: f64 = 1e6;
+/// So many roundings of terms that cancel may be left of a sum.
+const CANCELLED: f64 = 1e3;
 
 /// A number with the error that it may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +29,8 @@ pub struct Estimate {
 /// One directional derivative, found in several ways.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The input that moves, or `None` where all move at once.
+    /// The input that moves: its place among the inputs, then among the reals of the input tape in the
+    /// order of reading. `None` where all move at once.
     pub input: Option<usize>,
     /// The gradient times the direction.
     pub adjoint: f64,
@@ -58,8 +62,8 @@ impl Check {
     }
 }
 
-/// Compares a gradient with tangents and differences, in one direction in which all inputs move, and
-/// where there are few inputs in the direction of each.
+/// Compares a gradient with tangents and differences, in one direction in which all inputs and the reals
+/// of the input tape move, and where these are few in the direction of each.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -69,16 +73,18 @@ pub fn check(
     inputs: &[Variable],
     gradient: &Gradient,
 ) -> Result<Check, DifferentiateError> {
+    let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
+    let origins: Vec<Origin> = cells.chain(subject.on_tape()).collect();
     let mut directions = Vec::new();
-    if inputs.len() > 1 {
-        directions.push((None, scattered(inputs.len())));
+    if origins.len() > 1 {
+        directions.push((None, scattered(origins.len())));
     }
-    if inputs.len() <= FEW {
-        directions.extend((0..inputs.len()).map(|n| (Some(n), unit(inputs.len(), n))));
+    if origins.len() <= FEW {
+        directions.extend((0..origins.len()).map(|n| (Some(n), unit(origins.len(), n))));
     }
     let mut check = Check { comparisons: Vec::new(), reports: Reports::default() };
     for (input, direction) in directions {
-        let probe = Probe { subject, loss, inputs, gradient, direction };
+        let probe = Probe { subject, loss, origins: &origins, gradient, direction };
         let (tangent, reports) = probe.tangent()?;
         check.reports.absorb(&reports);
         let (adjoint, difference) = (probe.adjoint(), probe.difference());
@@ -100,15 +106,31 @@ fn scattered(count: usize) -> Vec<f64> {
 struct Probe<'a> {
     subject: &'a Subject,
     loss: &'a Variable,
-    inputs: &'a [Variable],
+    origins: &'a [Origin],
     gradient: &'a Gradient,
     direction: Vec<f64>,
 }
 
 impl Probe<'_> {
+    /// The gradient, one component for each origin.
+    fn gradient(&self) -> impl Iterator<Item = f64> {
+        let adjoints = &self.gradient.adjoints;
+        self.origins.iter().map(|origin| {
+            let bits = match *origin {
+                Origin::Cell(cell) => adjoints.cells.get(cell),
+                Origin::Tape(entry) => adjoints.input.get(entry),
+            };
+            self.subject.approximate(bits.copied().unwrap_or_default())
+        })
+    }
+
     fn terms(&self) -> impl Iterator<Item = f64> {
-        let gradient = self.subject.components(&self.gradient.adjoints.cells, self.inputs);
-        gradient.into_iter().zip(&self.direction).map(|(g, v)| g * v)
+        self.gradient().zip(&self.direction).map(|(g, v)| g * v)
+    }
+
+    /// The direction, by origin.
+    fn moves(&self) -> Vec<(Origin, f64)> {
+        self.origins.iter().copied().zip(self.direction.iter().copied()).collect()
     }
 
     fn adjoint(&self) -> f64 {
@@ -130,12 +152,20 @@ impl Probe<'_> {
         let terms: f64 = self.terms().map(f64::abs).sum();
         // Fixed point rounds to a multiple of the unit, however small the number.
         let absolute = if module.real.is_exact() { relative } else { 0.0 };
-        relative * terms + absolute
+        relative * terms + absolute + self.cancelled()
+    }
+
+    /// Terms that cancel inside of the program leave rounding errors of their own size, not of the sum's.
+    /// How large they are is estimated from the other components, and from the loss per input.
+    fn cancelled(&self) -> f64 {
+        let largest = self.gradient().map(f64::abs).fold(0.0, f64::max);
+        let quotient = self.subject.approximate(self.gradient.value).abs() / self.size();
+        let direction: f64 = self.direction.iter().map(|component| component.abs()).sum();
+        self.unit() * CANCELLED * largest.max(quotient) * direction
     }
 
     fn tangent(&self) -> Result<(Estimate, Reports), DifferentiateError> {
-        let cells: Vec<_> = self.inputs.iter().map(|i| i.cell).zip(self.direction.iter().copied()).collect();
-        let run = self.subject.tangents(&cells)?;
+        let run = self.subject.tangents(&self.moves())?;
         let value = self.read(&run.tangents);
         Ok((Estimate { value, error: self.rounding() + self.rounding_of(value) }, run.reports))
     }
@@ -178,9 +208,11 @@ impl Probe<'_> {
 
     /// The size of the inputs that move, at least 1 for those that are 0.
     fn size(&self) -> f64 {
-        let values = self.subject.components(&self.subject.start.reals, self.inputs);
-        let moving = values.into_iter().zip(&self.direction).filter(|(_, v)| **v != 0.0);
-        let least = moving.map(|(x, _)| x.abs()).filter(|x| *x != 0.0).fold(f64::INFINITY, f64::min);
+        let mut start = self.subject.start.clone();
+        let moving = self.moves().into_iter().filter(|(_, component)| *component != 0.0);
+        let values = moving.filter_map(|(origin, _)| origin.of(&mut start).map(|bits| *bits));
+        let sizes = values.map(|bits| self.subject.approximate(bits).abs()).filter(|size| *size != 0.0);
+        let least = sizes.fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 1.0 }
     }
 
@@ -194,8 +226,8 @@ impl Probe<'_> {
     /// The loss at the start moved by a multiple of the direction.
     fn probe(&self, step: f64) -> Option<f64> {
         let mut start = self.subject.start.clone();
-        for (input, component) in self.inputs.iter().zip(&self.direction) {
-            let bits = start.reals.get_mut(input.cell)?;
+        for (origin, component) in self.moves() {
+            let bits = origin.of(&mut start)?;
             *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
         }
         let first = start.step;

@@ -7,7 +7,7 @@ use super::lift::{lift, lower};
 use super::pass::{backward, finish, forward, seed};
 use super::{DifferentiateError, Subject, Variable};
 use crate::reports::Reports;
-use crate::state::State;
+use crate::state::{State, TapeEntry};
 use crate::values::literal_bits;
 
 /// Bits of a dual number: value and tangent.
@@ -36,6 +36,8 @@ pub struct Jacobian {
     /// One row per output, one column per input.
     pub rows: Vec<Vec<f64>>,
     pub sweep: Sweep,
+    /// What was lost in a way that may make it wrong, in all passes together.
+    pub reports: Reports,
 }
 
 /// A value, its gradient and second derivatives.
@@ -46,6 +48,30 @@ pub struct Hessian {
     pub gradient: Vec<f64>,
     /// One row per direction: the Hessian's product with it. With unit directions, the Hessian.
     pub products: Vec<Vec<f64>>,
+    /// What was lost in a way that may make it wrong, in all passes together.
+    pub reports: Reports,
+}
+
+/// A number that can move at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A real cell.
+    Cell(usize),
+    /// A real of the input tape.
+    Tape(usize),
+}
+
+impl Origin {
+    /// The number in a state.
+    pub fn of<B>(self, state: &mut State<B>) -> Option<&mut B> {
+        match self {
+            Origin::Cell(cell) => state.reals.get_mut(cell),
+            Origin::Tape(entry) => match state.input.get_mut(entry) {
+                Some(TapeEntry::Real(bits)) => Some(bits),
+                _ => None,
+            },
+        }
+    }
 }
 
 /// What a forward run over dual numbers ends with.
@@ -65,22 +91,28 @@ impl Subject {
         self.program.approximate(Value::Real(bits))
     }
 
-    fn lifted<const N: usize>(&self, direction: &[(usize, f64)]) -> State<[u64; N]>
+    fn lifted<const N: usize>(&self, direction: &[(Origin, f64)]) -> State<[u64; N]>
     where
         [u64; N]: crate::lanes::Lanes,
     {
         use crate::lanes::Lanes as _;
         let mut state = lift::<[u64; N]>(&self.start);
-        for &(cell, component) in direction {
-            if let Some(bits) = state.reals.get_mut(cell) {
+        for &(origin, component) in direction {
+            if let Some(bits) = origin.of(&mut state) {
                 *bits = bits.with_lane(1, self.number(component));
             }
         }
         state
     }
 
-    /// Runs forward over dual numbers, the inputs moving in a direction (components by cell).
-    pub(super) fn tangents(&self, direction: &[(usize, f64)]) -> Result<TangentRun, DifferentiateError> {
+    /// The reals of the input tape, in the order of reading.
+    pub(super) fn on_tape(&self) -> impl Iterator<Item = Origin> {
+        let entries = self.start.input.iter().enumerate().rev();
+        entries.filter(|(_, entry)| matches!(entry, TapeEntry::Real(_))).map(|(n, _)| Origin::Tape(n))
+    }
+
+    /// Runs forward over dual numbers, the inputs moving in a direction.
+    pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
         let mut machine = self.machine(self.lifted::<2>(direction));
         forward(self, &mut machine)?;
         Ok(TangentRun {
@@ -117,11 +149,13 @@ fn by_output(
     let reals = &machine.state().reals;
     let values = outputs.iter().map(|o| reals.get(o.cell).copied().unwrap_or_default()).collect();
     let mut rows = Vec::with_capacity(outputs.len());
+    let mut reports = Reports::default();
     for output in outputs {
         let gradient = finish(subject, machine.clone(), output)?;
+        reports.absorb(&gradient.reports);
         rows.push(subject.components(&gradient.adjoints.cells, inputs));
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Reverse })
+    Ok(Jacobian { values, rows, sweep: Sweep::Reverse, reports })
 }
 
 fn by_input(
@@ -130,15 +164,16 @@ fn by_input(
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
     let mut rows = vec![Vec::with_capacity(inputs.len()); outputs.len()];
-    let mut values = Vec::new();
+    let (mut values, mut reports) = (Vec::new(), Reports::default());
     for input in inputs {
-        let run = subject.tangents(&[(input.cell, 1.0)])?;
+        let run = subject.tangents(&[(Origin::Cell(input.cell), 1.0)])?;
+        reports.absorb(&run.reports);
         values = outputs.iter().map(|o| run.values.reals.get(o.cell).copied().unwrap_or_default()).collect();
         for (row, partial) in rows.iter_mut().zip(subject.components(&run.tangents.reals, outputs)) {
             row.push(partial);
         }
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Forward })
+    Ok(Jacobian { values, rows, sweep: Sweep::Forward, reports })
 }
 
 impl Subject {
@@ -160,14 +195,17 @@ pub fn hessian_products(
     inputs: &[Variable],
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
-    let mut hessian = Hessian { value: 0, gradient: Vec::new(), products: Vec::new() };
+    let reports = Reports::default();
+    let mut hessian = Hessian { value: 0, gradient: Vec::new(), products: Vec::new(), reports };
     for direction in directions {
-        let components: Vec<_> = inputs.iter().map(|i| i.cell).zip(direction.iter().copied()).collect();
+        let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
+        let components: Vec<_> = cells.zip(direction.iter().copied()).collect();
         let mut machine = subject.machine(subject.lifted::<2>(&components));
         forward(subject, &mut machine)?;
         hessian.value = machine.state().reals.get(loss.cell).copied().unwrap_or_default()[0];
         seed::<Dual>(&mut machine, loss.cell);
         backward(subject, &mut machine)?;
+        hessian.reports.absorb(machine.reports());
         let adjoints = |lane| lower(machine.state(), lane).adjoints.unwrap_or_default().cells;
         hessian.gradient = subject.components(&adjoints(0), inputs);
         hessian.products.push(subject.components(&adjoints(1), inputs));
@@ -199,7 +237,7 @@ pub fn taylor(
     along: &Variable,
     order: usize,
 ) -> Result<Vec<Vec<f64>>, DifferentiateError> {
-    let mut machine = subject.machine::<Series>(subject.lifted(&[(along.cell, 1.0)]));
+    let mut machine = subject.machine::<Series>(subject.lifted(&[(Origin::Cell(along.cell), 1.0)]));
     forward(subject, &mut machine)?;
     let lanes: Vec<Vec<f64>> = (0..=order.min(MAX_ORDER))
         .map(|lane| subject.components(&lower(machine.state(), lane).reals, outputs))

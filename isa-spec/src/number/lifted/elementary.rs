@@ -70,7 +70,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     fn root(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         let twice = self.plain.add(primal, primal)?;
         Series::grown(primal, end, |k, v| {
-            let rest = self.plain.sub(u.0[k], self.convolved(v, v, k, 1..=k - 1)?)?;
+            let rest = self.plain.sub(u.0[k], self.convolved(v, v, k, 1..k)?)?;
             self.ratio(rest, twice)
         })
     }
@@ -105,7 +105,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         for k in 1..N {
             v.0[k] = self.integral(&rates, &slope, k)?;
             if k + 1 < N {
-                slope.0[k] = self.signed(sign, self.convolved(&v, &v, k, 0..=k)?)?;
+                slope.0[k] = self.signed(sign, self.convolved(&v, &v, k, 0..k + 1)?)?;
             }
         }
         Ok(v)
@@ -114,7 +114,8 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     /// v'·√(1 - u²) = u'.
     fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let square = self.one_minus_square(u.primal())?;
-        let under = Series::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..=k)?))?;
+        let under =
+            Series::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
         let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, N - 1)?;
         self.integral_of_quotient(primal, &self.rates(u)?, &root, N)
     }
@@ -128,8 +129,9 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         let scale = self.greater_magnitude(x.primal(), y.primal())?;
         let scaled = |lane: R::Cell| self.plain.div(lane, scale);
         let (x, y) = (x.lanewise(scaled)?, y.lanewise(scaled)?);
-        let square =
-            |k: usize| self.plain.add(self.convolved(&x, &x, k, 0..=k)?, self.convolved(&y, &y, k, 0..=k)?);
+        let square = |k: usize| {
+            self.plain.add(self.convolved(&x, &x, k, 0..k + 1)?, self.convolved(&y, &y, k, 0..k + 1)?)
+        };
         let squares = Series::grown(square(0)?, N - 1, |k, _| square(k))?;
         let ahead = self.product(&x, &self.rates(&y)?)?;
         let behind = self.product(&y, &self.rates(&x)?)?;
@@ -160,7 +162,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
 
     /// Coefficient k of v, where v' = slope·u', from the rates of u.
     fn integral(&self, rates: &Jet<R, N>, slope: &Jet<R, N>, k: usize) -> Eval<R::Cell> {
-        self.ratio(self.convolved(rates, slope, k, 1..=k)?, self.plain.of_int(k as i64)?)
+        self.ratio(self.convolved(rates, slope, k, 1..k + 1)?, self.plain.of_int(k as i64)?)
     }
 
     /// The v where v'·divisor = u', from the rates of u, for the coefficients below `end`.

@@ -59,7 +59,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         y: &Jet<R, N>,
         k: usize,
     ) -> Eval<[R::Cell; 2]> {
-        let part = |wave, coordinate| self.convolved(wave, coordinate, k, 1..=k);
+        let part = |wave, coordinate| self.convolved(wave, coordinate, k, 1..k + 1);
         let to_x = self.plain.sub(part(cosine, x)?, part(sine, y)?)?;
         let to_y = self.plain.add(part(sine, x)?, part(cosine, y)?)?;
         Ok([to_x, to_y])

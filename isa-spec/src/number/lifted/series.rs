@@ -1,7 +1,7 @@
 //! A truncated Taylor series, and the four operations on series. Knows no function of them.
 
 use std::cmp::Ordering;
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 use super::Lifted;
 use crate::fault::Eval;
@@ -99,12 +99,17 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         a: &Jet<R, N>,
         b: &Jet<R, N>,
         k: usize,
-        range: RangeInclusive<usize>,
+        range: Range<usize>,
     ) -> Eval<R::Cell> {
-        let mut terms = range.map(|j| self.plain.mul(a.0[j], b.0[k - j]));
-        // The sum begins with its first term, because 0 + -0 would be another bit pattern.
-        let first = terms.next().unwrap_or(Ok(R::Cell::default()))?;
-        terms.try_fold(first, |sum, term| self.plain.add(sum, term?))
+        let term = |j: usize| self.plain.mul(a.0[j], b.0[k - j]);
+        if range.is_empty() {
+            return Ok(R::Cell::default());
+        }
+        let mut sum = term(range.start)?;
+        for j in range.start + 1..range.end {
+            sum = self.plain.add(sum, term(j)?)?;
+        }
+        Ok(sum)
     }
 
     /// a / b, and 0 / b = 0 also where that would fault: what doesn't change has derivative 0.
@@ -116,7 +121,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     #[inline]
     pub(super) fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.mul(a.primal(), b.primal())?;
-        Series::grown(primal, N, |k, _| self.convolved(a, b, k, 0..=k))
+        Series::grown(primal, N, |k, _| self.convolved(a, b, k, 0..k + 1))
     }
 
     #[inline]
@@ -134,7 +139,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         quotient: &Jet<R, N>,
         k: usize,
     ) -> Eval<R::Cell> {
-        let rest = self.plain.sub(a.0[k], self.convolved(b, quotient, k, 1..=k)?)?;
+        let rest = self.plain.sub(a.0[k], self.convolved(b, quotient, k, 1..k + 1)?)?;
         self.ratio(rest, b.primal())
     }
 }

@@ -1,21 +1,24 @@
 //! Every program in `programs/` meets the expectations in its header, there and back.
 //!
 //! An expectation is a comment line, explained in `programs/README.md`:
-//! `;! run n=10 -> a=55 b=89`, `;! back a=55 b=89 -> n=10`.
+//! `;! run n=10 -> a=55 b=89`, `;! back a=55 b=89 -> n=10`, `;! grad y x=2 -> x~12`. Here are the runs.
+
+mod derivatives;
+mod given;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::files::Disk;
 use reviver_assembler::render::render;
 use reviver_isa::Module;
-use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::explain::explain;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Machine, Program, Stop, Travel, drift};
+
+use given::Given;
 
 /// More steps than any example takes.
 const STEP_LIMIT: u64 = 200_000_000;
@@ -71,94 +74,71 @@ fn check_program(path: &Path) -> Result<(), Vec<String>> {
     };
     let failures: Vec<String> = expectations
         .into_iter()
-        .filter_map(|line| {
-            let outcome = Expectation::parse(line).and_then(|e| e.check(&module));
-            outcome.err().map(|reason| format!("`{line}`: {reason}"))
-        })
+        .filter_map(|line| check_line(line, &module).err().map(|reason| format!("`{line}`: {reason}")))
         .collect();
     if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
-/// One line of a header.
-#[derive(Default)]
-struct Expectation<'a> {
-    back: bool,
-    /// Words before the arrow: `n=10`, `tape=1,2`, `real=f64`, `exact`.
-    given: Vec<&'a str>,
-    /// Words behind it: `a=55`, `x~0.5`, `drifts`, `erases=64`.
-    results: Vec<&'a str>,
-    trap: Option<&'a str>,
-    error: Option<&'a str>,
+fn check_line(line: &str, module: &Module) -> Result<(), String> {
+    let (before, behind) = line.split_once("->").ok_or("no arrow")?;
+    let mut words = before.split_whitespace();
+    let command = words.next().unwrap_or_default();
+    let outcome = Outcome::parse(behind.trim());
+    if let "run" | "back" = command {
+        let expectation = Expectation { back: command == "back", given: Given(words.collect()), outcome };
+        return expectation.check(module);
+    }
+    derivatives::check(command, words.collect(), &outcome, module)
 }
 
-impl<'a> Expectation<'a> {
-    fn parse(line: &'a str) -> Result<Expectation<'a>, String> {
-        let (before, behind) = line.split_once("->").ok_or("no arrow")?;
-        let mut given = before.split_whitespace();
-        let back = match given.next() {
-            Some("run") => false,
-            Some("back") => true,
-            other => return Err(format!("{other:?} is neither `run` nor `back`")),
-        };
-        let mut expectation = Expectation { back, given: given.collect(), ..Expectation::default() };
-        let behind = behind.trim();
-        if let Some(message) = behind.strip_prefix("trap ") {
-            expectation.trap = Some(message.trim_matches('"'));
-        } else if let Some(message) = behind.strip_prefix("error ") {
-            expectation.error = Some(message.trim_matches('"'));
+/// What must come of something: the part of a line behind the arrow.
+enum Outcome<'a> {
+    /// `a=55`, `x~0.5`, `drifts`, `erases=64`.
+    Results(Vec<&'a str>),
+    Trap(&'a str),
+    Error(&'a str),
+}
+
+impl<'a> Outcome<'a> {
+    fn parse(text: &'a str) -> Outcome<'a> {
+        if let Some(message) = text.strip_prefix("trap ") {
+            Outcome::Trap(message.trim_matches('"'))
+        } else if let Some(message) = text.strip_prefix("error ") {
+            Outcome::Error(message.trim_matches('"'))
         } else {
-            expectation.results = behind.split_whitespace().collect();
+            Outcome::Results(text.split_whitespace().collect())
         }
-        Ok(expectation)
     }
 
+    fn results(&self) -> &[&'a str] {
+        match self {
+            Outcome::Results(words) => words,
+            _ => &[],
+        }
+    }
+}
+
+/// A line about a run.
+struct Expectation<'a> {
+    back: bool,
+    given: Given<'a>,
+    outcome: Outcome<'a>,
+}
+
+impl Expectation<'_> {
     fn says(&self, word: &str) -> bool {
-        self.given.contains(&word) || self.results.contains(&word)
+        self.given.says(word) || self.outcome.results().contains(&word)
     }
 
     fn check(&self, module: &Module) -> Result<(), String> {
-        let machine = match (self.machine(module), self.error) {
-            (Ok(machine), None) => machine,
-            (Ok(_), Some(error)) => return Err(format!("it was not refused with \"{error}\"")),
-            (Err(found), Some(error)) if found.contains(error) => return Ok(()),
-            (Err(found), _) => return Err(found),
-        };
-        match self.trap {
-            Some(message) => self.check_trap(machine, message),
-            None => self.check_run(machine),
+        let machine = self.given.machine(module, self.back);
+        match (machine, &self.outcome) {
+            (Err(found), Outcome::Error(error)) if found.contains(error) => Ok(()),
+            (Err(found), _) => Err(found),
+            (Ok(_), Outcome::Error(error)) => Err(format!("it was not refused with \"{error}\"")),
+            (Ok(machine), Outcome::Trap(message)) => self.check_trap(machine, message),
+            (Ok(machine), Outcome::Results(_)) => self.check_run(machine),
         }
-    }
-
-    fn machine(&self, module: &Module) -> Result<Machine, String> {
-        let mut module = module.clone();
-        for word in &self.given {
-            match word.split_once('=') {
-                Some(("real", system)) => module.real = real_system(system, module.real)?,
-                Some(("word", bits)) => {
-                    module.word = bits.parse().ok().and_then(Word::from_bits).ok_or("no such width")?;
-                }
-                _ => {}
-            }
-        }
-        let program = Program::new(module, 0).map_err(|violations| format!("{violations:?}"))?;
-        let program = Arc::new(program);
-        let mut machine =
-            if self.back { Machine::at_end(program.clone()) } else { Machine::at_begin(program.clone()) };
-        if self.says("exact") {
-            machine.keep_residues();
-        }
-        for word in &self.given {
-            match word.split_once('=') {
-                Some(("real" | "word", _)) | None => {}
-                Some(("tape", values)) => give_tape(&program, &mut machine, values, self.back)?,
-                Some((name, values)) => {
-                    let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
-                    let texts: Vec<&str> = values.split(',').collect();
-                    program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
-                }
-            }
-        }
-        Ok(machine)
     }
 
     fn travel(&self) -> Travel {
@@ -208,7 +188,7 @@ impl<'a> Expectation<'a> {
     }
 
     fn erases(&self) -> Option<&str> {
-        self.results.iter().find_map(|word| word.strip_prefix("erases="))
+        self.outcome.results().iter().find_map(|word| word.strip_prefix("erases="))
     }
 
     fn check_way_back(
@@ -240,7 +220,7 @@ impl<'a> Expectation<'a> {
 
     fn check_results(&self, machine: &Machine) -> Result<(), String> {
         let program = machine.program();
-        for word in &self.results {
+        for word in self.outcome.results() {
             if let Some((name, approximation)) = word.split_once('~') {
                 let found = values(machine, name)?;
                 check_close(program, name, &found, approximation)?;
@@ -278,29 +258,6 @@ fn go(machine: &mut Machine, travel: Travel) -> Result<(), reviver_vm::Trap> {
             Stop::Shown { .. } => {}
         }
     }
-}
-
-fn real_system(text: &str, own: RealSystem) -> Result<RealSystem, String> {
-    match (text, own) {
-        ("f64", _) => Ok(RealSystem::F64),
-        ("f32", _) => Ok(RealSystem::F32),
-        ("fixed", RealSystem::Fixed(bits)) => Ok(RealSystem::Fixed(bits)),
-        ("fixed", _) => Ok(RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS)),
-        _ => Err(format!("no number system `{text}`")),
-    }
-}
-
-fn give_tape(program: &Program, machine: &mut Machine, values: &str, back: bool) -> Result<(), String> {
-    let entries: Result<Vec<TapeEntry>, _> =
-        values.split(',').map(|text| program.parse_entry(text)).collect();
-    let mut entries = entries.map_err(|error| error.to_string())?;
-    if back {
-        machine.state_mut().output = entries;
-    } else {
-        entries.reverse();
-        machine.state_mut().input = entries;
-    }
-    Ok(())
 }
 
 fn tape(machine: &Machine, back: bool) -> String {

@@ -1,0 +1,257 @@
+//! `reviver grad`, `jacobian`, `hessian`, `taylor`: numbers, JSON, warnings, errors, exit codes.
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Ran, reviver, with_input};
+
+/// y = eˣ; B = (A[1,0], x·A[0,1]).
+const MIXED: &str = "
+.inout x: real default 0.5, A[2, 2]: real default {1, 2, 3, 4}
+.inout n default 3
+.out y: real, B[2]: real
+add.exp y, x
+add B[0], A[1, 0]
+add.mul B[1], A[0, 1], x
+add n, 1
+";
+
+/// y += x², with a rule that says it were -x².
+const WRONG_RULE: &str = "
+.inout x: real default 3
+.out y: real
+call squared(y, x)
+.proc squared(inout y: real, in x: real) rule wrong
+add.square y, x
+.end
+.proc wrong(inout y: real, in x: real)
+sub.mul x', y', x
+sub.mul x', y', x
+.end
+";
+
+const OVERWRITES: &str = "
+.inout x: real default 3, y: real default 2
+.out z: real
+add.mul z, x, y
+overwrite y, 1.5
+";
+
+fn on(program: &str, command: &str, options: &str) -> Ran {
+    let folder = Folder::new();
+    let file = folder.file("program.rasm", program);
+    reviver(&format!("{command} {file} {options}"))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_bessel_function_has_its_derivatives() {
+    let ran = reviver("grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --verify").expect(0);
+    assert!(ran.stdout.starts_with("out = 0.11490348492980"), "{ran:?}");
+    assert!(ran.stdout.contains("\nz' = 0.2102436158518"), "{ran:?}");
+    assert!(ran.stdout.contains("history: 0 bytes") && ran.stdout.contains("\nverified: tangent 0.21024361"));
+    let ran = reviver("hessian programs/besselj.rasm --loss out").expect(0);
+    assert!(ran.stdout.contains("by [z]:\n  z [0.13446683853"), "{ran:?}");
+}
+
+#[test]
+fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
+    let object = on(MIXED, "grad", "--loss B[1] --json").expect(0).json();
+    let wanted = ["value", "grad", "steps", "drops", "reported", "memory_bytes", "history_bytes"];
+    assert_eq!(keys(&object), wanted);
+    assert_eq!(object["value"], json!(1.0));
+    assert_eq!(object["grad"], json!({ "x": 2.0, "A": [[0.0, 0.5], [0.0, 0.0]] }));
+    assert_eq!((&object["steps"], &object["history_bytes"]), (&json!(4), &json!(0)));
+    let object = on(MIXED, "grad", "--loss B[1] --wrt A[0,1],x --json").expect(0).json();
+    assert_eq!(object["grad"], json!({ "A[0,1]": 0.5, "x": 2.0 }));
+    on(MIXED, "grad", "--loss B[1] --wrt A[0,1]").expect(0).says("").prints(
+        "B[1] = 1.0\nA'[0,1] = 0.5\nsteps: 4 there, 4 back, drops: 0, history: 0 bytes, memory: 176 bytes\n",
+    );
+}
+
+#[test]
+fn a_check_tells_every_comparison() {
+    let object = on(MIXED, "grad", "--loss B[1] --wrt x --verify --json").expect(0).json();
+    assert_eq!(object["verify"]["agrees"], json!(true));
+    let comparison = &object["verify"]["comparisons"][0];
+    assert_eq!((&comparison["input"], &comparison["adjoint"]), (&json!("x"), &json!(2.0)));
+    assert!((number(&comparison["difference"]["value"]) - 2.0).abs() < 1e-9);
+    assert!(number(&comparison["tangent"]["error"]) > 0.0);
+    let ran = on(MIXED, "grad", "--loss B[1] --verify").expect(0);
+    assert!(ran.stdout.contains("verified: 6 directions, tangents differ by at most "), "{ran:?}");
+}
+
+#[test]
+fn a_gradient_that_is_zero_by_cancellation_passes_its_check() {
+    let circle = ".inout x: real default 1.3\n.out y: real\ncompute\nlocal s = sin(x)\nlocal c = cos(x)\n\
+                  apply\nadd.square y, s\nadd.square y, c\nuncompute\n";
+    on(circle, "grad", "--loss y --verify").expect(0);
+}
+
+#[test]
+fn a_wrong_rule_does_not_pass_the_check() {
+    on(WRONG_RULE, "grad", "--loss y").expect(0);
+    on(WRONG_RULE, "grad", "--loss y --verify")
+        .expect(1)
+        .says("error: the gradient of `y` does not stand the check")
+        .says("for `x`: the gradient says -6.0, dual numbers say 6.0 ± ")
+        .says("the gradient says -6.0, differences say 6.0")
+        .says("the adjoint of `squared` is a rule of its own");
+    let object = on(WRONG_RULE, "grad", "--loss y --verify --json").expect(1).json();
+    assert_eq!(object["verify"]["agrees"], json!(false));
+    let right = WRONG_RULE.replace("sub.mul", "add.mul");
+    on(&right, "grad", "--loss y --verify").expect(0);
+}
+
+#[test]
+fn a_change_of_path_leaves_the_tangent() {
+    // However small the step, one side of it runs another branch.
+    let branches =
+        ".inout x: real\n.out y: real\nif x >= 0.0\nadd y, x\nadd y, x\nelse\nadd y, x\nfi x >= 0.0\n";
+    let ran = on(branches, "grad", "--loss y --verify").expect(0);
+    assert!(ran.stdout.contains("verified: tangent 2.0, no differences (the slightest change"), "{ran:?}");
+}
+
+#[test]
+fn what_was_lost_is_reported_with_its_place() {
+    let place = "program.rasm:5, in `main`\n   | overwrite y, 1.5\n   = once; what was lost is at most 1e0";
+    let lossy = "--loss y --exact";
+    on(OVERWRITES, "grad", lossy).expect(0).says("warning: an active cell was overwritten").says(place);
+    on(OVERWRITES, "grad", &format!("{lossy} --strict")).expect(1).says("may be wrong: 1 loss reported");
+    let object = on(OVERWRITES, "grad", &format!("{lossy} --json")).expect(0).json();
+    let reported = json!([
+        { "kind": "overwritten", "instruction": "overwrite y, 1.5", "line": 5, "count": 1, "largest": 1.0 }
+    ]);
+    assert_eq!(object["reported"], reported);
+    assert!(number(&object["history_bytes"]) > 0.0);
+    on(OVERWRITES, "grad", "--loss z --exact --strict --verify").expect(0);
+    on(OVERWRITES, "jacobian", "--of y --exact").expect(0).says("warning: an active cell was overwritten");
+    on(OVERWRITES, "hessian", "--loss y --exact").expect(0).says("program.rasm:5, in `main`");
+}
+
+#[test]
+fn a_loss_out_of_reach_is_a_warning_and_zeros() {
+    let ran = on(MIXED, "grad", "--loss y --wrt A --strict --json").expect(0);
+    assert_eq!(ran.json()["grad"], json!({ "A": [[0.0, 0.0], [0.0, 0.0]] }));
+    ran.says("warning: every adjoint is 0: the inputs don't reach `y`");
+}
+
+#[test]
+fn traps_are_explained_in_both_directions() {
+    on(MIXED, "grad", "--loss y --set x=1e4").expect(4).says("trap: the result is not a finite number");
+    let ran = on(OVERWRITES, "grad", "--loss z").expect(4);
+    let ran = ran.says("trap on the way back").says("(`--exact`)");
+    assert_eq!(ran.stderr.matches("--exact").count(), 1, "the advice is given once: {ran:?}");
+    on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");
+}
+
+#[test]
+fn what_cannot_be_differentiated_is_refused() {
+    let cases = [
+        ("grad", "--loss n", "--loss: `n` is an integer: only reals have a gradient"),
+        ("grad", "--loss y --wrt n", "--wrt: `n` is an integer"),
+        ("grad", "--loss B", "name one of them, such as `B[0]`"),
+        ("grad", "--loss B[2]", "`B` is declared as `B[2]`; indices start at 0"),
+        ("grad", "--loss BB", "did you mean `B`?"),
+        ("grad", "--loss loss", "its real cells are x, A, y, B"),
+        ("grad", "--loss y --wrt A[1,0],A", "`A[1,0]` is named twice"),
+        ("grad", "", "--loss <NAME>"),
+        ("jacobian", "--of y,y", "`y` is named twice"),
+        ("jacobian", "--of z", "no cell `z`"),
+        ("hessian", "--loss y --times x=1,x=2", "`x` is named twice"),
+        ("hessian", "--loss y --times A=1", "`A` has 4 cells, and 1 given"),
+        ("hessian", "--loss y --times x", "NAME=VALUE"),
+        ("hessian", "--loss y --times x=one", "`one` is not a number"),
+        ("hessian", "--loss y --wrt A --times x=1", "`x` is not differentiated by"),
+        ("taylor", "--along x --order 0", "0 is not in 1..=16"),
+        ("taylor", "--along x --order 17", "17 is not in 1..=16"),
+        ("taylor", "--along A --order 2", "--along: `A` has 4 cells"),
+        ("taylor", "--along n --order 2", "only reals have a gradient"),
+    ];
+    for (command, options, reason) in cases {
+        on(MIXED, command, options).expect(2).says(reason).prints("");
+    }
+    let switches = ".inout x: real\n.out y: real\ngrad.on\nadd y, x\ngrad.off\n";
+    for command in ["grad --loss y", "jacobian", "hessian --loss y", "taylor --along x --order 1"] {
+        let (command, options) = command.split_once(' ').unwrap_or((command, ""));
+        on(switches, command, options).expect(2).says("switches gradient mode itself");
+    }
+    reviver("grad programs/fib.rasm --loss a").expect(2).says("`a` is an integer");
+    let constant = ".out y: real\nadd y, 1.0\n";
+    on(constant, "grad", "--loss y").expect(2).says("the program has no real inputs");
+    on(".in n\n.inout x: real\nadd x, 1.0\n", "jacobian", "--wrt x --of n").expect(2);
+}
+
+#[test]
+fn jacobians_take_the_shorter_way() {
+    let object = on(MIXED, "jacobian", "--of y,B --json").expect(0).json();
+    assert_eq!(keys(&object), ["values", "jacobian", "rows", "columns", "sweep", "reported"]);
+    assert_eq!(object["rows"], json!(["y", "B[0]", "B[1]"]));
+    assert_eq!(object["columns"], json!(["x", "A[0,0]", "A[0,1]", "A[1,0]", "A[1,1]"]));
+    assert_eq!(object["jacobian"][2], json!([2.0, 0.0, 0.5, 0.0, 0.0]));
+    assert_eq!((&object["values"][1], &object["sweep"]), (&json!(3.0), &json!("reverse")));
+    let object = on(MIXED, "jacobian", "--of B --wrt A[0,1] --json").expect(0).json();
+    assert_eq!((&object["jacobian"], &object["sweep"]), (&json!([[0.0], [0.5]]), &json!("forward")));
+    on(MIXED, "jacobian", "--of B --wrt x")
+        .expect(0)
+        .prints("B[0] = 3.0\nB[1] = 1.0\nby [x]:\n  B[0] [0.0]\n  B[1] [2.0]\n");
+}
+
+#[test]
+fn hessians_are_whole_or_applied() {
+    let object = on(MIXED, "hessian", "--loss B[1] --wrt A[0,1],x --json").expect(0).json();
+    assert_eq!(keys(&object), ["value", "grad", "reported", "hessian", "rows", "columns"]);
+    assert_eq!(object["hessian"], json!([[0.0, 1.0], [1.0, 0.0]]));
+    assert_eq!(object["rows"], json!(["A[0,1]", "x"]));
+    let object = on(MIXED, "hessian", "--loss B[1] --times A[0,1]=2,x=-1 --json").expect(0).json();
+    assert_eq!(keys(&object), ["value", "grad", "reported", "product"]);
+    assert_eq!(object["product"], json!({ "x": 2.0, "A": [[0.0, -1.0], [0.0, 0.0]] }));
+    let ran = on(MIXED, "hessian", "--loss B[1] --times x=1 --wrt x").expect(0);
+    assert_eq!(ran.stdout, "B[1] = 1.0\nx' = 2.0\nproduct x = 0.0\n");
+}
+
+#[test]
+fn the_exponential_has_its_taylor_series() {
+    let ran = on(MIXED, "taylor", "--along x --of y,B --order 5 --json").expect(0).json();
+    assert_eq!(
+        (&ran["along"], &ran["taylor"]["B"][1]),
+        (&json!("x"), &json!([1.0, 2.0, 0.0, 0.0, 0.0, 0.0]))
+    );
+    let mut wanted = 0.5f64.exp();
+    for (k, coefficient) in ran["taylor"]["y"].as_array().unwrap().iter().enumerate() {
+        wanted /= k.max(1) as f64;
+        assert!((number(coefficient) - wanted).abs() < 1e-15, "{ran:?}");
+    }
+    let ran = on(MIXED, "taylor", "--along A[0,1] --of B[1] --order 1").expect(0);
+    assert_eq!(ran.stdout, "coefficients of t⁰, t¹, … with A[0,1] + t:\nB[1] = [1.0, 0.5]\n");
+}
+
+#[test]
+fn numbers_on_a_tape_have_adjoints() {
+    let square = ".out y: real\n.ancilla t: real, n\nread n\nread t\nadd.square y, t\nwrite t\nwrite n\n";
+    let folder = Folder::new();
+    let (file, tape) = (folder.file("square.rasm", square), folder.file("tape.txt", "3\n\t-1.5  \n"));
+    let object = reviver(&format!("grad {file} --loss y --tape {tape} --json")).expect(0).json();
+    assert_eq!((&object["value"], &object["tape"]), (&json!(2.25), &json!([null, -3.0])));
+    assert_eq!(keys(&object)[..3], ["value", "grad", "tape"]);
+    let ran = with_input(&format!("grad {file} --loss y --tape - --verify"), b"3 -1.5").expect(0);
+    assert!(ran.stdout.contains("tape' = [·, -3.0]\n"), "{ran:?}");
+    assert!(ran.stdout.contains("verified: tangent -3.0"), "{ran:?}");
+    let object = reviver(&format!("grad {file} --loss y --tape 3,-1.5 --verify --json")).expect(0).json();
+    assert_eq!(object["verify"]["comparisons"][0]["input"], json!("tape[1]"));
+}
+
+#[test]
+fn other_numbers_have_gradients_too() {
+    for (system, digits) in [("fixed", 1e-11), ("f32", 1e-5)] {
+        let options = format!("--loss y --wrt x --verify --json --real {system}");
+        let object = on(MIXED, "grad", &options).expect(0).json();
+        assert!((number(&object["grad"]["x"]) - 0.5f64.exp()).abs() < digits, "{object}");
+    }
+}

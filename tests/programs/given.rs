@@ -1,0 +1,73 @@
+//! What an expectation gives a program: the words before the arrow.
+
+use std::sync::Arc;
+
+use reviver_isa::Module;
+use reviver_isa::module::{RealSystem, Word};
+use reviver_vm::state::TapeEntry;
+use reviver_vm::{Machine, Program};
+
+/// `n=10`, `tape=1,2`, `real=f64`, `exact`.
+pub struct Given<'a>(pub Vec<&'a str>);
+
+impl Given<'_> {
+    pub fn says(&self, word: &str) -> bool {
+        self.0.contains(&word)
+    }
+
+    /// The program in the numbers asked for, at its start or (`back`) at its end.
+    pub fn machine(&self, module: &Module, back: bool) -> Result<Machine, String> {
+        let mut module = module.clone();
+        for word in &self.0 {
+            match word.split_once('=') {
+                Some(("real", system)) => module.real = real_system(system, module.real)?,
+                Some(("word", bits)) => {
+                    module.word = bits.parse().ok().and_then(Word::from_bits).ok_or("no such width")?;
+                }
+                _ => {}
+            }
+        }
+        let program = Program::new(module, 0).map_err(|violations| format!("{violations:?}"))?;
+        let program = Arc::new(program);
+        let mut machine =
+            if back { Machine::at_end(program.clone()) } else { Machine::at_begin(program.clone()) };
+        if self.says("exact") {
+            machine.keep_residues();
+        }
+        for word in &self.0 {
+            match word.split_once('=') {
+                Some(("real" | "word", _)) | None => {}
+                Some(("tape", values)) => give_tape(&program, &mut machine, values, back)?,
+                Some((name, values)) => {
+                    let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
+                    let texts: Vec<&str> = values.split(',').collect();
+                    program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
+                }
+            }
+        }
+        Ok(machine)
+    }
+}
+
+fn real_system(text: &str, own: RealSystem) -> Result<RealSystem, String> {
+    match (text, own) {
+        ("f64", _) => Ok(RealSystem::F64),
+        ("f32", _) => Ok(RealSystem::F32),
+        ("fixed", RealSystem::Fixed(bits)) => Ok(RealSystem::Fixed(bits)),
+        ("fixed", _) => Ok(RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS)),
+        _ => Err(format!("no number system `{text}`")),
+    }
+}
+
+fn give_tape(program: &Program, machine: &mut Machine, values: &str, back: bool) -> Result<(), String> {
+    let entries: Result<Vec<TapeEntry>, _> =
+        values.split(',').map(|text| program.parse_entry(text)).collect();
+    let mut entries = entries.map_err(|error| error.to_string())?;
+    if back {
+        machine.state_mut().output = entries;
+    } else {
+        entries.reverse();
+        machine.state_mut().input = entries;
+    }
+    Ok(())
+}
