@@ -19,25 +19,21 @@ pub fn run(options: &Hessian) -> Outcome {
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections);
     subject::check_any("input", &inputs)?;
-    let spelling = Spelling(&subject);
-    let (hessian, text) = if options.times.is_empty() {
-        let hessian = matrices::hessian(&subject, &loss, &inputs).map_err(failed)?;
-        let text = match start.json {
-            true => spelling.hessian_json(&selections, &hessian),
-            false => spelling.hessian_text(&loss, &selections, &hessian),
-        };
-        (hessian, text)
+    let whole = options.times.is_empty();
+    let hessian = if whole {
+        matrices::hessian(&subject, &loss, &inputs).map_err(failed)?
     } else {
         let direction = direction(&subject, &inputs, &options.times)?;
-        let hessian = hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?;
-        let text = match start.json {
-            true => spelling.product_json(&selections, &hessian),
-            false => spelling.product_text(&loss, &selections, &hessian),
-        };
-        (hessian, text)
+        hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?
     };
     write::complain(&losses::warnings(&subject.program, &hessian.reports, &load::name(&start.file)));
-    write::print(&text)
+    let spelling = Spelling(&subject);
+    write::print(&match (whole, start.json) {
+        (true, true) => spelling.hessian_json(&selections, &hessian),
+        (true, false) => spelling.hessian_text(&loss, &selections, &hessian),
+        (false, true) => spelling.product_json(&selections, &hessian),
+        (false, false) => spelling.product_text(&loss, &selections, &hessian),
+    })
 }
 
 /// The vector that `--times` spells: a component for each input, 0 where nothing is said.
@@ -52,18 +48,29 @@ fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Outcom
         }
         for (cell, value) in cells.iter().zip(&values) {
             let component = component(subject, value)?;
-            let place = inputs.iter().position(|input| input == cell).and_then(|n| components.get_mut(n));
-            let cell = subject.name(cell);
-            let Some(place) = place else {
-                return Err(Failure::usage(format_args!("--times: `{cell}` is not differentiated by"))
-                    .help("name it after `--wrt`, too"));
-            };
+            let place = place(subject, inputs, &mut components, cell)?;
             if place.replace(component).is_some() {
+                let cell = subject.name(cell);
                 return Err(Failure::usage(format_args!("--times: `{cell}` is named twice")));
             }
         }
     }
     Ok(components.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// Where the component of an input stands.
+fn place<'a>(
+    subject: &Subject,
+    inputs: &[Variable],
+    components: &'a mut [Option<f64>],
+    cell: &Variable,
+) -> Outcome<&'a mut Option<f64>> {
+    let n = inputs.iter().position(|input| input == cell);
+    n.and_then(|n| components.get_mut(n)).ok_or_else(|| {
+        let cell = subject.name(cell);
+        Failure::usage(format_args!("--times: `{cell}` is not differentiated by"))
+            .help("name it after `--wrt`, too")
+    })
 }
 
 fn component(subject: &Subject, text: &str) -> Outcome<f64> {

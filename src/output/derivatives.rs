@@ -6,14 +6,13 @@ use std::fmt::Write as _;
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep};
 use reviver_vm::differentiate::{Subject, Variable};
-use reviver_vm::values::Value;
+use reviver_vm::values::{Value, adjoint_name};
 use serde_json::{Map, Value as Json, json};
 
-use super::gradient::adjoint_name;
 use super::json::{cells_json, number};
 use super::losses;
 use super::text::cells_text;
-use crate::subject::Selection;
+use crate::subject::{Selection, variables};
 
 /// Names and numbers of one program.
 pub struct Spelling<'a>(pub &'a Subject);
@@ -113,7 +112,7 @@ impl Spelling<'_> {
     }
 
     pub fn hessian_text(&self, loss: &Variable, inputs: &[Selection], hessian: &Hessian) -> String {
-        let names = self.names(&crate::subject::variables(inputs));
+        let names = self.names(&variables(inputs));
         self.first_order(loss, inputs, hessian) + &self.matrix(&names, &names, &hessian.products)
     }
 
@@ -124,7 +123,7 @@ impl Spelling<'_> {
     }
 
     pub fn hessian_json(&self, inputs: &[Selection], hessian: &Hessian) -> String {
-        let names = self.names(&crate::subject::variables(inputs));
+        let names = self.names(&variables(inputs));
         let mut object = self.first_order_json(inputs, hessian);
         object.insert("hessian".into(), self.json_rows(&hessian.products));
         object.insert("rows".into(), names.clone().into());

@@ -6,7 +6,7 @@ use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::drift::Drift;
 use reviver_vm::state::TapeEntry;
-use reviver_vm::values::Value;
+use reviver_vm::values::{Value, adjoint_name};
 use serde_json::{Map, Value as Json};
 
 use super::json::{cells_json, number};
@@ -144,13 +144,5 @@ impl Page {
     fn astray(&self) -> Option<&Drift> {
         let tolerance = self.subject.program.module().tolerance();
         self.gradient.drift.as_ref().filter(|drift| drift.absolute > tolerance)
-    }
-}
-
-/// `x'`, `A'[3]`: the name of an adjoint.
-pub fn adjoint_name(cell: &str) -> String {
-    match cell.split_once('[') {
-        Some((array, index)) => format!("{array}'[{index}"),
-        None => format!("{cell}'"),
     }
 }

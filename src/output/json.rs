@@ -119,6 +119,9 @@ fn trap(explanation: &Explanation) -> Json {
     members.insert("message".into(), explanation.message.clone().into());
     members.insert("instruction".into(), explanation.instruction.clone().into());
     members.insert("procedure".into(), explanation.procedure.clone().into());
+    if let Some(file) = &explanation.file {
+        members.insert("file".into(), file.clone().into());
+    }
     if let Some(line) = explanation.line {
         members.insert("line".into(), line.into());
     }

@@ -8,6 +8,8 @@ use reviver_vm::Program;
 use reviver_vm::reports::{Loss, Reports, Tally};
 use serde_json::{Value as Json, json};
 
+use super::place;
+
 /// Something that was lost at one instruction.
 pub struct Reported {
     loss: Loss,
@@ -15,6 +17,8 @@ pub struct Reported {
     instruction: String,
     procedure: String,
     line: Option<u32>,
+    /// The included file that the line is of.
+    file: Option<String>,
 }
 
 /// Reports in the words of the program, in the order of its instructions.
@@ -31,13 +35,40 @@ fn described(program: &Program, at: u32, loss: Loss, tally: Tally) -> Option<Rep
         Update::Exit => ".end".to_owned(),
         _ => Speller { module, procedure }.instruction(instruction, |other| format!("#{other}")),
     };
-    let line = module.structure.lines.get(at as usize).copied();
-    Some(Reported { loss, tally, instruction: spelled, procedure: procedure.name.clone(), line })
+    Some(Reported {
+        loss,
+        tally,
+        instruction: spelled,
+        procedure: procedure.name.clone(),
+        line: module.structure.line(at),
+        file: module.structure.file(at).map(str::to_owned),
+    })
 }
 
-/// Warnings for stderr.
+/// Warnings for stderr: one for each place; but one for all cells that were 0 only up to the tolerance,
+/// because in floats most programs have such.
 pub fn warnings(program: &Program, reports: &Reports, file: &str) -> String {
-    reported(program, reports).iter().map(|reported| reported.warning(file)).collect()
+    let (nearly, others): (Vec<_>, Vec<_>) = reported(program, reports)
+        .into_iter()
+        .partition(|reported| reported.loss == Loss::FreedWithinTolerance);
+    let mut text: String = others.iter().map(|reported| reported.warning(file)).collect();
+    if let [one] = &nearly[..] {
+        text.push_str(&one.warning(file));
+    } else if !nearly.is_empty() {
+        text.push_str(&summary(&nearly));
+    }
+    text
+}
+
+fn summary(reported: &[Reported]) -> String {
+    let count: u64 = reported.iter().map(|reported| reported.tally.count).sum();
+    let largest = reported.iter().map(|reported| reported.tally.largest).fold(0.0, f64::max);
+    format!(
+        "warning: cells with an adjoint were freed that were 0 only up to the tolerance: {count} times at {} \
+         instructions\n  = the largest adjoint that was dropped so is {largest:e}\n  = help: `--exact` keeps what \
+         floats lose; `--json` lists the places\n",
+        reported.len()
+    )
 }
 
 /// A list for `"reported"`.
@@ -47,18 +78,22 @@ pub fn json(program: &Program, reports: &Reports) -> Json {
 
 impl Reported {
     pub fn json(&self) -> Json {
-        json!({
+        let mut object = json!({
             "kind": self.loss.name(),
             "instruction": self.instruction,
             "line": self.line,
             "count": self.tally.count,
             "largest": self.tally.largest,
-        })
+        });
+        if let Some(file) = &self.file {
+            object["file"] = file.as_str().into();
+        }
+        object
     }
 
     /// For stderr.
     pub fn warning(&self, file: &str) -> String {
-        let place = self.line.map_or(file.to_owned(), |line| format!("{file}:{line}"));
+        let place = place(file, self.file.as_deref(), self.line);
         let times = match self.tally.count {
             1 => "once".to_owned(),
             count => format!("{count} times"),

@@ -7,6 +7,8 @@ pub mod losses;
 mod text;
 pub mod verified;
 
+use std::path::Path;
+
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role};
 use reviver_isa::text::Speller;
@@ -77,6 +79,16 @@ fn state_bytes(state: &State) -> usize {
         + size_of_val(&state.output[..])
         + size_of_val(&state.calls[..])
         + size_of_val(&state.references[..])
+}
+
+/// `file:line` as people look it up: in the included file, if the line is of one. `file` is the
+/// program's, from whose folder the path of the included one leads on.
+fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
+    let place = match included {
+        Some(path) => Path::new(file).with_file_name(path).display().to_string(),
+        None => file.to_owned(),
+    };
+    line.map_or(place.clone(), |line| format!("{place}:{line}"))
 }
 
 /// The name and the value of what a `show` shows.

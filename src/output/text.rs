@@ -8,7 +8,7 @@ use reviver_vm::explain::Explanation;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
-use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
+use super::{erased, place, result_cells, resulting_tape, state_bytes, uses_tape};
 use crate::cli::Run;
 use crate::failure::counted;
 use crate::journey::{Ending, Report, RoundTrip};
@@ -104,7 +104,7 @@ fn statistics(report: &Report, text: &mut String) {
 
 /// A trap for stderr; `what` tells the direction.
 pub fn trap(what: &str, file: &str, explanation: &Explanation) -> String {
-    let place = explanation.line.map_or(file.to_owned(), |line| format!("{file}:{line}"));
+    let place = place(file, explanation.file.as_deref(), explanation.line);
     let mut text = format!("{what}: {}\n", explanation.message);
     let _ = writeln!(text, "  --> {place}, in `{}`", explanation.procedure);
     let _ = writeln!(text, "   | {}", explanation.instruction);

@@ -2,7 +2,7 @@
 //! was found, and the other half of paired things. Reads a state; changes nothing.
 
 use reviver_isa::instruction::{Class, Instruction, Link, Operand};
-use reviver_isa::module::{Procedure, Shape as Cells};
+use reviver_isa::module::{Procedure, Shape as Cells, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
@@ -22,6 +22,9 @@ pub struct Explanation {
     pub at: u32,
     pub procedure: String,
     pub line: Option<u32>,
+    /// The included file that the line is of, as seen from the program's folder; none for the
+    /// program's own.
+    pub file: Option<String>,
     /// Facts: values of the operands, what was expected, the paired instruction.
     pub notes: Vec<String>,
 }
@@ -45,7 +48,8 @@ impl<'a> Explainer<'a> {
             instruction: self.spell(at),
             at,
             procedure: self.procedure(at).name.clone(),
-            line: self.line(at),
+            line: self.structure().line(at),
+            file: self.structure().file(at).map(str::to_owned),
             notes: self.notes(),
         }
     }
@@ -58,8 +62,8 @@ impl<'a> Explainer<'a> {
         &self.program.module().procedures[self.program.procedure_of(at)]
     }
 
-    fn line(&self, at: u32) -> Option<u32> {
-        self.program.module().structure.lines.get(at as usize).copied()
+    fn structure(&self) -> &'a Structure {
+        &self.program.module().structure
     }
 
     fn speller(&self, at: u32) -> Speller<'a> {
@@ -80,12 +84,13 @@ impl<'a> Explainer<'a> {
     }
 
     fn known_label(&self, at: u32) -> Option<&'a str> {
-        let labels = &self.program.module().structure.labels;
+        let labels = &self.structure().labels;
         let found = labels.binary_search_by_key(&at, |(index, _)| *index).ok()?;
         labels.get(found).map(|(_, label)| label.as_str())
     }
 
-    /// "`again: br top, always` (line 12)", or "the beginning of `main`".
+    /// "`again: br top, always` (line 12)", or "the beginning of `main`". The line's file is named
+    /// where the trap is in another.
     fn place(&self, at: u32) -> String {
         let procedure = &self.procedure(at).name;
         match self.instruction(at).update {
@@ -95,9 +100,12 @@ impl<'a> Explainer<'a> {
         }
         let label = self.known_label(at).map_or(String::new(), |label| format!("{label}: "));
         let spelled = self.spell(at);
-        match self.line(at) {
-            Some(line) => format!("`{label}{spelled}` (line {line})"),
-            None => format!("`{label}{spelled}`"),
+        let (here, file) = (self.structure().file(self.trap.at), self.structure().file(at));
+        match (self.structure().line(at), file) {
+            (None, _) => format!("`{label}{spelled}`"),
+            (Some(line), _) if file == here => format!("`{label}{spelled}` (line {line})"),
+            (Some(line), Some(file)) => format!("`{label}{spelled}` (line {line} of {file})"),
+            (Some(line), None) => format!("`{label}{spelled}` (line {line} of the program's own file)"),
         }
     }
 

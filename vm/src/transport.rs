@@ -131,7 +131,10 @@ impl<W: Words, R: Reals> View<'_, W, R> {
         }
         if arity > 1 && self.receives(b) {
             let partial = function.d_b(&self.numbers, self.value(a), self.value(b))?;
-            carried.changes[1] = Some(self.given(&carried, b, cotangent, partial, sense)?);
+            let change = self.given(&carried, b, cotangent, partial, sense)?;
+            // Two shares of one cell are given back in the order in which they were taken, not in the
+            // opposite one, so that floats may lose bits although each share alone loses none.
+            carried.changes[1] = Some(Change { exact: change.exact && (R::EXACT || a != b), ..change });
         }
         Ok(carried)
     }

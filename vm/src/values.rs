@@ -347,7 +347,7 @@ pub(crate) fn element_name(name: &str, shape: reviver_isa::module::Shape, n: usi
 }
 
 /// `x'`, `A'[3]`: the adjoint of a named cell.
-pub(crate) fn adjoint_name(cell: &str) -> String {
+pub fn adjoint_name(cell: &str) -> String {
     match cell.split_once('[') {
         Some((array, index)) => format!("{array}'[{index}"),
         None => format!("{cell}'"),

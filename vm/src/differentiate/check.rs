@@ -75,16 +75,17 @@ pub fn check(
 ) -> Result<Check, DifferentiateError> {
     let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
     let origins: Vec<Origin> = cells.chain(subject.on_tape()).collect();
+    let start = subject.numbers(&origins);
     let mut directions = Vec::new();
     if origins.len() > 1 {
-        directions.push((None, scattered(origins.len())));
+        directions.push((None, scattered(&start)));
     }
     if origins.len() <= FEW {
         directions.extend((0..origins.len()).map(|n| (Some(n), unit(origins.len(), n))));
     }
     let mut check = Check { comparisons: Vec::new(), reports: Reports::default() };
     for (input, direction) in directions {
-        let probe = Probe { subject, loss, origins: &origins, gradient, direction };
+        let probe = Probe { subject, loss, origins: &origins, start: &start, gradient, direction };
         let (tangent, reports) = probe.tangent()?;
         check.reports.absorb(&reports);
         let (adjoint, difference) = (probe.adjoint(), probe.difference());
@@ -97,16 +98,25 @@ fn unit(count: usize, n: usize) -> Vec<f64> {
     (0..count).map(|m| if m == n { 1.0 } else { 0.0 }).collect()
 }
 
-/// A fixed direction without a pattern: multiples of the golden ratio modulo 1, as -1 … 1.
-fn scattered(count: usize) -> Vec<f64> {
+/// A fixed direction without a pattern: multiples of the golden ratio modulo 1, as -1 … 1, of the size of
+/// each input.
+fn scattered(start: &[f64]) -> Vec<f64> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
-    (1..=count).map(|n| 2.0 * (n as f64 * golden).fract() - 1.0).collect()
+    let parts = (1..=start.len()).map(|n| 2.0 * (n as f64 * golden).fract() - 1.0);
+    parts.zip(start).map(|(part, &input)| part * size(input)).collect()
+}
+
+/// By how much an input may be moved, roughly.
+fn size(input: f64) -> f64 {
+    if input == 0.0 { 1.0 } else { input.abs() }
 }
 
 struct Probe<'a> {
     subject: &'a Subject,
     loss: &'a Variable,
     origins: &'a [Origin],
+    /// The numbers there.
+    start: &'a [f64],
     gradient: &'a Gradient,
     direction: Vec<f64>,
 }
@@ -159,9 +169,10 @@ impl Probe<'_> {
     /// How large they are is estimated from the other components, and from the loss per input.
     fn cancelled(&self) -> f64 {
         let largest = self.gradient().map(f64::abs).fold(0.0, f64::max);
-        let quotient = self.subject.approximate(self.gradient.value).abs() / self.size();
-        let direction: f64 = self.direction.iter().map(|component| component.abs()).sum();
-        self.unit() * CANCELLED * largest.max(quotient) * direction
+        let loss = self.subject.approximate(self.gradient.value).abs();
+        let moved = self.start.iter().zip(&self.direction);
+        let terms: f64 = moved.map(|(&input, part)| largest.max(loss / size(input)) * part.abs()).sum();
+        self.unit() * CANCELLED * terms
     }
 
     fn tangent(&self) -> Result<(Estimate, Reports), DifferentiateError> {
@@ -185,7 +196,7 @@ impl Probe<'_> {
     fn difference(&self) -> Option<Estimate> {
         let mut rows: Vec<Vec<f64>> = Vec::new();
         let mut best: Option<Estimate> = None;
-        let mut step = FIRST_STEP * self.size();
+        let mut step = FIRST_STEP * self.reach();
         for _ in 0..LEVELS {
             if let Some((quotient, rounding)) = self.quotient(step) {
                 let row = extrapolated(quotient, rows.last());
@@ -206,21 +217,24 @@ impl Probe<'_> {
         best.map(|best| Estimate { error: 8.0 * best.error + self.rounding(), ..best })
     }
 
-    /// The size of the inputs that move, at least 1 for those that are 0.
-    fn size(&self) -> f64 {
-        let mut start = self.subject.start.clone();
-        let moving = self.moves().into_iter().filter(|(_, component)| *component != 0.0);
-        let values = moving.filter_map(|(origin, _)| origin.of(&mut start).map(|bits| *bits));
-        let sizes = values.map(|bits| self.subject.approximate(bits).abs()).filter(|size| *size != 0.0);
-        let least = sizes.fold(f64::INFINITY, f64::min);
-        if least.is_finite() { least } else { 1.0 }
+    /// The multiple of the direction that moves no input by more than its own size.
+    fn reach(&self) -> f64 {
+        let moved = self.start.iter().zip(&self.direction).filter(|(_, part)| **part != 0.0);
+        moved.map(|(&input, part)| size(input) / part.abs()).fold(f64::MAX, f64::min)
     }
 
     /// A central difference quotient and its rounding error, if both probes take the path of the run.
     fn quotient(&self, step: f64) -> Option<(f64, f64)> {
         let (above, below) = (self.probe(step)?, self.probe(-step)?);
-        let rounding = self.unit() * 4.0 * (above.abs() + below.abs()) / step;
-        Some(((above - below) / (2.0 * step), rounding))
+        let results = self.unit() * 4.0 * (above.abs() + below.abs());
+        Some(((above - below) / (2.0 * step), (results + self.rounding_of_inputs()) / step))
+    }
+
+    /// What the loss changes because the moved inputs are rounded.
+    fn rounding_of_inputs(&self) -> f64 {
+        let moved = self.gradient().zip(self.start).zip(&self.direction).filter(|(_, part)| **part != 0.0);
+        let ulp = |input: f64| self.subject.program.ulp(self.subject.number(input));
+        moved.map(|((component, &input), _)| component.abs() * ulp(input)).sum()
     }
 
     /// The loss at the start moved by a multiple of the direction.

@@ -111,6 +111,13 @@ impl Subject {
         entries.filter(|(_, entry)| matches!(entry, TapeEntry::Real(_))).map(|(n, _)| Origin::Tape(n))
     }
 
+    /// The numbers at the start.
+    pub(super) fn numbers(&self, origins: &[Origin]) -> Vec<f64> {
+        let mut start = self.start.clone();
+        let bits = origins.iter().map(|origin| origin.of(&mut start).copied().unwrap_or_default());
+        bits.map(|bits| self.approximate(bits)).collect()
+    }
+
     /// Runs forward over dual numbers, the inputs moving in a direction.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
         let mut machine = self.machine(self.lifted::<2>(direction));
