@@ -9,11 +9,12 @@ use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::files::Disk;
 use reviver_assembler::{image, render};
 use reviver_isa::Module;
+use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation};
 use reviver_vm::Program;
 
 use crate::failure::{Exit, Failure, Outcome, counted};
-use crate::write;
+use crate::{output, write};
 
 /// The bytes of a file; `-` is standard input.
 pub fn bytes(path: &Path) -> Outcome<Vec<u8>> {
@@ -84,15 +85,15 @@ pub fn color() -> bool {
 
 /// A module as a program that can run.
 pub fn program(path: &Path, module: Module) -> Outcome<Arc<Program>> {
-    let lines = module.structure.lines.clone();
+    let structure = module.structure.clone();
     let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
-    Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &lines, &violations))
+    Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &structure, &violations))
 }
 
 /// Why an image (or a text, in other numbers than its own) is no program.
-pub fn refused(path: &Path, lines: &[u32], violations: &[Violation]) -> Failure {
+pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> Failure {
     const SHOWN: usize = 20;
-    let mut message: String = violations.iter().take(SHOWN).map(|v| described(path, lines, v)).collect();
+    let mut message: String = violations.iter().take(SHOWN).map(|v| described(path, structure, v)).collect();
     if violations.len() > SHOWN {
         message.push_str(&format!("… and {} more\n", violations.len() - SHOWN));
     }
@@ -100,12 +101,13 @@ pub fn refused(path: &Path, lines: &[u32], violations: &[Violation]) -> Failure 
 }
 
 /// A violation in the manner of the diagnostics, as far as an image tells its place.
-fn described(path: &Path, lines: &[u32], violation: &Violation) -> String {
-    let line = match violation.site {
-        Site::Instruction(at) | Site::Operand(at, _) => lines.get(at as usize),
+fn described(path: &Path, structure: &Structure, violation: &Violation) -> String {
+    let at = match violation.site {
+        Site::Instruction(at) | Site::Operand(at, _) => Some(at),
         Site::Global(_) | Site::Procedure(_) | Site::Module => None,
     };
-    let place = line.map_or_else(|| name(path), |line| format!("{}:{line}", name(path)));
+    let file = at.and_then(|at| structure.file(at));
+    let place = output::place(&name(path), file, at.and_then(|at| structure.line(at)));
     let help = violation.help.iter().map(|help| format!("  = help: {help}\n"));
     format!("error: {}\n --> {place}\n{}", violation.message, help.collect::<String>())
 }

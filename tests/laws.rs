@@ -4,7 +4,7 @@
 //! `REVIVER_CAMPAIGN=20000 cargo test --test laws` judges so many programs by each law.
 
 use reviver_lab::campaign::{judge, judge_corners, programs, subject};
-use reviver_lab::coverage::{Coverage, outcomes, places, rows};
+use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
 
@@ -41,6 +41,10 @@ laws! {
     shown_once: "what is shown is shown once"
     erasures: "every erasure is counted"
     erasures_are_final: "without a history, erasures are final"
+    pairing: "tangents and adjoints stay paired"
+    values_come_back: "gradient mode leaves values alone"
+    adjoints_come_back: "adjoints come back"
+    hessians: "Hessians are symmetric"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
     inverse_twice: "inverting twice is nothing"
@@ -56,7 +60,9 @@ fn the_corpus_covers_everything() {
     for seed in 0..CORPUS {
         arrived += u64::from(coverage.watch(subject(seed).machine(true), LONGEST).arrived());
     }
-    let missing = coverage.missing([rows(), outcomes(), places()].concat());
+    let missing = coverage.missing([rows(), outcomes(), places(), gradients()].concat());
     assert!(missing.is_empty(), "never exercised by {CORPUS} programs: {missing:#?}");
     assert!(arrived * 2 >= CORPUS, "only {arrived} of {CORPUS} programs arrive at their end");
+    let percent = coverage.percent_in_gradient_mode();
+    assert!(percent >= 10, "only {percent} % of the steps on reals are made in gradient mode");
 }

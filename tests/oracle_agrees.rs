@@ -3,7 +3,7 @@
 //! random programs.
 //!
 //! A small case says in its header how its runs end: `;! run a=1 -> arrives`, `;! back a=1 -> alias`,
-//! `;! run a=1 -> arrives back irreversible`.
+//! `;! run a=1 -> arrives back irreversible`; with the word `gradient`, gradient mode is on from the start.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,8 @@ struct Run {
     settings: Settings,
     values: Vec<(String, Vec<String>)>,
     tape: Vec<String>,
+    /// Gradient mode is on from the start.
+    gradient: bool,
 }
 
 impl Run {
@@ -41,6 +43,7 @@ impl Run {
             settings: Settings::default(),
             values: Vec::new(),
             tape: Vec::new(),
+            gradient: line.split("->").next().is_some_and(|given| given.split_whitespace().any(|w| w == "gradient")),
         };
         let given = line.split("->").next().unwrap_or("").split_whitespace().skip(1);
         for (name, value) in given.filter_map(|word| word.split_once('=')) {
@@ -71,9 +74,17 @@ impl Run {
         Some(format!("{}: `{}`: {reason}", self.path.display(), self.line))
     }
 
+    /// With gradient mode off, and with gradient mode on from the start; what comes of the one that the line
+    /// describes.
     fn compare(&self) -> Result<Agreement, String> {
+        let other = self.compare_in(!self.gradient);
+        let own = self.compare_in(self.gradient)?;
+        other.map(|_| own).map_err(|reason| format!("gradient mode on: {}: {reason}", !self.gradient))
+    }
+
+    fn compare_in(&self, gradient: bool) -> Result<Agreement, String> {
         let text = std::fs::read_to_string(&self.path).unwrap();
-        let inputs = Inputs { values: &self.values, tape: &self.tape };
+        let inputs = Inputs { values: &self.values, tape: &self.tape, gradient };
         let case = Case {
             name: &self.path.display().to_string(),
             text: &text,
@@ -194,8 +205,6 @@ const NOT_YET: &[Update] = &[
     Update::UncallVia,
     Update::Par,
     Update::Unpar,
-    Update::GradOn,
-    Update::GradOff,
 ];
 
 /// The small cases use every row, and end in each class of trap in both directions.

@@ -10,11 +10,11 @@ use reviver_isa::verify::{Site, Violation, verify};
 
 use crate::diagnostic::{Diagnostic, Severity, in_order};
 use crate::files::Files;
-use crate::include::load;
+use crate::include::{Loaded, load};
 use crate::lint::lint;
 use crate::lower::{Lowered, lower};
 use crate::places;
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 use crate::tree::Body;
 
 /// What became of a text.
@@ -49,13 +49,13 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
         return Assembly::refused(loaded.sources, loaded.diagnostics);
     }
     let body = loaded.splice(&HashSet::new());
-    let sources = loaded.sources;
+    let Loaded { sources, paths, .. } = loaded;
     let mut lowered = lower(&body);
     let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());
     }
-    record_lines(&mut lowered, &sources);
+    record_lines(&mut lowered, &sources, &paths);
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
     let Lowered { module, spans, globals, procedures, .. } = lowered;
     let mut assembly = Assembly { sources, module: None, diagnostics, spans };
@@ -72,22 +72,28 @@ fn no_program() -> Diagnostic {
         .help("declare cells with `.in` and `.out`, and write one instruction a line")
 }
 
-/// Gives each instruction its line, that of the use for macros, unless the text records others.
-fn record_lines(lowered: &mut Lowered, sources: &Sources) {
-    if !lowered.module.structure.lines.is_empty() {
+/// Gives each instruction its line, that of the use for macros, and the file that the line is of,
+/// unless the text records others. `paths` are those of the sources.
+fn record_lines(lowered: &mut Lowered, sources: &Sources, paths: &[String]) {
+    let structure = &mut lowered.module.structure;
+    if !structure.lines.is_empty() || !structure.files.is_empty() {
         return;
     }
     let mut uses = lowered.uses.iter().peekable();
-    let mut lines = Vec::with_capacity(lowered.spans.len());
+    let mut file = FileId::default();
+    structure.lines.reserve(lowered.spans.len());
     for (at, own) in (0..).zip(&lowered.spans) {
         while uses.next_if(|(range, _)| range.end <= at).is_some() {}
         let span = match uses.peek() {
             Some((range, place)) if range.start <= at => place,
             _ => own,
         };
-        lines.push(sources.line(span.file, span.start) as u32);
+        structure.lines.push(sources.line(span.file, span.start) as u32);
+        if span.file != file {
+            file = span.file;
+            structure.files.push((at, paths.get(file.0 as usize).cloned().unwrap_or_default()));
+        }
     }
-    lowered.module.structure.lines = lines;
 }
 
 /// Violations that are shown. They rarely come alone, and nobody reads thousands.

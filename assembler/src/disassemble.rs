@@ -306,18 +306,21 @@ impl Text<'_> {
         declaration.map_or_else(|| format!("?{base:?}"), |d| d.name.to_owned())
     }
 
-    /// Line numbers and blocks, for tools.
+    /// Line numbers, their files, and blocks, for tools.
     fn structure(&mut self) {
-        let structure = &self.module.structure;
-        if structure.lines.is_empty() && structure.blocks.is_empty() {
+        let Structure { lines, files, blocks, .. } = &self.module.structure;
+        if lines.is_empty() && files.is_empty() && blocks.is_empty() {
             return;
         }
         self.out.push('\n');
-        for numbers in structure.lines.chunks(NUMBERS_A_LINE) {
+        for numbers in lines.chunks(NUMBERS_A_LINE) {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
             self.line(format_args!(".lines {}", numbers.join(", ")));
         }
-        for Block { kind, start, end } in &structure.blocks {
+        for (start, path) in files {
+            self.line(format_args!(".file {start} \"{path}\""));
+        }
+        for Block { kind, start, end } in blocks {
             self.line(format_args!(".block {} {start} {end}", block_name(*kind)));
         }
     }

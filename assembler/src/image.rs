@@ -11,10 +11,11 @@
 //! ```
 //!
 //! Numbers are little-endian. Ids from 0x80 on may be left aside by those who don't know them; an
-//! unknown id below may not. An image is only read here: whether it is a program, the verifier says.
+//! unknown id below may not: so those who don't know the section of files read line numbers without
+//! them. An image is only read here: whether it is a program, the verifier says.
 
 use reviver_isa::instruction::Instruction;
-use reviver_isa::module::{Global, Limits, Module, Procedure, RealSystem, Structure, Word};
+use reviver_isa::module::{Block, Global, Limits, Module, Procedure, RealSystem, Structure, Word};
 use serde::de::DeserializeOwned;
 
 use crate::codec;
@@ -63,11 +64,18 @@ enum Section {
     Procedures,
     Limits,
     Structure,
+    Files,
 }
 
 impl Section {
-    const ALL: [Section; 5] =
-        [Section::Code, Section::Data, Section::Procedures, Section::Limits, Section::Structure];
+    const ALL: [Section; 6] = [
+        Section::Code,
+        Section::Data,
+        Section::Procedures,
+        Section::Limits,
+        Section::Structure,
+        Section::Files,
+    ];
 
     fn id(self) -> u32 {
         match self {
@@ -76,6 +84,7 @@ impl Section {
             Section::Procedures => 3,
             Section::Limits => 4,
             Section::Structure => 5,
+            Section::Files => OPTIONAL,
         }
     }
 
@@ -86,12 +95,16 @@ impl Section {
             Section::Procedures => "procedures",
             Section::Limits => "limits",
             Section::Structure => "structure",
+            Section::Files => "files",
         }
     }
 }
 
 /// What the section `limits` holds: facts about the program, not about an engine.
 type LimitsSection = (Word, RealSystem, Limits, Option<f64>);
+
+/// What the section `structure` holds: labels, lines and blocks.
+type StructureSection = (Vec<(u32, String)>, Vec<u32>, Vec<Block>);
 
 /// The bytes of a module.
 pub fn encode(module: &Module) -> Vec<u8> {
@@ -101,8 +114,12 @@ pub fn encode(module: &Module) -> Vec<u8> {
         (Section::Procedures, codec::encode(&module.procedures)),
         (Section::Limits, codec::encode(&(module.word, module.real, module.limits, module.tolerance))),
     ];
-    if module.structure != Structure::default() {
-        sections.push((Section::Structure, codec::encode(&module.structure)));
+    let Structure { labels, lines, files, blocks } = &module.structure;
+    if !(labels.is_empty() && lines.is_empty() && blocks.is_empty()) {
+        sections.push((Section::Structure, codec::encode(&(labels, lines, blocks))));
+    }
+    if !files.is_empty() {
+        sections.push((Section::Files, codec::encode(files)));
     }
     assemble_image(&sections)
 }
@@ -147,7 +164,10 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     let code: Vec<Instruction> = sections.required(Section::Code)?;
     let globals: Vec<Global> = sections.required(Section::Data)?;
     let procedures: Vec<Procedure> = sections.required(Section::Procedures)?;
-    let structure = sections.optional(Section::Structure)?.unwrap_or_default();
+    let (labels, lines, blocks): StructureSection =
+        sections.optional(Section::Structure)?.unwrap_or_default();
+    let files = sections.optional(Section::Files)?.unwrap_or_default();
+    let structure = Structure { labels, lines, files, blocks };
     Ok(Module { word, real, limits, tolerance, globals, procedures, code, structure })
 }
 

@@ -4,6 +4,9 @@
 //! directly or through others, is an error.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use reviver_isa::module::Structure;
 
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
@@ -19,6 +22,9 @@ const DEEPEST: usize = 64;
 pub(crate) struct Loaded {
     pub(crate) sources: Sources,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// By number of the file: the way to it from the program's folder, as the includes spell it.
+    /// The same wherever the assembler runs. Empty for the program itself.
+    pub(crate) paths: Vec<String>,
     /// By number of the file, with its includes as they are written.
     trees: Vec<Body>,
     /// What each include means, by the place of its path.
@@ -29,7 +35,7 @@ pub(crate) struct Loaded {
 
 /// Loads a program and the files that it includes.
 pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
-    let mut loaded = Loaded::default();
+    let mut loaded = Loaded { paths: vec![String::new()], ..Loaded::default() };
     match loaded.sources.add_bytes(name, bytes) {
         Ok(file) => loaded.parse(file, None, files),
         Err(diagnostic) => loaded.broken(*diagnostic),
@@ -64,6 +70,12 @@ impl Loaded {
             self.diagnostics.push(Diagnostic::error(message, place, "included here"));
             return;
         }
+        let shown = self.path_of(path, place.file);
+        if !Structure::is_path(&shown) {
+            let message = "this path is too long, or has control characters";
+            self.diagnostics.push(Diagnostic::error(message, place, "included here"));
+            return;
+        }
         let from = self.sources.name(place.file);
         let (name, bytes) = match files.read(path, from) {
             Ok(read) => read,
@@ -78,12 +90,23 @@ impl Loaded {
             self.refuse_cycle(file, place);
             return;
         }
+        self.paths.push(shown);
         match self.sources.add_bytes(name, bytes) {
             Ok(file) => {
                 self.targets.insert(place, file);
                 self.parse(file, Some(place), files);
             }
             Err(diagnostic) => self.broken(diagnostic.with(place, "included here")),
+        }
+    }
+
+    /// The path of a file that another one includes, from the program's folder. `..` stays: behind a
+    /// link, it may lead elsewhere than back.
+    fn path_of(&self, path: &str, from: FileId) -> String {
+        let from = self.paths.get(from.0 as usize).map_or("", String::as_str);
+        match from.rsplit_once('/') {
+            Some((folder, _)) if !Path::new(path).is_absolute() => format!("{folder}/{path}"),
+            _ => path.to_owned(),
         }
     }
 

@@ -139,7 +139,8 @@ fn node_stays(node: &Node) -> bool {
 }
 
 fn is_record(node: &Node) -> bool {
-    matches!(&node.statement, Statement::Directive(Directive::Lines(_) | Directive::Block { .. }))
+    use Directive::{Block, File, Lines};
+    matches!(&node.statement, Statement::Directive(Lines(_) | File { .. } | Block { .. }))
 }
 
 /// Procedures that stand in for the adjoint of others. They run as they are, never backward.

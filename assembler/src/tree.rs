@@ -118,6 +118,12 @@ pub enum Directive {
     /// `.lines`: the source line of each instruction, as the disassembler records it. Several of
     /// these directives make one list.
     Lines(Vec<u32>),
+    /// `.file start "path"`, as the disassembler records it: the included file that the lines are
+    /// of from an instruction on.
+    File {
+        start: u32,
+        path: String,
+    },
     /// `.block kind start end`, as the disassembler records it.
     Block {
         kind: BlockKind,

@@ -280,8 +280,35 @@ pub struct Structure {
     pub labels: Vec<(u32, String)>,
     /// The source line of each instruction, counted from 1; empty or as long as the code.
     pub lines: Vec<u32>,
+    /// Which files the lines are of, where it isn't the program's own: (index in `Module::code`,
+    /// path), ascending. An entry counts up to the next one. A path is relative to the program's
+    /// folder; the empty one means the program's own file again.
+    pub files: Vec<(u32, String)>,
     /// In order of their starts, outer blocks first.
     pub blocks: Vec<Block>,
+}
+
+impl Structure {
+    /// Bytes that the path of an included file may have, as on Linux.
+    pub const LONGEST_PATH: usize = 4096;
+
+    /// The source line of an instruction, if it is recorded.
+    pub fn line(&self, at: u32) -> Option<u32> {
+        self.lines.get(at as usize).copied()
+    }
+
+    /// The included file that the line of an instruction is of; none for the program's own.
+    pub fn file(&self, at: u32) -> Option<&str> {
+        let until = self.files.partition_point(|(start, _)| *start <= at);
+        let (_, path) = self.files.get(until.checked_sub(1)?)?;
+        Some(path.as_str()).filter(|path| !path.is_empty())
+    }
+
+    /// Whether a path can be recorded: short enough, and free of what a text can't quote or a
+    /// terminal would obey.
+    pub fn is_path(path: &str) -> bool {
+        path.len() <= Structure::LONGEST_PATH && !path.chars().any(|c| c == '"' || c.is_control())
+    }
 }
 
 /// A whole program, not yet verified.

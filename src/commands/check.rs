@@ -12,7 +12,7 @@ pub fn run(options: &Check) -> Outcome {
     // What can't be run yet is no mistake; of a text the assembler has said it already.
     let (not_yet, broken): (Vec<_>, Vec<_>) = verify(&module).into_iter().partition(|v| v.not_yet);
     if !broken.is_empty() {
-        return Err(load::refused(&options.file, &module.structure.lines, &broken));
+        return Err(load::refused(&options.file, &module.structure, &broken));
     }
     write::print(&summary(&module, !not_yet.is_empty()))
 }

@@ -83,12 +83,15 @@ fn state_bytes(state: &State) -> usize {
 
 /// `file:line` as people look it up: in the included file, if the line is of one. `file` is the
 /// program's, from whose folder the path of the included one leads on.
-fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
+pub fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
     let place = match included {
         Some(path) => Path::new(file).with_file_name(path).display().to_string(),
         None => file.to_owned(),
     };
-    line.map_or(place.clone(), |line| format!("{place}:{line}"))
+    match line {
+        Some(line) => format!("{place}:{line}"),
+        None => place,
+    }
 }
 
 /// The name and the value of what a `show` shows.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Folder, reviver, with_input};
+use crate::support::{Folder, command, reviver, with_input};
 
 fn keys(object: &serde_json::Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
@@ -57,6 +57,41 @@ fn json_tells_how_a_run_ended() {
     assert_eq!(object["restored"], json!(false));
     assert_eq!(object["erased_bits"], json!(256));
     assert_eq!(object["trap"]["instruction"], json!("erase t"));
+}
+
+/// A program whose procedure is in a folder besides it, and the line of the trap in that file.
+fn with_library(folder: &Folder) -> (String, String) {
+    std::fs::create_dir(folder.path("lib")).unwrap();
+    let library = ".proc small(inout x)\n    add x, 1\n    assert x < 4\n.end\n";
+    let place = format!("--> {}:3, in `small`", folder.file("lib/small.rasm", library));
+    let program =
+        ".include \"lib/small.rasm\"\n.inout x default 3\n\n\n\n    call small(x)\n    assert x != 2\n";
+    (folder.file("program.rasm", program), place)
+}
+
+#[test]
+fn a_trap_in_an_included_file_is_shown_there() {
+    let folder = Folder::new();
+    let (program, place) = with_library(&folder);
+    reviver(&format!("run {program}")).expect(4).says(&place);
+    reviver(&format!("run {program} --set x=1")).expect(4).says(&format!("--> {program}:7, in `main`"));
+    let trap = &reviver(&format!("run {program} --json")).expect(4).json()["trap"];
+    assert_eq!((&trap["file"], &trap["line"]), (&json!("lib/small.rasm"), &json!(3)));
+    let trap = &reviver(&format!("run {program} --set x=1 --json")).expect(4).json()["trap"];
+    assert_eq!((trap.get("file"), &trap["line"]), (None, &json!(7)));
+}
+
+#[test]
+fn an_image_knows_its_files_wherever_it_was_made() {
+    let folder = Folder::new();
+    let (program, place) = with_library(&folder);
+    let image = folder.path("program.rbc").display().to_string();
+    reviver(&format!("asm {program} -o {image}")).expect(0);
+    reviver(&format!("run {image}")).expect(4).says(&place);
+    let mut inside = command();
+    inside.current_dir(folder.path("lib")).args(["asm", "../program.rasm", "-o", "../inside.rbc"]);
+    assert!(inside.status().unwrap().success());
+    assert_eq!(folder.read("inside.rbc"), folder.read("program.rbc"));
 }
 
 #[test]

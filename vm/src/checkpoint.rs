@@ -5,6 +5,7 @@
 //! reached by itself as far as memory safety goes: every offset is checked against the program.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Passing;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -152,6 +153,14 @@ fn check_references(program: &Program, state: &State) -> Result<(), &'static str
             let last = u64::from(reference.base)
                 + u64::from(reference.length.saturating_sub(1)) * u64::from(reference.stride);
             let outside = reference.length != 0 && last >= u64::from(cells);
+            // What a procedure may change is never the mode bit.
+            let switches = parameter.class == Class::Int
+                && parameter.passing == Passing::InOut
+                && reference.length != 0
+                && reference.base as usize <= MODE;
+            if switches {
+                return Err("a reference leads to the gradient mode bit");
+            }
             if outside || reference.stride == 0 || !parameter.slice && reference.length != 1 {
                 return Err("a reference leads outside of the cells");
             }

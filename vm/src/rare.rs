@@ -59,12 +59,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     /// The ordering of any branch half's sources.
     #[inline(never)]
     pub fn order(&self, op: &Op, cells: Cells<R::Bits>) -> Result<u8, Cause> {
-        let addresses = self.scope.sources(op, cells.ints)?;
-        if addresses.iter().all(|address| address & ADJOINT == 0) {
-            return Ok(op.order(addresses, cells.ints, cells.reals, self.numbers.reals));
+        // The third is no operand: where a branch lands.
+        let [a, b, _] = self.scope.sources(op, cells.ints)?;
+        if (a | b) & ADJOINT == 0 {
+            return Ok(op.order([a, b, b], cells.ints, cells.reals, self.numbers.reals));
         }
-        let copies = addresses.map(|address| read(&cells, address));
-        Ok(op.order([0, 1, 2], cells.ints, &copies, self.numbers.reals))
+        let copies = [a, b].map(|address| read(&cells, address));
+        Ok(op.order([0, 1, 1], cells.ints, &copies, self.numbers.reals))
     }
 
     /// Executes an instruction whose cells are only known now.
@@ -196,6 +197,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
             Kind::NegInt => self.cells.ints[a] = numbers.words.wrap(self.cells.ints[a].wrapping_neg()),
             Kind::NegReal => self.negate(a)?,
             Kind::NotInt => self.cells.ints[a] = !self.cells.ints[a],
+            // Between cells the loop swaps by itself; an adjoint that takes part brings the swap here.
+            Kind::SwapReal => self.cells.reals.swap(a, b),
             Kind::Rotate => self.rotate(Sense::Gains, [a, b, c])?,
             Kind::RotateBack => self.rotate(Sense::Loses, [a, b, c])?,
             Kind::AssertInt | Kind::AssertReal => {
@@ -222,7 +225,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
             Kind::Restore | Kind::RestoreReal | Kind::RestoreFromReals | Kind::RestoreFromRealInt => {
                 self.restore(op, [a, b, c])?
             }
-            // Branches and swaps are the loop's own, the rest is structural.
+            // Branches are the loop's own, as swaps of integers; the rest is structural.
             _ => {}
         }
         Ok(())

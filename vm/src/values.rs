@@ -194,7 +194,9 @@ impl Program {
         }
         let cells = state.adjoints.iter().flat_map(|adjoints| &adjoints.cells).enumerate();
         for (cell, &bits) in cells {
-            if !self.is_close(Value::Real(bits), Value::Real(0)) {
+            // A rule that is called with a constant may give it an adjoint; nobody can ask for that.
+            let is_constant = self.pool.contains(&cell);
+            if !is_constant && !self.is_close(Value::Real(bits), Value::Real(0)) {
                 garbage.push(Garbage {
                     name: cell_name(self, state, Class::Real, cell as u32 | ADJOINT),
                     found: self.text(Value::Real(bits)),

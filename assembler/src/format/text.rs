@@ -224,6 +224,9 @@ impl<'s> Text<'s> {
                 let _ = write!(self.out, ".include \"{path}\"");
             }
             Directive::Lines(lines) => self.line_numbers(lines),
+            Directive::File { start, path } => {
+                let _ = write!(self.out, ".file {start} \"{path}\"");
+            }
             Directive::Block { kind, start, end } => {
                 let _ = write!(self.out, ".block {} {start} {end}", block_name(*kind));
             }

@@ -59,6 +59,7 @@ pub(super) struct Declared<'t> {
     macros: Vec<&'t tree::Macro>,
     macro_numbers: HashMap<CompactString, usize>,
     lines: Option<Vec<u32>>,
+    files: Vec<(u32, String)>,
     blocks: Option<Vec<Block>>,
 }
 
@@ -115,6 +116,7 @@ impl<'t> Declared<'t> {
             macros: Vec::new(),
             macro_numbers: HashMap::new(),
             lines: None,
+            files: Vec::new(),
             blocks: None,
         }
     }
@@ -140,6 +142,7 @@ impl<'t> Declared<'t> {
             Directive::Lines(lines) => {
                 self.lines.get_or_insert_default().extend(lines);
             }
+            Directive::File { start, path } => self.files.push((*start, path.clone())),
             Directive::Block { kind, start, end } => {
                 let block = Block { kind: *kind, start: *start, end: *end };
                 self.blocks.get_or_insert_default().push(block);
@@ -349,6 +352,7 @@ impl<'t> Declared<'t> {
         if let Some(lines) = self.lines.take() {
             structure.lines = lines;
         }
+        structure.files = std::mem::take(&mut self.files);
         if let Some(blocks) = self.blocks.take() {
             structure.blocks = blocks;
         }

@@ -251,6 +251,7 @@ impl<'t> Lowering<'t> {
         let mut structure = Structure {
             labels: labels.iter().flat_map(Labels::names).collect(),
             lines: Vec::new(),
+            files: Vec::new(),
             blocks: std::mem::take(&mut self.code.blocks),
         };
         self.declared.recorded_structure(&mut structure);

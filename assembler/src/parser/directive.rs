@@ -30,6 +30,7 @@ impl Parser<'_> {
             ".include" => self.include()?,
             ".ancilla" => self.ancillas()?,
             ".lines" => self.line_numbers()?,
+            ".file" => self.file_start()?,
             ".block" => self.block_extent()?,
             _ => self.globals(text, place)?,
         };
@@ -203,18 +204,22 @@ impl Parser<'_> {
     }
 
     fn include(&mut self) -> Parse<Directive> {
-        let token = self.current;
-        if !self.at(Kind::Text) {
-            let problem = self.unexpected("a path in quotes");
-            return self.fail(problem.help("write `.include \"path\"`"));
-        }
-        self.bump();
-        let path = self.text(token).trim_matches('"').to_owned();
-        let path_span = self.span(token);
+        let (path, path_span) = self.path(".include \"path\"")?;
         if path.is_empty() {
             return self.fail(Diagnostic::error("this path is empty", path_span, "names no file"));
         }
         Ok(Directive::Include { path, path_span })
+    }
+
+    /// A path in quotes. `example` shows the whole directive.
+    fn path(&mut self, example: &str) -> Parse<(String, Span)> {
+        let token = self.current;
+        if !self.at(Kind::Text) {
+            let problem = self.unexpected("a path in quotes");
+            return self.fail(problem.help(format!("write `{example}`")));
+        }
+        self.bump();
+        Ok((self.text(token).trim_matches('"').to_owned(), self.span(token)))
     }
 
     fn line_numbers(&mut self) -> Parse<Directive> {
@@ -224,6 +229,12 @@ impl Parser<'_> {
             self.eat(Kind::Comma);
         }
         Ok(Directive::Lines(lines))
+    }
+
+    fn file_start(&mut self) -> Parse<Directive> {
+        let start = self.count("the index of its first instruction")?;
+        let (path, _) = self.path(".file 7 \"path\"")?;
+        Ok(Directive::File { start, path })
     }
 
     fn block_extent(&mut self) -> Parse<Directive> {

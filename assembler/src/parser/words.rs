@@ -30,6 +30,7 @@ pub(crate) const DIRECTIVES: &[&str] = &[
     ".endm",
     ".ancilla",
     ".lines",
+    ".file",
     ".block",
 ];
 

@@ -250,6 +250,30 @@ fn includes_nest_to_a_depth() {
 }
 
 #[test]
+fn a_path_that_can_not_be_recorded_is_refused() {
+    for path in ["a\tb", &"a".repeat(5000)] {
+        let files = Memory::new().with(path, "");
+        let said = refusal_of(&format!(".in x\n.include \"{path}\"\n"), &files);
+        assert!(said.starts_with("this path is too long, or has control characters"), "{said}");
+    }
+}
+
+#[test]
+fn recorded_files_must_fit_the_code() {
+    for (records, reason) in [
+        (".file 1 \"a\"", "files are recorded, but no line numbers"),
+        (".lines 1, 2, 1\n.file 1 \"a\"\n.file 1 \"b\"", "the files are out of order"),
+        (".lines 1, 2, 1\n.file 3 \"a\"", "a file begins outside of the code"),
+        (".lines 1, 2, 1\n.file 1 \"a\tb\"", "`a\\tb` can't be the path of a file"),
+        (".lines 1, 2, 1\n.file 1 a", "expected a path in quotes"),
+    ] {
+        let said = refusal(&format!(".inout x\n\tadd x, 1\n{records}\n"));
+        assert!(said.starts_with(reason), "{said}");
+    }
+    assert!(assembly(".inout x\n\tadd x, 1\n.lines 1, 2, 1\n.file 1 \"a\"\n").module.is_some());
+}
+
+#[test]
 fn what_can_not_run_yet_is_a_warning() {
     let assembly = assembly(".inout x: real\n\tgrad.on\n\tadd x', 1\n\tgrad.off\n");
     assert!(assembly.module.is_some());

@@ -104,7 +104,7 @@ fn each_wrong_table_has_its_reason() {
     // The first entry: id at 20, offset at 24, length at 32; the second begins at 40.
     assert_eq!(reason(|i| i[20] = 2), "the section 0x02 is listed twice");
     assert_eq!(reason(|i| i[20] = 0x7f), "the section 0x7f is unknown to this build");
-    assert_eq!(reason(|i| i[20] = 0x80), "the section `code` is missing");
+    assert_eq!(reason(|i| i[20] = 0xff), "the section `code` is missing");
     assert_eq!(reason(|i| i[24] -= 1), "the section 0x01 overlaps what is before it");
     assert_eq!(reason(|i| i[24] += 1), "the section 0x01 leaves a gap before it");
     assert_eq!(reason(|i| i[32] += 1), "the section 0x02 overlaps what is before it");
@@ -140,8 +140,18 @@ fn with_sections(change: impl FnOnce(&mut Vec<(u32, Vec<u8>)>)) -> Vec<u8> {
 #[test]
 fn an_unknown_optional_section_is_left_aside() {
     assert_eq!(with_sections(|_| {}), small());
-    let image = with_sections(|sections| sections.insert(2, (0x80, b"new".to_vec())));
+    let image = with_sections(|sections| sections.insert(2, (0xff, b"new".to_vec())));
     assert_eq!(decode(&image), Ok(module(SMALL)));
+}
+
+#[test]
+fn the_bytes_of_the_section_of_files_are_frozen() {
+    // One file, from the second instruction on; 0x80 can be left aside by those who don't know it.
+    let image = with_sections(|sections| sections.push((0x80, b"\x01\x01\x01a".to_vec())));
+    let mut expected = module(SMALL);
+    expected.structure.files = vec![(1, "a".into())];
+    assert_eq!(encode(&expected), image);
+    assert_eq!(decode(&image), Ok(expected));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What each construct becomes, as the disassembler writes it.
 
 use reviver_assembler::disassemble::disassemble;
+use reviver_assembler::files::Memory;
 use reviver_isa::module::{BlockKind, Module};
 
-use crate::support::module;
+use crate::support::{module, module_of};
 
 /// The flat text without declarations, structure and comments.
 fn flat(text: &str) -> String {
@@ -417,6 +418,25 @@ fn structure_records_lines_and_blocks() {
     assert_eq!(structure.lines, [1, 6, 7, 7, 10, 6, 9, 10, 1]);
     let blocks: Vec<_> = structure.blocks.iter().map(|b| (b.kind, b.start, b.end)).collect();
     assert_eq!(blocks, [(BlockKind::If, 1, 8), (BlockKind::Macro, 2, 4), (BlockKind::Else, 5, 7)]);
+}
+
+#[test]
+fn structure_records_the_files_of_lines() {
+    let files = Memory::new()
+        .with(
+            "lib/a.rasm",
+            ".include \"b.rasm\"\n.macro up(x)\n add x, 1\n.endm\n.proc a(inout x)\n call b(x)\n.end\n",
+        )
+        .with("lib/b.rasm", ".proc b(inout x)\n neg x\n.end\n")
+        .with("c.rasm", " neg s\n");
+    let text = ".include \"lib/a.rasm\"\n.include \"./c.rasm\"\n.inout s\n call a(s)\n up s\n";
+    let structure = module_of(text, &files).structure;
+    assert_eq!(structure.lines, [1, 1, 4, 5, 1, 1, 2, 3, 5, 6, 7]);
+    let starts = [(1, "./c.rasm"), (2, ""), (5, "lib/b.rasm"), (8, "lib/a.rasm")];
+    assert_eq!(structure.files, starts.map(|(at, path)| (at, path.to_owned())));
+    let of_each = (0..11).map(|at| structure.file(at).unwrap_or("")).collect::<Vec<_>>();
+    let (b, a) = (["lib/b.rasm"; 3], ["lib/a.rasm"; 3]);
+    assert_eq!(of_each, [&["", "./c.rasm", "", "", ""][..], &b, &a].concat());
 }
 
 #[test]

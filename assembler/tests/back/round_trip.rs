@@ -1,10 +1,13 @@
 //! `asm ∘ disasm = id`: the same module, the same bytes, structure included.
 
 use reviver_assembler::disassemble::disassemble;
+use reviver_assembler::files::Memory;
+use reviver_assembler::format::format;
 use reviver_assembler::image;
+use reviver_assembler::source::Sources;
 use reviver_isa::module::Structure;
 
-use crate::support::{Random, SAMPLES, assembly, module};
+use crate::support::{Random, SAMPLES, assembly, module, module_of};
 
 #[test]
 fn every_sample_survives_disassembly() {
@@ -24,6 +27,22 @@ fn every_sample_survives_its_image() {
         let first = module(text);
         assert_eq!(image::decode(&image::encode(&first)).as_ref(), Ok(&first), "{name}");
     }
+}
+
+#[test]
+fn the_files_of_lines_survive() {
+    let files = Memory::new().with("lib/ä b.rasm", ".proc p(inout x)\n\tadd x, 1\n.end\n");
+    let text = ".include \"../lib/ä b.rasm\"\n.inout s\n\tcall p(s)\n.proc q(inout x)\n\tneg x\n.end\n";
+    let first = module_of(text, &files);
+    assert!(first.structure.files.iter().any(|(_, path)| path == "../lib/ä b.rasm"));
+    assert!(first.structure.files.iter().any(|(_, path)| path.is_empty()), "back in the program's own");
+    let flat = disassemble(&first);
+    assert_eq!(module(&flat), first, "{flat}");
+    assert_eq!(image::decode(&image::encode(&first)), Ok(first));
+    let mut sources = Sources::new();
+    let file = sources.add("flat.rasm", flat);
+    let formatted = format(&sources, file).expect("it has no errors");
+    assert!(formatted.contains("\n.file 3 \"../lib/ä b.rasm\"\n"), "{formatted}");
 }
 
 #[test]

@@ -16,7 +16,11 @@ pub fn assembly_of(text: &str, files: &Memory) -> Assembly {
 
 /// The module of a correct text.
 pub fn module(text: &str) -> Module {
-    let assembly = assembly(text);
+    module_of(text, &Memory::new())
+}
+
+pub fn module_of(text: &str, files: &Memory) -> Module {
+    let assembly = assembly_of(text, files);
     let errors: Vec<String> = errors(&assembly).iter().map(|d| shown(&assembly, d)).collect();
     assembly.module.unwrap_or_else(|| panic!("the text is refused:\n{}\n{text}", errors.join("\n")))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Checker, Site};
+use crate::module::Structure;
 use crate::names::is_name;
 
 impl Checker<'_> {
@@ -19,7 +20,25 @@ impl Checker<'_> {
         if !structure.labels.is_sorted_by_key(|(at, _)| *at) {
             self.report(Site::Module, "the labels are out of order");
         }
+        self.files();
         self.labels();
+    }
+
+    fn files(&mut self) {
+        let module = self.module;
+        let Structure { files, lines, .. } = &module.structure;
+        if !files.is_empty() && lines.is_empty() {
+            self.report(Site::Module, "files are recorded, but no line numbers");
+        }
+        if !files.is_sorted_by(|(before, _), (after, _)| before < after) {
+            self.report(Site::Module, "the files are out of order");
+        }
+        if files.iter().any(|(start, _)| *start as usize >= module.code.len()) {
+            self.report(Site::Module, "a file begins outside of the code");
+        }
+        for (_, path) in files.iter().filter(|(_, path)| !Structure::is_path(path)) {
+            self.report(Site::Module, format!("`{}` can't be the path of a file", path.escape_debug()));
+        }
     }
 
     fn labels(&mut self) {

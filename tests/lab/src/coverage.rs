@@ -7,6 +7,7 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range};
 use reviver_isa::module::{Extent, Module, Procedure};
 use reviver_isa::update::{Over, Shape, Update};
+use reviver_vm::state::Part;
 use reviver_vm::{Machine, Travel};
 
 use crate::run::{End, travel};
@@ -15,6 +16,9 @@ use crate::run::{End, travel};
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     seen: BTreeSet<String>,
+    /// Steps over instructions on reals, and those of them in gradient mode.
+    real_steps: u64,
+    carrying_steps: u64,
 }
 
 impl Coverage {
@@ -27,6 +31,11 @@ impl Coverage {
         wanted.into_iter().filter(|what| !self.has(what)).collect()
     }
 
+    /// How many percent of the steps over instructions on reals were made in gradient mode.
+    pub fn percent_in_gradient_mode(&self) -> u64 {
+        self.carrying_steps * 100 / self.real_steps.max(1)
+    }
+
     fn see(&mut self, what: impl Into<String>) {
         self.seen.insert(what.into());
     }
@@ -36,11 +45,17 @@ impl Coverage {
         for _ in 0..longest {
             let before = (machine.state().position, machine.state().inverted);
             let depth = machine.state().calls.len();
+            let carried = machine.state().mode().then(|| machine.state().adjoints.clone());
+            let drops = machine.state().counters.drops;
             let end = travel(&mut machine, Travel::Forward, 1);
             if end != End::Budget {
                 return end;
             }
             self.step(&machine, before, depth);
+            if let Some(adjoints) = carried {
+                let changed = machine.state().adjoints != adjoints;
+                self.carried(&machine, before, changed, machine.state().counters.drops > drops);
+            }
         }
         End::Budget
     }
@@ -54,6 +69,15 @@ impl Coverage {
         let instruction = &module.code[at as usize];
         let update = if inverted { instruction.update.inverse() } else { instruction.update };
         self.depth(machine);
+        self.real_steps += u64::from(is_on_reals(machine, (position, inverted)));
+        if machine.state().calls.last().is_some_and(|call| call.part == Part::Rule) {
+            let way = if machine.state().inverted { "backward" } else { "forward" };
+            self.see(format!("rule run {way}"));
+        }
+        if update.shape() == Shape::Switch {
+            let way = if inverted { "backward" } else { "forward" };
+            self.see(format!("{} run {way}", instruction.update.name()));
+        }
         if update.shape() == Shape::Branch {
             let straight = if inverted { at } else { at + 1 };
             let jumped = machine.state().position != straight;
@@ -63,6 +87,19 @@ impl Coverage {
         self.instruction(module, procedure, instruction, update);
         if machine.state().calls.len() < depth {
             self.see(if inverted { "exit through the entry" } else { "exit" });
+        }
+    }
+
+    /// What a step in gradient mode did to adjoints.
+    fn carried(&mut self, machine: &Machine, before: (u32, bool), changed: bool, dropped: bool) {
+        let (instruction, update) = acted(machine, before);
+        self.carrying_steps += u64::from(is_on_reals(machine, before));
+        let plain = !instruction.operands.iter().any(names_adjoint);
+        if changed && plain && update.shape() != Shape::Boundary {
+            self.see(format!("{} carries", update.name()));
+        }
+        if dropped {
+            self.see("drop");
         }
     }
 
@@ -140,9 +177,14 @@ impl Coverage {
 
     fn operand(&mut self, module: &Module, procedure: &Procedure, operand: &Operand) {
         let Operand::Place(place) = operand else {
-            self.see("immediate");
+            self.see(if *operand == Operand::Mode { "mode" } else { "immediate" });
             return;
         };
+        if place.adjoint {
+            let subscript = subscript(module, procedure, place);
+            self.see(format!("adjoint of {subscript}"));
+            return;
+        }
         let base = match place.base {
             Base::Global(_) => "global",
             Base::Frame(_) => "frame",
@@ -166,6 +208,27 @@ impl Coverage {
             }),
         }
     }
+}
+
+/// The instruction of a step that began here, and the update as it acted.
+fn acted(machine: &Machine, (position, inverted): (u32, bool)) -> (&Instruction, Update) {
+    let at = if inverted { position - 1 } else { position };
+    let instruction = &machine.program().module().code[at as usize];
+    (instruction, if inverted { instruction.update.inverse() } else { instruction.update })
+}
+
+fn names_adjoint(operand: &Operand) -> bool {
+    matches!(operand, Operand::Place(place) if place.adjoint)
+}
+
+/// Whether the instruction of a step that began here changes real cells.
+fn is_on_reals(machine: &Machine, (position, inverted): (u32, bool)) -> bool {
+    let (instruction, update) = acted(machine, (position, inverted));
+    let at = if inverted { position - 1 } else { position };
+    let module = machine.program().module();
+    let procedure = &module.procedures[machine.program().procedure_of(at)];
+    let target = instruction.operands.first().map(|operand| class(module, procedure, operand));
+    update.shape().targets() > 0 && target == Some(Class::Real)
 }
 
 /// How a cell is reached.
@@ -249,6 +312,31 @@ pub fn outcomes() -> Vec<String> {
         }
     }
     all
+}
+
+/// What gradient mode does: each kind of transport, drops, both ways through a rule, operands.
+pub fn gradients() -> Vec<String> {
+    let carrying = ["add", "sub", "neg", "swap", "rot", "irot", "vacate"];
+    let moving = ["push", "pop", "read", "unread", "write", "unwrite"];
+    let carries = carrying.iter().chain(&moving).map(|update| format!("{update} carries"));
+    let rest = [
+        "drop",
+        "mode",
+        "rule run forward",
+        "rule run backward",
+        "grad.on run forward",
+        "grad.on run backward",
+        "grad.off run forward",
+        "grad.off run backward",
+        "adjoint of scalar",
+        "adjoint of vector, constant index",
+        "adjoint of vector, computed index",
+        "adjoint of matrix, constant index",
+        "adjoint of matrix, computed index",
+        "adjoint of slice, constant index",
+        "adjoint of slice, computed index",
+    ];
+    carries.chain(rest.map(str::to_owned)).collect()
 }
 
 /// Depths, places and ways to pass them.

@@ -2,8 +2,10 @@
 //! to nothing, or to a sentence that says how it was broken. Knows no generator.
 
 mod counting;
+mod gradient;
 mod motion;
 mod oracle;
+mod second_order;
 mod text;
 
 use crate::subject::Subject;
@@ -27,6 +29,10 @@ pub const ALL: &[Law] = &[
     Law { name: "what is shown is shown once", check: counting::shown_once },
     Law { name: "every erasure is counted", check: counting::erasures },
     Law { name: "without a history, erasures are final", check: counting::erasures_are_final },
+    Law { name: "tangents and adjoints stay paired", check: gradient::pairing },
+    Law { name: "gradient mode leaves values alone", check: gradient::values_come_back },
+    Law { name: "adjoints come back", check: gradient::adjoints_come_back },
+    Law { name: "Hessians are symmetric", check: second_order::hessians },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
     Law { name: "inverting twice is nothing", check: text::inverse_twice },

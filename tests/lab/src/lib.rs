@@ -11,6 +11,7 @@ pub mod damage;
 pub mod fuzz;
 pub mod generate;
 pub mod laws;
+pub mod pairing;
 pub mod rng;
 pub mod run;
 pub mod shrink;

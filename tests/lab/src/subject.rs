@@ -66,6 +66,11 @@ impl Subject {
         module.real.is_exact() && module.code.iter().all(|i| i.update.is_reversible())
     }
 
+    /// Whether any procedure has a rule in place of its adjoint.
+    pub fn has_rules(&self) -> bool {
+        self.program.module().procedures.iter().any(|procedure| procedure.rule.is_some())
+    }
+
     /// Whether no instruction throws information away.
     pub fn is_reversible(&self) -> bool {
         self.program.module().code.iter().all(|i| i.update.is_reversible())

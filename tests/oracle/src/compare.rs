@@ -8,12 +8,12 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::{Files, Memory};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Module;
-use reviver_vm::state::TapeEntry;
+use reviver_vm::state::{Adjoints, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Machine, Program, State, Stop, Travel};
 
 use crate::outcome::{Bits, Outcome, Snapshot, Trap};
-use crate::run::{Inputs, Oracle};
+use crate::run::{Inputs, Oracle, seed};
 use crate::walk::Direction;
 use crate::{Settings, tree};
 
@@ -60,12 +60,14 @@ pub struct Agreement {
 }
 
 /// Compares the runs of a text without includes. `inputs` are globals with the texts of their
-/// values; `tape` is the input tape in the order of reading.
+/// values; `tape` is the input tape in the order of reading. Once in gradient mode, once not.
 ///
 /// # Errors
 /// What the machines disagree about, or why the text can't be run.
 pub fn compare(text: &str, inputs: &[(String, Vec<String>)], tape: &[String]) -> Result<Agreement, String> {
-    Case::of(text).with(Inputs { values: inputs, tape }).compare()
+    let case = |gradient| Case::of(text).with(Inputs { values: inputs, tape, gradient });
+    case(true).compare().map_err(|difference| format!("in gradient mode, {difference}"))?;
+    case(false).compare()
 }
 
 impl<'a> Case<'a> {
@@ -111,8 +113,9 @@ impl<'a> Case<'a> {
         let there = self.leg(&mut machine, travel, &trip.there, names[0])?;
         let Some(wanted) = trip.back else { return Ok(Round { there, back: None }) };
         let back = self.leg(&mut machine, travel.reversed(), &wanted, names[1])?;
-        if back == Ending::Finished && is_exact(program.module()) {
-            same(&start, &snapshot(&program, machine.state()))
+        let state = machine.state();
+        if back == Ending::Finished && is_exact(program.module()) && state.counters.drops == 0 {
+            same(&start, &snapshot(&program, state))
                 .map_err(|difference| format!("not restored (its start is \"the oracle\"): {difference}"))?;
         }
         Ok(Round { there, back: Some(back) })
@@ -148,6 +151,9 @@ impl<'a> Case<'a> {
                 state.input = tape;
             }
             Travel::Backward => state.output = tape,
+        }
+        if self.inputs.gradient {
+            seed_adjoints(program, state);
         }
         Ok(())
     }
@@ -194,6 +200,33 @@ fn short(outcome: &Outcome) -> String {
         Outcome::Trapped(trap, _) => format!("traps ({trap:?})"),
         Outcome::TooLong => "does not end".into(),
         Outcome::Unsupported(what) => format!("refuses {what}"),
+    }
+}
+
+/// Switches gradient mode on, with the adjoints that the oracle gives too.
+fn seed_adjoints(program: &Program, state: &mut State) {
+    state.set_mode(true);
+    let bits = |name: &str, n| match program.parse(Class::Real, &format!("{:?}", seed(name, n))) {
+        Ok(Value::Real(bits)) => bits,
+        _ => 0,
+    };
+    let tape = |entries: &[TapeEntry], number: fn(usize, usize) -> usize| -> Vec<u64> {
+        let entries = entries.iter().enumerate().map(|(n, entry)| match entry {
+            TapeEntry::Int(_) => 0,
+            TapeEntry::Real(_) => bits("", number(n, entries.len())),
+        });
+        entries.collect()
+    };
+    // The last entry of the input tape is read first.
+    let input = tape(&state.input, |n, count| count - 1 - n);
+    let output = tape(&state.output, |n, _| n);
+    let adjoints = state.adjoints_mut();
+    (adjoints.input, adjoints.output) = (input, output);
+    let globals = program.module().globals.iter().enumerate();
+    for (global, declared) in globals.filter(|(_, declared)| declared.class == Class::Real) {
+        for (n, cell) in program.cells(global).enumerate() {
+            adjoints.cells[cell] = bits(&declared.name, n);
+        }
     }
 }
 
@@ -251,7 +284,24 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
         });
         bits.collect()
     };
+    // Adjoints that nothing has needed are 0.
+    let adjoint = |list: fn(&Adjoints) -> &Vec<u64>, n: usize| {
+        let found = state.adjoints.as_ref().and_then(|adjoints| list(adjoints).get(n).copied());
+        Bits::Real(found.unwrap_or(0))
+    };
+    let reals = program.module().globals.iter().enumerate().filter(|(_, g)| g.class == Class::Real);
+    let adjoints = reals.map(|(n, global)| {
+        (global.name.clone(), program.cells(n).map(|cell| adjoint(|a| &a.cells, cell)).collect())
+    });
+    let entries = |list, count: usize| (0..count).map(|n| adjoint(list, n)).collect();
     Snapshot {
+        adjoints: adjoints.collect::<BTreeMap<_, _>>(),
+        entry_adjoints: [
+            entries(|a| &a.stack, state.real_stack.len()),
+            entries(|a| &a.input, state.input.len()),
+            entries(|a| &a.output, state.output.len()),
+        ],
+        mode: state.mode(),
         globals: globals.collect::<BTreeMap<_, _>>(),
         int_stack: state.int_stack.iter().copied().map(Bits::Int).collect(),
         real_stack: state.real_stack.iter().copied().map(Bits::Real).collect(),
@@ -265,7 +315,10 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
 fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
     let found = machine.program().garbage(machine.state(), arrived);
     // An element is named with its index, a second frame variable of one name with a number.
-    let name = |name: &str| name.split(['[', '$']).next().unwrap_or(name).to_owned();
+    let name = |name: &str| {
+        let bare = name.split(['[', '$', '\'']).next().unwrap_or(name);
+        if name.contains('\'') { format!("{bare}'") } else { bare.to_owned() }
+    };
     let names: BTreeSet<String> = found.iter().map(|garbage| name(&garbage.name)).collect();
     // Stacks and tapes that aren't empty are compared entry by entry.
     let is_cell = |name: &String| ![" stack", " tape"].iter().any(|storage| name.ends_with(storage));
@@ -273,14 +326,26 @@ fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
 }
 
 fn same(oracle: &Snapshot, machine: &Snapshot) -> Result<(), String> {
-    let names: BTreeSet<&String> = oracle.globals.keys().chain(machine.globals.keys()).collect();
-    for name in names {
-        let (wanted, found) = (oracle.globals.get(name), machine.globals.get(name));
-        if wanted != found {
-            return Err(format!("`{name}` is {wanted:?} for the oracle, {found:?} in the machine"));
+    let cells = [(&oracle.globals, &machine.globals, ""), (&oracle.adjoints, &machine.adjoints, "'")];
+    for (oracle, machine, mark) in cells {
+        let names: BTreeSet<&String> = oracle.keys().chain(machine.keys()).collect();
+        for name in names {
+            let (wanted, found) = (oracle.get(name), machine.get(name));
+            if wanted != found {
+                return Err(format!("`{name}{mark}` is {wanted:?} for the oracle, {found:?} in the machine"));
+            }
         }
     }
+    if oracle.mode != machine.mode {
+        let (wanted, found) = (oracle.mode, machine.mode);
+        return Err(format!("gradient mode is {wanted} for the oracle, {found} in the machine"));
+    }
+    let [stack, input, output] = &oracle.entry_adjoints;
+    let [machine_stack, machine_input, machine_output] = &machine.entry_adjoints;
     let parts = [
+        ("the real stack's adjoints", stack, machine_stack),
+        ("the input tape's adjoints", input, machine_input),
+        ("the output tape's adjoints", output, machine_output),
         ("the integer stack", &oracle.int_stack, &machine.int_stack),
         ("the real stack", &oracle.real_stack, &machine.real_stack),
         ("the input tape", &oracle.input, &machine.input),

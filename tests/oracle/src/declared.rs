@@ -85,6 +85,7 @@ impl<'t> Declared<'t> {
             | Directive::Real { .. }
             | Directive::Ancillas(_)
             | Directive::Lines(_)
+            | Directive::File { .. }
             | Directive::Block { .. } => {}
         }
         Ok(())
@@ -177,10 +178,13 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// A global, a constant, or a register, which becomes a global by being named.
+    /// A global, a constant, the mode, or a register, which becomes a global by being named.
     pub(crate) fn outer(&mut self, name: &str) -> Step<Meaning> {
         if let Some(meaning) = self.find(name) {
             return Ok(meaning);
+        }
+        if name == "mode" {
+            return Ok(Meaning::Mode);
         }
         let class = match name.as_bytes() {
             [b'r', digits @ ..] if is_number(digits) => Class::Int,

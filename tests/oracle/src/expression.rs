@@ -13,6 +13,7 @@ use crate::scope::Meaning;
 /// A source or a target as it is written: a literal has no class of its own yet.
 pub(crate) enum Operand {
     Literal(Number),
+    Mode,
     Cell(Place),
 }
 
@@ -21,6 +22,7 @@ impl Operand {
     pub(crate) fn class(&self) -> Class {
         match self {
             Operand::Literal(number) => number.class(),
+            Operand::Mode => Class::Int,
             Operand::Cell(place) => place.variable.class,
         }
     }
@@ -28,6 +30,7 @@ impl Operand {
     pub(crate) fn cell_class(&self) -> Option<Class> {
         match self {
             Operand::Literal(_) => None,
+            Operand::Mode => Some(Class::Int),
             Operand::Cell(place) => Some(place.variable.class),
         }
     }
@@ -35,7 +38,7 @@ impl Operand {
     pub(crate) fn place(self) -> Step<Place> {
         match self {
             Operand::Cell(place) => Ok(place),
-            Operand::Literal(_) => unsupported("a constant as a target"),
+            Operand::Literal(_) | Operand::Mode => unsupported("a constant as a target"),
         }
     }
 }
@@ -47,8 +50,9 @@ impl Resolver<'_> {
                 Ok(Meaning::Constant(Number::Int { value: (*value).into(), pattern: *pattern }))
             }
             ExpressionKind::Real(value) => Ok(Meaning::Constant(Number::Real(*value))),
-            ExpressionKind::Name { adjoint: true, .. } | ExpressionKind::Element { adjoint: true, .. } => {
-                unsupported("adjoint cells")
+            ExpressionKind::Name { name, adjoint: true } => adjoint(self.lookup(name)?),
+            ExpressionKind::Element { name, subscripts, adjoint: true } => {
+                adjoint(self.element(name, subscripts)?)
             }
             ExpressionKind::Name { name, .. } => self.lookup(name),
             ExpressionKind::Element { name, subscripts, .. } => self.element(name, subscripts),
@@ -77,11 +81,11 @@ impl Resolver<'_> {
         let part = match subscripts {
             [Subscript::At(index)] => {
                 let index = vec![self.term(index)?];
-                return Ok(Meaning::Element(Place { variable: array, index }));
+                return Ok(Meaning::Element(Place { variable: array, index, adjoint: false }));
             }
             [Subscript::At(row), Subscript::At(column)] => {
                 let index = vec![self.term(row)?, self.term(column)?];
-                return Ok(Meaning::Element(Place { variable: array, index }));
+                return Ok(Meaning::Element(Place { variable: array, index, adjoint: false }));
             }
             [Subscript::Span { from, to, step }] => {
                 let (from, to) = (self.term(from)?, self.term(to)?);
@@ -121,6 +125,7 @@ impl Resolver<'_> {
     fn operand(&mut self, expression: &Expression) -> Step<Operand> {
         match self.evaluate(expression)? {
             Meaning::Constant(number) => Ok(Operand::Literal(number)),
+            Meaning::Mode => Ok(Operand::Mode),
             Meaning::Variable(variable) if variable.shape == Shape::Scalar => {
                 Ok(Operand::Cell(Place::scalar(variable)))
             }
@@ -133,6 +138,7 @@ impl Resolver<'_> {
     pub(crate) fn typed(&self, operand: Operand, class: Class) -> Step<Source> {
         match operand {
             Operand::Literal(number) => self.declared.value(&number, class).map(Source::Constant),
+            Operand::Mode => Ok(Source::Mode),
             Operand::Cell(place) => Ok(Source::Place(place)),
         }
     }
@@ -149,6 +155,17 @@ impl Resolver<'_> {
             Meaning::Part { array, part } => Ok((array, part)),
             _ => unsupported("one cell as an array"),
         }
+    }
+}
+
+/// The adjoint of a cell.
+fn adjoint(meaning: Meaning) -> Step<Meaning> {
+    match meaning {
+        Meaning::Variable(variable) if variable.shape == Shape::Scalar => {
+            Ok(Meaning::Element(Place { adjoint: true, ..Place::scalar(variable) }))
+        }
+        Meaning::Element(place) if !place.adjoint => Ok(Meaning::Element(Place { adjoint: true, ..place })),
+        _ => unsupported("the adjoint of what is no cell"),
     }
 }
 

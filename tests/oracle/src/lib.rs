@@ -4,7 +4,7 @@
 //! It walks the structured syntax tree with big integers and was written from the description of
 //! the language. It shares the parser and the names of things with the rest, and no semantics: it
 //! calls no row, no lowering, no verifier and no inversion, and knows no positions. What it doesn't
-//! know (gradient mode, elementary functions of fixed point, branches from one list of statements
+//! know (elementary functions of fixed point, branches from one list of statements
 //! into another) it says.
 //!
 //! | file | subject |
@@ -12,6 +12,7 @@
 //! | `declared`, `scope`, `expression`, `resolve` | names: from the tree to the `plan` |
 //! | `constant`, `signature` | constants; classes of sources and values |
 //! | `integer`, `float`, `fixed`, `real`, `order`, `value` | arithmetic |
+//! | `partial`, `transport` | derivatives; what gradient mode does to adjoints |
 //! | `store`, `reach`, `walk` | cells, references, statements |
 //! | `tree`, `run`, `outcome` | texts in, what a run came to out |
 //! | `compare` | the machine beside the oracle |
@@ -25,6 +26,7 @@ mod float;
 mod integer;
 mod order;
 pub mod outcome;
+mod partial;
 mod plan;
 mod reach;
 mod real;
@@ -33,6 +35,7 @@ pub mod run;
 mod scope;
 mod signature;
 mod store;
+mod transport;
 pub mod tree;
 mod value;
 mod walk;

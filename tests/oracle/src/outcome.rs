@@ -27,6 +27,7 @@ pub enum Trap {
     Irreversible,
     /// More calls are open than the program allows.
     Depth,
+    /// Gradient mode is on where it is to be switched on, or off where it is to be switched off.
     Mode,
 }
 
@@ -65,6 +66,12 @@ pub struct Snapshot {
     pub input: Vec<Bits>,
     /// The output tape; the end was written last.
     pub output: Vec<Bits>,
+    /// Adjoints of the real globals.
+    pub adjoints: BTreeMap<String, Vec<Bits>>,
+    /// Adjoints of what is on the real stack, the input tape and the output tape.
+    pub entry_adjoints: [Vec<Bits>; 3],
+    /// Whether gradient mode is on.
+    pub mode: bool,
     /// Names of the globals that must be at their initial values here and aren't, and of the
     /// variables of main's frame that aren't vacant.
     pub garbage: Vec<String>,

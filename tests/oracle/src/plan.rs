@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) globals: Vec<Global>,
     /// The first is main.
     pub(crate) procedures: Vec<Procedure>,
+    /// Whether the program switches gradient mode itself.
+    pub(crate) switches: bool,
 }
 
 /// The numbers that a program computes with.
@@ -46,6 +48,8 @@ pub(crate) struct Global {
 pub(crate) struct Procedure {
     /// How each parameter is passed.
     pub(crate) parameters: Vec<Passing>,
+    /// The procedure that stands in for its adjoint.
+    pub(crate) rule: Option<usize>,
     pub(crate) frame: Vec<FrameVariable>,
     pub(crate) body: Block,
 }
@@ -95,6 +99,8 @@ pub(crate) enum Statement {
         arguments: Vec<Argument>,
     },
     Show(Source),
+    /// `grad.on` or `grad.off`
+    Switch { on: bool },
     If {
         entry: Condition,
         then: Block,
@@ -202,11 +208,13 @@ pub(crate) enum Home {
 pub(crate) struct Place {
     pub(crate) variable: Variable,
     pub(crate) index: Vec<Term>,
+    /// The adjoint of the cell instead of the cell.
+    pub(crate) adjoint: bool,
 }
 
 impl Place {
     pub(crate) fn scalar(variable: Variable) -> Place {
-        Place { variable, index: Vec::new() }
+        Place { variable, index: Vec::new(), adjoint: false }
     }
 }
 
@@ -220,6 +228,8 @@ pub(crate) struct Term {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Constant(Value),
+    /// The gradient mode bit.
+    Mode,
     Place(Place),
 }
 

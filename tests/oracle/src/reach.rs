@@ -9,7 +9,7 @@ use reviver_isa::module::Passing;
 
 use crate::outcome::{Step, Trap, trap, unsupported};
 use crate::plan::{Argument, Home, Part, Place, Shape, Source, Term, Variable};
-use crate::store::{Cell, Store};
+use crate::store::{Cell, Store, adjoint_of};
 use crate::value::Value;
 
 /// The cells that the names of an open call stand for.
@@ -92,8 +92,8 @@ impl Reach<'_> {
             }
             _ => return unsupported("these indices"),
         };
-        match cells.get(n) {
-            Some(&cell) => Ok(Reached { cell, indices: indices.into_iter().flatten().collect() }),
+        match cells.get(n).map(|&cell| if place.adjoint { adjoint_of(cell) } else { cell }) {
+            Some(cell) => Ok(Reached { cell, indices: indices.into_iter().flatten().collect() }),
             None => unsupported("an element of an empty array"),
         }
     }
@@ -101,7 +101,7 @@ impl Reach<'_> {
     /// The cell of a source; none for a constant.
     pub(crate) fn source(&self, source: &Source) -> Step<Option<Reached>> {
         match source {
-            Source::Constant(_) => Ok(None),
+            Source::Constant(_) | Source::Mode => Ok(None),
             Source::Place(place) => self.place(place).map(Some),
         }
     }
@@ -110,6 +110,7 @@ impl Reach<'_> {
     pub(crate) fn value(&self, source: &Source) -> Step<Value> {
         match source {
             Source::Constant(value) => Ok(value.clone()),
+            Source::Mode => Ok(Value::Int(u8::from(self.store.mode).into())),
             Source::Place(place) => self.store.get(self.place(place)?.cell).cloned(),
         }
     }

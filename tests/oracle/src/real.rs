@@ -95,6 +95,43 @@ impl Real {
         }
     }
 
+    pub(crate) fn system(&self) -> RealSystem {
+        match self {
+            Real::Double(_) => RealSystem::F64,
+            Real::Single(_) => RealSystem::F32,
+            Real::Fixed { fraction, .. } => RealSystem::Fixed(*fraction as u8),
+        }
+    }
+
+    /// Whether it is 0, of either sign.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.is_vacant(0.0)
+    }
+
+    pub(crate) fn is_below(&self, other: &Real) -> Step<bool> {
+        self.is(other, Ordering::is_lt)
+    }
+
+    pub(crate) fn equals(&self, other: &Real) -> Step<bool> {
+        self.is(other, Ordering::is_eq)
+    }
+
+    /// What is not a number is neither below anything nor equal to it.
+    fn is(&self, other: &Real, ordered: fn(Ordering) -> bool) -> Step<bool> {
+        if [self, other].iter().any(|real| real.is_nan()) {
+            return Ok(false);
+        }
+        self.compare(other).map(ordered)
+    }
+
+    fn is_nan(&self) -> bool {
+        match self {
+            Real::Double(value) => value.is_nan(),
+            Real::Single(value) => value.is_nan(),
+            Real::Fixed { .. } => false,
+        }
+    }
+
     /// Whether a cell that holds it is free.
     pub(crate) fn is_vacant(&self, tolerance: f64) -> bool {
         match self {
@@ -204,7 +241,7 @@ impl Real {
     }
 
     /// The real, if it may stand in a cell.
-    fn admit(self) -> Step<Real> {
+    pub(crate) fn admit(self) -> Step<Real> {
         let finite = match &self {
             Real::Double(value) => value.is_finite(),
             Real::Single(value) => value.is_finite(),

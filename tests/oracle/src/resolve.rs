@@ -27,13 +27,15 @@ const DEEPEST: usize = 200;
 pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
     let declared = Declared::read(body, settings)?;
     let trees = declared.procedures.clone();
-    let mut resolver = Resolver { declared, scopes: Scopes::default(), frame: Vec::new() };
+    let mut resolver = Resolver { declared, scopes: Scopes::default(), frame: Vec::new(), switches: false };
     let mut procedures = vec![resolver.procedure(&[], body)?];
     for tree in trees {
-        procedures.push(resolver.procedure(&tree.parameters, &tree.body)?);
+        let rule = tree.rule.as_ref().map(|rule| resolver.number(rule)).transpose()?;
+        procedures.push(Procedure { rule, ..resolver.procedure(&tree.parameters, &tree.body)? });
     }
+    let switches = resolver.switches;
     let Declared { numbers, depth, stack, globals, .. } = resolver.declared;
-    Ok(Plan { numbers, depth, stack, globals, procedures })
+    Ok(Plan { numbers, depth, stack, globals, procedures, switches })
 }
 
 /// All that resolution knows; `expression` adds what expressions stand for.
@@ -42,6 +44,8 @@ pub(crate) struct Resolver<'t> {
     pub(crate) scopes: Scopes,
     /// The frame of the current procedure so far.
     frame: Vec<FrameVariable>,
+    /// Whether gradient mode has been switched anywhere so far.
+    switches: bool,
 }
 
 impl Resolver<'_> {
@@ -56,7 +60,7 @@ impl Resolver<'_> {
         }
         let parameters = parameters.iter().map(|tree| tree.passing).collect();
         let body = self.list(body)?;
-        Ok(Procedure { parameters, frame: std::mem::take(&mut self.frame), body })
+        Ok(Procedure { parameters, rule: None, frame: std::mem::take(&mut self.frame), body })
     }
 
     /// A fresh variable of the frame.
@@ -209,6 +213,10 @@ impl Resolver<'_> {
 
     fn instruction(&mut self, tree: &Instruction) -> Step<Statement> {
         match &tree.operands {
+            Operands::Cells(list) if list.is_empty() => {
+                self.switches = true;
+                Ok(Statement::Switch { on: tree.update == Update::GradOn })
+            }
             Operands::Cells(list) => self.cells(tree, list),
             Operands::Condition(condition) => self.condition(condition).map(Statement::Assert),
             Operands::Branch { condition, .. } => {
@@ -299,11 +307,9 @@ impl Resolver<'_> {
     }
 
     fn call(&mut self, tree: &tree::Call, undo: bool) -> Step<Statement> {
-        let name = &tree.procedure.text;
-        let Some(n) = self.declared.procedures.iter().position(|p| p.name.text == *name) else {
-            return unsupported(format!("the procedure `{name}`"));
-        };
-        let parameters: Vec<(Class, bool)> = self.declared.procedures.get(n).map_or(Vec::new(), |p| {
+        let procedure = self.number(&tree.procedure)?;
+        let head = self.declared.procedures.get(procedure - 1);
+        let parameters: Vec<(Class, bool)> = head.map_or(Vec::new(), |p| {
             p.parameters.iter().map(|p| (p.class.unwrap_or(Class::Int), p.slice)).collect()
         });
         let mut arguments = Vec::new();
@@ -315,8 +321,13 @@ impl Resolver<'_> {
                 Argument::One(self.source(expression, class)?)
             });
         }
-        // Main is number 0.
-        Ok(Statement::Call { undo, procedure: n + 1, arguments })
+        Ok(Statement::Call { undo, procedure, arguments })
+    }
+
+    /// The number of a procedure; main is number 0.
+    fn number(&self, name: &Name) -> Step<usize> {
+        let found = self.declared.procedures.iter().position(|p| p.name.text == name.text);
+        found.map_or_else(|| unsupported(format!("the procedure `{}`", name.text)), |n| Ok(n + 1))
     }
 }
 

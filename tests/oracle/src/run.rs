@@ -7,6 +7,7 @@ use reviver_isa::module::Role;
 use crate::Settings;
 use crate::outcome::{Halt, Outcome, Snapshot, Step, unsupported};
 use crate::plan::{Global, Plan};
+use crate::real::Real;
 use crate::resolve::resolve;
 use crate::value::Value;
 use crate::walk::{Direction, Walk};
@@ -28,6 +29,14 @@ pub struct Inputs<'a> {
     /// The tape that goes in: forward the input tape in the order of reading, backward the output
     /// tape in the order of writing. Integers, or reals if they are written as such.
     pub tape: &'a [String],
+    /// Gradient mode is on, and every real global and every real of the tape has an adjoint: [`seed`].
+    pub gradient: bool,
+}
+
+/// The adjoint that cell n of a global is given; on the tape, which has no name, entry n.
+pub fn seed(name: &str, n: usize) -> f64 {
+    let name: usize = name.bytes().map(usize::from).sum();
+    (((name + n) * 7 % 11) as f64 - 5.0) / 4.0
 }
 
 /// A run to the other end, and from there back.
@@ -105,8 +114,16 @@ impl Oracle {
         for text in inputs.tape {
             let class = if looks_real(text) { Class::Real } else { Class::Int };
             match Value::parse(text, class, numbers) {
-                Some(value) => tape.push(value),
+                Some(value) => tape.push(walk.store.entry(value)),
                 None => return unsupported(format!("the tape entry `{text}`")),
+            }
+        }
+        if inputs.gradient {
+            walk.store.mode = true;
+            let adjoint = |name: &str, n| Real::literal(seed(name, n), numbers.system).map(Value::Real);
+            walk.seed(adjoint)?;
+            for (n, entry) in tape.iter_mut().enumerate().filter(|(_, e)| e.value.class() == Class::Real) {
+                entry.adjoint = adjoint("", n)?;
             }
         }
         match direction {
@@ -128,6 +145,9 @@ impl Oracle {
             }
         }
         snapshot.garbage.extend(walk.left_in_frame().into_iter().map(str::to_owned));
+        if self.plan.switches {
+            snapshot.garbage.extend(walk.left_in_gradient_mode());
+        }
         snapshot.garbage.sort();
         snapshot.garbage.dedup();
         snapshot

@@ -14,6 +14,8 @@ pub(crate) enum Meaning {
     /// A scalar, or an array as a whole.
     Variable(Variable),
     Element(Place),
+    /// The gradient mode bit.
+    Mode,
     /// An integer scalar plus a constant.
     Sum {
         scalar: Variable,

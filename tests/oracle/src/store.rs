@@ -1,4 +1,7 @@
-//! All cells of a run under plain numbers, the stacks and the tapes. Knows no statement.
+//! All cells of a run under plain numbers with their adjoints, the stacks, the tapes, and the mode. Knows
+//! no statement.
+
+use std::collections::HashSet;
 
 use num_bigint::BigInt;
 use reviver_isa::instruction::Class;
@@ -11,15 +14,40 @@ use crate::value::Value;
 /// The number of a cell. Frames come after the globals; two names of one cell have one number.
 pub(crate) type Cell = usize;
 
+/// The adjoint of cell n has the number n + `ADJOINTS`.
+const ADJOINTS: Cell = 1 << 40;
+
+pub(crate) fn adjoint_of(cell: Cell) -> Cell {
+    cell + ADJOINTS
+}
+
+/// Whether a number is that of an adjoint.
+pub(crate) fn is_adjoint(cell: Cell) -> bool {
+    cell >= ADJOINTS
+}
+
+/// What a stack or a tape holds: a value and its adjoint, which is 0 for an integer.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) value: Value,
+    pub(crate) adjoint: Value,
+}
+
 pub(crate) struct Store {
     numbers: Numbers,
     /// The capacity of each stack.
     limit: usize,
     cells: Vec<Value>,
-    int_stack: Vec<Value>,
-    real_stack: Vec<Value>,
-    pub(crate) input: Vec<Value>,
-    pub(crate) output: Vec<Value>,
+    /// The adjoint of each cell; 0 for integers.
+    adjoints: Vec<Value>,
+    /// Cells that stand for constants: they receive nothing.
+    constants: HashSet<Cell>,
+    int_stack: Vec<Entry>,
+    real_stack: Vec<Entry>,
+    pub(crate) input: Vec<Entry>,
+    pub(crate) output: Vec<Entry>,
+    /// Whether gradient mode is on.
+    pub(crate) mode: bool,
 }
 
 impl Store {
@@ -28,17 +56,42 @@ impl Store {
             numbers: plan.numbers,
             limit: plan.stack,
             cells: Vec::new(),
+            adjoints: Vec::new(),
+            constants: HashSet::new(),
             int_stack: Vec::new(),
             real_stack: Vec::new(),
             input: Vec::new(),
             output: Vec::new(),
+            mode: false,
         }
     }
 
     /// Adds a cell.
     pub(crate) fn add(&mut self, value: Value) -> Cell {
         self.cells.push(value);
+        self.adjoints.push(self.zero());
         self.cells.len() - 1
+    }
+
+    /// Adds a cell for a constant.
+    pub(crate) fn add_constant(&mut self, value: Value) -> Cell {
+        let cell = self.add(value);
+        self.constants.insert(cell);
+        cell
+    }
+
+    pub(crate) fn is_constant(&self, cell: Cell) -> bool {
+        self.constants.contains(&cell)
+    }
+
+    /// The adjoint that everything has at first.
+    fn zero(&self) -> Value {
+        Value::zero(Class::Real, self.numbers.system)
+    }
+
+    /// An entry whose adjoint is 0.
+    pub(crate) fn entry(&self, value: Value) -> Entry {
+        Entry { value, adjoint: self.zero() }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -48,47 +101,74 @@ impl Store {
     /// Takes away the cells from a number on.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.cells.truncate(count);
+        self.adjoints.truncate(count);
+        self.constants.retain(|cell| *cell < count);
     }
 
     pub(crate) fn get(&self, cell: Cell) -> Step<&Value> {
-        self.cells.get(cell).map_or_else(|| unsupported("a cell that is gone"), Ok)
+        let found = match cell.checked_sub(ADJOINTS) {
+            Some(cell) => self.adjoints.get(cell),
+            None => self.cells.get(cell),
+        };
+        found.map_or_else(|| unsupported("a cell that is gone"), Ok)
     }
 
     pub(crate) fn set(&mut self, cell: Cell, value: Value) {
-        if let Some(place) = self.cells.get_mut(cell) {
+        let place = match cell.checked_sub(ADJOINTS) {
+            Some(cell) => self.adjoints.get_mut(cell),
+            None => self.cells.get_mut(cell),
+        };
+        if let Some(place) = place {
             *place = value;
         }
     }
 
+    /// Whether an instruction on these cells carries adjoints.
+    pub(crate) fn carries(&self, cells: &[Cell]) -> bool {
+        self.mode && !cells.iter().any(|&cell| is_adjoint(cell))
+    }
+
     pub(crate) fn swap(&mut self, x: Cell, y: Cell) -> Step<()> {
+        self.exchange(x, y)?;
+        if self.carries(&[x, y]) { self.exchange(adjoint_of(x), adjoint_of(y)) } else { Ok(()) }
+    }
+
+    fn exchange(&mut self, x: Cell, y: Cell) -> Step<()> {
         let (old_x, old_y) = (self.get(x)?.clone(), self.get(y)?.clone());
         self.set(x, old_y);
         self.set(y, old_x);
         Ok(())
     }
 
-    /// Traps unless the cell is vacant, and leaves it 0.
+    /// Traps unless the cell is vacant, and leaves it 0. Its adjoint is dropped.
     pub(crate) fn vacate(&mut self, cell: Cell) -> Step<()> {
         self.demand_vacant(cell)?;
-        self.clear(cell)
+        self.take(cell).map(|_| ())
     }
 
     pub(crate) fn demand_vacant(&self, cell: Cell) -> Step<()> {
         if self.get(cell)?.is_vacant(self.numbers.tolerance) { Ok(()) } else { trap(Trap::Vacant) }
     }
 
+    /// Sets the cell to 0 and leaves its adjoint alone.
     fn clear(&mut self, cell: Cell) -> Step<()> {
-        self.take(cell).map(|_| ())
+        let class = self.get(cell)?.class();
+        self.set(cell, Value::zero(class, self.numbers.system));
+        Ok(())
     }
 
-    /// The cell's value; the cell is 0 afterwards.
-    fn take(&mut self, cell: Cell) -> Step<Value> {
-        let value = self.get(cell)?.clone();
-        self.set(cell, Value::zero(value.class(), self.numbers.system));
-        Ok(value)
+    /// The cell's value, with its adjoint in gradient mode; both are 0 afterwards.
+    fn take(&mut self, cell: Cell) -> Step<Entry> {
+        let mut entry = self.entry(self.get(cell)?.clone());
+        self.clear(cell)?;
+        if self.carries(&[cell]) {
+            entry.adjoint = self.get(adjoint_of(cell))?.clone();
+            self.clear(adjoint_of(cell))?;
+        }
+        Ok(entry)
     }
 
-    fn stack(&mut self, class: Class) -> &mut Vec<Value> {
+    fn stack(&mut self, class: Class) -> &mut Vec<Entry> {
         match class {
             Class::Int => &mut self.int_stack,
             Class::Real => &mut self.real_stack,
@@ -147,22 +227,31 @@ impl Store {
             (Update::Not, Value::Int(value)) => Value::Int(BigInt::NEG_ONE - value),
             _ => return unsupported(format!("`{update:?}` of a real")),
         };
+        if self.carries(&[cell]) && value.class() == Class::Real {
+            let changes = self.negated_adjoint(cell)?;
+            self.carry(changes);
+        }
         self.set(cell, value);
         Ok(())
     }
 
-    /// Moves a value into a vacant cell of its class; the trap is for a source that has none.
-    fn fill(&mut self, cell: Cell, value: Option<Value>, missing: Trap) -> Step<()> {
+    /// Moves a value into a vacant cell of its class, with its adjoint in gradient mode; the trap is for a
+    /// source that has none.
+    fn fill(&mut self, cell: Cell, entry: Option<Entry>, missing: Trap) -> Step<()> {
         let class = self.get(cell)?.class();
-        let Some(value) = value.filter(|value| value.class() == class) else { return trap(missing) };
+        let Some(entry) = entry.filter(|entry| entry.value.class() == class) else { return trap(missing) };
         self.demand_vacant(cell)?;
-        self.set(cell, value);
+        self.set(cell, entry.value);
+        if self.carries(&[cell]) {
+            self.set(adjoint_of(cell), entry.adjoint);
+        }
         Ok(())
     }
 
     /// What the run has left; the globals are the first cells.
     pub(crate) fn snapshot(&self, plan: &Plan) -> Snapshot {
-        let bits = |values: &[Value]| -> Vec<Bits> { values.iter().map(Value::bits).collect() };
+        let bits = |list: &[Entry]| -> Vec<Bits> { list.iter().map(|e| e.value.bits()).collect() };
+        let adjoints = |list: &[Entry]| -> Vec<Bits> { list.iter().map(|e| e.adjoint.bits()).collect() };
         let mut snapshot = Snapshot {
             globals: Default::default(),
             int_stack: bits(&self.int_stack),
@@ -170,11 +259,18 @@ impl Store {
             input: bits(&self.input),
             output: bits(&self.output),
             garbage: Vec::new(),
+            adjoints: Default::default(),
+            entry_adjoints: [adjoints(&self.real_stack), adjoints(&self.input), adjoints(&self.output)],
+            mode: self.mode,
         };
-        let mut cells = self.cells.iter();
+        let mut cells = self.cells.iter().zip(&self.adjoints);
         for global in &plan.globals {
-            let values: Vec<Bits> = cells.by_ref().take(global.shape.cells()).map(Value::bits).collect();
+            let cells = cells.by_ref().take(global.shape.cells());
+            let (values, adjoints) = cells.map(|(value, adjoint)| (value.bits(), adjoint.bits())).unzip();
             snapshot.globals.insert(global.name.clone(), values);
+            if global.class == Class::Real {
+                snapshot.adjoints.insert(global.name.clone(), adjoints);
+            }
         }
         snapshot
     }

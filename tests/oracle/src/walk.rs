@@ -2,20 +2,23 @@
 //! in the opposite order: nothing is inverted ahead, and a position exists only as a place in the
 //! list that is being walked.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
 use crate::integer;
 use crate::order::holds;
 use crate::outcome::{Halt, Step, Trap, trap};
-use crate::plan::{Argument, Block, Condition, For, Place, Plan, Procedure, Source, Statement};
+use crate::plan::{Argument, Block, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement};
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
 use crate::real::Real;
 use crate::signature::evaluate;
-use crate::store::{Cell, Store};
+use crate::store::{Cell, Store, adjoint_of};
+use crate::transport;
 use crate::value::Value;
 
 /// Which way a list is walked.
@@ -80,6 +83,17 @@ impl<'p> Walk<'p> {
         (start..).zip(values).for_each(|(cell, value)| self.store.set(cell, value.clone()));
     }
 
+    /// Gives adjoints to the cells of real globals.
+    pub(crate) fn seed(&mut self, adjoint: impl Fn(&str, usize) -> Step<Value>) -> Step<()> {
+        let globals = self.plan.globals.iter().zip(&self.globals);
+        for (global, &start) in globals.filter(|(global, _)| global.class == Class::Real) {
+            for n in 0..global.shape.cells() {
+                self.store.set(adjoint_of(start + n), adjoint(&global.name, n)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Cells of a global.
     pub(crate) fn values(&self, global: usize) -> Vec<&Value> {
         let start = self.globals.get(global).copied().unwrap_or(usize::MAX);
@@ -95,12 +109,32 @@ impl<'p> Walk<'p> {
 
     /// The variables of main's frame that aren't vacant.
     pub(crate) fn left_in_frame(&self) -> Vec<&'p str> {
+        let left = self.main_frame().filter(|(cells, _)| !self.are_vacant(cells.clone()));
+        left.map(|(_, variable)| variable.name.as_str()).collect()
+    }
+
+    /// The variables of main's frame, with their cells.
+    fn main_frame(&self) -> impl Iterator<Item = (Range<Cell>, &'p FrameVariable)> {
         let frame = self.plan.procedures.first().map_or(&[][..], |main| &main.frame);
         let starts = self.main.variables.iter().copied();
-        let left = starts.zip(frame).filter(|(start, variable)| {
-            (*start..start + variable.cells).any(|cell| self.store.demand_vacant(cell).is_err())
+        starts.zip(frame).map(|(start, variable)| (start..start + variable.cells, variable))
+    }
+
+    fn are_vacant(&self, mut cells: Range<Cell>) -> bool {
+        cells.all(|cell| self.store.demand_vacant(cell).is_ok())
+    }
+
+    /// The mode, and the adjoints of globals and of main's frame, where they aren't 0.
+    pub(crate) fn left_in_gradient_mode(&self) -> Vec<String> {
+        let of_globals = self.plan.globals.iter().zip(&self.globals).map(|(global, &start)| {
+            (start..start + global.shape.cells(), global.name.as_str())
         });
-        left.map(|(_, variable)| variable.name.as_str()).collect()
+        let of_frame = self.main_frame().map(|(cells, variable)| (cells, variable.name.as_str()));
+        let left = of_globals.chain(of_frame).filter(|(cells, _)| {
+            !self.are_vacant(adjoint_of(cells.start)..adjoint_of(cells.end))
+        });
+        let mode = self.store.mode.then(|| "mode".to_owned());
+        mode.into_iter().chain(left.map(|(_, name)| format!("{name}'"))).collect()
     }
 
     /// A procedure between its entry and its exit. The frame's cells are left to be taken away.
@@ -183,6 +217,7 @@ impl<'p> Walk<'p> {
                 self.call(frame, *procedure, arguments, direction.turned(*undo))
             }
             Statement::Show(source) => self.reach(frame).source(source).map(|_| ()),
+            Statement::Switch { on } => self.switch(*on != backward),
             Statement::If { entry, then, otherwise, exit } => {
                 let (entry, exit) = if backward { (exit, entry) } else { (entry, exit) };
                 let first = self.condition(frame, entry)?;
@@ -211,6 +246,14 @@ impl<'p> Walk<'p> {
         }
     }
 
+    fn switch(&mut self, on: bool) -> Step<()> {
+        if self.store.mode == on {
+            return trap(Trap::Mode);
+        }
+        self.store.mode = on;
+        Ok(())
+    }
+
     /// The target of an instruction without sources. Its own index must not be the target.
     fn lone_target(&self, frame: &Frame, target: &Place) -> Step<Cell> {
         let target = self.reach(frame).place(target)?;
@@ -229,26 +272,42 @@ impl<'p> Walk<'p> {
     ) -> Step<()> {
         let reach = self.reach(frame);
         let target = reach.place(target)?;
-        let reached: Vec<Option<Reached>> =
+        let cells: Vec<Option<Reached>> =
             sources.iter().map(|source| reach.source(source)).collect::<Step<_>>()?;
-        let reached: Vec<&Reached> = reached.iter().flatten().collect();
+        let reached: Vec<&Reached> = cells.iter().flatten().collect();
         if reached.iter().any(|source| source.cell == target.cell) {
             return trap(Trap::Alias);
         }
         demand_no_index(&[target.cell], &[&[&target], &reached[..]].concat())?;
-        let values: Vec<Value> = sources.iter().map(|source| reach.value(source)).collect::<Step<_>>()?;
-        self.update(reversible(update)?, function, target.cell, &values)
+        let sources = cells.iter().zip(sources).map(|(reached, source)| {
+            let cell = reached.as_ref().map(|reached| reached.cell);
+            Ok(transport::Source { cell, value: reach.value(source)? })
+        });
+        let sources: Vec<transport::Source> = sources.collect::<Step<_>>()?;
+        self.update(reversible(update)?, function, target.cell, &sources)
     }
 
-    fn update(&mut self, update: Update, function: Function, target: Cell, sources: &[Value]) -> Step<()> {
+    fn update(
+        &mut self,
+        update: Update,
+        function: Function,
+        target: Cell,
+        sources: &[transport::Source],
+    ) -> Step<()> {
         let numbers = self.plan.numbers;
         let old = self.store.get(target)?;
-        let sources: Vec<&Value> = sources.iter().collect();
-        let f = evaluate(function, old.class(), &sources, numbers)?;
+        let values: Vec<&Value> = sources.iter().map(|source| &source.value).collect();
+        let f = evaluate(function, old.class(), &values, numbers)?;
         let new = match old {
             Value::Int(old) => Value::Int(integer::update(update, old, f.int()?, numbers.bits)?),
             Value::Real(old) => Value::Real(old.updated(update, f.real()?)?),
         };
+        let cells: Vec<Cell> = sources.iter().filter_map(|source| source.cell).chain([target]).collect();
+        let adds = matches!(update, Update::Add | Update::Sub) && new.class() == Class::Real;
+        if adds && self.store.carries(&cells) {
+            let changes = self.store.shares(function, target, sources, update == Update::Add)?;
+            self.store.carry(changes);
+        }
         self.store.set(target, new);
         Ok(())
     }
@@ -267,13 +326,18 @@ impl<'p> Walk<'p> {
         if x.cell == y.cell || angle_cell == Some(x.cell) || angle_cell == Some(y.cell) {
             return trap(Trap::Alias);
         }
-        let angle = reach.value(angle)?;
+        let angle = transport::Source { cell: angle_cell, value: reach.value(angle)? };
         let (new_x, new_y) = Real::rotated(
             self.store.get(x.cell)?.real()?,
             self.store.get(y.cell)?.real()?,
-            angle.real()?,
+            angle.value.real()?,
             back,
         )?;
+        let cells: Vec<Cell> = angle_cell.into_iter().chain([x.cell, y.cell]).collect();
+        if self.store.carries(&cells) {
+            let changes = self.store.rotated_adjoints([x.cell, y.cell], (&new_x, &new_y), &angle, back)?;
+            self.store.carry(changes);
+        }
         self.store.set(x.cell, Value::Real(new_x));
         self.store.set(y.cell, Value::Real(new_y));
         Ok(())
@@ -416,11 +480,41 @@ impl<'p> Walk<'p> {
             return outcome;
         }
         self.open_calls += 1;
+        let rule = procedure.rule.filter(|_| self.store.mode).and_then(|n| self.plan.procedures.get(n));
+        match rule {
+            None => self.part(frame, arguments, &resolved, (procedure, direction), references)?,
+            Some(rule) => {
+                // The rule acts at the state of the procedure's entry.
+                let parts = match direction {
+                    Direction::Forward => [(rule, Direction::Backward), (procedure, direction)],
+                    Direction::Backward => [(procedure, direction), (rule, Direction::Forward)],
+                };
+                self.store.mode = false;
+                for part in parts {
+                    self.part(frame, arguments, &resolved, part, references.clone())?;
+                }
+                self.store.mode = true;
+            }
+        }
+        self.open_calls -= 1;
+        self.store.truncate(count);
+        Ok(())
+    }
+
+    /// What a call executes, or half of it.
+    fn part(
+        &mut self,
+        frame: &Frame,
+        arguments: &[Argument],
+        resolved: &[Option<Reference>],
+        (procedure, direction): (&'p Procedure, Direction),
+        references: Vec<Reference>,
+    ) -> Step<()> {
+        let count = self.store.count();
         self.procedure(procedure, references, direction)?;
         if self.arguments(frame, arguments)? != resolved {
             return trap(Trap::References);
         }
-        self.open_calls -= 1;
         self.store.truncate(count);
         Ok(())
     }
@@ -435,7 +529,7 @@ impl<'p> Walk<'p> {
         match (resolved, argument) {
             (Some(reference), _) => reference,
             (None, Argument::One(Source::Constant(value))) => {
-                Reference::from([self.store.add(value.clone())].as_slice())
+                Reference::from([self.store.add_constant(value.clone())].as_slice())
             }
             (None, _) => Reference::from([].as_slice()),
         }

@@ -119,6 +119,9 @@ impl Writer<'_> {
 
     /// Moves a cell away, leaves it vacant for a while, and fetches it back.
     pub fn shelved(&mut self) -> bool {
+        if self.in_rule {
+            return false;
+        }
         let class = self.class();
         let Some(cell) = self.target(class) else { return false };
         let (away, back) = *self.rng.pick(&[("push", "pop"), ("write", "unwrite"), ("unread", "read")]);

@@ -40,7 +40,7 @@ impl Writer<'_> {
 
     fn constant(&mut self, name: String, class: Class, fact: Fact) {
         let constant = Variable::new(name, class, Extent::Scalar, fact).fixed();
-        self.scope.push(Variable { passable: false, ..constant });
+        self.scope.push(Variable { passable: false, has_adjoint: false, ..constant });
     }
 
     /// Globals that procedures name themselves: tables that nobody changes, and sums that nobody

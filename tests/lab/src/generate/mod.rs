@@ -10,6 +10,7 @@ mod control;
 mod declare;
 mod facts;
 mod flat;
+mod gradient;
 mod operand;
 mod procedure;
 mod scope;
@@ -36,6 +37,8 @@ pub struct Profile {
     pub risk: u32,
     /// With `overwrite` and `erase`.
     pub lossy: bool,
+    /// With gradient mode, adjoints as operands, and rules.
+    pub gradient: bool,
 }
 
 impl Profile {
@@ -49,11 +52,12 @@ impl Profile {
             steps: 2000,
             risk: 0,
             lossy: false,
+            gradient: false,
         }
     }
 
     /// The kind that belongs to a seed: every combination of numbers comes up, one program in five
-    /// takes risks, one in ten loses information.
+    /// takes risks, one in ten loses information, two in five use gradient mode.
     pub fn of_seed(seed: u64) -> Profile {
         let mut rng = Rng::new(seed ^ 0x7072_6f66_696c_6573);
         let fixed = *rng.pick(&[43, 43, 16, 32, 48, 52]);
@@ -65,6 +69,7 @@ impl Profile {
             steps: *rng.pick(&[300, 1000, 3000]),
             risk: if rng.chance(20) { 6 } else { 0 },
             lossy: rng.chance(10),
+            gradient: rng.chance(40),
         }
     }
 }
@@ -93,7 +98,7 @@ pub fn program(seed: u64, profile: &Profile) -> String {
 type Kind = fn(&mut Writer<'_>) -> bool;
 
 /// Statements without a body, by how often they are wanted.
-const FLAT: [(usize, Kind); 14] = [
+const FLAT: [(usize, Kind); 16] = [
     (14, |w| w.accumulate()),
     (2, |w| w.contribute()),
     (3, |w| w.swap()),
@@ -108,10 +113,12 @@ const FLAT: [(usize, Kind); 14] = [
     (2, |w| w.macro_use()),
     (5, |w| w.call()),
     (6, |w| w.lose()),
+    (4, |w| w.touch_adjoint()),
+    (4, |w| w.read_adjoint()),
 ];
 
 /// Statements with a body.
-const BLOCKS: [(usize, Kind); 17] = [
+const BLOCKS: [(usize, Kind); 18] = [
     (5, |w| w.branch()),
     (2, |w| w.marked_branch()),
     (5, |w| w.counted()),
@@ -129,6 +136,7 @@ const BLOCKS: [(usize, Kind); 17] = [
     (3, |w| w.called_and_taken_back()),
     (2, |w| w.echo()),
     (1, |w| w.pour()),
+    (16, |w| w.gradient_section()),
 ];
 
 /// Blocks are nested no deeper than this.
@@ -138,6 +146,7 @@ impl Writer<'_> {
     /// The statements of main.
     fn main(&mut self) {
         self.main_globals();
+        self.mode_off = true;
         self.place = Place::Trunk;
         self.times = 1;
         self.room = self.profile.steps;

@@ -20,12 +20,22 @@ pub(super) struct Operand {
     pub fact: Fact,
     /// The variable that it names, if it isn't a constant.
     pub variable: Option<Id>,
+    is_adjoint: bool,
     terms: Vec<Term>,
 }
 
 impl Operand {
+    /// The adjoint of the cell.
+    pub fn adjoint(self) -> Operand {
+        let text = match self.text.split_once('[') {
+            Some((name, subscripts)) => format!("{name}'[{subscripts}"),
+            None => format!("{}'", self.text),
+        };
+        Operand { text, is_adjoint: true, ..self }
+    }
+
     fn constant(text: String, fact: Fact) -> Operand {
-        Operand { text, fact, variable: None, terms: Vec::new() }
+        Operand { text, fact, variable: None, is_adjoint: false, terms: Vec::new() }
     }
 
     /// An integer as it is written.
@@ -43,6 +53,7 @@ impl Operand {
         let apart = |(a, b): (&Term, &Term)| a.cell == b.cell && a.offset != b.offset;
         self.variable.is_some()
             && self.variable == other.variable
+            && self.is_adjoint == other.is_adjoint
             && !self.terms.iter().zip(&other.terms).any(apart)
     }
 }
@@ -50,6 +61,9 @@ impl Operand {
 impl Writer<'_> {
     /// A cell that may be changed now, or `None` where there is none.
     pub fn target(&mut self, class: Class) -> Option<Operand> {
+        if self.in_rule {
+            return if class == Class::Real { self.adjoint(false) } else { None };
+        }
         let candidates = self.scope.find(|v| v.class == class && v.frozen == 0 && !v.accumulator);
         self.one_of(&candidates)
     }
@@ -61,6 +75,9 @@ impl Writer<'_> {
 
     /// A value to read: a constant, or a cell that certainly isn't any of these.
     pub fn source(&mut self, class: Class, not: &[&Operand]) -> Operand {
+        if class == Class::Int && self.profile.gradient && self.rng.chance(2) {
+            return Operand::constant("mode".into(), Fact::Int(Ints::new(0, 1)));
+        }
         if self.rng.chance(75) {
             let cells = self.scope.find(|v| v.class == class && !v.accumulator);
             let found = (0..4)
@@ -91,7 +108,7 @@ impl Writer<'_> {
         };
         let subscripts: Vec<String> = terms.iter().map(|term| self.spell(term)).collect();
         let text = if terms.is_empty() { name } else { format!("{name}[{}]", subscripts.join(", ")) };
-        let operand = Operand { text, fact, variable: Some(id), terms };
+        let operand = Operand { text, fact, variable: Some(id), is_adjoint: false, terms };
         operand.uses().into_iter().for_each(|id| self.scope.touch(id));
         operand
     }

@@ -36,6 +36,8 @@ pub(super) struct Procedure {
     parameters: Vec<Parameter>,
     /// Steps that a call takes at most, about.
     cost: u64,
+    /// Switches gradient mode, so that it must be off at a call.
+    switches: bool,
 }
 
 /// A finished macro: its first parameter is changed, its second read.
@@ -61,7 +63,9 @@ impl Parameter {
 
     fn variable(&self) -> Variable {
         let extent = self.slice.map_or(Extent::Scalar, Extent::Vector);
+        let maybe_constant = self.usage == Use::Read && self.slice.is_none();
         let variable = Variable::new(self.name.clone(), self.class, extent, self.fact);
+        let variable = Variable { maybe_constant, ..variable };
         if self.usage == Use::Change { variable } else { variable.fixed() }
     }
 }
@@ -75,6 +79,8 @@ impl Writer<'_> {
         for parameter in &parameters {
             self.scope.push(parameter.variable());
         }
+        let switches = self.profile.gradient && self.rng.chance(25);
+        self.mode_off = switches;
         self.place = Place::Enclosed;
         self.times = 4;
         self.room = self.profile.steps / 12;
@@ -87,19 +93,38 @@ impl Writer<'_> {
             Some(depth) => self.recursion(&name, &parameters, depth),
             None => self.nested(Place::Enclosed, |w| w.statements(4)),
         }
+        let has_rule = self.profile.gradient && !switches && self.rng.chance(40);
+        let rule = has_rule.then(|| self.name("q"));
+        let cost = share - self.room + if has_rule { 80 } else { 6 };
+        self.finish(&name, &parameters, rule.as_deref());
+        if let Some(rule) = rule {
+            let lines = self.take_lines();
+            self.rule(&parameters);
+            self.finish(&rule, &parameters, None);
+            self.prepend(lines);
+        }
         parameters.iter().for_each(|_| self.scope.pop());
-        let cost = share - self.room + 6;
-        self.finish(&name, &parameters);
-        self.procedures.push(Procedure { name, parameters, cost });
+        self.procedures.push(Procedure { name, parameters, cost, switches });
         self.take_lines()
     }
 
+    /// The body of a rule: it reads the parameters and changes adjoints.
+    fn rule(&mut self, parameters: &[Parameter]) {
+        let ids: Vec<Id> = self.scope.find(|v| parameters.iter().any(|p| p.name == v.name));
+        self.scope.freeze(&ids);
+        (self.in_rule, self.room) = (true, 80);
+        self.nested(Place::Enclosed, |w| w.statements(3));
+        self.in_rule = false;
+        self.scope.thaw(&ids);
+    }
+
     /// Puts head, frame and end around the body that has just been written.
-    fn finish(&mut self, name: &str, parameters: &[Parameter]) {
+    fn finish(&mut self, name: &str, parameters: &[Parameter], rule: Option<&str>) {
         let body = self.take_lines();
         let declared: Vec<String> = parameters.iter().map(Parameter::declared).collect();
         let frame = self.take_frame();
-        self.line(format!(".proc {name}({})", declared.join(", ")));
+        let rule = rule.map_or(String::new(), |rule| format!(" rule {rule}"));
+        self.line(format!(".proc {name}({}){rule}", declared.join(", ")));
         frame.into_iter().chain(body).for_each(|line| self.line(line));
         self.line(".end");
         self.line("");
@@ -193,8 +218,12 @@ impl Writer<'_> {
 
     /// A call that fits the room that is left, with arguments.
     fn prepare_call(&mut self) -> Option<Call> {
+        if self.in_rule {
+            return None;
+        }
+        let fits = |p: &Procedure| p.cost * 2 < self.room && (self.mode_off || !p.switches);
         let affordable: Vec<usize> =
-            (0..self.procedures.len()).filter(|&n| self.procedures[n].cost * 2 < self.room).collect();
+            (0..self.procedures.len()).filter(|&n| fits(&self.procedures[n])).collect();
         if affordable.is_empty() {
             return None;
         }

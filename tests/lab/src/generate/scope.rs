@@ -29,12 +29,26 @@ pub(super) struct Variable {
     pub passable: bool,
     /// Only added to and never read, so that procedures may change it at any time.
     pub accumulator: bool,
+    /// False for named constants.
+    pub has_adjoint: bool,
+    /// A parameter that a constant may be passed for: what its adjoint holds is of no interest.
+    pub maybe_constant: bool,
 }
 
 impl Variable {
     /// A variable of which nothing is known but its declaration.
     pub fn new(name: String, class: Class, extent: Extent, fact: Fact) -> Variable {
-        Variable { name, class, extent, fact, frozen: 0, passable: true, accumulator: false }
+        Variable {
+            name,
+            class,
+            extent,
+            fact,
+            frozen: 0,
+            passable: true,
+            accumulator: false,
+            has_adjoint: true,
+            maybe_constant: false,
+        }
     }
 
     /// The same, with a reason from the start why it must not change.

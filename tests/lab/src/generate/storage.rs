@@ -10,6 +10,9 @@ use super::writer::{Place, Writer};
 impl Writer<'_> {
     /// Exchanges two cells by way of a stack or a tape.
     pub fn exchange(&mut self) -> bool {
+        if self.in_rule {
+            return false;
+        }
         let class = self.class();
         let Some(a) = self.target(class) else { return false };
         let Some(b) = self.other_target(class, &[&a]) else { return false };
@@ -27,7 +30,7 @@ impl Writer<'_> {
     pub fn turn_around(&mut self) -> bool {
         let arrays =
             self.scope.find(|v| v.frozen == 0 && !v.accumulator && matches!(v.extent, Extent::Vector(2..)));
-        if arrays.is_empty() || self.room < 100 {
+        if arrays.is_empty() || self.room < 100 || self.in_rule {
             return false;
         }
         let id = *self.rng.pick(&arrays);

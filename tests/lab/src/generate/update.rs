@@ -103,7 +103,7 @@ impl Writer<'_> {
     }
 
     /// A value that may be added to a target as often as this place runs.
-    fn addend(&mut self, class: Class, target: &Operand) -> Applied {
+    pub fn addend(&mut self, class: Class, target: &Operand) -> Applied {
         for _ in 0..6 {
             let applied = self.applied(class, Some(target));
             match applied.value {
@@ -119,7 +119,7 @@ impl Writer<'_> {
     pub fn contribute(&mut self) -> bool {
         let class = self.class();
         let accumulators = self.scope.find(|v| v.accumulator && v.class == class);
-        if accumulators.is_empty() {
+        if accumulators.is_empty() || self.in_rule {
             return false;
         }
         let id = *self.rng.pick(&accumulators);

@@ -38,6 +38,10 @@ pub(super) struct Writer<'p> {
     pub times: u64,
     /// Open blocks.
     pub nesting: usize,
+    /// Whether gradient mode is certainly off here, and may be switched.
+    pub mode_off: bool,
+    /// Whether a rule is being written: it may change its own frame and adjoints only.
+    pub in_rule: bool,
     lines: Vec<String>,
     fresh: usize,
 }
@@ -56,6 +60,8 @@ impl<'p> Writer<'p> {
             room: profile.steps,
             times: 1,
             nesting: 0,
+            mode_off: false,
+            in_rule: false,
             lines: Vec::new(),
             fresh: 0,
         }
@@ -78,7 +84,8 @@ impl<'p> Writer<'p> {
     }
 
     pub fn class(&mut self) -> Class {
-        if self.rng.chance(60) { Class::Int } else { Class::Real }
+        let ints = if self.profile.gradient { 45 } else { 60 };
+        if self.rng.chance(ints) { Class::Int } else { Class::Real }
     }
 
     /// Writes a line and accounts for the steps that it takes.
@@ -97,6 +104,11 @@ impl<'p> Writer<'p> {
     /// The lines written since the last time.
     pub fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
+    }
+
+    /// Puts lines that were taken before those written since.
+    pub fn prepend(&mut self, lines: Vec<String>) {
+        self.lines.splice(0..0, lines);
     }
 
     pub fn take_frame(&mut self) -> Vec<String> {

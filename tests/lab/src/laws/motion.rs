@@ -3,7 +3,8 @@
 
 use reviver_vm::digest::state_digest;
 use reviver_vm::history::Residues;
-use reviver_vm::{Machine, Travel, checkpoint};
+use reviver_vm::state::Counters;
+use reviver_vm::{Machine, State, Travel, checkpoint};
 
 use super::same;
 use crate::rng::Rng;
@@ -11,9 +12,20 @@ use crate::run::{End, LONGEST, Trace, follow, trace, travel};
 use crate::subject::Subject;
 
 /// Whether residues must be kept for the way back to be bit for bit exact: for exact numbers both
-/// ways are tried, for floats and erasures only the one.
+/// ways are tried, for floats and erasures only the one, and so where an adjoint was dropped.
 fn histories(subject: &Subject) -> &'static [bool] {
-    if subject.is_exact() { &[false, true] } else { &[true] }
+    if subject.is_exact() && !drops(subject) { &[false, true] } else { &[true] }
+}
+
+/// Whether a run drops adjoints, in either direction.
+fn drops(subject: &Subject) -> bool {
+    let mut machine = subject.machine(true);
+    travel(&mut machine, Travel::Forward, LONGEST);
+    let dropped = machine.state().counters.drops > 0;
+    let end = State { step: 0, counters: Counters::default(), ..machine.into_state() };
+    let mut machine = Machine::resume(subject.program.clone(), end, Some(Residues::default()));
+    travel(&mut machine, Travel::Backward, LONGEST);
+    dropped || machine.state().counters.drops > 0
 }
 
 /// n steps forward and n back pass the same states, and arrive at the beginning exactly then.
@@ -128,10 +140,10 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
     }
     for &exact in histories(subject) {
         let mut end = forward.machine.state().clone();
-        end.step = 0;
+        (end.step, end.counters) = (0, Counters::default());
         let machine = Machine::resume(subject.program.clone(), end, exact.then(Residues::default));
         let mut backward = follow(machine, Travel::Backward);
-        if subject.is_exact() {
+        if subject.is_exact() && !drops(subject) {
             same("the end of the way back", backward.end, End::Bound)?;
             let mirrored: Vec<_> = forward.digests.iter().rev().copied().collect();
             same("the states on the way back", backward.digests.len(), mirrored.len())?;
@@ -150,7 +162,7 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
 
 /// Integers and fixed point record nothing, even where they might.
 pub fn no_history(subject: &Subject) -> Result<(), String> {
-    if !subject.is_exact() {
+    if !subject.is_exact() || drops(subject) {
         return Ok(());
     }
     let trace = trace(subject, true);

@@ -1,4 +1,4 @@
-//! The law that ties values down: whatever the machine computes, an independent oracle computes it
+//! The law that ties values and adjoints down: whatever the machine computes, an independent oracle computes it
 //! too. The other laws would hold for a machine that adds wrongly and subtracts wrongly alike.
 
 use reviver_oracle::{Case, Inputs};
@@ -6,8 +6,13 @@ use reviver_oracle::{Case, Inputs};
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Both runs from both ends agree in all values and in the kind of trap.
+/// Both runs from both ends agree in all values, all adjoints and the kind of trap, whether gradient mode
+/// is on from the start or not.
 pub fn agrees(subject: &Subject) -> Result<(), String> {
-    let inputs = Inputs { values: &[], tape: &subject.tape_texts() };
-    Case { fuel: LONGEST, ..Case::of(&subject.text).with(inputs) }.compare().map(|_| ())
+    for gradient in [false, true] {
+        let inputs = Inputs { values: &[], tape: &subject.tape_texts(), gradient };
+        let case = Case { fuel: LONGEST, ..Case::of(&subject.text).with(inputs) };
+        case.compare().map_err(|reason| format!("{reason} (gradient mode on: {gradient})"))?;
+    }
+    Ok(())
 }

@@ -1,0 +1,225 @@
+//! What single instructions do to adjoints: against numbers found elsewhere, and against tangents. All of
+//! it goes through the text of one-line programs.
+
+use reviver_isa::Function;
+use reviver_isa::function::Form;
+use reviver_isa::instruction::Class;
+use reviver_lab::pairing::{bits, kept_on_the_way_back, kept_on_the_way_forward};
+use reviver_lab::rng::Rng;
+use reviver_lab::subject::Subject;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Travel};
+
+/// The data file: instruction, then value and adjoint of each operand before and after.
+const VECTORS: &str = include_str!("cases/adjoint_vectors.csv");
+const OPERANDS: [&str; 3] = ["x", "y", "z"];
+
+/// The offset of a scalar's cell.
+fn cell(machine: &Machine, name: &str) -> usize {
+    let program = machine.program();
+    program.cells(program.global(name).unwrap().0).start
+}
+
+fn is_close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-12 * expected.abs().max(1.0)
+}
+
+/// Runs one instruction on values and adjoints, and gives the values and adjoints that it leaves.
+fn after(instruction: &str, before: &[f64]) -> Vec<f64> {
+    let names = &OPERANDS[..before.len() / 2];
+    let declared: Vec<String> = names.iter().map(|name| format!("{name}: real")).collect();
+    let text = format!(".inout {}\n{instruction} {}\n", declared.join(", "), names.join(", "));
+    let mut machine = Subject::new(&text).unwrap().machine(false);
+    let cells: Vec<usize> = names.iter().map(|name| cell(&machine, name)).collect();
+    let state = machine.state_mut();
+    state.set_mode(true);
+    for (&cell, pair) in cells.iter().zip(before.chunks_exact(2)) {
+        state.reals[cell] = pair[0].to_bits();
+        state.adjoints_mut().cells[cell] = pair[1].to_bits();
+    }
+    machine.step(Travel::Forward).unwrap();
+    let adjoints = &machine.state().adjoints.as_ref().unwrap().cells;
+    cells.iter().flat_map(|&n| [machine.state().reals[n], adjoints[n]].map(f64::from_bits)).collect()
+}
+
+#[test]
+fn single_instructions_give_the_numbers_found_elsewhere() {
+    let lines: Vec<&str> = VECTORS.lines().filter(|line| !line.starts_with(';')).collect();
+    assert_eq!(lines.len(), 282);
+    for line in lines {
+        let (instruction, numbers) = line.split_once(',').unwrap();
+        let numbers: Vec<f64> = numbers.split(',').map(|number| number.parse().unwrap()).collect();
+        let (before, expected) = numbers.split_at(numbers.len() / 2);
+        let found = after(instruction, before);
+        let close = found.iter().zip(expected).all(|(&found, &expected)| is_close(found, expected));
+        assert!(close, "{line}\nfound {found:?}");
+    }
+}
+
+/// The vectors cover what has a vector; these have none, because the collection that they come from lacks
+/// them. The tests below cover every row.
+#[test]
+fn vectors_exist_for_most_functions_of_reals() {
+    let named = |f: &Function| VECTORS.lines().any(|line| line.split(['.', ',']).nth(1) == Some(f.name()));
+    let without: Vec<&str> = Function::ALL
+        .iter()
+        .filter(|f| f.forms().any(|form| form.result() == Class::Real && form != Form::IntsToReal))
+        .filter(|f| !named(f))
+        .map(|f| f.name())
+        .collect();
+    assert_eq!(without, ["powi", "min", "max", "relu", "floor", "round"]);
+}
+
+const SYSTEMS: [&str; 3] = ["f64", "f32", "fixed 43"];
+
+/// Values at which rows have edges.
+const CORNERS: [f64; 10] = [-2.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0, 2.0, 1e-6, 3.7];
+
+/// A one-line program, run at many values of its reals and integers.
+struct Line {
+    subject: Subject,
+    rng: Rng,
+    compared: u64,
+}
+
+impl Line {
+    fn new(text: &str) -> Line {
+        let subject = Subject::new(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        Line { subject, rng: Rng::new(text.len() as u64), compared: 0 }
+    }
+
+    /// Sets the globals, in the order of their declaration, and pairs tangents with adjoints both ways.
+    fn try_at(&mut self, reals: &[f64], ints: &[i64]) {
+        let mut machine = self.subject.machine(true);
+        let program = self.subject.program.clone();
+        let (mut reals, mut ints) = (reals.iter(), ints.iter());
+        for (n, global) in program.module().globals.iter().enumerate() {
+            for cell in program.cells(n) {
+                match global.class {
+                    Class::Real => machine.state_mut().reals[cell] = bits(&program, *reals.next().unwrap()),
+                    Class::Int => machine.state_mut().ints[cell] = *ints.next().unwrap(),
+                }
+            }
+        }
+        let ways = [
+            kept_on_the_way_back(&program, machine.clone(), &mut self.rng),
+            kept_on_the_way_forward(&program, machine, &mut self.rng),
+        ];
+        for way in ways {
+            self.compared += way.unwrap_or_else(|broken| panic!("{}{broken}", self.subject.text));
+        }
+    }
+
+    /// At all combinations of corners, and at random values within the domains of all functions.
+    fn try_everywhere(&mut self) {
+        let ints = [-3, -1, 0, 1, 2, 5];
+        for (&a, &b) in CORNERS.iter().flat_map(|a| CORNERS.iter().map(move |b| (a, b))) {
+            let int = *self.rng.pick(&ints);
+            self.try_at(&[1.5, a, b], &[int]);
+        }
+        let before = self.compared;
+        for _ in 0..50 {
+            let mut random = || self.rng.within(10..=90) as f64 / 100.0;
+            let reals = [random(), random(), random()];
+            let int = *self.rng.pick(&ints);
+            self.try_at(&reals, &[int]);
+        }
+        assert!(self.compared >= before + 50, "{}traps almost everywhere", self.subject.text);
+    }
+}
+
+/// The sources of a form, from the globals `a`, `b` and `n`.
+fn sources(function: Function, form: Form) -> String {
+    let names = match form {
+        Form::RealInt => [", a", ", n"],
+        Form::IntsToReal => [", n", ""],
+        _ => [", a", ", b"],
+    };
+    names[..function.arity()].concat()
+}
+
+/// Every function row that gives a real, under every update, in every number system.
+#[test]
+fn every_function_row_keeps_tangents_and_adjoints_paired() {
+    let forms = |f: &Function| f.forms().filter(|form| form.result() == Class::Real).collect::<Vec<_>>();
+    let rows = Function::ALL.iter().flat_map(|f| forms(f).into_iter().map(move |form| (*f, form)));
+    for (function, form) in rows {
+        for (system, update) in SYSTEMS.iter().flat_map(|s| ["add", "sub", "overwrite"].map(|u| (s, u))) {
+            let sources = sources(function, form);
+            let text = format!(
+                ".real {system}\n.inout y: real, a: real, b: real, n\n{update}.{} y{sources}\n",
+                function.name()
+            );
+            Line::new(&text).try_everywhere();
+        }
+    }
+}
+
+/// Every other update of reals, as it stands and undone by an `uncall`.
+#[test]
+fn every_update_keeps_tangents_and_adjoints_paired() {
+    let lines = [
+        "swap y, a",
+        "neg y",
+        "rot y, a, b",
+        "irot y, a, b",
+        "rot y, a, 0.75",
+        "push y\npush a\npop y\npop a",
+        "unread y\nread y",
+        "write y\nwrite a\nunwrite y\nunwrite a",
+        "erase y",
+        "add f0, a\nsub f0, a\nvacate f0\nadd f0, b",
+        "add.toint n, a",
+        "assert a == a",
+        "show a",
+    ];
+    for (system, line) in SYSTEMS.iter().flat_map(|system| lines.map(|line| (system, line))) {
+        let declared = format!(".real {system}\n.inout y: real, a: real, b: real, n, c[9]: real\n");
+        let mut line = Line::new(&format!("{declared}{line}\n"));
+        line.try_at_random();
+    }
+}
+
+impl Line {
+    fn try_at_random(&mut self) {
+        for _ in 0..20 {
+            let reals: Vec<f64> = (0..20).map(|_| self.rng.within(-90..=90) as f64 / 32.0).collect();
+            self.try_at(&reals, &[1]);
+        }
+        assert!(self.compared >= 20, "{}traps almost everywhere", self.subject.text);
+    }
+}
+
+/// A tape's values move with their adjoints, whichever end they are on.
+#[test]
+fn what_is_read_keeps_its_adjoint() {
+    let text = "; tape: 2.5, 7\n.inout x: real = 0, n, y: real\nread x\nread n\nadd.square y, x\nwrite x\nwrite n\n";
+    let mut line = Line::new(text);
+    line.try_at(&[0.0, 1.0], &[0]);
+    // All steps back; forward, the first step drops an adjoint of `x` that never belonged to the tape.
+    assert_eq!(line.compared, 5);
+    assert_eq!(line.subject.tape, [TapeEntry::Int(7), TapeEntry::Real(2.5f64.to_bits())]);
+}
+
+/// The program of NiLang's documentation whose gradient came out as (1, 0) there: `local x = y` is a cell of
+/// its own here, so both inputs get their share.
+#[test]
+fn a_copy_is_a_cell_of_its_own() {
+    let text = ".inout out: real, x: real default 1, y: real default 2\n\
+                local t = y\nadd out, x\nadd out, t\ndelocal t = y\n";
+    assert_eq!(gradient(text), [1.0, 1.0]);
+}
+
+/// The gradient of `out` by `x` and `y`.
+fn gradient(text: &str) -> [f64; 2] {
+    use reviver_vm::differentiate::{Subject as Differentiated, gradient};
+    let subject = Subject::new(text).unwrap();
+    let start = subject.machine(false).into_state();
+    let subject = Differentiated::new(subject.program.clone(), start, true, 1000).unwrap();
+    let variable = |name: &str| subject.variables(subject.program.global(name).unwrap().0).unwrap().remove(0);
+    let gradient = gradient(&subject, &variable("out")).unwrap();
+    ["x", "y"].map(|name| {
+        subject.program.approximate(Value::Real(gradient.adjoints.cells[variable(name).cell]))
+    })
+}

@@ -1,0 +1,128 @@
+//! Laws of gradient mode: what it does to adjoints is right, what it does to values is nothing, and both
+//! come back. They drive the mode from outside; programs that switch it themselves are the business
+//! of the laws of motion.
+
+use std::sync::Arc;
+
+use reviver_isa::instruction::Operand;
+use reviver_isa::update::Shape;
+use reviver_vm::history::Residues;
+use reviver_vm::state::MODE;
+use reviver_vm::{Machine, Program, State, Travel};
+
+use super::same;
+use crate::pairing::{kept_on_the_way_back, kept_on_the_way_forward, seed_adjoints};
+use crate::rng::Rng;
+use crate::run::{End, follow, trace, travel};
+use crate::subject::{Subject, load};
+
+/// Whether values depend on nothing but values: not on adjoints, nor on the mode.
+pub(super) fn is_of_values_alone(subject: &Subject) -> bool {
+    let differs = |operand: &Operand| match operand {
+        Operand::Mode => true,
+        Operand::Place(place) => place.adjoint,
+        _ => false,
+    };
+    let code = &subject.program.module().code;
+    code.iter().all(|i| i.update.shape() != Shape::Switch && !i.operands.iter().any(differs))
+}
+
+/// The program without its rules: then the adjoint of a call is that of its callee's body.
+fn without_rules(program: &Arc<Program>) -> Result<Arc<Program>, String> {
+    let mut module = program.module().clone();
+    module.procedures.iter_mut().for_each(|procedure| procedure.rule = None);
+    load(module).map(Arc::new)
+}
+
+/// The same numbers for every program, so that a shrunk program is still judged by those that broke it.
+pub(super) fn rng() -> Rng {
+    Rng::new(1)
+}
+
+/// ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, at every step.
+pub fn pairing(subject: &Subject) -> Result<(), String> {
+    if !is_of_values_alone(subject) {
+        return Ok(());
+    }
+    let program = without_rules(&subject.program)?;
+    let start = subject.machine(true).state().clone();
+    let machine = Machine::resume(Arc::clone(&program), start, Some(Residues::default()));
+    let mut rng = rng();
+    kept_on_the_way_back(&program, machine.clone(), &mut rng).map_err(|broken| format!("backward: {broken}"))?;
+    kept_on_the_way_forward(&program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
+    Ok(())
+}
+
+/// The values of a state, without what belongs to gradient mode.
+fn values(state: &State) -> State {
+    let mut state = State { adjoints: None, counters: Default::default(), ..state.clone() };
+    state.ints[MODE] = 0;
+    state
+}
+
+/// A gradient pass leads through the values of the run, and where it traps it has changed none.
+pub fn values_come_back(subject: &Subject) -> Result<(), String> {
+    if !is_of_values_alone(subject) || subject.has_rules() {
+        return Ok(());
+    }
+    let mut plain = trace(subject, true).machine;
+    let mut carrying = plain.clone();
+    if subject.is_exact() {
+        carrying = Machine::resume(subject.program.clone(), plain.state().clone(), None);
+    }
+    seed_adjoints(&subject.program, carrying.state_mut(), &mut rng());
+    while carrying.state().step > 0 {
+        let end = travel(&mut carrying, Travel::Backward, 1);
+        if end == End::Budget {
+            travel(&mut plain, Travel::Backward, 1);
+        }
+        if values(carrying.state()) != values(plain.state()) {
+            return Err(format!("the values at step {} are others in gradient mode", plain.state().step));
+        }
+        if end != End::Budget {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// With a history, adjoints come back bit for bit from wherever they went; without one in exact numbers,
+/// if none was dropped.
+pub fn adjoints_come_back(subject: &Subject) -> Result<(), String> {
+    if !is_of_values_alone(subject) {
+        return Ok(());
+    }
+    let mut rng = rng();
+    let mut begin = subject.machine(false).state().clone();
+    seed_adjoints(&subject.program, &mut begin, &mut rng);
+    there_and_back(subject, &begin, Travel::Forward)?;
+    let end = trace(subject, true);
+    if !end.end.arrived() {
+        return Ok(());
+    }
+    let mut end = State { step: 0, ..end.machine.state().clone() };
+    seed_adjoints(&subject.program, &mut end, &mut rng);
+    there_and_back(subject, &end, Travel::Backward)
+}
+
+fn there_and_back(subject: &Subject, start: &State, direction: Travel) -> Result<(), String> {
+    let histories: &[bool] = if subject.is_exact() { &[false, true] } else { &[true] };
+    for &history in histories {
+        let residues = history.then(Residues::default);
+        let way = follow(Machine::resume(subject.program.clone(), start.clone(), residues), direction);
+        let drops = way.machine.state().counters.drops;
+        if !history && drops > 0 {
+            continue;
+        }
+        let mut machine = way.machine;
+        for (step, digest) in way.digests.iter().enumerate().rev().skip(1) {
+            let end = travel(&mut machine, direction.reversed(), 1);
+            same(&format!("the end of the step back to {step}"), end, End::Budget)?;
+            let found = reviver_vm::digest::state_digest(machine.state());
+            same(&format!("the digest back at step {step}, {direction:?} and back"), found, *digest)?;
+        }
+        same("history bytes back at the start", machine.history_bytes(), 0)?;
+        same("drops back at the start", machine.state().counters.drops, 0)?;
+    }
+    Ok(())
+}

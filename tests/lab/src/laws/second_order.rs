@@ -1,0 +1,124 @@
+//! Laws of second derivatives: a Hessian is symmetric, and it is what differences of gradients tend to.
+//! They need enough digits to say something, so they look at binary64 only.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+use reviver_vm::differentiate::matrices::{Hessian, hessian};
+use reviver_vm::differentiate::{DifferentiateError, Subject as Differentiated, Variable, gradient};
+
+use super::gradient::{is_of_values_alone, rng};
+use crate::pairing::bits;
+use crate::rng::Rng;
+use crate::run::{LONGEST, trace};
+use crate::subject::Subject;
+
+/// Cells that move, at most.
+const INPUTS: usize = 4;
+/// Losses tried.
+const LOSSES: usize = 3;
+
+/// A Hessian is symmetric, and what differences of gradients tend to.
+pub fn hessians(subject: &Subject) -> Result<(), String> {
+    let module = subject.program.module();
+    let fits = module.real == RealSystem::F64 && !subject.has_rules();
+    if !fits || !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
+        return Ok(());
+    }
+    let start = subject.machine(true).into_state();
+    let Ok(differentiated) = Differentiated::new(subject.program.clone(), start, true, LONGEST) else {
+        return Ok(());
+    };
+    let mut rng = rng();
+    let cells = cells(&differentiated);
+    for _ in 0..LOSSES.min(cells.len()) {
+        let loss = rng.pick(&cells).clone();
+        let inputs = reached(&differentiated, &loss, &cells);
+        // What traps has no Hessian.
+        if let Ok(hessian) = hessian(&differentiated, &loss, &inputs) {
+            symmetric(&hessian)?;
+            as_differences(&differentiated, &loss, &inputs, &hessian, &mut rng)?;
+        }
+    }
+    Ok(())
+}
+
+/// All real cells of globals.
+fn cells(subject: &Differentiated) -> Vec<Variable> {
+    let globals = subject.program.module().globals.iter().enumerate();
+    let reals = globals.filter(|(_, global)| global.class == Class::Real);
+    reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()
+}
+
+/// Some of the cells that reach a loss; none where its gradient traps.
+fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec<Variable> {
+    let Ok(gradient) = gradient(subject, loss) else { return Vec::new() };
+    let components = subject.components(&gradient.adjoints.cells, cells);
+    let reaching = cells.iter().zip(components).filter(|(_, component)| *component != 0.0);
+    reaching.map(|(cell, _)| cell.clone()).take(INPUTS).collect()
+}
+
+/// The largest number of a Hessian and its gradient.
+fn size(hessian: &Hessian) -> f64 {
+    hessian.products.iter().flatten().chain(&hessian.gradient).fold(0.0, |size, entry| entry.abs().max(size))
+}
+
+fn symmetric(hessian: &Hessian) -> Result<(), String> {
+    let rows = &hessian.products;
+    for (i, j) in (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        let (above, below) = (rows[j][i], rows[i][j]);
+        if (above - below).abs() > 1e-9 * size(hessian) {
+            return Err(format!("the Hessian is not symmetric: {above} and {below}"));
+        }
+    }
+    Ok(())
+}
+
+/// The Hessian's product with a direction against the difference of two gradients along it, if all take the
+/// same path. Where a smaller step changes the difference, it says little: that is its error.
+fn as_differences(
+    subject: &Differentiated,
+    loss: &Variable,
+    inputs: &[Variable],
+    hessian: &Hessian,
+    rng: &mut Rng,
+) -> Result<(), String> {
+    let direction: Vec<f64> = inputs.iter().map(|_| rng.within(-16..=16) as f64 / 16.0).collect();
+    let Ok((steps, _)) = gradient_at(subject, loss, inputs, &direction, 0.0) else { return Ok(()) };
+    let difference = |step: f64| -> Result<Vec<f64>, DifferentiateError> {
+        let above = gradient_at(subject, loss, inputs, &direction, step)?;
+        let below = gradient_at(subject, loss, inputs, &direction, -step)?;
+        let same_path = above.0 == steps && below.0 == steps;
+        let quotients = above.1.iter().zip(&below.1).map(|(above, below)| (above - below) / (2.0 * step));
+        Ok(if same_path { quotients.collect() } else { Vec::new() })
+    };
+    let differences = [1e-3, 1e-4, 1e-5].map(difference);
+    let [Ok(coarse), Ok(middle), Ok(fine)] = differences else { return Ok(()) };
+    if [&coarse, &middle, &fine].iter().any(|quotients| quotients.is_empty()) {
+        return Ok(());
+    }
+    for n in 0..inputs.len() {
+        let product: f64 = hessian.products.iter().zip(&direction).map(|(row, d)| row[n] * d).sum();
+        let error = (coarse[n] - middle[n]).abs() + (middle[n] - fine[n]).abs() + 1e-6 * size(hessian);
+        if (product - middle[n]).abs() > 8.0 * error {
+            return Err(format!("a Hessian times a direction is {product}, by differences {}", middle[n]));
+        }
+    }
+    Ok(())
+}
+
+/// The gradient at a start that has moved by a step along a direction, and how many steps its run makes.
+fn gradient_at(
+    subject: &Differentiated,
+    loss: &Variable,
+    inputs: &[Variable],
+    direction: &[f64],
+    step: f64,
+) -> Result<(u64, Vec<f64>), DifferentiateError> {
+    let mut subject = subject.clone();
+    for (input, component) in inputs.iter().zip(direction) {
+        let moved = f64::from_bits(subject.start.reals[input.cell]) + step * component;
+        subject.start.reals[input.cell] = bits(&subject.program, moved);
+    }
+    let gradient = gradient(&subject, loss)?;
+    Ok((gradient.steps, subject.components(&gradient.adjoints.cells, inputs)))
+}

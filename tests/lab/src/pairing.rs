@@ -1,0 +1,188 @@
+//! The pairing of tangents with adjoints: the sum of their products over all reals of a state. No step
+//! changes it, whichever way it leads, because adjoints are carried by the inverse transpose of what
+//! carries tangents. So ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, and where that fails, this says at which step.
+//!
+//! Tangents come from a run over dual numbers, adjoints from one in gradient mode. Knows no instruction.
+
+use std::sync::Arc;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+use reviver_vm::differentiate::lift::lift;
+use reviver_vm::history::Residues;
+use reviver_vm::lanes::Lanes;
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Program, State, Travel};
+
+use crate::rng::Rng;
+use crate::run::{End, LONGEST, travel};
+
+/// A machine over dual numbers.
+pub type DualMachine = Machine<[u64; 2]>;
+
+/// ⟨tangents, adjoints⟩, with what rounding may do to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pairing {
+    pub sum: f64,
+    /// The sum of the absolute products.
+    pub size: f64,
+    /// The sum of the absolute tangents, and of the absolute adjoints.
+    pub tangents: f64,
+    pub adjoints: f64,
+}
+
+impl Pairing {
+    /// Of the tangents of one state and the adjoints of another, which have the same cells.
+    pub fn of(program: &Program, dual: &State<[u64; 2]>, state: &State) -> Pairing {
+        let mut pairing = Pairing::default();
+        let Some(adjoints) = &state.adjoints else { return pairing };
+        let number = |bits: u64| program.approximate(Value::Real(bits));
+        let tangent = |bits: &[u64; 2]| number(bits[1]);
+        let entry = |entry: &TapeEntry<[u64; 2]>| match entry {
+            TapeEntry::Int(_) => 0.0,
+            TapeEntry::Real(bits) => number(bits[1]),
+        };
+        let tangents = dual.reals.iter().map(tangent).chain(dual.real_stack.iter().map(tangent));
+        let tangents = tangents.chain(dual.input.iter().map(entry)).chain(dual.output.iter().map(entry));
+        for (tangent, adjoint) in tangents.zip(adjoints.all().map(|&bits| number(bits))) {
+            pairing.sum += tangent * adjoint;
+            pairing.size += (tangent * adjoint).abs();
+            pairing.tangents += tangent.abs();
+            pairing.adjoints += adjoint.abs();
+        }
+        pairing
+    }
+
+    /// Whether two pairings are equal but for rounding, as one step may round.
+    pub fn agrees(&self, other: &Pairing, system: RealSystem) -> bool {
+        let size = self.size + other.size;
+        let error = match system {
+            RealSystem::F64 => 1e-12 * size,
+            RealSystem::F32 => 1e-4 * size,
+            // Every product is rounded to a multiple of the unit, however small its factors are.
+            RealSystem::Fixed(bits) => {
+                let (tangents, adjoints) = (self.tangents + other.tangents, self.adjoints + other.adjoints);
+                2f64.powi(4 - i32::from(bits)) * (1.0 + tangents) * (1.0 + adjoints)
+            }
+        };
+        (self.sum - other.sum).abs() <= error
+    }
+}
+
+/// A number that the number system has, or nearly.
+pub fn bits(program: &Program, value: f64) -> u64 {
+    match program.parse(Class::Real, &format!("{value:?}")) {
+        Ok(Value::Real(bits)) => bits,
+        _ => 0,
+    }
+}
+
+/// A small number; one in eight is 0.
+fn small(program: &Program, rng: &mut Rng) -> u64 {
+    let value = if rng.chance(12) { 0 } else { rng.within(-64..=64) };
+    bits(program, value as f64 / 32.0)
+}
+
+/// Switches gradient mode on, and gives every real an adjoint.
+pub fn seed_adjoints(program: &Program, state: &mut State, rng: &mut Rng) {
+    state.set_mode(true);
+    let adjoints = state.adjoints_mut();
+    let cells = adjoints.cells.iter_mut().chain(&mut adjoints.stack);
+    cells.for_each(|adjoint| *adjoint = small(program, rng));
+    let mut adjoints = state.adjoints.take().unwrap_or_default();
+    let tapes = [(&state.input, &mut adjoints.input), (&state.output, &mut adjoints.output)];
+    for (tape, adjoints) in tapes {
+        let reals = tape.iter().zip(adjoints).filter(|(entry, _)| matches!(entry, TapeEntry::Real(_)));
+        reals.for_each(|(_, adjoint)| *adjoint = small(program, rng));
+    }
+    state.adjoints = Some(adjoints);
+}
+
+/// A machine over dual numbers in the same state, where all globals and what is on the input tape move.
+pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachine {
+    let mut dual = lift::<[u64; 2]>(state);
+    let globals = program.module().globals.iter().enumerate();
+    for (n, _) in globals.filter(|(_, global)| global.class == Class::Real) {
+        for cell in program.cells(n) {
+            dual.reals[cell] = dual.reals[cell].with_lane(1, small(program, rng));
+        }
+    }
+    for entry in &mut dual.input {
+        if let TapeEntry::Real(bits) = entry {
+            *bits = bits.with_lane(1, small(program, rng));
+        }
+    }
+    Machine::resume(Arc::clone(program), dual, Some(Residues::default()))
+}
+
+/// Makes at most `budget` steps over dual numbers.
+pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) -> End {
+    machine.state_mut().counters.shown = i64::MAX;
+    match machine.run(direction, budget) {
+        Ok(reviver_vm::Stop::Bound) => End::Bound,
+        Ok(_) => End::Budget,
+        Err(trap) => End::Trap(trap),
+    }
+}
+
+/// Runs forward as far as dual numbers go, and then both machines back side by side, the one with
+/// tangents, the other with adjoints: the pairing stays as it is. How many steps were compared.
+///
+/// # Errors
+/// The step at which the pairing changes.
+pub fn kept_on_the_way_back(program: &Arc<Program>, mut machine: Machine, rng: &mut Rng) -> Result<u64, String> {
+    let mut dual = moving(program, machine.state(), rng);
+    travel_dual(&mut dual, Travel::Forward, LONGEST);
+    let steps = dual.state().step.unsigned_abs();
+    if travel(&mut machine, Travel::Forward, steps) != End::Budget {
+        return Err(format!("dual numbers come {steps} steps far, plain ones don't"));
+    }
+    seed_adjoints(program, machine.state_mut(), rng);
+    let mut before = Pairing::of(program, dual.state(), machine.state());
+    for step in (0..steps).rev() {
+        // A transport out of range ends the way back.
+        if let End::Trap(_) = travel(&mut machine, Travel::Backward, 1) {
+            return Ok(steps - step - 1);
+        }
+        travel_dual(&mut dual, Travel::Backward, 1);
+        let pairing = Pairing::of(program, dual.state(), machine.state());
+        if !pairing.agrees(&before, program.module().real) {
+            let (now, then) = (pairing.sum, before.sum);
+            return Err(format!("⟨tangents, adjoints⟩ is {now} at step {step} and {then} one step later"));
+        }
+        before = pairing;
+    }
+    Ok(steps)
+}
+
+/// Runs both machines forward from the beginning, with adjoints from the first step on, as long as nothing
+/// is thrown away: the pairing stays as it is. How many steps were compared.
+///
+/// # Errors
+/// The step at which the pairing changes.
+pub fn kept_on_the_way_forward(
+    program: &Arc<Program>,
+    mut machine: Machine,
+    rng: &mut Rng,
+) -> Result<u64, String> {
+    let mut dual = moving(program, machine.state(), rng);
+    seed_adjoints(program, machine.state_mut(), rng);
+    let mut before = Pairing::of(program, dual.state(), machine.state());
+    for step in 0..LONGEST {
+        let counted = machine.state().counters;
+        let ends = [travel_dual(&mut dual, Travel::Forward, 1), travel(&mut machine, Travel::Forward, 1)];
+        let after = machine.state().counters;
+        let lost = (counted.drops, counted.erased_bits) != (after.drops, after.erased_bits);
+        if ends != [End::Budget; 2] || lost {
+            return Ok(step);
+        }
+        let pairing = Pairing::of(program, dual.state(), machine.state());
+        if !pairing.agrees(&before, program.module().real) {
+            let (now, then) = (pairing.sum, before.sum);
+            return Err(format!("⟨tangents, adjoints⟩ is {then} at step {step} and {now} one step later"));
+        }
+        before = pairing;
+    }
+    Ok(LONGEST)
+}

@@ -1,0 +1,111 @@
+//! What gradient mode does to adjoints: the cells whose adjoints an instruction is about to change, with
+//! what they become. Nothing is changed here, so that a trap changes nothing.
+
+use reviver_isa::function::Function;
+
+use crate::outcome::{Step, unsupported};
+use crate::partial::{of_power, partial};
+use crate::real::Real;
+use crate::store::{Cell, Store};
+use crate::value::Value;
+
+/// A source of an instruction: its value, and its cell unless it is a constant.
+pub(crate) struct Source {
+    pub(crate) cell: Option<Cell>,
+    pub(crate) value: Value,
+}
+
+/// Cells and what their adjoints become.
+pub(crate) type Changes = Vec<(Cell, Real)>;
+
+impl Store {
+    fn adjoint(&self, cell: Cell) -> Step<&Real> {
+        self.get(crate::store::adjoint_of(cell))?.real()
+    }
+
+    /// Puts adjoints in place.
+    pub(crate) fn carry(&mut self, changes: Changes) {
+        for (cell, adjoint) in changes {
+            self.set(crate::store::adjoint_of(cell), Value::Real(adjoint));
+        }
+    }
+
+    /// y += f or y -= f: the sources' shares of y', the first source's first.
+    pub(crate) fn shares(
+        &self,
+        function: Function,
+        target: Cell,
+        sources: &[Source],
+        adds: bool,
+    ) -> Step<Changes> {
+        let mut changes = Changes::new();
+        let cotangent = self.adjoint(target)?;
+        if cotangent.is_zero() || function == Function::ToReal {
+            return Ok(changes);
+        }
+        for (by, source) in sources.iter().enumerate() {
+            let (Some(cell), Value::Real(_)) = (source.cell, &source.value) else { continue };
+            if self.is_constant(cell) {
+                continue;
+            }
+            let share = Real::function(Function::Mul, cotangent, &derivative(function, by, sources)?)?;
+            let new = self.given(&changes, cell, &share, adds)?;
+            changes.push((cell, new));
+        }
+        Ok(changes)
+    }
+
+    /// An adjoint that gives, or gets, a share.
+    fn given(&self, changes: &Changes, cell: Cell, share: &Real, gives: bool) -> Step<Real> {
+        let pending = changes.iter().rev().find(|(changed, _)| *changed == cell);
+        let old = pending.map_or_else(|| self.adjoint(cell), |(_, adjoint)| Ok(adjoint))?;
+        let function = if gives { Function::Diff } else { Function::Sum };
+        Real::function(function, old, share)?.admit()
+    }
+
+    /// y := -y
+    pub(crate) fn negated_adjoint(&self, y: Cell) -> Step<Changes> {
+        let adjoint = self.adjoint(y)?;
+        Ok(if adjoint.is_zero() { Vec::new() } else { vec![(y, adjoint.negated()?)] })
+    }
+
+    /// A rotation: the point's adjoint rotates alike, the angle gets the cross product on the side where
+    /// the point isn't rotated.
+    pub(crate) fn rotated_adjoints(
+        &self,
+        [x, y]: [Cell; 2],
+        after: (&Real, &Real),
+        angle: &Source,
+        back: bool,
+    ) -> Step<Changes> {
+        let before = (self.adjoint(x)?, self.adjoint(y)?);
+        if before.0.is_zero() && before.1.is_zero() {
+            return Ok(Vec::new());
+        }
+        let (new_x, new_y) = Real::rotated(before.0, before.1, angle.value.real()?, back)?;
+        let mut changes = vec![(x, new_x.clone()), (y, new_y.clone())];
+        if let Some(cell) = angle.cell.filter(|&cell| !self.is_constant(cell)) {
+            let old = (self.get(x)?.real()?, self.get(y)?.real()?);
+            let (point, adjoint) = if back { (after, (&new_x, &new_y)) } else { (old, before) };
+            let cross = Real::function(
+                Function::Diff,
+                &Real::function(Function::Mul, point.0, adjoint.1)?,
+                &Real::function(Function::Mul, point.1, adjoint.0)?,
+            )?;
+            let new = self.given(&changes, cell, &cross, !back)?;
+            changes.push((cell, new));
+        }
+        Ok(changes)
+    }
+}
+
+fn derivative(function: Function, by: usize, sources: &[Source]) -> Step<Real> {
+    match sources {
+        [Source { value: Value::Real(base), .. }, Source { value: Value::Int(exponent), .. }] => {
+            of_power(base, exponent)
+        }
+        [a] => partial(function, by, a.value.real()?, a.value.real()?),
+        [a, b] => partial(function, by, a.value.real()?, b.value.real()?),
+        _ => unsupported("a derivative of this many sources"),
+    }
+}
