@@ -1,0 +1,231 @@
+//! Value and gradient of differentiable models: the interpreter beside hand-written Rust, in one run.
+//!
+//! Each model is there three times in Rust: as one would compute its value if nothing had to be undone,
+//! by the operations of the reversible program, and with a hand-written adjoint. All of them are
+//! compared with the machine's value and gradient before anything is timed. At the end the
+//! ratios are printed: they are what to compare, times are not.
+//!
+//! `cargo bench --bench gradients -- embedding` measures only models with that in their name.
+
+use std::hint::black_box;
+
+use reviver_vm::Travel;
+
+use harness::clock::{Best, measures, time};
+use harness::subject::Subject;
+use native::besselj::Bessel;
+use native::gaussian_mixture::Mixture;
+use native::graph_embedding::Embedding;
+use native::model::Model;
+use native::particles::Particles;
+
+mod harness {
+    pub mod clock;
+    pub mod machines;
+    pub mod subject;
+}
+mod native {
+    pub mod besselj;
+    pub mod gaussian_mixture;
+    pub mod graph_embedding;
+    pub mod model;
+    pub mod particles;
+}
+
+/// How far value and gradient may be from the machine's, relative to the largest number among them.
+const AGREEMENT: f64 = 1e-10;
+
+/// A model with its program.
+struct Case {
+    name: String,
+    model: Box<dyn Timed>,
+    subject: Subject,
+    /// The value and the Euclidean length of the gradient, where other programs have found them.
+    known: Option<(f64, f64)>,
+    /// Evaluations in one timed part, so that the clock's own time doesn't count.
+    evaluations: usize,
+    rounds: usize,
+}
+
+/// A model whose evaluations can be repeated without asking each time which model it is.
+trait Timed: Model {
+    /// Evaluates the value `n` times.
+    fn objectives(&self, n: usize);
+    /// Evaluates the value reversibly `n` times.
+    fn reversibles(&self, n: usize);
+    /// Evaluates value and gradient `n` times.
+    fn gradients(&self, gradient: &mut [f64], n: usize);
+}
+
+impl<M: Model> Timed for M {
+    fn objectives(&self, n: usize) {
+        (0..n).for_each(|_| _ = black_box(black_box(self).objective()));
+    }
+
+    fn reversibles(&self, n: usize) {
+        (0..n).for_each(|_| _ = black_box(black_box(self).reversible()));
+    }
+
+    fn gradients(&self, gradient: &mut [f64], n: usize) {
+        (0..n).for_each(|_| _ = black_box(black_box(self).gradient(black_box(&mut *gradient))));
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = vec![Case {
+        known: Some((0.11490348492980634, 0.21024361585183118)),
+        evaluations: 128,
+        rounds: 400,
+        ..Case::new("besselj", ("programs/besselj.rasm", "out"), &[("nu", 2)], Bessel { nu: 2, z: 1.0 })
+    }];
+    let embeddings = [
+        (2, Some((1.2911514937769588, 0.9819995224942555))),
+        (6, None),
+        (10, Some((0.727165770595011, 0.4826155414638626))),
+    ];
+    cases.extend(embeddings.map(|(dimensions, known)| Case {
+        known,
+        evaluations: 16,
+        rounds: 200,
+        ..Case::new(
+            &format!("graph embedding, k = {dimensions}"),
+            ("programs/graph_embedding.rasm", "loss"),
+            &[("dimensions", dimensions as i64)],
+            Embedding::of_sines(dimensions),
+        )
+    }));
+    let mixture = Mixture::of_sines();
+    cases.push(Case {
+        rounds: 10,
+        ..Case::new(
+            "Gaussian mixture, d = 10, K = 25",
+            ("benches/mixture.rasm", "objective"),
+            &[("m", mixture.m)],
+            mixture,
+        )
+    });
+    let particles = Particles { x: [0.5, 1.0, 1.5, 2.0], y: [0.1; 4], vx: [1.0; 4], vy: [1.0; 4] };
+    cases.push(Case {
+        known: Some((0.0010676233512900805, 0.0008148159652963083)),
+        ..Case::new(
+            "particles, 1,000 steps",
+            ("programs/particles.rasm", "loss"),
+            &[("steps", 1000)],
+            particles,
+        )
+    });
+    cases
+}
+
+impl Case {
+    fn new<M: Model + 'static>(
+        name: &str,
+        program: (&str, &str),
+        integers: &[(&str, i64)],
+        model: M,
+    ) -> Case {
+        let subject = Subject::new(program, integers, &model.data(), &model.inputs());
+        Case { name: name.into(), model: Box::new(model), subject, known: None, evaluations: 1, rounds: 40 }
+    }
+
+    /// Compares the native versions with the machine, and the machine with others.
+    fn check(&self) {
+        let (value, gradient) = self.subject.differentiate();
+        let length = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        if let Some(known) = self.known {
+            self.expect_close(value, known.0, known.0);
+            self.expect_close(length, known.1, known.1);
+        }
+        let mut by_hand = vec![f64::NAN; gradient.len()];
+        self.expect_close(self.model.objective(), value, value);
+        self.expect_close(self.model.reversible(), value, value);
+        self.expect_close(self.model.gradient(&mut by_hand), value, value);
+        for (&found, &expected) in by_hand.iter().zip(&gradient) {
+            self.expect_close(found, expected, length);
+        }
+    }
+
+    fn expect_close(&self, found: f64, expected: f64, scale: f64) {
+        let close = (found - expected).abs() <= AGREEMENT * scale.abs();
+        assert!(close, "{}: found {found}, expected {expected}", self.name);
+    }
+
+    /// The best times of all parts, in seconds for one evaluation.
+    fn measure(&self) -> Times {
+        let n = self.evaluations;
+        let (mut plain, mut carrying) = (self.subject.batch(n), self.subject.batch_with_adjoints(n));
+        let mut gradient = vec![0.0; self.subject.differentiate().1.len()];
+        let mut best = Best::none();
+        for _ in 0..self.rounds {
+            best.round([
+                time(|| self.model.objectives(n)),
+                time(|| self.model.reversibles(n)),
+                time(|| self.model.gradients(&mut gradient, n)),
+                time(|| plain.run(Travel::Forward)),
+                time(|| plain.run(Travel::Backward)),
+                time(|| carrying.run(Travel::Forward)),
+                time(|| carrying.seed()),
+                time(|| carrying.run(Travel::Backward)),
+            ]);
+            plain.reset();
+            carrying.reset();
+        }
+        let [objective, reversible, adjoint, there, back, first, seed, carried] =
+            best.seconds().map(|seconds| seconds / n as f64);
+        let gradient = first + seed + carried;
+        Times { steps: self.subject.steps(), objective, reversible, adjoint, there, back, gradient, carried }
+    }
+}
+
+/// Seconds that one evaluation takes.
+struct Times {
+    /// Of the interpreter, in one direction.
+    steps: u64,
+    /// Native: the value, the value reversibly, value and gradient.
+    objective: f64,
+    reversible: f64,
+    adjoint: f64,
+    /// The interpreter: forward, backward without adjoints.
+    there: f64,
+    back: f64,
+    /// The interpreter: forward, switch and backward with adjoints; and the latter alone.
+    gradient: f64,
+    carried: f64,
+}
+
+impl Times {
+    fn print(&self, name: &str) {
+        println!(
+            "| {name} | {:.3} | {:.1} | {} | {:.1} | {:.0} | {:.2} | ≤ 4 | {:.2} | ≤ 2.5 | {:.0} |",
+            self.objective * 1e6,
+            self.reversible / self.objective,
+            self.steps,
+            self.there / self.steps as f64 * 1e9,
+            self.there / self.objective,
+            self.gradient / self.there,
+            self.carried / self.back,
+            self.gradient / self.adjoint,
+        );
+    }
+}
+
+/// Whether the command line asks for a model: it names a part of its name, or no model at all.
+fn is_wanted(name: &str) -> bool {
+    let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    parts.peek().is_none() || parts.any(|part| name.contains(&part))
+}
+
+fn main() {
+    let mut cases = cases();
+    cases.retain(|case| is_wanted(&case.name));
+    cases.iter().for_each(Case::check);
+    if !measures() {
+        return;
+    }
+    println!(
+        "| model | native (µs) | reversible ÷ native | steps | ns a step | objective ÷ native \
+         | gradient ÷ objective | promised | gradient step ÷ plain step | promised | gradient ÷ by hand |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    cases.iter().for_each(|case| case.measure().print(&case.name));
+}

@@ -1,0 +1,22 @@
+//! The Fibonacci pair: an integer loop, its join conditions checked. Knows no machine.
+
+use std::hint::black_box;
+
+/// Iterations of the Fibonacci loop.
+const ROUNDS: i64 = 1_000_000;
+
+/// The Fibonacci pair: the loop of `fibonacci.rasm`, join conditions checked.
+pub fn run() {
+    let (mut n, mut a, mut b) = (black_box(ROUNDS), black_box(0i64), black_box(1i64));
+    assert!(a == 0, "the loop is entered from above");
+    while n != 0 {
+        a = a.wrapping_add(b);
+        std::mem::swap(&mut a, &mut b);
+        n -= 1;
+        // Coming back, the join's condition must hold.
+        if a == 0 {
+            panic!("the join was reached by a jump it denies");
+        }
+    }
+    black_box((a, b));
+}
