@@ -165,6 +165,6 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::SwitchesMode => {
             Failure::usage(error).help("`reviver run` runs it: what it computes are its derivatives")
         }
-        DifferentiateError::NotReal { .. } => Failure::usage(error),
+        DifferentiateError::ReadsMode | DifferentiateError::NotReal { .. } => Failure::usage(error),
     }
 }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
+use reviver_lab::pairing::bits;
+use reviver_lab::subject::Subject;
+use reviver_vm::differentiate::{self, gradient};
 use reviver_vm::{Machine, Program, State, Stop, Travel, checkpoint};
 
 fn machine(name: &str, inputs: &[(&str, &str)]) -> Machine {
@@ -70,4 +73,78 @@ fn memory_does_not_grow_with_the_steps() {
     };
     assert_eq!(size("10"), size("1000000"));
     assert_eq!(size("10"), (0, 0));
+}
+
+/// A series summed in a loop: y = Σ x²ᵏ·sin(x) / (k + 1) or so, with calls, ancillas and a stack on the way.
+const SERIES: &str = "
+.in n
+.inout x: real default 0.9
+.out y: real
+        for k in 0..n
+            call   term(y, x, k)
+        rof
+.proc term(inout y: real, in x: real, in k)
+.ancilla s: real
+        compute
+            add.toreal s, k
+            add    s, 1.0
+            local  t = sin(x)
+        apply
+            add.div y, t, s
+            rot    y, t, 0.001
+            push   y
+            pop    y
+            irot   y, t, 0.001
+        uncompute
+.end
+";
+
+/// Steps of a gradient pass over so many rounds, what it allocated at most and how often, and what it says
+/// that state and history took.
+fn gradient_pass(rounds: u64) -> (u64, (u64, u64, usize)) {
+    let subject = Subject::new(SERIES).unwrap();
+    let mut start = subject.machine(false);
+    let program = subject.program.clone();
+    let (n, _) = program.global("n").unwrap();
+    program.give(start.state_mut(), n, &[&rounds.to_string()]).unwrap();
+    let subject = differentiate::Subject::new(program.clone(), start.into_state(), false, u64::MAX).unwrap();
+    let loss = subject.variables(program.global("y").unwrap().0).unwrap().remove(0);
+    let mut pass = None;
+    let counted = allocation_counter::measure(|| pass = Some(gradient(&subject, &loss).unwrap()));
+    let pass = pass.unwrap();
+    assert_eq!(pass.history_bytes, 0);
+    (pass.steps, (counted.bytes_max, counted.count_total, pass.memory_bytes))
+}
+
+/// No tape: a gradient pass takes as much memory for a million steps as for a thousand, and allocates as
+/// often.
+#[test]
+fn memory_of_a_gradient_does_not_grow_with_the_steps() {
+    let passes = [70, 700, 7_000, 70_000].map(gradient_pass);
+    assert!(passes[0].0 >= 1_000 && passes[3].0 >= 1_000_000, "{passes:?}");
+    assert!(passes.iter().all(|pass| pass.1 == passes[0].1), "{passes:?}");
+    assert!(passes[0].1.0 < 16 << 10, "{passes:?}");
+}
+
+/// `cargo test --release --test memory -- --ignored --nocapture`
+#[test]
+#[ignore = "takes ten seconds"]
+fn memory_of_a_gradient_of_a_hundred_million_steps() {
+    let (short, long) = (gradient_pass(70), gradient_pass(7_200_000));
+    println!("{} steps: {} bytes at most in {} allocations", long.0, long.1.0, long.1.1);
+    assert!(long.0 >= 100_000_000, "{long:?}");
+    assert_eq!(short.1, long.1);
+}
+
+#[test]
+fn steps_in_gradient_mode_allocate_nothing() {
+    for name in ["leapfrog", "matrix_product"] {
+        let mut machine = machine(name, &[]);
+        to_the_bound(&mut machine, Travel::Forward);
+        machine.state_mut().set_mode(true);
+        let one = bits(&machine.program().clone(), 1.0);
+        machine.state_mut().adjoints_mut().cells.fill(one);
+        let counted = allocation_counter::measure(|| to_the_bound(&mut machine, Travel::Backward));
+        assert_eq!(counted.count_total, 0, "{name} allocated {} bytes while it ran", counted.bytes_total);
+    }
 }

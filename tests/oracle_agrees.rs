@@ -43,7 +43,10 @@ impl Run {
             settings: Settings::default(),
             values: Vec::new(),
             tape: Vec::new(),
-            gradient: line.split("->").next().is_some_and(|given| given.split_whitespace().any(|w| w == "gradient")),
+            gradient: line
+                .split("->")
+                .next()
+                .is_some_and(|given| given.split_whitespace().any(|w| w == "gradient")),
         };
         let given = line.split("->").next().unwrap_or("").split_whitespace().skip(1);
         for (name, value) in given.filter_map(|word| word.split_once('=')) {
@@ -197,15 +200,8 @@ fn on_small_cases() {
 }
 
 /// Rows of updates that the machine doesn't carry out yet, or that no additive numbers have.
-const NOT_YET: &[Update] = &[
-    Update::Mul,
-    Update::Div,
-    Update::Conj,
-    Update::CallVia,
-    Update::UncallVia,
-    Update::Par,
-    Update::Unpar,
-];
+const NOT_YET: &[Update] =
+    &[Update::Mul, Update::Div, Update::Conj, Update::CallVia, Update::UncallVia, Update::Par, Update::Unpar];
 
 /// The small cases use every row, and end in each class of trap in both directions.
 #[test]

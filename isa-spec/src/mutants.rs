@@ -107,6 +107,20 @@ rules! {
     ConstantsReceiveNothing,
     /// The adjoint of a vacated cell becomes 0.
     AdjointsAreDropped,
+    /// What a target gains, its sources' adjoints lose, and the other way round.
+    SharesHaveOppositeSigns,
+    /// A swap in gradient mode exchanges adjoints too.
+    SwapsCarryAdjoints,
+    /// Stacks and tapes take the adjoint of a real along in gradient mode.
+    MovesCarryAdjoints,
+    /// A step in gradient mode whose transport is lossy leaves a residue of the adjoints.
+    AdjointsAreKept,
+    /// In gradient mode, a procedure's rule stands in for the adjoint of its body.
+    RulesStandIn,
+    /// A rule acts at the state of the entry of the procedure whose rule it is.
+    RulesActAtTheEntry,
+    /// While a procedure with a rule runs, gradient mode is off.
+    RulesSwitchTheModeOff,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
 }

@@ -64,7 +64,7 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     travel: Travel,
     budget: u64,
 ) -> Result<Stop, Trap> {
-    if state.adjoints.is_some() || program.needs_adjoints {
+    if state.adjoints.is_some() || program.needs_adjoints || state.mode() {
         state.adjoints_mut();
     }
     let tolerance = program.module().tolerance();
@@ -292,7 +292,7 @@ pub(crate) fn frequent<W: Words, R: Reals, H: History<R::Bits>, M: Mode>(
         }
         Kind::SwapReal => {
             reals.swap(a, b);
-            if M::ON {
+            if M::ON && keeps(Rule::SwapsCarryAdjoints) {
                 adjoints.swap(a, b);
             }
             return Frequent::Done;

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use reviver_isa::instruction::{Argument, Call, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
 use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
@@ -64,6 +65,15 @@ impl Program {
     /// Whether the program switches gradient mode itself.
     pub fn switches_mode(&self) -> bool {
         self.module.code.iter().any(|instruction| instruction.update.shape() == Shape::Switch)
+    }
+
+    /// Whether the program reads the gradient mode bit, so that the mode changes more than adjoints.
+    pub fn reads_mode(&self) -> bool {
+        self.module.code.iter().any(|instruction| {
+            let passes_mode = |call: &Call| call.arguments.contains(&Argument::Scalar(Operand::Mode));
+            instruction.operands.contains(&Operand::Mode)
+                || matches!(&instruction.link, Link::Calls(calls) if calls.iter().any(passes_mode))
+        })
     }
 
     /// The procedure that an open call executes.

@@ -114,7 +114,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         self.step::<Plain>(on_copies, moment, Some(addressed))
             .execute(op, own)
             .map_err(|cause| cause.about_copies_of(addressed))?;
-        for n in (0..3).filter(|&n| is_real[n]) {
+        // Targets come first. The third operand never is one, and may be no operand at all.
+        for n in (0..2).filter(|&n| is_real[n]) {
             write(&mut cells, addresses[n], copies[n]);
         }
         Ok(())
@@ -337,7 +338,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         for &target in targets {
             self.journal.keep(Slot::Real, target, self.cells.reals[target], Cost::default());
         }
-        for cell in carried.cells() {
+        for cell in carried.cells().filter(|_| keeps(Rule::AdjointsAreKept)) {
             self.journal.keep(Slot::Adjoint, cell, self.cells.adjoints[cell], Cost::default());
         }
     }

@@ -123,14 +123,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             return Err(Cause::DepthExceeded { limit });
         }
         let site = &self.program.calls[op.a as usize];
-        let has_rule = site.rule.is_some() && self.state.mode();
+        let has_rule = site.rule.is_some() && self.state.mode() && keeps(Rule::RulesStandIn);
         let turned = op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
         let inverted = self.state.inverted ^ turned;
         let body_direction = effective_direction(inverted, self.travel);
         // The rule acts at the callee's entry: going forward before the body, going backward after it.
         let part = match has_rule {
             false => Part::Whole,
-            true if body_direction == FORWARD => Part::Rule,
+            true if (body_direction == FORWARD) == keeps(Rule::RulesActAtTheEntry) => Part::Rule,
             true => Part::Body,
         };
         self.check_room(site, part)?;
@@ -141,7 +141,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let (caller, outer) = (state.frame, state.inverted);
         state.calls.push(CallRecord { site: at, inverted: outer, frame: caller, part });
         state.frame.references = references as u32;
-        if has_rule {
+        if has_rule && keeps(Rule::RulesSwitchTheModeOff) {
             state.set_mode(false);
         }
         self.begin(site, part, if part == Part::Rule { !inverted } else { inverted });
@@ -390,7 +390,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if vacates {
             self.set_real(cell, R::Bits::default());
         }
-        let carries = self.state.mode() && cell & ADJOINT == 0;
+        let carries = self.state.mode() && cell & ADJOINT == 0 && keeps(Rule::MovesCarryAdjoints);
         let adjoint = match &mut self.state.adjoints {
             Some(adjoints) if carries => std::mem::take(&mut adjoints.cells[cell]),
             _ => R::Bits::default(),

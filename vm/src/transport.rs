@@ -91,6 +91,15 @@ pub(crate) enum Sense {
     Loses,
 }
 
+impl Sense {
+    fn opposite(self) -> Sense {
+        match self {
+            Sense::Gains => Sense::Loses,
+            Sense::Loses => Sense::Gains,
+        }
+    }
+}
+
 /// What the rules read.
 pub(crate) struct View<'a, W, R: Reals> {
     pub numbers: Arithmetic<W, R>,
@@ -174,6 +183,7 @@ impl<W: Words, R: Reals> View<'_, W, R> {
     fn changed(&self, carried: &Carried<R>, cell: usize, share: R::Cell, sense: Sense) -> Eval<Change<R>> {
         let reals = self.numbers.reals;
         let old = carried.pending(cell).unwrap_or(self.adjoint(cell));
+        let sense = if keeps(Rule::SharesHaveOppositeSigns) { sense } else { sense.opposite() };
         let (new, undone) = match sense {
             Sense::Gains => {
                 let new = reals.sub(old, share)?;
@@ -247,8 +257,7 @@ impl<R: Reals> Turn<R> {
 
     /// The point turned the other way.
     pub fn back(&self, reals: R, (x, y): Point<R>, angle: R::Cell) -> Eval<Point<R>> {
-        let opposite = if self.sense == Sense::Gains { Sense::Loses } else { Sense::Gains };
-        turned(reals, opposite, (x, y), angle)
+        turned(reals, self.sense.opposite(), (x, y), angle)
     }
 }
 

@@ -140,5 +140,53 @@ pub const ALL: &[(&str, &str)] = &[
         ".word 8\n.inout a = -128, b, c, d, e, f\nadd.div b, a, -1\nadd.rem c, a, -1\nadd.div d, -7, 2\n\
          add.rem e, -7, 2\nadd.rem f, 7, -2\nadd.abs f, a\nadd.pow f, -3, 3\nadd.pow f, 0, 0\n",
     ),
+    (
+        "derivatives of functions of one real",
+        ".inout x: real = 0.5, y: real\nadd y, x\nadd.abs y, x\nadd.square y, x\nadd.relu y, x\nadd.inv y, x\n\
+         add.sqrt y, x\nadd.exp y, x\nadd.log y, x\nadd.sin y, x\nadd.cos y, x\nadd.tan y, x\nadd.asin y, x\n\
+         add.acos y, x\nadd.atan y, x\nadd.sinh y, x\nadd.cosh y, x\nadd.tanh y, x\nadd.floor y, x\nadd.round y, x\n",
+    ),
+    (
+        "derivatives of functions of two numbers",
+        ".inout a: real = 0.5, b: real = 2, n = 3, y: real\nadd.sum y, a, b\nadd.diff y, a, b\nadd.mul y, a, b\n\
+         add.div y, a, b\nadd.pow y, a, b\nadd.min y, a, b\nadd.min y, b, a\nadd.max y, a, b\nadd.max y, b, a\n\
+         add.atan2 y, a, b\nadd.powi y, a, n\nadd.toreal y, n\n",
+    ),
+    ("switching gradient mode on twice", ".inout a\nadd a, mode\ngrad.on\nadd a, mode\ngrad.on\nadd a, 1\n"),
+    ("switching gradient mode off where it is", ".inout a\ngrad.on\ngrad.off\nadd a, mode\ngrad.off\n"),
+    (
+        "a constant that has no derivative",
+        ".inout x: real = -2, y: real = 1\ngrad.on\nadd y', 1\nsub.pow y, x, 2.0\nadd x, x'\ngrad.off\n",
+    ),
+    (
+        "a derivative that does not exist",
+        ".inout x: real, y: real = 1\ngrad.on\nadd y', 1\nadd.square y, x\nadd.sqrt y, x\ngrad.off\n",
+    ),
+    (
+        "an adjoint that is dropped",
+        ".inout x: real = 2, y: real = 1\n.ancilla t: real\ngrad.on\nadd y', 1\nadd t, x\nadd.square y, t\n\
+         sub t, x\nvacate t\nadd t, x\nsub x', t'\nsub t, x\ngrad.off\n",
+    ),
+    (
+        "what moves with its adjoint, and what doesn't",
+        "; tape: 1.5\n.inout x: real = 2, y: real = 1, z: real\nadd x', 2\npush x\ngrad.on\npush y\npop x\nswap x, y\n\
+         sub x', y'\nread z\nwrite z\ngrad.off\npop z\n",
+    ),
+    (
+        "exchanges of adjoints",
+        ".inout x: real = 2, y: real = 1\nadd x', 3\nswap x', y\nswap x', y'\nif y' > 2\nadd x, 1\nfi y' > 2\n\
+         rot x', y', y\nneg x'\npush x'\npop y\n",
+    ),
+    (
+        "a rule, called and uncalled",
+        ".inout x: real = 2, y: real = 1\ngrad.on\nadd y', 1\ncall p(y, x)\nadd.square x, y\nuncall p(y, x)\ngrad.off\n\
+         .proc p(inout y: real, in x: real) rule q\nadd.square y, x\n.end\n\
+         .proc q(inout y: real, in x: real)\nadd.mul x', y', y\nadd.exp y', x\n.end\n",
+    ),
+    (
+        "adjoints that round",
+        ".inout x: real = 0.1, y: real = 1\nadd x', 0.3\nadd y', 1e17\ngrad.on\nadd.square y, x\nrot x, y, 0.3\n\
+         add.mul y, x, x\ngrad.off\n",
+    ),
     ("words of 16 bits", ".word 16\n.inout a = 32767, b\nadd a, 1\nsub.square b, a\nrol a, 5\n"),
 ];

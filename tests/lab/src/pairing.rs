@@ -131,7 +131,11 @@ pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) ->
 ///
 /// # Errors
 /// The step at which the pairing changes.
-pub fn kept_on_the_way_back(program: &Arc<Program>, mut machine: Machine, rng: &mut Rng) -> Result<u64, String> {
+pub fn kept_on_the_way_back(
+    program: &Arc<Program>,
+    mut machine: Machine,
+    rng: &mut Rng,
+) -> Result<u64, String> {
     let mut dual = moving(program, machine.state(), rng);
     travel_dual(&mut dual, Travel::Forward, LONGEST);
     let steps = dual.state().step.unsigned_abs();

@@ -100,7 +100,9 @@ pub(crate) enum Statement {
     },
     Show(Source),
     /// `grad.on` or `grad.off`
-    Switch { on: bool },
+    Switch {
+        on: bool,
+    },
     If {
         entry: Condition,
         then: Block,

@@ -13,7 +13,9 @@ use reviver_isa::update::Update;
 use crate::integer;
 use crate::order::holds;
 use crate::outcome::{Halt, Step, Trap, trap};
-use crate::plan::{Argument, Block, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement};
+use crate::plan::{
+    Argument, Block, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement,
+};
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
 use crate::real::Real;
 use crate::signature::evaluate;
@@ -126,13 +128,16 @@ impl<'p> Walk<'p> {
 
     /// The mode, and the adjoints of globals and of main's frame, where they aren't 0.
     pub(crate) fn left_in_gradient_mode(&self) -> Vec<String> {
-        let of_globals = self.plan.globals.iter().zip(&self.globals).map(|(global, &start)| {
-            (start..start + global.shape.cells(), global.name.as_str())
-        });
+        let of_globals = self
+            .plan
+            .globals
+            .iter()
+            .zip(&self.globals)
+            .map(|(global, &start)| (start..start + global.shape.cells(), global.name.as_str()));
         let of_frame = self.main_frame().map(|(cells, variable)| (cells, variable.name.as_str()));
-        let left = of_globals.chain(of_frame).filter(|(cells, _)| {
-            !self.are_vacant(adjoint_of(cells.start)..adjoint_of(cells.end))
-        });
+        let left = of_globals
+            .chain(of_frame)
+            .filter(|(cells, _)| !self.are_vacant(adjoint_of(cells.start)..adjoint_of(cells.end)));
         let mode = self.store.mode.then(|| "mode".to_owned());
         mode.into_iter().chain(left.map(|(_, name)| format!("{name}'"))).collect()
     }

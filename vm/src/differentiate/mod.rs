@@ -50,6 +50,8 @@ pub struct Variable {
 pub enum DifferentiateError {
     #[error("the program switches gradient mode itself, so it can't be differentiated from outside")]
     SwitchesMode,
+    #[error("the program reads gradient mode, which is off on the way there and on on the way back")]
+    ReadsMode,
     #[error("`{name}` is an integer: only reals have a gradient")]
     NotReal { name: String },
     #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
@@ -62,7 +64,8 @@ impl Subject {
     /// A program at a start.
     ///
     /// # Errors
-    /// A program that switches gradient mode itself: what its adjoints mean is its own business.
+    /// A program that switches gradient mode itself: what its adjoints mean is its own business. And one
+    /// that reads the mode: it would not find the same values on the way back.
     pub fn new(
         program: Arc<Program>,
         start: State,
@@ -71,6 +74,9 @@ impl Subject {
     ) -> Result<Subject, DifferentiateError> {
         if program.switches_mode() {
             return Err(DifferentiateError::SwitchesMode);
+        }
+        if program.reads_mode() {
+            return Err(DifferentiateError::ReadsMode);
         }
         Ok(Subject { program, start, exact, max_steps })
     }

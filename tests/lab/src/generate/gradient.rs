@@ -26,9 +26,9 @@ const TOTAL: [Function; 7] = [
 impl Writer<'_> {
     /// The adjoint of some real cell. Where it is only added to, the cell may be a constant that was passed.
     pub fn adjoint(&mut self, only_added_to: bool) -> Option<Operand> {
-        let cells = self.scope.find(|v| {
-            v.class == Class::Real && v.has_adjoint && (only_added_to || !v.maybe_constant)
-        });
+        let cells = self
+            .scope
+            .find(|v| v.class == Class::Real && v.has_adjoint && (only_added_to || !v.maybe_constant));
         if cells.is_empty() {
             return None;
         }

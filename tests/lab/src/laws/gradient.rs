@@ -48,7 +48,8 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
     let start = subject.machine(true).state().clone();
     let machine = Machine::resume(Arc::clone(&program), start, Some(Residues::default()));
     let mut rng = rng();
-    kept_on_the_way_back(&program, machine.clone(), &mut rng).map_err(|broken| format!("backward: {broken}"))?;
+    kept_on_the_way_back(&program, machine.clone(), &mut rng)
+        .map_err(|broken| format!("backward: {broken}"))?;
     kept_on_the_way_forward(&program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
     Ok(())
 }
