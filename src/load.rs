@@ -51,7 +51,11 @@ pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
 
 /// The module in a text or an image. Warnings are printed on the way.
 pub fn module(path: &Path) -> Outcome<Module> {
-    let bytes = bytes(path)?;
+    module_of(path, bytes(path)?)
+}
+
+/// The same, of a file that has been read.
+pub fn module_of(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
     if is_image(path, &bytes) {
         return image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", name(path))));
     }

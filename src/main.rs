@@ -3,6 +3,7 @@
 
 mod cli;
 mod commands;
+mod debuggee;
 mod failure;
 mod given;
 mod journey;
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Command::Run(options) => commands::run::run(options),
+        Command::Debug(options) => commands::debug::run(options),
+        Command::Repl(options) => commands::repl::run(options),
         Command::Grad(options) => commands::grad::run(options),
         Command::Jacobian(options) => commands::jacobian::run(options),
         Command::Hessian(options) => commands::hessian::run(options),

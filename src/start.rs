@@ -8,12 +8,12 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role};
 use reviver_vm::{Machine, Program, Travel};
 
-use crate::cli::Start;
+use crate::cli::Given;
 use crate::failure::{Failure, Outcome};
 use crate::{given, load};
 
 /// Standard input can be read once. `others` are the files that a command reads besides.
-pub fn check_input(options: &Start, others: &[Option<&Path>]) -> Outcome {
+pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Outcome {
     let readers = [Some(&*options.file), options.tape.as_deref().map(Path::new)];
     let files = readers.iter().chain(others).filter(|path| **path == Some(Path::new("-")));
     let cells = options.set.iter().flat_map(|set| set.split(',')).filter(|part| part.ends_with("=@-"));
@@ -24,8 +24,12 @@ pub fn check_input(options: &Start, others: &[Option<&Path>]) -> Outcome {
 }
 
 /// The program with the numbers that the options ask for.
-pub fn program(options: &Start) -> Outcome<Arc<Program>> {
-    let mut module = load::module(&options.file)?;
+pub fn program(options: &Given) -> Outcome<Arc<Program>> {
+    in_numbers(options, load::module(&options.file)?)
+}
+
+/// A module as a program with the numbers that the options ask for.
+pub fn in_numbers(options: &Given, mut module: Module) -> Outcome<Arc<Program>> {
     let own = (module.word, module.real);
     if let Some(choice) = options.real {
         module.real = choice.over(module.real);
@@ -45,7 +49,7 @@ pub fn program(options: &Start) -> Outcome<Arc<Program>> {
 }
 
 /// A machine at the beginning (or, to travel backward, at the end) with everything given.
-pub fn machine(options: &Start, program: &Arc<Program>, travel: Travel) -> Outcome<Machine> {
+pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Outcome<Machine> {
     let mut machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
         Travel::Backward => Machine::at_end(program.clone()),

@@ -21,9 +21,9 @@ pub struct Selection {
 
 /// The program and the start that the options tell.
 pub fn subject(options: &Start) -> Outcome<Subject> {
-    start::check_input(options, &[])?;
-    let program = start::program(options)?;
-    let state = start::machine(options, &program, Travel::Forward)?.into_state();
+    start::check_input(&options.given, &[])?;
+    let program = start::program(&options.given)?;
+    let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
     Subject::new(program.clone(), state, options.exact, max_steps)
         .map_err(|error| failure(options, &program, error))
@@ -148,7 +148,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
     match error {
         DifferentiateError::Trap { backward, explanation } => {
             let what = if backward { "trap on the way back" } else { "trap" };
-            let message = output::trap(what, &load::name(&options.file), &explanation);
+            let message = output::trap(what, &load::name(&options.given.file), &explanation);
             let failure = Failure { exit: Exit::Trap, message };
             let erasure = program.module().code.get(explanation.at as usize);
             // A trap at an erasure gives its own advice.

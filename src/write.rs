@@ -77,13 +77,17 @@ pub fn print(text: &str) -> Outcome {
     print_bytes(text.as_bytes())
 }
 
-/// A reader that has gone away (`| head`) ends the command without a word.
 fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
+}
+
+/// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.
+pub fn unprintable(error: &Error) -> Failure {
+    match error.kind() {
         ErrorKind::BrokenPipe => Failure { exit: Exit::Unread, message: String::new() },
         _ => Failure::load(format_args!("can't write to standard output: {error}")),
-    })
+    }
 }
 
 /// Prints to standard error. If that can't be written, there is nobody left to tell.

@@ -1,3 +1,35 @@
-//! The debugger's home. Nothing yet: stepping, timelines and panes come with their own milestone.
-//! The machine already offers what they rest on: signed steps, travel to any step in both
-//! directions, cloneable states, and residues.
+//! The debugger: time travel through a program, without a terminal.
+//!
+//! From the machine to a screen, each layer knowing those before it only:
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`memory`], [`access`], [`cotangents`], [`flow`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, what can follow what, source text |
+//! | [`expression`], [`points`] | what users write: expressions, breakpoints, watchpoints |
+//! | [`timeline`] | exact travel: lines of history, checkpoints, residues, edits |
+//! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
+//! | [`view`] | what there is to see, as plain data, one file a pane |
+//! | [`command`] | commands as lines of text, from one table |
+//! | [`render`] | outcomes in words |
+//! | [`batch`], [`repl`] | scripts; a prompt |
+//!
+//! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
+//! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
+//! [`session::Session::interrupt`] from another thread.
+
+pub mod access;
+pub mod batch;
+pub mod command;
+pub mod cotangents;
+pub mod expression;
+pub mod flow;
+pub mod listing;
+pub mod memory;
+pub mod outcome;
+pub mod points;
+pub mod render;
+pub mod repl;
+pub mod session;
+pub mod timeline;
+pub mod tui;
+pub mod view;

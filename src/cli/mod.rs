@@ -1,5 +1,6 @@
 //! The command line as data: subcommands, options and their help.
 
+mod debugger;
 mod derivatives;
 mod start;
 
@@ -9,8 +10,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use debugger::{Debug, Debugged, Repl};
 pub use derivatives::{Grad, Hessian, Jacobian, Taylor};
-pub use start::Start;
+pub use start::{Given, Start};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -32,6 +34,8 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
+    Debug(Debug),
+    Repl(Repl),
     Grad(Grad),
     Jacobian(Jacobian),
     Hessian(Hessian),

@@ -1,14 +1,14 @@
-//! What every command that runs a program is told: the program, its numbers, what it is given, and how
-//! far it may go.
+//! What every command that runs a program is told: the program, its numbers and what it is given; and, if
+//! the command runs it from one end to the other, how.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use reviver_isa::module::{RealSystem, Word};
 
-/// A program and its start.
+/// A program and what it is given.
 #[derive(Debug, Args)]
-pub struct Start {
+pub struct Given {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     /// Give a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`), or an array from a file (`A=@values.csv`)
@@ -24,6 +24,13 @@ pub struct Start {
     /// Run with integers of another width: 8, 16, 32 or 64 bits
     #[arg(long, value_name = "BITS", value_parser = parse_word)]
     pub word: Option<Word>,
+}
+
+/// A program at its start, and how it is run.
+#[derive(Debug, Args)]
+pub struct Start {
+    #[command(flatten)]
+    pub given: Given,
     /// Keep the bits that float steps lose, so that the way back is bit for bit exact
     #[arg(long)]
     pub exact: bool,

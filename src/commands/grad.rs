@@ -14,7 +14,7 @@ pub fn run(options: &Grad) -> Outcome {
     let start = &options.differentiated.start;
     let page = page(options)?;
     let printed = write::print(&if start.json { page.json() } else { page.text() });
-    write::complain(&page.warnings(&load::name(&start.file)));
+    write::complain(&page.warnings(&load::name(&start.given.file)));
     // A reader that has gone away doesn't change what the gradient is worth.
     verdict(options, &page).and(printed)
 }

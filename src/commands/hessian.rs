@@ -26,7 +26,7 @@ pub fn run(options: &Hessian) -> Outcome {
         let direction = direction(&subject, &inputs, &options.times)?;
         hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?
     };
-    write::complain(&losses::warnings(&subject.program, &hessian.reports, &load::name(&start.file)));
+    write::complain(&losses::warnings(&subject.program, &hessian.reports, &load::name(&start.given.file)));
     let spelling = Spelling(&subject);
     write::print(&match (whole, start.json) {
         (true, true) => spelling.hessian_json(&selections, &hessian),

@@ -17,7 +17,7 @@ pub fn run(options: &Jacobian) -> Outcome {
     subject::check_any("input", &inputs)?;
     let jacobian = jacobian(&subject, &outputs, &inputs)
         .map_err(|error| subject::failure(start, &subject.program, error))?;
-    write::complain(&losses::warnings(&subject.program, &jacobian.reports, &load::name(&start.file)));
+    write::complain(&losses::warnings(&subject.program, &jacobian.reports, &load::name(&start.given.file)));
     let spelling = Spelling(&subject);
     write::print(&match start.json {
         true => spelling.jacobian_json(&outputs, &inputs, &jacobian),

@@ -3,6 +3,7 @@
 pub mod asm;
 pub mod check;
 pub mod completions;
+pub mod debug;
 pub mod disasm;
 pub mod fmt;
 pub mod grad;
@@ -10,5 +11,6 @@ pub mod hessian;
 pub mod invert;
 pub mod isa;
 pub mod jacobian;
+pub mod repl;
 pub mod run;
 pub mod taylor;

@@ -12,7 +12,7 @@ use crate::{load, output, start, write};
 
 pub fn run(options: &Run) -> Outcome {
     check_streams(options)?;
-    let program = start::program(&options.start)?;
+    let program = start::program(&options.start.given)?;
     let mut machine = machine(options, &program)?;
     if options.start.exact {
         machine.keep_residues();
@@ -39,7 +39,7 @@ fn print(options: &Run, report: &Report) -> Outcome {
 /// Each standard stream serves one purpose.
 fn check_streams(options: &Run) -> Outcome {
     let is_stream = |path: &Path| path == Path::new("-");
-    start::check_input(&options.start, &[options.from_state.as_deref()])?;
+    start::check_input(&options.start.given, &[options.from_state.as_deref()])?;
     if options.start.json && options.tape_out.as_deref().is_some_and(is_stream) {
         return Err(Failure::usage("`--tape-out -` and `--json` both print")
             .help("the JSON object has the tape already"));
@@ -52,7 +52,7 @@ fn check_streams(options: &Run) -> Outcome {
 
 fn machine(options: &Run, program: &Arc<Program>) -> Outcome<Machine> {
     let Some(path) = &options.from_state else {
-        return start::machine(&options.start, program, direction(options));
+        return start::machine(&options.start.given, program, direction(options));
     };
     let (state, residues) = checkpoint::decode(program, &load::bytes(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", load::name(path))))?;
@@ -67,7 +67,7 @@ fn direction(options: &Run) -> Travel {
 fn verdict(options: &Run, report: &Report) -> Outcome {
     match &report.ending {
         Ending::Trapped(explanation) => {
-            let message = output::trap("trap", &load::name(&options.start.file), explanation);
+            let message = output::trap("trap", &load::name(&options.start.given.file), explanation);
             return Err(Failure { exit: Exit::Trap, message });
         }
         Ending::Limited => {
@@ -100,7 +100,8 @@ fn round_trip_verdict(options: &Run, report: &Report, trip: &RoundTrip) -> Outco
             return Err(Failure::new(Exit::StepLimit, "the way back takes more than `--max-steps`"));
         }
         Ending::Trapped(explanation) => {
-            let message = output::trap("trap on the way back", &load::name(&options.start.file), explanation);
+            let message =
+                output::trap("trap on the way back", &load::name(&options.start.given.file), explanation);
             Failure { exit: Exit::Check, message }
         }
     };

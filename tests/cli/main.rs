@@ -3,6 +3,8 @@
 
 mod bad_input;
 mod commands;
+mod debugger;
+mod debugger_page;
 mod derivatives;
 mod documents;
 mod output_files;

@@ -1,0 +1,58 @@
+//! Commands from a script: the grader's mode. Each command is echoed, then what came of it; the first
+//! one that fails ends the script.
+//!
+//! A script is a text of commands, one a line; `#` begins a comment. `expect` and `expect-stop` fail
+//! unless something holds, so a script is also a test. Output is a transcript; its commands are the
+//! lines that begin with `> `.
+
+use std::io::{self, Write};
+
+use crate::command::{Console, Outcome, without_comment};
+use crate::render::{render, render_error};
+
+/// How a script ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every command succeeded, or one of them was `quit`.
+    Fine,
+    /// The command on this line (counted from 1) failed; what was said about it has been written.
+    Failed { line: usize },
+}
+
+impl Ended {
+    /// The exit code of a process that ran the script: 0, or 1 where a command failed.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Ended::Fine => 0,
+            Ended::Failed { .. } => 1,
+        }
+    }
+}
+
+/// Carries a script out.
+///
+/// # Errors
+/// Output that can't be written.
+pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::Result<Ended> {
+    for (number, line) in (1..).zip(script.lines()) {
+        let command = without_comment(line).trim();
+        if command.is_empty() {
+            continue;
+        }
+        writeln!(output, "> {command}")?;
+        match console.execute(command) {
+            Ok(Outcome::Quit) => break,
+            Ok(outcome) => output.write_all(render(&console.session, &outcome).as_bytes())?,
+            Err(error) => {
+                output.write_all(render_error(&error).as_bytes())?;
+                return Ok(Ended::Failed { line: number });
+            }
+        }
+    }
+    Ok(Ended::Fine)
+}
+
+/// The script in a transcript: its commands, each on its own line, without what came of them.
+pub fn script_of(transcript: &str) -> String {
+    transcript.lines().map(|line| format!("{}\n", line.strip_prefix("> ").unwrap_or_default())).collect()
+}

@@ -1,0 +1,456 @@
+//! What each command does: from the text behind its name to a method of the session.
+
+use reviver_vm::Travel::{self, Backward, Forward};
+
+use super::arguments::{point_options, split_at_word};
+use super::table::{COMMANDS, Command, INFO, REASONS};
+use super::{CommandError, Console, Outcome, find, reason_name, split_word};
+use crate::expression::Expression;
+use crate::listing::{Line, spell};
+use crate::outcome::Motion;
+use crate::points::{Place, Trigger, Watch};
+use crate::session::SessionError;
+use crate::view;
+
+type Done = Result<Outcome, CommandError>;
+type Row = &'static Command;
+
+/// Lines that `list` and `disassemble` print.
+const PAGE: usize = 10;
+/// Values, frames and writes that are printed where nothing else is said.
+const SOME: usize = 20;
+
+fn motion(motion: Result<Motion, SessionError>) -> Done {
+    Ok(Outcome::Motion(motion?))
+}
+
+pub fn step(console: &mut Console, row: Row, rest: &str) -> Done {
+    motion(Ok(console.session.step(Forward, row.count(rest)?)))
+}
+
+pub fn reverse_step(console: &mut Console, row: Row, rest: &str) -> Done {
+    motion(Ok(console.session.step(Backward, row.count(rest)?)))
+}
+
+pub fn next(console: &mut Console, row: Row, rest: &str) -> Done {
+    motion(Ok(console.session.next(Forward, row.count(rest)?)))
+}
+
+pub fn reverse_next(console: &mut Console, row: Row, rest: &str) -> Done {
+    motion(Ok(console.session.next(Backward, row.count(rest)?)))
+}
+
+pub fn finish(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(console.session.finish(Forward))
+}
+
+pub fn reverse_finish(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(console.session.finish(Backward))
+}
+
+pub fn resume(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(Ok(console.session.resume(Forward)))
+}
+
+pub fn reverse_resume(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(Ok(console.session.resume(Backward)))
+}
+
+pub fn until(console: &mut Console, row: Row, rest: &str) -> Done {
+    run_to(console, row, rest, Forward)
+}
+
+pub fn reverse_until(console: &mut Console, row: Row, rest: &str) -> Done {
+    run_to(console, row, rest, Backward)
+}
+
+fn run_to(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
+    let (place, _) = console.session.place(row.something(rest, "a place")?)?;
+    motion(Ok(console.session.run_to(place, travel)))
+}
+
+pub fn goto(console: &mut Console, row: Row, rest: &str) -> Done {
+    let session = &mut console.session;
+    match row.something(rest, "a step, a percentage, `start`, `end` or a mark")? {
+        "start" | "begin" => motion(Ok(session.goto_start())),
+        "end" => motion(Ok(session.goto_end())),
+        percent if percent.ends_with('%') => {
+            let number: f64 = row.number(percent.trim_end_matches('%').trim())?;
+            if !(0.0..=100.0).contains(&number) {
+                return Err(row.wrong(format!("`{percent}` is not between 0 and 100 %")));
+            }
+            motion(Ok(session.goto_percent(number)))
+        }
+        step if step.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+            motion(Ok(session.goto(row.number(step)?)))
+        }
+        mark => motion(session.goto_mark(mark)),
+    }
+}
+
+pub fn last(console: &mut Console, row: Row, rest: &str) -> Done {
+    motion(console.session.last_write(row.something(rest, "a cell")?))
+}
+
+pub fn next_write(console: &mut Console, row: Row, rest: &str) -> Done {
+    motion(console.session.next_write(row.something(rest, "a cell")?))
+}
+
+pub fn undo(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(console.session.undo())
+}
+
+pub fn redo(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(console.session.redo())
+}
+
+pub fn mark(console: &mut Console, row: Row, rest: &str) -> Done {
+    let name = row.something(rest, "a name")?;
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !name.contains(char::is_whitespace)
+        && !["start", "begin", "end"].contains(&name);
+    if !is_name {
+        return Err(row.wrong(format!("`{name}` can't name a mark")));
+    }
+    Ok(Outcome::Marked { name: name.to_owned(), at: console.session.mark(name) })
+}
+
+pub fn fence(console: &mut Console, row: Row, rest: &str) -> Done {
+    match rest {
+        "" => Ok(Outcome::Fence { at: console.session.fence(), is_set: true }),
+        "delete" => Ok(Outcome::Fence { at: console.session.remove_fence()?, is_set: false }),
+        _ => Err(row.wrong(format!("`{rest}` is not expected after `fence`"))),
+    }
+}
+
+pub fn break_at(console: &mut Console, _: Row, rest: &str) -> Done {
+    let (place, options) = point_options(rest, false);
+    Ok(Outcome::PointSet(console.session.break_at(place, &options)?.clone()))
+}
+
+pub fn tbreak(console: &mut Console, _: Row, rest: &str) -> Done {
+    let (place, options) = point_options(rest, true);
+    Ok(Outcome::PointSet(console.session.break_at(place, &options)?.clone()))
+}
+
+pub fn watch(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (cell, _) = point_options(rest, false);
+    match split_at_word(cell, "any") {
+        (_, Some(_)) => {
+            let without = rest.replacen("any", "", 1);
+            set_watch(console, row, &without, Watch::Write)
+        }
+        _ => set_watch(console, row, rest, Watch::Change),
+    }
+}
+
+pub fn rwatch(console: &mut Console, row: Row, rest: &str) -> Done {
+    set_watch(console, row, rest, Watch::Read)
+}
+
+pub fn awatch(console: &mut Console, row: Row, rest: &str) -> Done {
+    set_watch(console, row, rest, Watch::Access)
+}
+
+fn set_watch(console: &mut Console, row: Row, rest: &str, watch: Watch) -> Done {
+    let (cell, options) = point_options(rest, false);
+    let cell = row.something(cell, "a cell")?;
+    Ok(Outcome::PointSet(console.session.watch(cell, watch, &options)?.clone()))
+}
+
+pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
+    let id = if rest.is_empty() { None } else { Some(row.number(rest)?) };
+    Ok(Outcome::Deleted(console.session.delete(id)?))
+}
+
+/// The number of a point, and what follows it.
+fn point(row: Row, rest: &str) -> Result<(u32, &str), CommandError> {
+    let (id, rest) = split_word(row.something(rest, "the number of a breakpoint or watchpoint")?);
+    Ok((row.number(id)?, rest))
+}
+
+pub fn condition(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (id, condition) = point(row, rest)?;
+    let condition = Some(condition).filter(|condition| !condition.is_empty());
+    Ok(Outcome::PointSet(console.session.condition(id, condition)?.clone()))
+}
+
+pub fn ignore(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (id, count) = point(row, rest)?;
+    let count = row.number(row.something(count, "a number of hits")?)?;
+    Ok(Outcome::PointSet(console.session.ignore(id, count)?.clone()))
+}
+
+pub fn enable(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (id, rest) = point(row, rest)?;
+    row.nothing(rest)?;
+    Ok(Outcome::PointSet(console.session.enable(id, true)?.clone()))
+}
+
+pub fn disable(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (id, rest) = point(row, rest)?;
+    row.nothing(rest)?;
+    Ok(Outcome::PointSet(console.session.enable(id, false)?.clone()))
+}
+
+pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
+    let text = row.something(rest, "an expression")?;
+    let expression = Expression::parse(text)?;
+    let array = expression.array(console.session.scene()).map(|(name, _)| name.to_owned());
+    if let Some(name) = array {
+        return window(console, row, &name, 0, SOME);
+    }
+    let (_, value) = console.session.evaluate(text)?;
+    Ok(Outcome::Values(vec![(text.to_owned(), Ok(value))]))
+}
+
+pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
+    let mut words = row.something(rest, "the name of an array")?.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let first = words.next().map_or(Ok(0), |word| row.number(word))?;
+    let count = words.next().map_or(Ok(SOME), |word| row.number(word))?;
+    window(console, row, name, first, count)
+}
+
+fn window(console: &mut Console, row: Row, name: &str, first: u64, count: usize) -> Done {
+    let footprint = console.session.footprint().to_vec();
+    let array = view::cells::array(&console.session, &footprint, name, first, count);
+    array.map(Outcome::Array).ok_or_else(|| row.wrong(format!("there is no array `{name}` here")))
+}
+
+pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
+    if !rest.is_empty() {
+        Expression::parse(rest)?;
+        console.displays.push(rest.to_owned());
+    }
+    let value = |text: &String| {
+        let value = console.session.evaluate(text);
+        (text.clone(), value.map(|(_, text)| text).map_err(|error| error.to_string()))
+    };
+    Ok(Outcome::Values(console.displays.iter().map(value).collect()))
+}
+
+pub fn undisplay(console: &mut Console, row: Row, rest: &str) -> Done {
+    if rest.is_empty() {
+        console.displays.clear();
+        return Ok(Outcome::Nothing);
+    }
+    let number: usize = row.number(rest)?;
+    if !(1..=console.displays.len()).contains(&number) {
+        return Err(row.wrong(format!("nothing is displayed under the number {number}")));
+    }
+    console.displays.remove(number - 1);
+    Ok(Outcome::Nothing)
+}
+
+pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
+    let topic = row.something(rest, "a topic")?;
+    let topics: Vec<&str> = INFO.iter().copied().filter(|name| name.starts_with(topic)).collect();
+    let session = &mut console.session;
+    match (topics[..].first().copied(), topics.len()) {
+        (Some("breakpoints"), 1) => Ok(Outcome::Points(session.points().to_vec())),
+        (Some("watchpoints"), _) => {
+            let is_watch = |point: &&crate::points::Point| matches!(point.trigger, Trigger::Watch { .. });
+            Ok(Outcome::Points(session.points().iter().filter(is_watch).cloned().collect()))
+        }
+        (Some("card"), 1) => {
+            let card = view::card::card(session, Forward);
+            card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
+        }
+        (Some("cells"), 1) => {
+            let footprint = session.footprint().to_vec();
+            Ok(Outcome::Cells(view::cells::cells(session, &footprint)))
+        }
+        (Some("arrays"), 1) => {
+            let footprint = session.footprint().to_vec();
+            let pane = view::cells::cells(session, &footprint);
+            let arrays = pane.arrays.iter();
+            let window = |facts: &view::cells::ArrayFacts| {
+                view::cells::array(session, &footprint, &facts.name, 0, SOME).map(Outcome::Array)
+            };
+            Ok(Outcome::All(arrays.filter_map(window).map(|array| (String::new(), array)).collect()))
+        }
+        (Some("display"), _) => display(console, row, ""),
+        (Some("events"), 1) => {
+            let events = session.events().map(|(step, event)| (step, event.clone())).collect::<Vec<_>>();
+            let name = |event: &crate::session::Event| match event {
+                crate::session::Event::Point(id) => format!("point {id}"),
+                crate::session::Event::Trap => "trap".to_owned(),
+            };
+            let values = events.iter().map(|(step, event)| (format!("step {step}"), Ok(name(event))));
+            Ok(Outcome::Values(values.collect()))
+        }
+        (Some("fences"), 1) => Ok(Outcome::Fences(session.fences().collect())),
+        (Some("frame"), 1) => Ok(Outcome::Frames(view::stack::frames(session, 0, 1))),
+        (Some("marks"), _) => {
+            let marks = session.marks().iter().map(|(name, moment)| (name.clone(), *moment));
+            Ok(Outcome::Marks(marks.collect()))
+        }
+        (Some("stack"), 1) => Ok(Outcome::Frames(view::stack::frames(session, 0, SOME))),
+        (Some("status"), 1) => Ok(Outcome::Status(Box::new(view::status::status(session)))),
+        (Some("tapes"), _) => Ok(Outcome::Rows(view::stack::rows(session, SOME).to_vec())),
+        (Some(_), _) => Err(row.wrong(format!("`{topic}` can mean {}", topics.join(", ")))),
+        (None, _) => Err(row.wrong(format!("there is nothing to tell about `{topic}`"))),
+    }
+}
+
+/// A cell, and a number behind it.
+fn cell_and_number(row: Row, rest: &str, default: usize) -> Result<(&str, usize), CommandError> {
+    let rest = row.something(rest, "a cell")?;
+    match rest.rsplit_once(char::is_whitespace) {
+        Some((cell, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
+            Ok((cell.trim(), row.number(number)?))
+        }
+        _ => Ok((rest, default)),
+    }
+}
+
+pub fn why(console: &mut Console, row: Row, rest: &str) -> Done {
+    const LINKS: usize = 3;
+    let (cell, depth) = cell_and_number(row, rest, LINKS)?;
+    Ok(Outcome::Origins(console.session.why(cell, depth)?))
+}
+
+pub fn history(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (cell, most) = cell_and_number(row, rest, SOME)?;
+    Ok(Outcome::History(console.session.history(cell, most)?))
+}
+
+/// The line of a place.
+fn line_of(console: &Console, place: Place) -> Line {
+    console.session.listing().line(instruction_of(console, place))
+}
+
+fn instruction_of(console: &Console, place: Place) -> u32 {
+    match place {
+        Place::Instruction(at) => at,
+        Place::Procedure(n) => {
+            let procedures = &console.session.program().module().procedures;
+            procedures.get(n as usize).map_or(0, |procedure| procedure.entry + 1)
+        }
+    }
+}
+
+pub fn list(console: &mut Console, _: Row, rest: &str) -> Done {
+    if rest.is_empty() {
+        return Ok(Outcome::Code(view::code::around_here(&console.session, PAGE)));
+    }
+    let line = line_of(console, console.session.place(rest)?.0);
+    let first = line.line.saturating_sub(PAGE as u32 / 2).max(1);
+    Ok(Outcome::Code(view::code::code(&console.session, line.file, first, PAGE)))
+}
+
+pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
+    let session = &console.session;
+    let at = instruction_of(console, session.place(rest)?.0);
+    let last = session.program().module().code.len() as u32;
+    let first = at.saturating_sub(PAGE as u32 / 2);
+    let next = session.next_instruction();
+    let line = |at: u32| {
+        let label = crate::listing::label(session.program().module(), at);
+        let label = label.map_or(String::new(), |label| format!("{label}: "));
+        (at, format!("{label}{}", spell(session.program(), at, false)), next == Some(at))
+    };
+    Ok(Outcome::Instructions((first..last).take(PAGE).map(line).collect()))
+}
+
+pub fn inverse(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    match console.session.listing().inverse() {
+        Ok(lines) => Ok(Outcome::Inverse(lines.to_vec())),
+        Err(why) => Err(CommandError::Failed(format!("there is no inverse program:\n{why}"))),
+    }
+}
+
+pub fn backtrace(console: &mut Console, row: Row, rest: &str) -> Done {
+    let count = if rest.is_empty() { SOME } else { row.number(rest)? };
+    Ok(Outcome::Frames(view::stack::frames(&console.session, 0, count)))
+}
+
+pub fn set(console: &mut Console, row: Row, rest: &str) -> Done {
+    let rest = rest.strip_prefix("var ").unwrap_or(rest);
+    let (cell, value) = rest.split_once('=').ok_or_else(|| row.wrong("`set` takes a cell and a value"))?;
+    let (cell, before, after) = console.session.set(cell, value)?;
+    Ok(Outcome::Edited { cell, before, after, line: console.session.moment().line })
+}
+
+pub fn gradient(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (adjoint, value) = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
+    Ok(Outcome::Seeded { adjoint, value, line: console.session.moment().line })
+}
+
+pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
+    match rest {
+        "" => Ok(Outcome::Forks(console.session.timeline().forks())),
+        "up" => motion(console.session.timeline_up()),
+        line => motion(console.session.timeline_switch(row.number(line)?)),
+    }
+}
+
+pub fn check(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    Ok(Outcome::Check(console.session.check()))
+}
+
+pub fn expect(console: &mut Console, row: Row, rest: &str) -> Done {
+    let condition = Expression::parse(row.something(rest, "a condition")?)?;
+    match condition.holds(console.session.scene())? {
+        true => Ok(Outcome::Nothing),
+        false => Err(CommandError::Failed(format!("`{rest}` does not hold{}", sides(console, rest)))),
+    }
+}
+
+/// The two values of a comparison, for the message.
+fn sides(console: &Console, text: &str) -> String {
+    let operators = ["==", "!=", "<=", ">=", "<", ">"];
+    let Some((left, right)) = operators.iter().find_map(|operator| text.split_once(operator)) else {
+        return String::new();
+    };
+    match (console.session.evaluate(left), console.session.evaluate(right)) {
+        (Ok((_, left)), Ok((_, right))) => format!(": the sides are {left} and {right}"),
+        _ => String::new(),
+    }
+}
+
+pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
+    if !REASONS.contains(&rest) {
+        return Err(row.wrong(format!("`{rest}` is none of {}", REASONS.join(", "))));
+    }
+    match console.session.reason().map(reason_name) {
+        Some(reason) if reason == rest => Ok(Outcome::Nothing),
+        Some(reason) => Err(CommandError::Failed(format!("the last motion stopped for `{reason}`"))),
+        None => Err(CommandError::Failed("there was no motion yet".into())),
+    }
+}
+
+pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
+    let path = row.something(rest, "a file")?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| CommandError::File(format!("`{path}` can't be read: {error}")))?;
+    console.script(&text)
+}
+
+pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
+    let path = row.something(rest, "a file")?;
+    std::fs::write(path, console.transcript())
+        .map_err(|error| CommandError::File(format!("`{path}` can't be written: {error}")))?;
+    Ok(Outcome::Saved(path.to_owned()))
+}
+
+pub fn help(_: &mut Console, _: Row, rest: &str) -> Done {
+    match rest {
+        "" => Ok(Outcome::Help(COMMANDS.iter().collect())),
+        word => Ok(Outcome::Help(vec![find(word)?])),
+    }
+}
+
+pub fn quit(_: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    Ok(Outcome::Quit)
+}

@@ -1,0 +1,516 @@
+//! Expressions over cells, for `print`, `set` and conditions: the operators of the language's constant
+//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in the current frame.
+//!
+//! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
+//! stands alone keeps all its bits. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
+//! `$depth` and `$position` are the machine's own numbers.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_vm::State;
+use reviver_vm::values::Value;
+use thiserror::Error;
+
+use crate::memory::{Cell, IndexError, MODE_BIT, Memory, Storage};
+
+/// Brackets and signs that may be open at a time: bounds the recursion.
+const DEEPEST: usize = 100;
+
+/// Why a text is no expression, or has no value here.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExpressionError {
+    #[error("an expression is missing here: `{0}`")]
+    Missing(String),
+    #[error("`{0}` is not expected here")]
+    Unexpected(String),
+    #[error("`{0}` is not closed")]
+    Unclosed(char),
+    #[error("`{0}` is not a number")]
+    Number(String),
+    #[error("the expression is nested too deeply")]
+    TooDeep,
+    #[error("there is no cell `{name}` here")]
+    Unknown { name: String, near: Option<String> },
+    #[error("`{name}`: {error}")]
+    Index { name: String, error: IndexError },
+    #[error("`{0}` is an array: name one of its elements")]
+    Array(String),
+    #[error("`{0}` takes integers only")]
+    IntegersOnly(&'static str),
+    #[error("division by zero")]
+    DivisionByZero,
+    #[error("`{0}` is no cell")]
+    NoCell(String),
+    #[error("`{0}` is an integer: only reals have adjoints")]
+    NoAdjoint(String),
+}
+
+/// An expression, read but not yet looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    text: String,
+    root: Node,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Int(i64),
+    /// As written: the program's number system rounds it.
+    Real(String),
+    Special(Special),
+    Place {
+        name: String,
+        adjoint: bool,
+        indices: Vec<Node>,
+    },
+    Unary(&'static str, Box<Node>),
+    Binary(&'static str, Box<Node>, Box<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Special {
+    Step,
+    Depth,
+    Position,
+}
+
+/// What an expression came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Computed {
+    Int(i64),
+    /// Computed in f64.
+    Float(f64),
+    /// The bits of one real cell.
+    Bits(u64),
+}
+
+/// What expressions are evaluated in.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub memory: &'a Memory,
+    pub state: &'a State,
+    /// The timeline's step.
+    pub step: i64,
+    /// The call depth whose names are meant.
+    pub depth: usize,
+}
+
+impl Expression {
+    /// Reads a whole text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
+        let text = text.trim();
+        let mut parser = Parser { rest: text, depth: 0 };
+        let root = parser.binary(0)?;
+        match parser.rest.trim_start() {
+            "" => Ok(Expression { text: text.to_owned(), root }),
+            rest => Err(ExpressionError::Unexpected(first_word(rest))),
+        }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// Names that mean nothing here, indices out of bounds, division by zero.
+    pub fn evaluate(&self, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
+        scene.evaluate(&self.root)
+    }
+
+    /// Whether the value is not 0.
+    ///
+    /// # Errors
+    /// As [`Expression::evaluate`].
+    pub fn holds(&self, scene: Scene<'_>) -> Result<bool, ExpressionError> {
+        self.evaluate(scene).map(|value| scene.number(value) != 0.0)
+    }
+
+    /// The one cell that the expression names.
+    ///
+    /// # Errors
+    /// An expression that is more than the name of a cell.
+    pub fn cell(&self, scene: Scene<'_>) -> Result<Cell, ExpressionError> {
+        match &self.root {
+            Node::Place { name, adjoint, indices } => scene.cell(name, *adjoint, indices),
+            _ => Err(ExpressionError::NoCell(self.text.clone())),
+        }
+    }
+
+    /// The array that the expression names without an index, with its name.
+    pub fn array(&self, scene: Scene<'_>) -> Option<(&str, Storage)> {
+        match &self.root {
+            Node::Place { name, adjoint: false, indices } if indices.is_empty() => {
+                let storage = scene.storage(name).ok()?;
+                (storage.shape != Shape::Scalar).then_some((name.as_str(), storage))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Scene<'_> {
+    fn storage(&self, name: &str) -> Result<Storage, ExpressionError> {
+        let base = self.memory.base(self.state, self.depth, name);
+        base.and_then(|base| self.memory.storage(self.state, self.depth, base)).ok_or_else(|| {
+            let near = reviver_assembler::suggest::nearest(name, self.memory.names(self.state));
+            ExpressionError::Unknown { name: name.to_owned(), near: near.map(str::to_owned) }
+        })
+    }
+
+    fn cell(&self, name: &str, adjoint: bool, indices: &[Node]) -> Result<Cell, ExpressionError> {
+        if name == "mode" && !adjoint && indices.is_empty() {
+            return Ok(MODE_BIT);
+        }
+        let cell = self.element(name, indices)?;
+        match adjoint {
+            true => cell.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
+            false => Ok(cell),
+        }
+    }
+
+    fn element(&self, name: &str, indices: &[Node]) -> Result<Cell, ExpressionError> {
+        let storage = self.storage(name)?;
+        if indices.is_empty() && storage.shape != Shape::Scalar {
+            return Err(ExpressionError::Array(name.to_owned()));
+        }
+        let indices: Vec<i64> =
+            indices.iter().map(|index| self.integer(index, "an index")).collect::<Result<_, _>>()?;
+        storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
+    }
+
+    fn integer(&self, node: &Node, what: &'static str) -> Result<i64, ExpressionError> {
+        match self.evaluate(node)? {
+            Computed::Int(value) => Ok(value),
+            _ => Err(ExpressionError::IntegersOnly(what)),
+        }
+    }
+
+    fn evaluate(&self, node: &Node) -> Result<Computed, ExpressionError> {
+        match node {
+            Node::Int(value) => Ok(Computed::Int(*value)),
+            Node::Real(text) => match self.memory.program().parse(Class::Real, text) {
+                Ok(Value::Real(bits)) => Ok(Computed::Bits(bits)),
+                _ => Err(ExpressionError::Number(text.clone())),
+            },
+            Node::Special(Special::Step) => Ok(Computed::Int(self.step)),
+            Node::Special(Special::Depth) => Ok(Computed::Int(self.state.calls.len() as i64)),
+            Node::Special(Special::Position) => Ok(Computed::Int(i64::from(self.state.position))),
+            Node::Place { name, adjoint, indices } => {
+                match self.cell(name, *adjoint, indices)?.value(self.state) {
+                    Some(Value::Int(value)) => Ok(Computed::Int(value)),
+                    Some(Value::Real(bits)) => Ok(Computed::Bits(bits)),
+                    None => Err(ExpressionError::NoCell(name.clone())),
+                }
+            }
+            Node::Unary(operator, operand) => self.unary(operator, operand),
+            Node::Binary(operator, left, right) => self.binary(operator, left, right),
+        }
+    }
+
+    fn unary(&self, operator: &'static str, operand: &Node) -> Result<Computed, ExpressionError> {
+        let value = self.evaluate(operand)?;
+        Ok(match (operator, value) {
+            ("not", value) => Computed::Int(i64::from(self.number(value) == 0.0)),
+            ("-", Computed::Int(value)) => Computed::Int(value.wrapping_neg()),
+            ("-", value) => Computed::Float(-self.number(value)),
+            ("~", Computed::Int(value)) => Computed::Int(!value),
+            _ => return Err(ExpressionError::IntegersOnly(operator)),
+        })
+    }
+
+    fn binary(&self, operator: &'static str, left: &Node, right: &Node) -> Result<Computed, ExpressionError> {
+        let left = self.evaluate(left)?;
+        match (operator, self.number(left) != 0.0) {
+            ("and", false) => return Ok(Computed::Int(0)),
+            ("or", true) => return Ok(Computed::Int(1)),
+            _ => {}
+        }
+        let right = self.evaluate(right)?;
+        match (left, right) {
+            (_, right) if matches!(operator, "and" | "or") => {
+                Ok(Computed::Int(i64::from(self.number(right) != 0.0)))
+            }
+            (Computed::Int(a), Computed::Int(b)) => integers(operator, a, b).map(Computed::Int),
+            (a, b) => reals(operator, self.number(a), self.number(b)),
+        }
+    }
+
+    /// The f64 nearest to a value.
+    fn number(&self, value: Computed) -> f64 {
+        match value {
+            Computed::Int(value) => value as f64,
+            Computed::Float(value) => value,
+            Computed::Bits(bits) => self.memory.program().approximate(Value::Real(bits)),
+        }
+    }
+
+    /// A value as text.
+    pub fn text(&self, value: Computed) -> String {
+        match value {
+            Computed::Int(value) => value.to_string(),
+            Computed::Float(value) => format!("{value:?}"),
+            Computed::Bits(bits) => self.memory.program().text(Value::Real(bits)),
+        }
+    }
+
+    /// A value for a cell of a class, in the program's numbers.
+    ///
+    /// # Errors
+    /// A value that doesn't fit.
+    pub fn value_for(&self, class: Class, value: Computed) -> Result<Value, reviver_vm::values::ValueError> {
+        match (class, value) {
+            (Class::Real, Computed::Bits(bits)) => Ok(Value::Real(bits)),
+            _ => self.memory.program().parse(class, &self.text(value)),
+        }
+    }
+}
+
+fn integers(operator: &'static str, a: i64, b: i64) -> Result<i64, ExpressionError> {
+    Ok(match operator {
+        "*" => a.wrapping_mul(b),
+        "/" | "%" if b == 0 => return Err(ExpressionError::DivisionByZero),
+        "/" => a.wrapping_div(b),
+        "%" => a.wrapping_rem(b),
+        "+" => a.wrapping_add(b),
+        "-" => a.wrapping_sub(b),
+        "<<" => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0),
+        ">>" => a >> b.clamp(0, 63),
+        "&" => a & b,
+        "^" => a ^ b,
+        "|" => a | b,
+        _ => i64::from(compare(operator, &a, &b)),
+    })
+}
+
+fn reals(operator: &'static str, a: f64, b: f64) -> Result<Computed, ExpressionError> {
+    Ok(Computed::Float(match operator {
+        "*" => a * b,
+        "/" if b == 0.0 => return Err(ExpressionError::DivisionByZero),
+        "/" => a / b,
+        "+" => a + b,
+        "-" => a - b,
+        "==" | "!=" | "<" | "<=" | ">" | ">=" => {
+            return Ok(Computed::Int(i64::from(compare(operator, &a, &b))));
+        }
+        _ => return Err(ExpressionError::IntegersOnly(operator)),
+    }))
+}
+
+fn compare<T: PartialOrd>(operator: &str, a: &T, b: &T) -> bool {
+    match operator {
+        "==" => a == b,
+        "!=" => a != b,
+        "<" => a < b,
+        "<=" => a <= b,
+        ">" => a > b,
+        _ => a >= b,
+    }
+}
+
+/// Binary operators and how strongly they bind; of two that begin alike the longer comes first.
+const BINARY: &[(&str, u8)] = &[
+    ("or", 1),
+    ("and", 2),
+    ("==", 3),
+    ("!=", 3),
+    ("<=", 3),
+    (">=", 3),
+    ("<<", 7),
+    (">>", 7),
+    ("<", 3),
+    (">", 3),
+    ("|", 4),
+    ("^", 5),
+    ("&", 6),
+    ("+", 8),
+    ("-", 8),
+    ("*", 9),
+    ("/", 9),
+    ("%", 9),
+];
+
+struct Parser<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn binary(&mut self, least: u8) -> Result<Node, ExpressionError> {
+        let mut left = self.unary()?;
+        while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
+            self.rest = &self.rest[operator.len()..];
+            let right = self.binary(strength)?;
+            left = Node::Binary(operator, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    /// The binary operator that comes next.
+    fn operator(&mut self) -> Option<(&'static str, u8)> {
+        self.rest = self.rest.trim_start();
+        let word = word(self.rest);
+        let fits = |operator: &str| match operator.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => word == operator,
+            false => self.rest.starts_with(operator),
+        };
+        BINARY.iter().copied().find(|(operator, _)| fits(operator))
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        let eaten = self.rest.strip_prefix(text);
+        self.rest = eaten.unwrap_or(self.rest);
+        eaten.is_some()
+    }
+
+    fn unary(&mut self) -> Result<Node, ExpressionError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(ExpressionError::TooDeep);
+        }
+        let node = self.operand();
+        self.depth -= 1;
+        node
+    }
+
+    fn operand(&mut self) -> Result<Node, ExpressionError> {
+        self.rest = self.rest.trim_start();
+        if word(self.rest) == "not" {
+            self.rest = &self.rest[3..];
+            return Ok(Node::Unary("not", Box::new(self.unary()?)));
+        }
+        for sign in ["-", "~"] {
+            if self.eat(sign) {
+                return Ok(Node::Unary(sign, Box::new(self.unary()?)));
+            }
+        }
+        if self.eat("(") {
+            let inner = self.binary(0)?;
+            return if self.eat(")") { Ok(inner) } else { Err(ExpressionError::Unclosed('(')) };
+        }
+        match self.rest.chars().next() {
+            None => Err(ExpressionError::Missing(self.rest.to_owned())),
+            Some('$') => self.special(),
+            Some(c) if c.is_ascii_digit() => self.number(),
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.place(),
+            Some(_) => Err(ExpressionError::Unexpected(first_word(self.rest))),
+        }
+    }
+
+    fn special(&mut self) -> Result<Node, ExpressionError> {
+        let name = word(&self.rest[1..]);
+        let special = match name {
+            "step" => Special::Step,
+            "depth" => Special::Depth,
+            "position" => Special::Position,
+            _ => return Err(ExpressionError::Unknown { name: format!("${name}"), near: None }),
+        };
+        self.rest = &self.rest[1 + name.len()..];
+        Ok(Node::Special(special))
+    }
+
+    fn number(&mut self) -> Result<Node, ExpressionError> {
+        let mut end = 0;
+        let bytes = self.rest.as_bytes();
+        let based = self.rest.len() > 1 && bytes[0] == b'0' && matches!(bytes[1], b'x' | b'b' | b'o');
+        while let Some(&byte) = bytes.get(end) {
+            let exponent_sign = !based
+                && matches!(byte, b'+' | b'-')
+                && matches!(bytes.get(end.wrapping_sub(1)), Some(b'e' | b'E'));
+            if !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || exponent_sign) {
+                break;
+            }
+            end += 1;
+        }
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let plain = text.replace('_', "");
+        if !based && plain.contains(['.', 'e', 'E']) {
+            let valid = plain.parse::<f64>().is_ok();
+            return if valid { Ok(Node::Real(plain)) } else { Err(ExpressionError::Number(text.into())) };
+        }
+        let (digits, radix) = match plain.get(..2) {
+            Some("0x") => (&plain[2..], 16),
+            Some("0b") => (&plain[2..], 2),
+            Some("0o") => (&plain[2..], 8),
+            _ => (&plain[..], 10),
+        };
+        let value =
+            u64::from_str_radix(digits, radix).ok().filter(|&v| radix != 10 || i64::try_from(v).is_ok());
+        value.map(|v| Node::Int(v as i64)).ok_or_else(|| ExpressionError::Number(text.into()))
+    }
+
+    fn place(&mut self) -> Result<Node, ExpressionError> {
+        let name = word(self.rest);
+        self.rest = &self.rest[name.len()..];
+        let adjoint = self.rest.starts_with('\'');
+        self.rest = &self.rest[usize::from(adjoint)..];
+        let mut indices = Vec::new();
+        if self.eat("[") {
+            loop {
+                indices.push(self.binary(0)?);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            if !self.eat("]") {
+                return Err(ExpressionError::Unclosed('['));
+            }
+        }
+        Ok(Node::Place { name: name.to_owned(), adjoint, indices })
+    }
+}
+
+/// The name or word that a text begins with; empty where it begins with none.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The beginning of a text, for messages.
+fn first_word(text: &str) -> String {
+    match word(text) {
+        "" => text.chars().take(1).collect(),
+        word => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Expression::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn operators_bind_as_in_the_language() {
+        let same = |a: &str, b: &str| {
+            assert_eq!(Expression::parse(a).unwrap().root, Expression::parse(b).unwrap().root, "{a}");
+        };
+        same("a + b * c", "a + (b * c)");
+        same("a - b - c", "(a - b) - c");
+        same("a == 1 and not b < 2 or c", "((a == 1) and (not b) < 2) or c");
+        same("a & 3 << 1", "a & (3 << 1)");
+        same("-A[i + 1]", "-(A[(i + 1)])");
+        same("android", "(android)");
+        same("x' + A'[i]", "(x') + (A'[(i)])");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(error("a +"), "an expression is missing here: ``");
+        assert_eq!(error("(a"), "`(` is not closed");
+        assert_eq!(error("A[1"), "`[` is not closed");
+        assert_eq!(error("1 2"), "`2` is not expected here");
+        assert_eq!(error("12ab"), "`12ab` is not a number");
+        assert_eq!(error("é"), "`é` is not expected here");
+        assert_eq!(error(&"(".repeat(10_000)), "the expression is nested too deeply");
+    }
+}

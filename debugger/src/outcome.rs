@@ -1,0 +1,164 @@
+//! What commands come to, as data: where one went and why one stopped, what was found. Contains no
+//! spelling of messages: [`crate::render`] has that.
+
+use reviver_isa::instruction::Class;
+use reviver_vm::Travel;
+use reviver_vm::explain::Explanation;
+use reviver_vm::values::Garbage;
+
+use crate::listing::Line;
+use crate::memory::Cell;
+use crate::points::Watch;
+use crate::timeline::Moment;
+
+/// A movement through time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion {
+    pub from: Moment,
+    pub to: Moment,
+    pub travel: Travel,
+    pub reason: Reason,
+    /// What `show` printed on the way, for the first time.
+    pub shown: Vec<Shown>,
+    /// What log points printed on the way.
+    pub logged: Vec<String>,
+}
+
+/// Why one stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// There, or so many steps made.
+    Arrived,
+    /// Breakpoints and watchpoints.
+    Points(Vec<Hit>),
+    /// There is nothing before this state.
+    HistoryBegin,
+    /// There is nothing after this state.
+    HistoryEnd,
+    /// The machine can't make the next step; nothing has changed.
+    Trap(Box<Explanation>),
+    /// The user said so.
+    Interrupted,
+    /// Here one was to stop in any case.
+    Fence,
+}
+
+/// A point that stopped somebody.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub id: u32,
+    pub temporary: bool,
+    pub hits: u64,
+    pub what: HitKind,
+    /// Why the point's condition has no value here.
+    pub condition_error: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum HitKind {
+    Break { text: String },
+    Watch { watch: Watch, write: Touch },
+}
+
+/// What a step did to one cell. `before` and `after` are in time, whichever way one travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    pub cell: Cell,
+    /// The cell, in the words of the program.
+    pub name: String,
+    pub before: String,
+    pub after: String,
+    pub written: bool,
+    pub read: bool,
+    /// The step before the instruction.
+    pub step: i64,
+    /// The instruction, its text as it was executed in time, and its line.
+    pub at: u32,
+    pub instruction: String,
+    pub line: Line,
+}
+
+impl Touch {
+    /// Whether the content became another: a swap of equal values writes without changing.
+    pub fn is_changed(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// A value that `show` printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// As the instruction names it.
+    pub name: String,
+    pub value: String,
+    pub class: Class,
+}
+
+/// One link in the chain of a value's origins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Number of the link that asked for this one; none for the cell that was asked for.
+    pub parent: Option<usize>,
+    /// How many links lie between this one and the question.
+    pub depth: usize,
+    pub cell: String,
+    pub value: String,
+    pub cause: OriginCause,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OriginCause {
+    /// An instruction wrote it, out of these cells and their values, or took it from a store.
+    Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
+    /// It was there when the line of history began, or as far back as one looked.
+    Initial { step: i64 },
+    /// Its chain goes on, but not in this answer.
+    Deeper,
+}
+
+/// Where values are that have no cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    Stack(Class),
+    InputTape,
+    OutputTape,
+}
+
+impl Store {
+    pub fn name(self) -> &'static str {
+        match self {
+            Store::Stack(Class::Int) => "the integer stack",
+            Store::Stack(Class::Real) => "the real stack",
+            Store::InputTape => "the input tape",
+            Store::OutputTape => "the output tape",
+        }
+    }
+}
+
+/// The values of a cell over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    pub cell: String,
+    /// In the order of time.
+    pub writes: Vec<Touch>,
+    /// Whether there were more, further away.
+    pub is_cut: bool,
+    /// Whether they lie ahead in time: those of an adjoint that one carries back.
+    pub is_ahead: bool,
+    /// Whether the user stopped the search.
+    pub interrupted: bool,
+}
+
+/// What a check of the whole line found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub steps: u64,
+    /// Why it went no further.
+    pub stop: Reason,
+    /// Cells that aren't as they must be at the end.
+    pub garbage: Vec<Garbage>,
+    /// Whether the way back without a history leads to the start: bit for bit, or not at all.
+    pub restored: Option<bool>,
+    pub erased_bits: u64,
+}

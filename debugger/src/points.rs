@@ -1,0 +1,198 @@
+//! Breakpoints and watchpoints as data: where they are, when they count, what was said about them.
+//! Knows how a point is found in a state; makes no step.
+//!
+//! A breakpoint at an instruction is hit in every state in which that instruction is the next one in
+//! time. So it doesn't matter from which side one arrives: going backward one stops where the
+//! instruction has just been undone. A `from` is where two ways meet, and who jumps lands behind it: a
+//! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
+
+use reviver_isa::instruction::{Base, Operand};
+use reviver_isa::update::{Shape, Update};
+use reviver_vm::{Program, State, Travel};
+
+use crate::expression::{Expression, Scene};
+use crate::flow::Node;
+use crate::memory::{MODE_BIT, Memory, Target};
+
+/// What a watchpoint waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// A write that changes the content.
+    Change,
+    /// Any write, of an equal value too.
+    Write,
+    Read,
+    /// A read or any write.
+    Access,
+}
+
+impl Watch {
+    pub fn name(self) -> &'static str {
+        match self {
+            Watch::Change => "watch",
+            Watch::Write => "watch (any write)",
+            Watch::Read => "rwatch",
+            Watch::Access => "awatch",
+        }
+    }
+
+    /// Whether a step that did this is one of those waited for.
+    pub fn wants(self, read: bool, written: bool, changed: bool) -> bool {
+        match self {
+            Watch::Change => changed,
+            Watch::Write => written,
+            Watch::Read => read,
+            Watch::Access => read || written,
+        }
+    }
+}
+
+/// A place in the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Instruction(u32),
+    /// Where a procedure begins, in the machine's own direction; its number.
+    Procedure(u32),
+}
+
+/// What a point waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trigger {
+    Break(Place),
+    Watch { target: Target, watch: Watch },
+}
+
+/// A breakpoint or a watchpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub id: u32,
+    pub trigger: Trigger,
+    /// As the user named the place or the cell.
+    pub text: String,
+    pub enabled: bool,
+    /// Gone once it has stopped somebody.
+    pub temporary: bool,
+    /// It counts only where this holds.
+    pub condition: Option<Expression>,
+    /// So many times it doesn't stop, only count.
+    pub ignore: u64,
+    pub hits: u64,
+    /// Instead of stopping, this is printed.
+    pub log: Option<Message>,
+}
+
+/// A text with expressions in braces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(String),
+    Value(Expression),
+}
+
+impl Message {
+    /// Reads a text like `round {i}: a = {a}`.
+    ///
+    /// # Errors
+    /// What is wrong with an expression in it.
+    pub fn parse(text: &str) -> Result<Message, crate::expression::ExpressionError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+            parts.push(Part::Text(before.to_owned()));
+            parts.push(Part::Value(Expression::parse(inside)?));
+            rest = behind;
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Ok(Message { text: text.to_owned(), parts })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// With the values of a scene; an expression without one says why.
+    pub fn fill(&self, scene: Scene<'_>) -> String {
+        let fill = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(expression) => match expression.evaluate(scene) {
+                Ok(value) => scene.text(value),
+                Err(error) => format!("<{error}>"),
+            },
+        };
+        self.parts.iter().map(fill).collect()
+    }
+}
+
+impl Place {
+    /// The nodes at which somebody who travels this way is at the place.
+    pub fn nodes(self, program: &Program, travel: Travel) -> [Node; 2] {
+        let [plain, inverted] = self.positions(program);
+        let backward = travel == Travel::Backward;
+        [Node { position: plain, backward }, Node { position: inverted, backward: !backward }]
+    }
+
+    /// Whether a state is at the place.
+    pub fn is_at(self, program: &Program, state: &State) -> bool {
+        self.positions(program)[usize::from(state.inverted)] == state.position
+    }
+
+    /// The position outside of an `uncall`, and the one inside.
+    fn positions(self, program: &Program) -> [u32; 2] {
+        match self {
+            Place::Instruction(at) => {
+                let update = program.module().code.get(at as usize).map(|i| i.update);
+                [
+                    if update == Some(Update::From) { at + 1 } else { at },
+                    if update == Some(Update::Br) { at } else { at + 1 },
+                ]
+            }
+            Place::Procedure(n) => {
+                let bounds = program.module().procedures.get(n as usize);
+                bounds.map_or([u32::MAX; 2], |p| [p.entry + 1, p.exit])
+            }
+        }
+    }
+}
+
+/// Every instruction whose step may do what a watchpoint waits for, as far as the text tells.
+pub fn candidates(memory: &Memory, target: Target, watch: Watch) -> Vec<u32> {
+    let module = memory.program().module();
+    let reads_too = matches!(watch, Watch::Read | Watch::Access);
+    let mut found = Vec::new();
+    for (at, instruction) in (0..).zip(&module.code) {
+        let procedure = memory.program().procedure_of(at);
+        let targets = instruction.update.shape().targets();
+        let touches = |n: usize, operand: &Operand| match operand {
+            // In gradient mode whatever names a cell may touch its adjoint.
+            Operand::Place(place) if target.is_adjoint() => memory.may_name(procedure, place.base, target),
+            Operand::Place(place) => {
+                let written = n < targets && watch != Watch::Read && !place.adjoint;
+                let read = reads_too && n >= targets && !place.adjoint;
+                (written || read) && memory.may_name(procedure, place.base, target)
+                    || reads_too && indexed(place, |base| memory.may_name(procedure, base, target))
+            }
+            Operand::Mode => reads_too && target == Target::Static(MODE_BIT),
+            Operand::Int(_) | Operand::Real(_) => false,
+        };
+        let operands = instruction.operands.iter().enumerate().any(|(n, operand)| touches(n, operand));
+        // What a call's arguments read is cheap to find out when it is made.
+        let links = reads_too && instruction.link != reviver_isa::instruction::Link::None;
+        let switches = target == Target::Static(MODE_BIT)
+            && matches!(instruction.update.shape(), Shape::Switch | Shape::Call | Shape::Boundary);
+        if operands || links || switches {
+            found.push(at);
+        }
+    }
+    found
+}
+
+fn indexed(place: &reviver_isa::instruction::Place, may_be: impl Fn(Base) -> bool) -> bool {
+    place.index.iter().flat_map(|index| index.terms()).filter_map(|term| term.cell).any(may_be)
+}

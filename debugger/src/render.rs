@@ -1,0 +1,449 @@
+//! Outcomes in words, as the line mode prints them. The only file that spells messages about the
+//! session; it changes nothing.
+
+use std::fmt::Write;
+
+use reviver_isa::module::Shape;
+use reviver_vm::Travel;
+use reviver_vm::explain::Explanation;
+
+use crate::command::table::Command;
+use crate::command::{CommandError, Outcome};
+use crate::outcome::{Check, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Touch};
+use crate::points::{Point, Trigger, Watch};
+use crate::session::Session;
+use crate::timeline::{Fork, Moment};
+use crate::view::card::CardView;
+use crate::view::cells::{ArrayView, CellView, CellsPane};
+use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::stack::{FrameView, Row};
+use crate::view::status::Status;
+
+/// What came of a command, line by line, each with its end. The session is the one after the command.
+pub fn render(session: &Session, outcome: &Outcome) -> String {
+    let mut page = Page { session, out: String::new() };
+    page.outcome(outcome);
+    page.out
+}
+
+/// An error and what could help.
+pub fn render_error(error: &CommandError) -> String {
+    let help = error.help().map_or(String::new(), |help| format!("  help: {help}\n"));
+    format!("error: {error}\n{help}")
+}
+
+struct Page<'a> {
+    session: &'a Session,
+    out: String,
+}
+
+/// Writes a line; writing to a string can't fail.
+macro_rules! line {
+    ($page:expr, $($text:tt)*) => {{
+        let _ = writeln!($page.out, $($text)*);
+    }};
+}
+
+impl Page<'_> {
+    fn outcome(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Motion(motion) => self.motion(motion),
+            Outcome::Values(values) => values.iter().for_each(|(text, value)| match value {
+                Ok(value) => line!(self, "{text} = {value}"),
+                Err(error) => line!(self, "{text}: {error}"),
+            }),
+            Outcome::Array(array) => self.array(array),
+            Outcome::PointSet(point) => self.point(point),
+            Outcome::Points(points) if points.is_empty() => line!(self, "there are none"),
+            Outcome::Points(points) => points.iter().for_each(|point| self.point(point)),
+            Outcome::Deleted(count) => line!(self, "deleted {count}"),
+            Outcome::Origins(chain) => self.origins(chain, None),
+            Outcome::History(history) => self.history(history),
+            Outcome::Edited { cell, before, after, line } => {
+                line!(self, "{cell}: {before} -> {after}, in line of history {line}");
+            }
+            Outcome::Seeded { adjoint, value, line } => {
+                line!(self, "{adjoint} = {value} and gradient mode on, in line of history {line}");
+                line!(
+                    self,
+                    "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves"
+                );
+            }
+            Outcome::Check(check) => self.check(check),
+            Outcome::Code(pane) => self.code(pane),
+            Outcome::Instructions(list) => list.iter().for_each(|(at, text, is_next)| {
+                line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
+            }),
+            Outcome::Frames(frames) => frames.iter().for_each(|frame| self.frame(frame)),
+            Outcome::Cells(pane) => self.cells(pane),
+            Outcome::Rows(rows) => rows.iter().for_each(|row| self.row(row)),
+            Outcome::Card(card) => self.card(card),
+            Outcome::Status(status) => self.status(status),
+            Outcome::Marks(marks) if marks.is_empty() => line!(self, "there are none"),
+            Outcome::Marks(marks) => {
+                marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", moment(*at)));
+            }
+            Outcome::Marked { name, at } => line!(self, "mark {name}: {}", moment(*at)),
+            Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
+            Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
+            Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", moment(*at)),
+            Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", moment(*at)),
+            Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
+            Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
+            Outcome::Help(commands) => self.help(commands),
+            Outcome::All(all) => {
+                for (command, outcome) in all {
+                    if !command.is_empty() {
+                        line!(self, "> {command}");
+                    }
+                    self.outcome(outcome);
+                }
+            }
+            Outcome::Saved(path) => line!(self, "saved to {path}"),
+            Outcome::Quit | Outcome::Nothing => {}
+        }
+    }
+
+    fn motion(&mut self, motion: &Motion) {
+        for shown in &motion.shown {
+            line!(self, "{} = {}", shown.name, shown.value);
+        }
+        for text in &motion.logged {
+            line!(self, "{text}");
+        }
+        match &motion.reason {
+            Reason::Arrived => {}
+            Reason::Points(hits) => hits.iter().for_each(|hit| self.hit(hit)),
+            Reason::HistoryBegin => line!(self, "history begin"),
+            Reason::HistoryEnd => line!(self, "history end"),
+            Reason::Trap(explanation) => self.trap(explanation),
+            Reason::Interrupted => line!(self, "interrupted"),
+            Reason::Fence => line!(self, "fence"),
+        }
+        self.place(motion.to);
+    }
+
+    /// Where the session is: step, line, what comes next.
+    fn place(&mut self, at: Moment) {
+        let session = self.session;
+        let inverted = if session.state().inverted { ", inverted" } else { "" };
+        let Some(next) = session.next_instruction() else {
+            line!(self, "{}: the end", moment(at));
+            return;
+        };
+        let listing = session.listing();
+        let line = listing.line(next);
+        let text = listing.text(line).split(';').next().unwrap_or_default().trim();
+        let file = match listing.files().get(line.file as usize) {
+            Some(file) if line.file > 0 => format!("{}:", file.name),
+            _ => "line ".to_owned(),
+        };
+        // A statement of several instructions says which of them is next; the text is enough for others.
+        let detail = match listing.instructions(line) {
+            [_] => String::new(),
+            _ => format!("  ({})", crate::listing::spell(session.program(), next, session.state().inverted)),
+        };
+        line!(self, "{}, {file}{}{inverted}: {text}{detail}", moment(at), line.line);
+    }
+
+    fn hit(&mut self, hit: &Hit) {
+        let temporary = if hit.temporary { "temporary " } else { "" };
+        match &hit.what {
+            HitKind::Break { text } => line!(self, "{temporary}breakpoint {}, {text}", hit.id),
+            HitKind::Watch { write, .. } if hit.id == 0 => self.touch(write),
+            HitKind::Watch { watch, write } => {
+                let _ = write!(self.out, "{} {}: ", watch.name(), hit.id);
+                self.touch(write);
+            }
+        }
+        if let Some(error) = &hit.condition_error {
+            line!(self, "  its condition has no value here: {error}");
+        }
+    }
+
+    fn touch(&mut self, touch: &Touch) {
+        let what = match (touch.written, touch.is_changed()) {
+            (_, true) => format!("{} -> {}", touch.before, touch.after),
+            (true, false) => format!("{} written again", touch.after),
+            (false, false) => format!("{} read", touch.after),
+        };
+        let (name, text) = (&touch.name, &touch.instruction);
+        line!(self, "{name}: {what} by `{text}` (line {}, step {})", touch.line.line, touch.step + 1);
+    }
+
+    fn trap(&mut self, trap: &Explanation) {
+        line!(self, "trap: {}", trap.message);
+        let place = trap.line.map_or(String::new(), |line| format!(" (line {line})"));
+        line!(self, "  at `{}`{place}", trap.instruction);
+        for note in &trap.notes {
+            line!(self, "  {note}");
+        }
+    }
+
+    fn point(&mut self, point: &Point) {
+        let kind = match point.trigger {
+            Trigger::Break(_) => "breakpoint",
+            Trigger::Watch { watch: Watch::Change, .. } => "watchpoint",
+            Trigger::Watch { watch, .. } => watch.name(),
+        };
+        let _ = write!(self.out, "{kind} {}: {}", point.id, point.text);
+        if let Some(condition) = &point.condition {
+            let _ = write!(self.out, " if {}", condition.text());
+        }
+        if let Some(log) = &point.log {
+            let _ = write!(self.out, " log {}", log.text());
+        }
+        let flags = [(point.temporary, ", temporary"), (!point.enabled, ", disabled")];
+        flags.iter().filter(|(is_so, _)| *is_so).for_each(|(_, text)| self.out.push_str(text));
+        if point.ignore > 0 {
+            let _ = write!(self.out, ", passes {} more", point.ignore);
+        }
+        if point.hits > 0 {
+            let _ = write!(self.out, ", hit {} time{}", point.hits, plural(point.hits));
+        }
+        self.out.push('\n');
+    }
+
+    /// The links that a link asked for, indented below it.
+    fn origins(&mut self, chain: &[Origin], parent: Option<usize>) {
+        for (n, origin) in chain.iter().enumerate().filter(|(_, origin)| origin.parent == parent) {
+            let indent = "  ".repeat(origin.depth);
+            match &origin.cause {
+                OriginCause::Written { write, sources, store } => {
+                    let (name, value, text) = (&origin.cell, &origin.value, &write.instruction);
+                    let same = if write.is_changed() { "" } else { ", unchanged" };
+                    let (line, step) = (write.line.line, write.step + 1);
+                    line!(self, "{indent}{name} = {value}: `{text}` (line {line}, step {step}{same})");
+                    let values = sources.iter().map(|(name, value)| format!("{name} = {value}"));
+                    let values: Vec<String> =
+                        values.chain(store.map(|store| store.name().to_owned())).collect();
+                    if !values.is_empty() {
+                        line!(self, "{indent}  from {}", values.join(", "));
+                    }
+                }
+                OriginCause::Initial { step } => {
+                    line!(self, "{indent}{} = {}: so since step {step}", origin.cell, origin.value);
+                }
+                OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
+            }
+            self.origins(chain, Some(n));
+        }
+    }
+
+    fn history(&mut self, history: &History) {
+        if history.writes.is_empty() {
+            let span = if history.is_ahead { "after this" } else { "up to here" };
+            line!(self, "{} was not written {span}", history.cell);
+        }
+        if history.is_cut && !history.is_ahead {
+            line!(self, "…");
+        }
+        for write in &history.writes {
+            self.touch(write);
+        }
+        if history.is_cut && history.is_ahead {
+            line!(self, "…");
+        }
+        if history.interrupted {
+            line!(self, "interrupted: there may be more");
+        }
+    }
+
+    fn check(&mut self, check: &Check) {
+        let steps = check.steps;
+        match &check.stop {
+            Reason::HistoryEnd => line!(self, "{steps} step{} to the end", plural(steps)),
+            Reason::Trap(explanation) => {
+                line!(self, "a trap after {steps} step{}", plural(steps));
+                self.trap(explanation);
+            }
+            _ => line!(self, "interrupted after {steps} step{}", plural(steps)),
+        }
+        for garbage in &check.garbage {
+            line!(self, "garbage: {} is {}, and must be {}", garbage.name, garbage.found, garbage.expected);
+        }
+        match check.restored {
+            Some(true) => line!(self, "the way back restores the start, bit for bit"),
+            Some(false) => {
+                line!(self, "the way back, without a history, does not restore the start bit for bit")
+            }
+            None => {}
+        }
+        if check.erased_bits > 0 {
+            line!(self, "not reversible: {} erased bits", check.erased_bits);
+        }
+    }
+
+    fn code(&mut self, pane: &CodePane) {
+        let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
+        for line in &pane.lines {
+            let drawn = brackets(line, columns.unwrap_or(0));
+            let marker = match (line.is_executed, line.is_next) {
+                (_, true) => "=>",
+                (true, false) => " -",
+                (false, false) => "  ",
+            };
+            let point = match line.breakpoints.first() {
+                Some(point) if point.enabled => "*",
+                Some(_) => "o",
+                None => " ",
+            };
+            let text = format!("{point}{marker} {:>4} {drawn} {}", line.line, line.text);
+            line!(self, "{}", text.trim_end());
+        }
+    }
+
+    fn frame(&mut self, frame: &FrameView) {
+        let arguments: Vec<String> =
+            frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
+        let inverted = if frame.inverted { " inverted" } else { "" };
+        let (depth, name) = (frame.depth, &frame.procedure);
+        let (arguments, text) = (arguments.join(", "), &frame.instruction);
+        line!(self, "#{depth} {name}({arguments}){inverted} at `{text}` (line {})", frame.line.line);
+    }
+
+    fn cells(&mut self, pane: &CellsPane) {
+        let lists = [&pane.globals, &pane.registers, &pane.parameters, &pane.ancillas];
+        lists.into_iter().flatten().for_each(|cell| self.cell(cell));
+        for array in &pane.arrays {
+            let shape = match array.shape {
+                Shape::Matrix(rows, columns) => format!("{rows}, {columns}"),
+                shape => shape.cells().to_string(),
+            };
+            line!(self, "{}[{shape}]: {}", array.name, array.class.name());
+        }
+    }
+
+    fn cell(&mut self, cell: &CellView) {
+        let what = match (&cell.other, cell.written, cell.read) {
+            (Some(other), ..) => format!("  (was {other})"),
+            (None, true, _) => "  (written)".to_owned(),
+            (None, false, true) => "  (read)".to_owned(),
+            (None, false, false) => String::new(),
+        };
+        let adjoint = cell.adjoint.as_ref().map_or(String::new(), |adjoint| {
+            let was = adjoint.other.as_ref().map_or(String::new(), |other| format!("  (was {other})"));
+            format!("    {} = {}{was}", adjoint.name, adjoint.value)
+        });
+        line!(self, "{} = {}{what}{adjoint}", cell.name, cell.value);
+    }
+
+    fn array(&mut self, array: &ArrayView) {
+        for cell in &array.elements {
+            self.cell(cell);
+        }
+        let shown = array.first.saturating_add(array.elements.len() as u64);
+        let left = array.facts.shape.cells().saturating_sub(shown);
+        if left > 0 {
+            line!(self, "… and {left} more");
+        }
+    }
+
+    fn row(&mut self, row: &Row) {
+        let more = if row.total > row.next.len() { ", …" } else { "" };
+        match row.total {
+            0 => line!(self, "{}: empty", row.name),
+            total => line!(self, "{}: {total}, next {}{more}", row.name, row.next.join(", ")),
+        }
+    }
+
+    fn card(&mut self, view: &CardView) {
+        let card = &view.card;
+        line!(self, "{} (line {})", view.instruction, view.line.line);
+        line!(self, "  {}", card.equation);
+        let parts = card.parts.iter().map(|part| ("where", part));
+        let numbers = card.numbers.iter().map(|text| ("now", text));
+        let inverse = card.inverse.iter().map(|text| ("undone", text));
+        let adjoint = card.adjoint.iter().map(|text| ("adjoint", text));
+        for (name, text) in numbers.chain(inverse).chain(adjoint).chain(parts) {
+            line!(self, "  {name}: {text}");
+        }
+        let cotangents: Vec<String> =
+            view.cotangents.iter().map(|(x, value)| format!("{x} = {value}")).collect();
+        if !cotangents.is_empty() {
+            line!(self, "  adjoints now: {}", cotangents.join(", "));
+        }
+        if card.inverse.is_none() {
+            line!(self, "  irreversible");
+        }
+    }
+
+    fn status(&mut self, status: &Status) {
+        let (first, last) = status.extent;
+        let end = if status.end_is_known { "" } else { " or later" };
+        let percent = status.percent.map_or(String::new(), |percent| format!(" ({percent:.1} %)"));
+        line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
+        let travel = if status.travel == Travel::Forward { "forward" } else { "backward" };
+        let own = if status.machine_inverted { "backward" } else { "forward" };
+        line!(self, "travel: {travel}; the machine: {own}, {} open calls", status.depth);
+        line!(self, "line of history: {}", status.line);
+        line!(
+            self,
+            "history: {} B of residues, {} B of checkpoints",
+            status.history_bytes,
+            status.checkpoint_bytes
+        );
+        line!(self, "erased: {} bits; discarded: {} bits", status.erased_bits, status.discarded_bits);
+        if status.gradient_mode || status.drops > 0 {
+            let mode = if status.gradient_mode { "on" } else { "off" };
+            line!(self, "gradient mode: {mode}; dropped: {} adjoint{}", status.drops, plural(status.drops));
+        }
+    }
+
+    fn fork(&mut self, fork: &Fork) {
+        let marker = if fork.is_current { "*" } else { " " };
+        let (first, last) = fork.extent;
+        match fork.parent {
+            None => line!(self, "{marker} {}: the program's own, steps {first} to {last}", fork.line),
+            Some(parent) => {
+                let edits = fork.edits.join(", ");
+                let (line, step) = (fork.line, fork.step);
+                line!(
+                    self,
+                    "{marker} {line}: left {parent} at step {step} by {edits}, steps {first} to {last}"
+                );
+            }
+        }
+    }
+
+    fn help(&mut self, commands: &[&'static Command]) {
+        if let [command] = commands {
+            line!(self, "{}", command.usage);
+            if !command.aliases.is_empty() {
+                line!(self, "also: {}", command.aliases.join(", "));
+            }
+            line!(self, "{}", command.help);
+            return;
+        }
+        for command in commands {
+            line!(self, "{:<34} {}", command.usage, command.help);
+        }
+    }
+}
+
+fn moment(at: Moment) -> String {
+    match at.line {
+        0 => format!("step {}", at.step),
+        line => format!("step {} of line {line}", at.step),
+    }
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// The brackets of a line, the outermost first; arrows point at where a taken branch lands.
+fn brackets(line: &CodeLine, columns: usize) -> String {
+    let piece = |column: usize| {
+        let bracket = line.brackets.iter().find(|bracket: &&Bracket| bracket.column == column);
+        match bracket.map(|bracket| bracket.piece) {
+            None => ' ',
+            Some(Piece::Top) => '┌',
+            Some(Piece::Middle) => '│',
+            Some(Piece::Bottom) => '└',
+        }
+    };
+    let touches = line.brackets.iter().find(|bracket| bracket.piece != Piece::Middle);
+    let end = touches.map_or(' ', |bracket| if bracket.is_br { '─' } else { '>' });
+    (0..columns).rev().map(piece).chain([end]).collect()
+}

@@ -1,0 +1,124 @@
+//! Edits: each begins another line of history, so that nothing that was is lost. And the check of a
+//! whole line, there and back.
+
+use std::sync::atomic::Ordering;
+
+use reviver_isa::instruction::Class;
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Stop, Travel, drift};
+
+use super::scan::SLICE;
+use super::{Session, SessionError};
+use crate::expression::Expression;
+use crate::memory::{Cell, MODE_BIT};
+use crate::outcome::{Check, Reason};
+use crate::timeline::Moment;
+
+impl Session {
+    /// Gives a cell the value of an expression. The state with that value begins a line of history, and
+    /// the session goes on there. Returns the cell's name, its old and its new value.
+    ///
+    /// # Errors
+    /// No cell, no value, or a value that doesn't fit into the cell; a place where the mode can't be
+    /// switched.
+    pub fn set(&mut self, cell: &str, value: &str) -> Result<(String, String, String), SessionError> {
+        let target = self.cell(cell)?;
+        let scene = self.scene();
+        let computed = Expression::parse(value)?.evaluate(scene)?;
+        let value = scene.value_for(target.class, computed)?;
+        if target == MODE_BIT {
+            self.check_switch(value)?;
+        }
+        Ok(self.put(target, value))
+    }
+
+    fn check_switch(&self, value: Value) -> Result<(), SessionError> {
+        match value {
+            Value::Int(0 | 1) if !self.memory.is_in_ruled_call(self.state()) => Ok(()),
+            Value::Int(0 | 1) => Err(SessionError::RuledCall),
+            _ => Err(SessionError::NoMode),
+        }
+    }
+
+    /// Begins a gradient: makes the loss's adjoint 1 and switches gradient mode on, as one edit. From
+    /// there on the way back carries adjoints to the inputs. Returns the adjoint's name and its value.
+    ///
+    /// # Errors
+    /// A loss that is no real cell; a place where the mode can't be switched.
+    pub fn gradient(&mut self, loss: &str) -> Result<(String, String), SessionError> {
+        let not_real = || SessionError::NotReal(loss.to_owned());
+        let adjoint = self.cell(loss)?.adjoint().ok_or_else(not_real)?;
+        let one = self.program().parse(Class::Real, "1")?;
+        if !self.state().mode() {
+            self.check_switch(Value::Int(1))?;
+        }
+        let here = self.timeline.moment();
+        self.timeline.edit(format!("gradient {loss}"), |state| {
+            state.set_mode(true);
+            adjoint.put(state, one);
+        });
+        self.changed_line(here);
+        Ok((self.memory.name(self.state(), adjoint), self.memory.text(self.state(), adjoint)))
+    }
+
+    /// Gives a cell a value, as [`Session::set`]. A value of the other class changes nothing; the mode is
+    /// [`Session::set`]'s business.
+    pub fn put(&mut self, cell: Cell, value: Value) -> (String, String, String) {
+        let here = self.timeline.moment();
+        let name = self.memory.name(self.state(), cell);
+        let before = self.memory.text(self.state(), cell);
+        let after = self.program().text(value);
+        self.timeline.edit(format!("set {name} = {after}"), |state| cell.put(state, value));
+        self.changed_line(here);
+        (name, before, after)
+    }
+
+    fn changed_line(&mut self, from: Moment) {
+        if self.timeline.moment() != from {
+            self.leave(from);
+        }
+        self.reason = None;
+        self.footprint = None;
+    }
+
+    /// Runs the current line from its origin to the end and back again, without a history, on a copy:
+    /// what is left over at the end, and whether the way back leads to the start. Nothing moves.
+    pub fn check(&mut self) -> Check {
+        self.interrupt.store(false, Ordering::Relaxed);
+        let origin = self.timeline.branch().origin().clone();
+        let mut machine = Machine::resume(self.program().clone(), origin.clone(), None);
+        let stop = self.run_copy(&mut machine, Travel::Forward, i64::MAX);
+        let steps = machine.state().step.unsigned_abs();
+        let erased_bits = machine.state().counters.erased_bits;
+        let at_end = stop == Reason::HistoryEnd;
+        let garbage =
+            if at_end { self.program().garbage(machine.state(), Travel::Forward) } else { Vec::new() };
+        let restored = at_end.then(|| {
+            let back = self.run_copy(&mut machine, Travel::Backward, 0);
+            matches!(back, Reason::Arrived | Reason::HistoryBegin) && drift::same(&origin, machine.state())
+        });
+        Check { steps, stop, garbage, restored, erased_bits }
+    }
+
+    /// Runs a machine of its own to a step, without heeding anything but the interrupt.
+    fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
+        loop {
+            if self.interrupt.swap(false, Ordering::Relaxed) {
+                return Reason::Interrupted;
+            }
+            let left = machine.state().step.abs_diff(to);
+            if left == 0 {
+                return Reason::Arrived;
+            }
+            match machine.run(travel, left.min(SLICE)) {
+                Ok(Stop::Bound) if travel == Travel::Forward => return Reason::HistoryEnd,
+                Ok(Stop::Bound) => return Reason::HistoryBegin,
+                Ok(Stop::Budget | Stop::Shown { .. }) => {}
+                Err(trap) => {
+                    let explanation = reviver_vm::explain::explain(self.program(), machine.state(), trap);
+                    return Reason::Trap(Box::new(explanation));
+                }
+            }
+        }
+    }
+}

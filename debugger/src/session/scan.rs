@@ -1,0 +1,339 @@
+//! The loop under every motion: steps in a direction until something is to be looked at. Between two
+//! places where a point could matter the machine runs at its own speed: [`Flow`](crate::flow::Flow)
+//! says how many steps there are at least, and so many are made at once.
+
+use std::sync::atomic::Ordering;
+
+use reviver_vm::values::Value;
+use reviver_vm::{Stop, Trap, Travel, explain};
+
+use super::stretch::{Forth, Skip};
+use super::{Session, scene};
+use crate::access::{self, Access};
+use crate::flow::{Distances, Node};
+use crate::listing::spell;
+use crate::memory::Cell;
+use crate::outcome::{Hit, HitKind, Reason, Shown, Touch};
+use crate::points::{Point, Trigger, Watch, candidates};
+
+/// Steps between two looks at the interrupt flag.
+pub(super) const SLICE: u64 = 1 << 20;
+
+/// A scan that is to be made.
+pub(super) struct Scan {
+    pub travel: Travel,
+    pub budget: u64,
+    pub until: Until,
+    /// Whether breakpoints and watchpoints count.
+    pub heeds_points: bool,
+}
+
+/// Where a scan ends besides at points.
+pub(super) enum Until {
+    /// After its budget.
+    Budget,
+    /// At one of these nodes.
+    Nodes(Vec<Node>),
+    /// Where no more calls than these are open.
+    Depth(usize),
+}
+
+/// What a scan found.
+pub(super) struct Found {
+    pub reason: Reason,
+    pub shown: Vec<Shown>,
+    pub logged: Vec<String>,
+}
+
+/// A cell that a watchpoint waits for, before a step and after it.
+pub(super) struct Watched {
+    pub point: usize,
+    cell: Cell,
+    watch: Watch,
+    read: bool,
+    written: bool,
+    before: Option<Value>,
+}
+
+impl Session {
+    pub(super) fn scan(&mut self, scan: &Scan) -> Found {
+        let mut found = Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() };
+        found.reason = self.scan_into(scan, &mut found.shown, &mut found.logged);
+        found
+    }
+
+    fn scan_into(&mut self, scan: &Scan, shown: &mut Vec<Shown>, logged: &mut Vec<String>) -> Reason {
+        let fence = self.fence_ahead(scan.travel);
+        let budget = fence.map_or(scan.budget, |steps| steps.min(scan.budget));
+        let first = self.step_number();
+        // One step is looked at in any case; a plan would take longer.
+        let single = budget == 1;
+        let plan = if single { None } else { self.plan(scan) };
+        self.timeline.branch_mut().prepare(scan.travel, budget);
+        let mut forth = Forth::new();
+        let mut watched = Vec::new();
+        loop {
+            let left = budget - self.step_number().abs_diff(first);
+            if left == 0 {
+                return if budget == scan.budget { Reason::Arrived } else { Reason::Fence };
+            }
+            if self.interrupt.swap(false, Ordering::Relaxed) {
+                return Reason::Interrupted;
+            }
+            match self.skip_stretch(scan, left, &mut forth) {
+                Skip::Skipped => continue,
+                Skip::Interrupted => return Reason::Interrupted,
+                Skip::Nothing => {}
+            }
+            let node = Node::of(self.state(), scan.travel);
+            let gap = match &plan {
+                Some(plan) => u64::from(plan.from(node)),
+                None if single => 0,
+                None => u64::MAX,
+            };
+            if gap == 0 && scan.heeds_points {
+                self.look_at_watched(node, &mut watched);
+            }
+            let outcome = self.timeline.run(scan.travel, left.min(SLICE).min(gap.max(1)));
+            if let Some(reason) = self.paused(outcome, scan.travel, shown) {
+                return reason;
+            }
+            let hits = self.written(node, &mut watched, scan.travel, logged);
+            let here = Node::of(self.state(), scan.travel);
+            let looks = single || plan.as_ref().is_some_and(|plan| plan.from(here) == 0);
+            if let Some(reason) = self.here(scan, here, looks, hits, logged) {
+                return reason;
+            }
+        }
+    }
+
+    /// The reason to stop that the machine gives, if any.
+    pub(super) fn paused(
+        &mut self,
+        outcome: Result<Stop, Trap>,
+        travel: Travel,
+        shown: &mut Vec<Shown>,
+    ) -> Option<Reason> {
+        match outcome {
+            Ok(Stop::Budget) => None,
+            Ok(Stop::Bound) if travel == Travel::Forward => Some(Reason::HistoryEnd),
+            Ok(Stop::Bound) => Some(Reason::HistoryBegin),
+            Ok(Stop::Shown { at, class, bits }) => {
+                shown.push(self.shown(at, class, bits));
+                None
+            }
+            Err(trap) => {
+                let explanation = explain::explain(self.program(), self.state(), trap);
+                Some(Reason::Trap(Box::new(explanation)))
+            }
+        }
+    }
+
+    /// How many steps lie between every node and the nearest one that must be looked at; none where
+    /// nothing must.
+    fn plan(&self, scan: &Scan) -> Option<Distances> {
+        let mut goals = Vec::new();
+        if scan.heeds_points && scan.budget > 0 {
+            for point in self.points.iter().filter(|point| point.enabled) {
+                self.goals_of(point, scan.travel, &mut goals);
+            }
+        }
+        match &scan.until {
+            Until::Budget => {}
+            Until::Nodes(nodes) => goals.extend(nodes),
+            Until::Depth(depth) => goals.extend(self.exits(*depth)),
+        }
+        (!goals.is_empty()).then(|| self.flow.distances(goals))
+    }
+
+    pub(super) fn goals_of(&self, point: &Point, travel: Travel, goals: &mut Vec<Node>) {
+        match point.trigger {
+            Trigger::Break(place) => goals.extend(place.nodes(self.program(), travel)),
+            Trigger::Watch { target, watch } => {
+                for at in candidates(&self.memory, target, watch) {
+                    goals.push(Node { position: at, backward: false });
+                    goals.push(Node { position: at + 1, backward: true });
+                }
+            }
+        }
+    }
+
+    /// Where the procedure that is open above a call depth is left.
+    fn exits(&self, depth: usize) -> Vec<Node> {
+        let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
+        let callee = self.memory.callee(record.site);
+        // In gradient mode a call may be left from its rule.
+        let rule = callee.and_then(|callee| self.memory.rule(callee));
+        let module = self.program().module();
+        let procedures = callee.into_iter().chain(rule).filter_map(|n| module.procedures.get(n));
+        let exits = |p: &reviver_isa::module::Procedure| {
+            [Node { position: p.exit, backward: false }, Node { position: p.entry + 1, backward: true }]
+        };
+        procedures.flat_map(exits).collect()
+    }
+
+    /// Steps to the nearest fence in a direction.
+    fn fence_ahead(&self, travel: Travel) -> Option<u64> {
+        let here = self.step_number();
+        let ahead = self.fences().filter(|&step| match travel {
+            Travel::Forward => step > here,
+            Travel::Backward => step < here,
+        });
+        ahead.map(|step| step.abs_diff(here)).min()
+    }
+
+    /// Which watched cells the step from a node reads and writes, and what they hold before it.
+    pub(super) fn look_at_watched(&self, node: Node, watched: &mut Vec<Watched>) {
+        watched.clear();
+        let state = self.state();
+        for (n, point) in self.points.iter().enumerate().filter(|(_, point)| point.enabled) {
+            if let Trigger::Watch { target, watch } = point.trigger
+                && let Some(cell) = self.memory.resolve(state, target)
+            {
+                let before = cell.value(state);
+                watched.push(Watched { point: n, cell, watch, read: false, written: false, before });
+            }
+        }
+        if !watched.is_empty() {
+            access::visit(&self.memory, state, node, |access, cell| mark(watched, access, cell));
+        }
+    }
+
+    /// The watchpoints that a step has hit.
+    fn written(
+        &mut self,
+        node: Node,
+        watched: &mut Vec<Watched>,
+        travel: Travel,
+        logged: &mut Vec<String>,
+    ) -> Vec<Hit> {
+        if watched.is_empty() {
+            return Vec::new();
+        }
+        self.look_at_partner(node, watched);
+        let mut hits = Vec::new();
+        for seen in watched.drain(..) {
+            if self.is_wanted(&seen) {
+                let write = self.touch(&seen, node, travel);
+                let kind = HitKind::Watch { watch: seen.watch, write };
+                hits.extend(self.decide(seen.point, kind, logged));
+            }
+        }
+        hits
+    }
+
+    /// Adds what a taken branch has read at its partner.
+    pub(super) fn look_at_partner(&self, node: Node, watched: &mut [Watched]) {
+        let state = self.timeline.state();
+        if access::jumped(&self.memory, node, state) {
+            access::visit_partner(&self.memory, state, node, |access, cell| mark(watched, access, cell));
+        }
+    }
+
+    /// Whether the step that was just made did to a cell what its watchpoint waits for.
+    pub(super) fn is_wanted(&self, seen: &Watched) -> bool {
+        let changed = seen.written && seen.before != seen.cell.value(self.state());
+        seen.watch.wants(seen.read, seen.written, changed)
+    }
+
+    fn touch(&self, seen: &Watched, node: Node, travel: Travel) -> Touch {
+        let (from, to) = (seen.before, seen.cell.value(self.state()));
+        self.touch_of(seen.cell, (seen.read, seen.written), (from, to), node, travel)
+    }
+
+    /// What a step that was just made from `node` did to a cell, told in the order of time.
+    pub(super) fn touch_of(
+        &self,
+        cell: Cell,
+        (read, written): (bool, bool),
+        (from, to): (Option<Value>, Option<Value>),
+        node: Node,
+        travel: Travel,
+    ) -> Touch {
+        let text = |value: Option<Value>| value.map_or_else(|| "?".into(), |v| self.program().text(v));
+        let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
+        let at = node.instruction();
+        let back = i64::from(travel == Travel::Forward);
+        Touch {
+            cell,
+            name: self.memory.name(self.state(), cell),
+            before: text(before),
+            after: text(after),
+            written,
+            read,
+            step: self.step_number() - back,
+            at,
+            // In time the instruction was inverted where the machine itself ran backward.
+            instruction: spell(self.program(), at, node.backward != (travel == Travel::Backward)),
+            line: self.listing.line(at),
+        }
+    }
+
+    /// Whether the scan ends in the state where it is now.
+    fn here(
+        &mut self,
+        scan: &Scan,
+        node: Node,
+        looks: bool,
+        mut hits: Vec<Hit>,
+        logged: &mut Vec<String>,
+    ) -> Option<Reason> {
+        if looks && scan.heeds_points {
+            for n in 0..self.points.len() {
+                if let Some(kind) = self.is_at(n) {
+                    hits.extend(self.decide(n, kind, logged));
+                }
+            }
+        }
+        if !hits.is_empty() {
+            self.points.retain(|point| !hits.iter().any(|hit| hit.temporary && hit.id == point.id));
+            return Some(Reason::Points(hits));
+        }
+        let arrived = match &scan.until {
+            Until::Budget => false,
+            Until::Nodes(nodes) => looks && nodes.contains(&node),
+            Until::Depth(depth) => self.state().calls.len() <= *depth,
+        };
+        arrived.then_some(Reason::Arrived)
+    }
+
+    /// What to say of a breakpoint if the state is at its place.
+    pub(super) fn is_at(&self, n: usize) -> Option<HitKind> {
+        let point = self.points.get(n).filter(|point| point.enabled)?;
+        let Trigger::Break(place) = point.trigger else { return None };
+        let at = place.is_at(self.program(), self.state());
+        at.then(|| HitKind::Break { text: point.text.clone() })
+    }
+
+    /// Whether a point that is hit stops the scan: its condition holds, it isn't to be ignored, and it
+    /// doesn't just print.
+    fn decide(&mut self, n: usize, what: HitKind, logged: &mut Vec<String>) -> Option<Hit> {
+        let scene = scene(&self.memory, &self.timeline);
+        let point = self.points.get_mut(n)?;
+        let holds = point.condition.as_ref().map_or(Ok(true), |condition| condition.holds(scene));
+        let condition_error = match holds {
+            Ok(false) => return None,
+            Ok(true) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        point.hits += 1;
+        if point.ignore > 0 {
+            point.ignore -= 1;
+            return None;
+        }
+        if let Some(log) = &point.log {
+            logged.push(log.fill(scene));
+            return None;
+        }
+        Some(Hit { id: point.id, temporary: point.temporary, hits: point.hits, what, condition_error })
+    }
+}
+
+fn mark(watched: &mut [Watched], access: Access, cell: Cell) {
+    for seen in watched.iter_mut().filter(|seen| seen.cell == cell) {
+        match access {
+            Access::Read => seen.read = true,
+            Access::Write => seen.written = true,
+        }
+    }
+}

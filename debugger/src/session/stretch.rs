@@ -1,0 +1,138 @@
+//! Going back in programs that lose bits, over stretches that nobody keeps residues of: the stretch is
+//! run once more in the other direction, which is faster, and left behind if nothing in it could stop
+//! the scan. Only a stretch in which something does is gone through backward.
+
+use std::sync::atomic::Ordering;
+
+use reviver_vm::Stop;
+
+use super::scan::{SLICE, Scan, Until};
+use super::{Session, scene};
+use crate::flow::{Distances, Node};
+
+/// What became of the stretch ahead.
+pub(super) enum Skip {
+    /// There is none, or it holds something to stop at.
+    Nothing,
+    /// The scan goes on at its other end.
+    Skipped,
+    Interrupted,
+}
+
+/// What a scan looks at in the other direction; found out when it is needed.
+pub(super) struct Forth {
+    plan: Option<Option<Distances>>,
+    /// The step at which a stretch was found that isn't quiet: it isn't run again.
+    busy: Option<i64>,
+}
+
+impl Forth {
+    pub fn new() -> Forth {
+        Forth { plan: None, busy: None }
+    }
+}
+
+impl Session {
+    /// Leaves the stretch ahead behind, if it is quiet and the scan may make so many steps.
+    pub(super) fn skip_stretch(&mut self, scan: &Scan, left: u64, forth: &mut Forth) -> Skip {
+        let Some(start) = self.timeline.branch().stretch(scan.travel) else { return Skip::Nothing };
+        let here = self.state().step;
+        if start.step.abs_diff(here) > left || forth.busy == Some(here) {
+            return Skip::Nothing;
+        }
+        let (start, end) = (start.clone(), self.state().clone());
+        let plan = forth.plan.get_or_insert_with(|| self.plan_forth(scan));
+        let quiet = match plan {
+            None => Some(true),
+            Some(plan) => {
+                self.timeline.branch_mut().install(start.clone());
+                self.is_quiet(scan, here, plan)
+            }
+        };
+        let (state, skip) = match quiet {
+            Some(true) => (start, Skip::Skipped),
+            Some(false) => {
+                forth.busy = Some(here);
+                (end, Skip::Nothing)
+            }
+            None => (end, Skip::Interrupted),
+        };
+        self.timeline.branch_mut().install(state);
+        skip
+    }
+
+    /// As the scan's own plan, seen from the other direction.
+    fn plan_forth(&self, scan: &Scan) -> Option<Distances> {
+        let mut goals = Vec::new();
+        if scan.heeds_points {
+            for point in self.points.iter().filter(|point| point.enabled) {
+                self.goals_of(point, scan.travel.reversed(), &mut goals);
+            }
+        }
+        match &scan.until {
+            Until::Budget => {}
+            Until::Nodes(nodes) => goals.extend(nodes.iter().map(|node| turned(*node))),
+            Until::Depth(depth) => goals.extend(self.calls_of(*depth)),
+        }
+        (!goals.is_empty()).then(|| self.flow.distances(goals))
+    }
+
+    /// Where the procedure that is open above a call depth is called, in both directions.
+    fn calls_of(&self, depth: usize) -> Vec<Node> {
+        let open = self.state().calls.get(depth).and_then(|record| self.memory.callee(record.site));
+        let sites = 0..self.program().module().code.len() as u32;
+        let calls = sites.filter(|&site| open.is_some() && self.memory.callee(site) == open);
+        let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
+        calls.flat_map(both).collect()
+    }
+
+    /// Runs to a step of the line; whether nothing on the way, before it, stops the scan. None if the user
+    /// has had enough.
+    fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Distances) -> Option<bool> {
+        let forth = scan.travel.reversed();
+        let mut watched = Vec::new();
+        while self.state().step != end {
+            if self.interrupt.swap(false, Ordering::Relaxed) {
+                return None;
+            }
+            let node = Node::of(self.state(), forth);
+            let gap = u64::from(plan.from(node));
+            if gap == 0 {
+                if self.stops_at_state(scan, node) {
+                    return Some(false);
+                }
+                self.look_at_watched(node, &mut watched);
+                watched.retain(|seen| self.may_stop(seen.point));
+            }
+            let depth = self.state().calls.len();
+            let steps = self.state().step.abs_diff(end).min(SLICE).min(gap.max(1));
+            if !matches!(self.timeline.run(forth, steps), Ok(Stop::Budget | Stop::Shown { .. })) {
+                return Some(false);
+            }
+            self.look_at_partner(node, &mut watched);
+            let entered = matches!(scan.until, Until::Depth(d) if depth <= d && self.state().calls.len() > d);
+            if entered || watched.drain(..).any(|seen| self.is_wanted(&seen)) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Whether the scan would stop in the current state.
+    fn stops_at_state(&self, scan: &Scan, node: Node) -> bool {
+        let is_goal = matches!(&scan.until, Until::Nodes(nodes) if nodes.contains(&turned(node)));
+        let breaks = |n: usize| self.is_at(n).is_some() && self.may_stop(n);
+        is_goal || scan.heeds_points && (0..self.points.len()).any(breaks)
+    }
+
+    /// Whether a point's condition holds in the current state, or can't be told.
+    fn may_stop(&self, n: usize) -> bool {
+        let condition = self.points.get(n).and_then(|point| point.condition.as_ref());
+        condition.is_none_or(|c| c.holds(scene(&self.memory, &self.timeline)).unwrap_or(true))
+    }
+}
+
+/// The same state seen by somebody who travels the other way.
+fn turned(node: Node) -> Node {
+    Node { backward: !node.backward, ..node }
+}

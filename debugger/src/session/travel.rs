@@ -1,0 +1,314 @@
+//! Commands that travel: by steps, over calls, to places and steps, and back to where one was.
+
+use std::sync::atomic::Ordering;
+
+use reviver_vm::{Stop, Travel};
+
+use super::scan::{Found, SLICE, Scan, Until};
+use super::{Session, SessionError};
+use crate::access;
+use crate::flow::Node;
+use crate::memory::Cell;
+use crate::outcome::{Motion, Reason, Shown, Touch};
+use crate::points::Place;
+use crate::timeline::{LineNumber, Moment};
+
+impl Session {
+    /// Makes at most `count` steps; points stop it.
+    pub fn step(&mut self, travel: Travel, count: u64) -> Motion {
+        self.travel(Scan { travel, budget: count, until: Until::Budget, heeds_points: true })
+    }
+
+    /// Runs until a point, a fence or the history's bound.
+    pub fn resume(&mut self, travel: Travel) -> Motion {
+        self.step(travel, u64::MAX)
+    }
+
+    /// Makes `count` steps, each over a whole call where it enters one; points inside stop it.
+    pub fn next(&mut self, travel: Travel, count: u64) -> Motion {
+        let from = self.begin();
+        let mut all = Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() };
+        for _ in 0..count {
+            let depth = self.state().calls.len();
+            self.go_on(Scan { travel, budget: 1, until: Until::Budget, heeds_points: true }, &mut all);
+            if all.reason == Reason::Arrived && self.state().calls.len() > depth {
+                let until = Until::Depth(depth);
+                self.go_on(Scan { travel, budget: u64::MAX, until, heeds_points: true }, &mut all);
+            }
+            if all.reason != Reason::Arrived {
+                break;
+            }
+        }
+        self.ended(from, travel, all)
+    }
+
+    fn go_on(&mut self, scan: Scan, all: &mut Found) {
+        let found = self.scan(&scan);
+        all.reason = found.reason;
+        all.shown.extend(found.shown);
+        all.logged.extend(found.logged);
+    }
+
+    /// Runs until the current call is left: behind it going forward, before it going backward.
+    ///
+    /// # Errors
+    /// Main is no call.
+    pub fn finish(&mut self, travel: Travel) -> Result<Motion, SessionError> {
+        let depth = self.state().calls.len().checked_sub(1).ok_or(SessionError::NoCaller)?;
+        Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth), heeds_points: true }))
+    }
+
+    /// Runs to a place, where points stop it too.
+    pub fn run_to(&mut self, place: Place, travel: Travel) -> Motion {
+        let nodes = place.nodes(self.program(), travel).to_vec();
+        self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes), heeds_points: true })
+    }
+
+    fn travel(&mut self, scan: Scan) -> Motion {
+        let from = self.begin();
+        let found = self.scan(&scan);
+        self.ended(from, scan.travel, found)
+    }
+
+    fn begin(&mut self) -> Moment {
+        self.interrupt.store(false, Ordering::Relaxed);
+        self.timeline.moment()
+    }
+
+    fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
+        let to = self.timeline.moment();
+        let Found { reason, shown, logged } = found;
+        let motion = Motion { from, to, travel, reason, shown, logged };
+        self.arrived(&motion);
+        motion
+    }
+
+    /// Goes to a step of the current line, past points and fences, or as near as the history goes.
+    pub fn goto(&mut self, step: i64) -> Motion {
+        let from = self.begin();
+        let travel = if step >= from.step { Travel::Forward } else { Travel::Backward };
+        let mut shown = Vec::new();
+        let reason = self.travel_to(step, &mut shown);
+        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+    }
+
+    /// Goes to the last state of the current line.
+    pub fn goto_end(&mut self) -> Motion {
+        self.goto(i64::MAX)
+    }
+
+    /// Goes to the first state of the current line.
+    pub fn goto_start(&mut self) -> Motion {
+        self.goto(i64::MIN)
+    }
+
+    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run.
+    pub fn goto_percent(&mut self, percent: f64) -> Motion {
+        let from = self.begin();
+        let mut shown = Vec::new();
+        let reason = match self.find_end(&mut shown) {
+            Reason::Interrupted => Reason::Interrupted,
+            _ => {
+                let (first, last) = self.timeline.branch().extent();
+                let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
+                self.travel_to(first + part.round() as i64, &mut shown)
+            }
+        };
+        let travel = if self.step_number() >= from.step { Travel::Forward } else { Travel::Backward };
+        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+    }
+
+    /// Makes the extent of the current line known; may travel.
+    fn find_end(&mut self, shown: &mut Vec<Shown>) -> Reason {
+        match self.timeline.branch().end(Travel::Forward) {
+            Some(_) => Reason::Arrived,
+            None => self.travel_to(i64::MAX, shown),
+        }
+    }
+
+    /// Travels to a step without heeding anything but the interrupt.
+    pub(super) fn travel_to(&mut self, step: i64, shown: &mut Vec<Shown>) -> Reason {
+        self.timeline.branch_mut().approach(step);
+        loop {
+            let here = self.step_number();
+            if here == step {
+                return Reason::Arrived;
+            }
+            if self.interrupt.swap(false, Ordering::Relaxed) {
+                return Reason::Interrupted;
+            }
+            let travel = if step > here { Travel::Forward } else { Travel::Backward };
+            let outcome = self.timeline.run(travel, step.abs_diff(here).min(SLICE));
+            if let Some(reason) = self.paused(outcome, travel, shown) {
+                return reason;
+            }
+        }
+    }
+
+    /// Gives the current moment a name.
+    pub fn mark(&mut self, name: &str) -> Moment {
+        let here = self.timeline.moment();
+        self.marks.insert(name.to_owned(), here);
+        here
+    }
+
+    /// Goes to a mark, on whichever line it is.
+    ///
+    /// # Errors
+    /// No such mark.
+    pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
+        let Some(&moment) = self.marks.get(name) else {
+            let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
+            return Err(SessionError::NoMark { name: name.to_owned(), near: near.map(str::to_owned) });
+        };
+        Ok(self.goto_moment(moment))
+    }
+
+    /// Goes to a moment, on whichever line it is.
+    pub fn goto_moment(&mut self, moment: Moment) -> Motion {
+        let from = self.begin();
+        let mut shown = Vec::new();
+        let reason = self.revisit(moment, &mut shown);
+        let travel = if moment.step >= from.step { Travel::Forward } else { Travel::Backward };
+        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+    }
+
+    fn revisit(&mut self, moment: Moment, shown: &mut Vec<Shown>) -> Reason {
+        self.timeline.switch(moment.line);
+        self.travel_to(moment.step, shown)
+    }
+
+    /// Goes back to where one was before the last motion.
+    ///
+    /// # Errors
+    /// There was none.
+    pub fn undo(&mut self) -> Result<Motion, SessionError> {
+        let to = self.undo.pop().ok_or(SessionError::NoTrail("undo"))?;
+        let here = self.timeline.moment();
+        self.redo.push(here);
+        Ok(self.along_the_trail(to))
+    }
+
+    /// Takes an undo back.
+    ///
+    /// # Errors
+    /// There was none since the last motion.
+    pub fn redo(&mut self) -> Result<Motion, SessionError> {
+        let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
+        let here = self.timeline.moment();
+        self.undo.push(here);
+        Ok(self.along_the_trail(to))
+    }
+
+    /// Travels without leaving a trail of its own.
+    fn along_the_trail(&mut self, to: Moment) -> Motion {
+        let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
+        let motion = self.goto_moment(to);
+        (self.undo, self.redo) = (undo, redo);
+        motion
+    }
+
+    /// Puts a fence at the current step of the current line: travel stops there.
+    pub fn fence(&mut self) -> Moment {
+        let here = self.timeline.moment();
+        self.fences.entry(here.line).or_default().insert(here.step);
+        here
+    }
+
+    /// Takes the fence at the current step away.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn remove_fence(&mut self) -> Result<Moment, SessionError> {
+        let here = self.timeline.moment();
+        let removed = self.fences.get_mut(&here.line).is_some_and(|steps| steps.remove(&here.step));
+        if removed { Ok(here) } else { Err(SessionError::NoFence) }
+    }
+
+    /// Goes to the line that the current one left, where it was left.
+    ///
+    /// # Errors
+    /// The program's own line left none.
+    pub fn timeline_up(&mut self) -> Result<Motion, SessionError> {
+        let from = self.begin();
+        self.timeline.up().ok_or(SessionError::TopLine)?;
+        Ok(self.ended(from, Travel::Forward, arrived()))
+    }
+
+    /// Goes to another line, where it was left last.
+    ///
+    /// # Errors
+    /// No such line.
+    pub fn timeline_switch(&mut self, line: LineNumber) -> Result<Motion, SessionError> {
+        let from = self.begin();
+        self.timeline.switch(line).ok_or(SessionError::NoFork(line))?;
+        Ok(self.ended(from, Travel::Forward, arrived()))
+    }
+
+    /// What the step between here and where one came from did, cell by cell: the last step made in the
+    /// direction of the last motion. It is found by making it once more.
+    pub fn footprint(&mut self) -> &[Touch] {
+        let (here, facing) = (self.timeline.moment(), self.facing);
+        let known = self.footprint.as_ref().is_some_and(|(at, way, _)| (*at, *way) == (here, facing));
+        if !known {
+            let touches = self.find_footprint();
+            self.footprint = Some((here, facing, touches));
+        }
+        self.footprint.as_ref().map_or(&[], |(_, _, touches)| touches)
+    }
+
+    fn find_footprint(&mut self) -> Vec<Touch> {
+        if self.reason.is_none() {
+            return Vec::new();
+        }
+        let (facing, here) = (self.facing, self.step_number());
+        let (first, last) = self.timeline.branch().extent();
+        // Only what was passed before is made once more: a line may begin here.
+        if !(first..=last).contains(&(here - facing.sign())) {
+            return Vec::new();
+        }
+        if self.timeline.run(facing.reversed(), 1) != Ok(Stop::Budget) {
+            return Vec::new();
+        }
+        let node = Node::of(self.state(), facing);
+        let mut cells = self.touched(node);
+        let before: Vec<_> = cells.iter().map(|(cell, ..)| cell.value(self.state())).collect();
+        let _ = self.timeline.run(facing, 1);
+        if self.step_number() != here {
+            return Vec::new();
+        }
+        if access::jumped(&self.memory, node, self.state()) {
+            let state = self.timeline.state();
+            access::visit_partner(&self.memory, state, node, |access, cell| note(&mut cells, access, cell));
+        }
+        let before = before.into_iter().chain(std::iter::repeat(None));
+        let touch = |(&(cell, read, written), from): (&(Cell, bool, bool), Option<_>)| {
+            let to = cell.value(self.state());
+            let from = if written { from } else { to };
+            self.touch_of(cell, (read, written), (from, to), node, facing)
+        };
+        cells.iter().zip(before).map(touch).collect()
+    }
+
+    /// The cells that the step from a node reads and writes, each once.
+    pub(super) fn touched(&self, node: Node) -> Vec<(Cell, bool, bool)> {
+        let mut cells = Vec::new();
+        access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));
+        cells
+    }
+}
+
+fn arrived() -> Found {
+    Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() }
+}
+
+fn note(cells: &mut Vec<(Cell, bool, bool)>, access: access::Access, cell: Cell) {
+    let written = access == access::Access::Write;
+    match cells.iter_mut().find(|(known, ..)| *known == cell) {
+        Some((_, read, write)) => {
+            *read |= !written;
+            *write |= written;
+        }
+        None => cells.push((cell, !written, written)),
+    }
+}

@@ -1,0 +1,347 @@
+//! One line of history: everything that follows, in both directions, from one state. Travel along it
+//! is exact: the state at a step is the same, bit for bit, however one gets there.
+//!
+//! Steps are counted from the *origin*, where the line began: the program's beginning, or an edit.
+//! Leading away from it a step may lose bits; leading toward it, it must bring them back.
+//!
+//! - Programs over integers and fixed point that erase nothing lose no bits. Going back executes
+//!   inverses, and nothing is kept. Where there are adjoints, or may come to be, it isn't so: the adjoint
+//!   of a vacated cell is dropped.
+//! - Other programs run away from the origin without a history and leave a few checkpoints. Only when
+//!   somebody goes back the stretch since the last checkpoint is run once more, now keeping residues:
+//!   the *window*, whose size is bounded. Within the window going back is executing inverses too.
+
+use std::sync::Arc;
+
+use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::module::Module;
+use reviver_isa::update::Shape;
+use reviver_vm::history::Residues;
+use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
+
+use super::checkpoints::Checkpoints;
+
+/// What going back may cost in programs that lose bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory that the residues of a line's window may take, in bytes.
+    pub history: usize,
+    /// Memory that the checkpoints on each side of a line's origin may take, in bytes; there are always
+    /// a few.
+    pub checkpoints: usize,
+    /// Steps between checkpoints at first.
+    pub spacing: u64,
+    /// A run of at most so many steps keeps its window; a longer one gives it up, because running without
+    /// a history is faster.
+    pub short: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { history: 64 << 20, checkpoints: 256 << 20, spacing: 1 << 18, short: 1 << 12 }
+    }
+}
+
+/// What is known about one side of the origin.
+#[derive(Clone, Debug)]
+struct Side {
+    checkpoints: Checkpoints,
+    /// The furthest step that was reached, as a distance.
+    reached: u64,
+    /// Whether it can't be passed: the bound of the program, or a trap.
+    ends: Option<End>,
+}
+
+/// Why a line goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The program's own beginning or end.
+    Bound,
+    Trap(Trap),
+}
+
+/// A line of history, and where on it the session is.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    program: Arc<Program>,
+    origin: State,
+    /// The step of the timeline at which the origin is.
+    offset: i64,
+    machine: Machine,
+    /// The distance at which the machine's residues begin.
+    base: u64,
+    /// The earlier half of the window: a machine that stands where `base` is, and its own base.
+    older: Option<(Machine, u64)>,
+    sides: [Side; 2],
+    lossless: bool,
+    limits: Limits,
+    /// The furthest step at which `show` has printed: seen once is seen.
+    shown: i64,
+}
+
+impl Branch {
+    /// A line that begins with a state at a step of the timeline.
+    pub fn new(program: Arc<Program>, mut origin: State, offset: i64, limits: Limits) -> Branch {
+        origin.counters.shown = origin.counters.shown.saturating_sub(origin.step);
+        origin.step = 0;
+        let shown = origin.counters.shown;
+        let limits = Limits { short: limits.short.max(1), ..limits };
+        // Adjoints that the way makes would still be there after the way back.
+        if origin.mode() || uses_adjoints(program.module()) {
+            origin.adjoints_mut();
+        }
+        let lossless = is_lossless(program.module(), &origin);
+        let machine = Machine::resume(program.clone(), origin.clone(), None);
+        let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoints);
+        let side = Side { checkpoints, reached: 0, ends: None };
+        let sides = [side.clone(), side];
+        Branch { program, origin, offset, machine, base: 0, older: None, sides, lossless, limits, shown }
+    }
+
+    /// The current state. Its `step` counts from the origin; [`Branch::step`] is the timeline's.
+    pub fn state(&self) -> &State {
+        self.machine.state()
+    }
+
+    /// The state that the line began with.
+    pub fn origin(&self) -> &State {
+        &self.origin
+    }
+
+    /// The step of the timeline where the line began.
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// The current step.
+    pub fn step(&self) -> i64 {
+        self.offset + self.state().step
+    }
+
+    /// The first and the last step that were ever reached.
+    pub fn extent(&self) -> (i64, i64) {
+        let [ahead, behind] = &self.sides;
+        (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
+    }
+
+    /// Why the line goes no further than its extent in a direction, if that is known.
+    pub fn end(&self, travel: Travel) -> Option<End> {
+        self.sides[side_of(travel)].ends
+    }
+
+    /// Whether anything was done here since the line began.
+    pub fn is_untouched(&self) -> bool {
+        self.state().step == 0 && self.sides.iter().all(|side| side.reached == 0 && side.ends.is_none())
+    }
+
+    /// Whether going back needs no history at all.
+    pub fn is_lossless(&self) -> bool {
+        self.lossless
+    }
+
+    /// Memory that residues take now; 0 for lossless programs.
+    pub fn history_bytes(&self) -> usize {
+        self.machine.history_bytes() + self.older.as_ref().map_or(0, |(machine, _)| machine.history_bytes())
+    }
+
+    /// Memory that checkpoints take; 0 for lossless programs.
+    pub fn checkpoint_bytes(&self) -> usize {
+        self.sides.iter().map(|side| side.checkpoints.bytes()).sum()
+    }
+
+    /// Makes at most `budget` steps. [`Stop::Shown`] is reported once for each `show`.
+    ///
+    /// # Errors
+    /// A trap; the state is then the one before the instruction that trapped.
+    pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        if self.lossless {
+            let outcome = self.machine.run(travel, budget);
+            self.note(travel, outcome);
+            return outcome;
+        }
+        let first = self.state().step;
+        loop {
+            let left = budget - self.state().step.abs_diff(first);
+            let outcome =
+                if self.leads_back(travel) { self.toward(travel, left) } else { self.away(travel, left) };
+            let made = self.state().step.abs_diff(first);
+            if outcome != Ok(Stop::Budget) || made >= budget {
+                return outcome;
+            }
+        }
+    }
+
+    /// Says how many steps will be made at most: before many of them the window is given up, also if they
+    /// are made a few at a time.
+    pub fn prepare(&mut self, travel: Travel, steps: u64) {
+        let leads_away = !self.lossless && !self.leads_back(travel);
+        if leads_away && steps > self.limits.short && self.machine.residues().is_some() {
+            self.install(self.state().clone());
+        }
+    }
+
+    /// Goes as near to a step of the timeline as a checkpoint leads, where that saves steps. The rest of
+    /// the way is [`Branch::run`]'s.
+    pub fn approach(&mut self, step: i64) {
+        if !self.lossless {
+            self.jump(step.saturating_sub(self.offset));
+        }
+    }
+
+    /// Takes the nearest checkpoint on the origin's side of the target where that saves steps.
+    fn jump(&mut self, target: i64) {
+        let now = self.state().step;
+        let within = now.signum() * target.signum() >= 0 && target.unsigned_abs() >= self.window_base();
+        if within && target.unsigned_abs() <= now.unsigned_abs() {
+            return;
+        }
+        let start = self.checkpoint(target).clone();
+        let saves = start.step.abs_diff(target) < now.abs_diff(target);
+        let leads_back = target.unsigned_abs() < now.unsigned_abs();
+        if leads_back || saves || now.signum() * target.signum() < 0 {
+            self.install(start);
+        }
+    }
+
+    /// The furthest known state between the origin and a step, the step included.
+    fn checkpoint(&self, step: i64) -> &State {
+        let side = &self.sides[usize::from(step < 0)];
+        side.checkpoints.before(step.unsigned_abs()).unwrap_or(&self.origin)
+    }
+
+    /// Goes on from a state of this line, without a window.
+    pub fn install(&mut self, mut state: State) {
+        state.counters.shown = self.shown;
+        self.base = state.step.unsigned_abs();
+        self.older = None;
+        self.machine = Machine::resume(self.program.clone(), state, None);
+    }
+
+    /// The state at the other end of a stretch that leads back and that nobody has a window of: the
+    /// checkpoint before. Running from there to here is faster than going back.
+    pub fn stretch(&self, travel: Travel) -> Option<&State> {
+        let outside = !self.lossless && self.leads_back(travel) && self.distance() == self.window_base();
+        let start = self.checkpoint(self.state().step + travel.sign());
+        (outside && start.step.abs_diff(self.state().step) > self.limits.short).then_some(start)
+    }
+
+    fn leads_back(&self, travel: Travel) -> bool {
+        self.state().step * travel.sign() < 0
+    }
+
+    /// How close to the origin the window reaches.
+    fn window_base(&self) -> u64 {
+        self.older.as_ref().map_or(self.base, |(_, base)| *base)
+    }
+
+    fn distance(&self) -> u64 {
+        self.state().step.unsigned_abs()
+    }
+
+    fn away(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        self.prepare(travel, budget);
+        let side = side_of(travel);
+        let due = self.sides[side].checkpoints.due();
+        let has_window = self.machine.residues().is_some();
+        let slice = if has_window { self.limits.short } else { u64::MAX };
+        // A checkpoint that was passed before is there already.
+        let to_due = due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX);
+        let outcome = self.machine.run(travel, budget.min(to_due).min(slice));
+        self.note(travel, outcome);
+        if !has_window {
+            self.base = self.distance();
+        }
+        if self.distance() == due {
+            self.sides[side].checkpoints.add(self.machine.state());
+        }
+        self.bound_window();
+        outcome
+    }
+
+    fn toward(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        if self.distance() == self.base {
+            self.reach_back(travel);
+        }
+        let outcome = self.machine.run(travel, budget.min(self.distance() - self.base));
+        self.shown = self.shown.max(self.state().counters.shown);
+        outcome
+    }
+
+    /// Makes the window reach back beyond where it ends: with its older half, or by running the
+    /// stretch since the checkpoint before once more.
+    fn reach_back(&mut self, travel: Travel) {
+        if let Some((machine, base)) = self.older.take() {
+            (self.machine, self.base) = (machine, base);
+        }
+        let now = self.state().step;
+        if self.distance() > self.base {
+            return;
+        }
+        let start = self.checkpoint(now + travel.sign()).clone();
+        self.install(start);
+        self.machine.keep_residues();
+        while self.state().step != now {
+            let steps = self.state().step.abs_diff(now).min(self.limits.short);
+            // The stretch was passed before, so it can't trap.
+            if self.machine.run(travel.reversed(), steps).is_err() {
+                break;
+            }
+            self.bound_window();
+        }
+    }
+
+    /// Lets the older half of the window go once the newer half is full.
+    fn bound_window(&mut self) {
+        if self.machine.history_bytes() * 2 < self.limits.history || self.machine.residues().is_none() {
+            return;
+        }
+        let distance = self.distance();
+        let next =
+            Machine::resume(self.program.clone(), self.machine.state().clone(), Some(Residues::default()));
+        let full = std::mem::replace(&mut self.machine, next);
+        self.older = Some((full, self.base));
+        self.base = distance;
+    }
+
+    /// Remembers how far the line goes.
+    fn note(&mut self, travel: Travel, outcome: Result<Stop, Trap>) {
+        self.shown = self.shown.max(self.state().counters.shown);
+        let step = self.state().step;
+        let side = &mut self.sides[usize::from(step < 0)];
+        side.reached = side.reached.max(step.unsigned_abs());
+        let end = match outcome {
+            Ok(Stop::Bound) => End::Bound,
+            Err(trap) => End::Trap(trap),
+            Ok(Stop::Budget | Stop::Shown { .. }) => return,
+        };
+        let side = &mut self.sides[side_of(travel)];
+        if side.reached == step.unsigned_abs() {
+            side.ends = Some(end);
+        }
+    }
+}
+
+fn side_of(travel: Travel) -> usize {
+    usize::from(travel == Travel::Backward)
+}
+
+/// Whether every step of a line can be undone by its inverse alone, bit for bit.
+fn is_lossless(module: &Module, origin: &State) -> bool {
+    let reals = module.globals.iter().any(|global| global.class == Class::Real)
+        || module.procedures.iter().any(|p| p.frame.iter().any(|v| v.class == Class::Real));
+    let erases = module.code.iter().any(|instruction| !instruction.update.is_reversible());
+    let adjoints = reals && (origin.mode() || uses_adjoints(module) || has_adjoints(origin));
+    !erases && !adjoints && (module.real.is_exact() || !reals)
+}
+
+/// Whether a program names adjoints, or switches gradient mode.
+fn uses_adjoints(module: &Module) -> bool {
+    let is_adjoint = |operand: &Operand| matches!(operand, Operand::Place(place) if place.adjoint);
+    let mut code = module.code.iter();
+    code.any(|i| i.update.shape() == Shape::Switch || i.operands.iter().any(is_adjoint))
+}
+
+/// Whether any adjoint isn't 0.
+fn has_adjoints(state: &State) -> bool {
+    state.adjoints.iter().flat_map(|adjoints| adjoints.all()).any(|&bits| bits != 0)
+}

@@ -1,0 +1,143 @@
+//! The timeline: a tree of lines of history. The first begins with the program, every other one with
+//! an edit of a state. Each remembers where it was left. Knows no commands and prints nothing.
+
+mod branch;
+mod checkpoints;
+
+use std::sync::Arc;
+
+use reviver_vm::{Program, State, Stop, Trap, Travel};
+
+pub use branch::{Branch, End, Limits};
+
+/// Number of a line in a [`Timeline`]; 0 is the program's own.
+pub type LineNumber = usize;
+
+/// A line, and how it came to be.
+#[derive(Clone, Debug)]
+struct Line {
+    branch: Branch,
+    /// The line that it left; none for the program's own.
+    parent: Option<LineNumber>,
+    /// What was edited, as commands that would do it again.
+    edits: Vec<String>,
+}
+
+/// A place in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    pub line: LineNumber,
+    pub step: i64,
+}
+
+/// A line as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    pub line: LineNumber,
+    pub parent: Option<LineNumber>,
+    /// Where it begins.
+    pub step: i64,
+    pub edits: Vec<String>,
+    /// The first and the last step reached in it.
+    pub extent: (i64, i64),
+    pub is_current: bool,
+}
+
+/// All lines, and which of them the session is on.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    program: Arc<Program>,
+    lines: Vec<Line>,
+    current: LineNumber,
+    limits: Limits,
+}
+
+impl Timeline {
+    /// Begins with a state at step 0.
+    pub fn new(program: Arc<Program>, state: State, limits: Limits) -> Timeline {
+        let branch = Branch::new(program.clone(), state, 0, limits);
+        let lines = vec![Line { branch, parent: None, edits: Vec::new() }];
+        Timeline { program, lines, current: 0, limits }
+    }
+
+    /// The current line.
+    pub fn branch(&self) -> &Branch {
+        &self.lines[self.current].branch
+    }
+
+    pub(crate) fn branch_mut(&mut self) -> &mut Branch {
+        &mut self.lines[self.current].branch
+    }
+
+    /// The current state; its own `step` counts from the line's origin.
+    pub fn state(&self) -> &State {
+        self.branch().state()
+    }
+
+    /// Where the session is.
+    pub fn moment(&self) -> Moment {
+        Moment { line: self.current, step: self.branch().step() }
+    }
+
+    /// Makes at most `budget` steps on the current line.
+    ///
+    /// # Errors
+    /// A trap; the state is then the one before the instruction that trapped.
+    pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        self.branch_mut().run(travel, budget)
+    }
+
+    /// Changes the current state. That begins a new line, unless the current one has just begun: then
+    /// the edit joins those that it began with. `edit` describes it.
+    pub fn edit(&mut self, edit: String, change: impl FnOnce(&mut State)) -> LineNumber {
+        let mut state = self.state().clone();
+        change(&mut state);
+        let step = self.branch().step();
+        let mut branch = Branch::new(self.program.clone(), state, step, self.limits);
+        let begun = self.current != 0 && self.branch().is_untouched();
+        if begun && let Some(line) = self.lines.get_mut(self.current) {
+            std::mem::swap(&mut line.branch, &mut branch);
+            line.edits.push(edit);
+        } else {
+            self.lines.push(Line { branch, parent: Some(self.current), edits: vec![edit] });
+            self.current = self.lines.len() - 1;
+        }
+        self.current
+    }
+
+    /// Goes to the line that the current one left, where it was left; `None` on the program's own.
+    pub fn up(&mut self) -> Option<LineNumber> {
+        self.current = self.lines[self.current].parent?;
+        Some(self.current)
+    }
+
+    /// Goes to a line, where it was left last; `None` where there is no such line.
+    pub fn switch(&mut self, line: LineNumber) -> Option<LineNumber> {
+        self.lines.get(line)?;
+        self.current = line;
+        Some(line)
+    }
+
+    /// All lines in the order in which they began.
+    pub fn forks(&self) -> Vec<Fork> {
+        let fork = |(line, entry): (LineNumber, &Line)| Fork {
+            line,
+            parent: entry.parent,
+            step: entry.branch.offset(),
+            edits: entry.edits.clone(),
+            extent: entry.branch.extent(),
+            is_current: line == self.current,
+        };
+        self.lines.iter().enumerate().map(fork).collect()
+    }
+
+    /// Memory that residues of all lines take.
+    pub fn history_bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.branch.history_bytes()).sum()
+    }
+
+    /// Memory that checkpoints of all lines take.
+    pub fn checkpoint_bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.branch.checkpoint_bytes()).sum()
+    }
+}

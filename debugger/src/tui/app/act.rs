@@ -1,0 +1,299 @@
+//! What each action does. Whatever concerns the session becomes a command line, so that a key does just
+//! what its command does, and the transcript of the session has it.
+
+use ratatui::buffer::Buffer;
+use reviver_vm::Travel::{Backward, Forward};
+
+use super::messages::Tone;
+use super::overlay::Overlay;
+use super::prompt::{Prompt, Purpose};
+use super::{App, Effect};
+use crate::listing::Line;
+use crate::points::Trigger;
+use crate::session::Session;
+use crate::tui::keys::Action;
+use crate::tui::panes::{PaneKind, Spot};
+use crate::view;
+
+/// Into how many parts scrubbing with keys divides the known history.
+const SCRUB_PARTS: i64 = 50;
+
+impl App {
+    pub(super) fn act(&mut self, action: Action) -> Option<Effect> {
+        match self.command_line(action) {
+            Some(Ok(line)) => self.run(&line),
+            Some(Err(why)) => {
+                self.say(Tone::Note, &why);
+                None
+            }
+            None => self.act_here(action),
+        }
+    }
+
+    /// The command that an action stands for, or why there is none at the moment; none for actions that
+    /// concern the screen alone.
+    fn command_line(&self, action: Action) -> Option<Result<String, String>> {
+        let line = match action {
+            Action::Step => "step",
+            Action::ReverseStep => "reverse-step",
+            Action::Next => "next",
+            Action::ReverseNext => "reverse-next",
+            Action::Finish => "finish",
+            Action::ReverseFinish => "reverse-finish",
+            Action::Continue => "continue",
+            Action::ReverseContinue => "reverse-continue",
+            Action::GotoStart => "goto start",
+            Action::GotoEnd => "goto end",
+            Action::Undo => "undo",
+            Action::Redo => "redo",
+            Action::TimelineUp => "timeline up",
+            _ => return self.command_with_argument(action),
+        };
+        Some(Ok(line.to_owned()))
+    }
+
+    fn command_with_argument(&self, action: Action) -> Option<Result<String, String>> {
+        let session = self.session()?;
+        Some(match action {
+            Action::RunToCursor => self.at_cursor("until"),
+            Action::ReverseRunToCursor => self.at_cursor("reverse-until"),
+            Action::Scrub => Ok(format!("goto {}", scrubbed(session, 1))),
+            Action::ReverseScrub => Ok(format!("goto {}", scrubbed(session, -1))),
+            Action::Breakpoint => self.breakpoint(session),
+            Action::Fence => {
+                let is_here = session.fences().any(|step| step == session.step_number());
+                Ok(if is_here { "fence delete" } else { "fence" }.to_owned())
+            }
+            Action::NextWrite => self.with_cell("next-write"),
+            Action::LastWrite => self.with_cell("last"),
+            Action::Why => self.with_cell("why"),
+            Action::History => self.with_cell("history"),
+            Action::Watch => self.watch(session),
+            Action::Open => return self.open(session),
+            _ => return None,
+        })
+    }
+
+    fn act_here(&mut self, action: Action) -> Option<Effect> {
+        match action {
+            Action::Play => self.player.toggle(Forward),
+            Action::ReversePlay => self.player.toggle(Backward),
+            Action::PlayPause => self.player.toggle(self.player.travel),
+            Action::Faster => self.player.faster(),
+            Action::Slower => self.player.slower(),
+            Action::Goto => self.ask("goto "),
+            Action::Mark => self.ask("mark "),
+            Action::Edit => match self.with_cell("set") {
+                Ok(line) => self.ask(&format!("{line} = ")),
+                Err(why) => self.say(Tone::Note, &why),
+            },
+            Action::Command => self.ask(""),
+            Action::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
+            Action::SearchNext => self.search(true),
+            Action::SearchPrevious => self.search(false),
+            Action::Plot => self.plot(),
+            Action::Here => self.follow(),
+            Action::Open => self.look_at_call(),
+            Action::Help => self.overlay = Some(Overlay::help(&self.keys)),
+            Action::Mouse => return self.toggle_mouse(),
+            Action::Redraw => {
+                self.picture = Buffer::default();
+                return Some(Effect::Clear);
+            }
+            Action::Quit => return Some(Effect::Quit),
+            Action::NextArray => self.turn_array(true),
+            Action::PreviousArray => self.turn_array(false),
+            other => self.look(other),
+        }
+        None
+    }
+
+    /// Actions that move the focus or a cursor.
+    fn look(&mut self, action: Action) {
+        match action {
+            Action::FocusNext => self.turn_focus(true),
+            Action::FocusPrevious => self.turn_focus(false),
+            Action::FocusCode => self.panes.set_focus(PaneKind::Code),
+            Action::FocusInverse => self.panes.set_focus(PaneKind::Inverse),
+            Action::FocusCells => self.panes.set_focus(PaneKind::Cells),
+            Action::FocusArrays => self.panes.set_focus(PaneKind::Arrays),
+            Action::FocusCalls => self.panes.set_focus(PaneKind::Calls),
+            Action::FocusTapes => self.panes.set_focus(PaneKind::Tapes),
+            Action::FocusMessages => self.panes.set_focus(PaneKind::Messages),
+            Action::FocusCard => self.panes.set_focus(PaneKind::Card),
+            Action::FocusTimeline => self.panes.set_focus(PaneKind::Timeline),
+            Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
+            other => self.move_cursor(self.panes.focus(), other),
+        }
+    }
+
+    fn ask(&mut self, text: &str) {
+        self.prompt = Some(Prompt::new(Purpose::Command, text));
+    }
+
+    fn toggle_mouse(&mut self) -> Option<Effect> {
+        self.mouse = !self.mouse;
+        let text = if self.mouse { "the mouse is on: it no longer selects text" } else { "the mouse is off" };
+        self.say(Tone::Note, text);
+        Some(Effect::Mouse(self.mouse))
+    }
+
+    /// The focus goes round the panes that have something to show.
+    fn turn_focus(&mut self, further: bool) {
+        let has_failed = self.panes.latest(&[PaneKind::Failure, PaneKind::Card]) == Some(PaneKind::Failure);
+        let kinds: Vec<PaneKind> =
+            PaneKind::ALL.into_iter().filter(|kind| *kind != PaneKind::Failure || has_failed).collect();
+        let now = kinds.iter().position(|kind| *kind == self.panes.focus()).unwrap_or_default();
+        let next = if further { now + 1 } else { now + kinds.len() - 1 } % kinds.len();
+        kinds.get(next).into_iter().for_each(|kind| self.panes.set_focus(*kind));
+    }
+
+    /// Moves the cursor of a pane.
+    pub(super) fn move_cursor(&mut self, kind: PaneKind, action: Action) {
+        let Some(context) = self.context(kind) else { return };
+        let pane = kind.pane();
+        let (items, columns) = (pane.items(&context), pane.columns(&context).max(1));
+        let page = columns.saturating_mul(usize::from(context.area.height.max(2)) - 1);
+        let cursor = context.scroll.cursor.min(items.saturating_sub(1));
+        let moved = match action {
+            Action::Up => cursor.checked_sub(columns).unwrap_or(cursor),
+            Action::Down => Some(cursor + columns).filter(|moved| *moved < items).unwrap_or(cursor),
+            Action::ItemLeft => cursor.saturating_sub(1),
+            Action::ItemRight => cursor + 1,
+            Action::PageUp => cursor.saturating_sub(page),
+            Action::PageDown => cursor.saturating_add(page),
+            Action::Top => 0,
+            Action::Bottom => usize::MAX,
+            _ => cursor,
+        };
+        self.panes.set_cursor(kind, moved.min(items.saturating_sub(1)));
+    }
+
+    /// What lies under a pane's cursor.
+    pub(super) fn spot(&self, kind: PaneKind) -> Option<Spot> {
+        let context = self.context(kind)?;
+        kind.pane().spot(&context, context.scroll.cursor)
+    }
+
+    /// The cell that was selected last, in whichever pane.
+    pub(super) fn selected_cell(&self) -> Option<String> {
+        let kind = self.panes.latest(&[PaneKind::Cells, PaneKind::Arrays])?;
+        match self.spot(kind)? {
+            Spot::Cell(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    fn with_cell(&self, command: &str) -> Result<String, String> {
+        let cell =
+            self.selected_cell().ok_or("no cell is selected: choose one in the cells or the arrays")?;
+        Ok(format!("{command} {cell}"))
+    }
+
+    /// The line under the cursor of the code pane.
+    fn cursor_line(&self) -> Line {
+        let cursor = self.panes.scroll(PaneKind::Code).cursor;
+        Line { file: self.choices.file, line: u32::try_from(cursor).unwrap_or(u32::MAX).saturating_add(1) }
+    }
+
+    /// A command with the line under the cursor: by its number, and the file's name if it isn't the first.
+    fn at_cursor(&self, command: &str) -> Result<String, String> {
+        let Line { file, line } = self.cursor_line();
+        let files = self.session().map_or(&[][..], |session| session.listing().files());
+        match files.get(file as usize) {
+            Some(source) if file > 0 => Ok(format!("{command} {}:{line}", source.name)),
+            _ => Ok(format!("{command} {line}")),
+        }
+    }
+
+    fn breakpoint(&self, session: &Session) -> Result<String, String> {
+        let Line { file, line } = self.cursor_line();
+        let code = view::code::code(session, file, line, 1);
+        match code.lines.first().and_then(|line| line.breakpoints.first()) {
+            Some(mark) => Ok(format!("delete {}", mark.id)),
+            None => self.at_cursor("break"),
+        }
+    }
+
+    fn watch(&self, session: &Session) -> Result<String, String> {
+        let line = self.with_cell("watch")?;
+        let cell = self.selected_cell().and_then(|name| session.cell(&name).ok());
+        let wanted = cell.map(|cell| session.memory().target(session.state(), cell));
+        let is_on =
+            |trigger: &Trigger| matches!(trigger, Trigger::Watch { target, .. } if Some(*target) == wanted);
+        let point = session.points().iter().find(|point| is_on(&point.trigger));
+        Ok(point.map_or(line, |point| format!("delete {}", point.id)))
+    }
+
+    /// What opening the thing under the cursor means, if it is a command.
+    fn open(&self, session: &Session) -> Option<Result<String, String>> {
+        match self.panes.focus() {
+            PaneKind::Code => Some(self.breakpoint(session)),
+            focus => match self.spot(focus)? {
+                Spot::Cell(cell) => Some(Ok(format!("why {cell}"))),
+                Spot::Step(step) => Some(Ok(format!("goto {step}"))),
+                Spot::Line(_) => None,
+            },
+        }
+    }
+
+    /// Shows the line under the cursor of another pane in the code pane.
+    fn look_at_call(&mut self) {
+        if let Some(Spot::Line(line)) = self.spot(self.panes.focus()) {
+            self.choices.file = line.file;
+            self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
+            self.panes.set_focus(PaneKind::Code);
+        }
+    }
+
+    fn turn_array(&mut self, further: bool) {
+        let Some(session) = self.session() else { return };
+        let arrays = view::cells::cells(session, &[]).arrays;
+        let Some(last) = arrays.len().checked_sub(1) else { return };
+        let chosen = self.choices.array.as_ref();
+        let now = arrays.iter().position(|array| Some(&array.name) == chosen).unwrap_or_default();
+        let next = if further { now.min(last) + 1 } else { now + last } % (last + 1);
+        self.choices.array = arrays.get(next).map(|array| array.name.clone());
+        self.panes.set_cursor(PaneKind::Arrays, 0);
+        self.panes.raise(PaneKind::Arrays);
+    }
+
+    /// Moves the cursor to the next item that has the text in it, round the end; in the focused pane, or
+    /// in the code if that has no text.
+    pub(super) fn search(&mut self, further: bool) {
+        let Some(wanted) = self.choices.search.clone() else {
+            return self.say(Tone::Note, "nothing was searched yet");
+        };
+        let focus = self.panes.focus();
+        let has_text = |kind: PaneKind| {
+            self.context(kind).is_some_and(|context| kind.pane().text(&context, 0).is_some())
+        };
+        let kind = if has_text(focus) { focus } else { PaneKind::Code };
+        let Some(found) = self.found(kind, &wanted, further) else {
+            return self.say(Tone::Note, &format!("there is no `{wanted}` in the {}", kind.name()));
+        };
+        self.panes.set_cursor(kind, found);
+        self.panes.raise(kind);
+    }
+
+    fn found(&self, kind: PaneKind, wanted: &str, further: bool) -> Option<usize> {
+        let context = self.context(kind)?;
+        let items = kind.pane().items(&context);
+        let cursor = context.scroll.cursor.min(items.saturating_sub(1));
+        let has = |item: &usize| {
+            let text = kind.pane().text(&context, *item);
+            text.is_some_and(|text| text.to_lowercase().contains(wanted))
+        };
+        match further {
+            true => (cursor + 1..items).chain(0..items.min(cursor + 1)).find(has),
+            false => (0..cursor).rev().chain((cursor..items).rev()).find(has),
+        }
+    }
+}
+
+/// The step a part of the known history away.
+fn scrubbed(session: &Session, parts: i64) -> i64 {
+    let (first, last) = session.timeline().branch().extent();
+    let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
+    session.step_number().saturating_add(part.saturating_mul(parts))
+}

@@ -1,0 +1,152 @@
+//! Which pane has the focus, which one is seen in each slot, and where their cursors are.
+
+use std::collections::BTreeMap;
+
+use ratatui::layout::{Position, Rect};
+
+use crate::tui::layout::{self, Screen, Slot};
+use crate::tui::panes::{PaneKind, Scroll};
+
+/// The panes as the user has arranged them.
+#[derive(Clone, Debug)]
+pub struct Arrangement {
+    /// Every pane once, the one used last behind.
+    recent: Vec<PaneKind>,
+    scrolls: BTreeMap<PaneKind, Scroll>,
+    pub zoomed: bool,
+    screen: Screen,
+    /// Tabs in headings, as they were drawn.
+    pub tabs: Vec<(Rect, PaneKind)>,
+}
+
+impl Arrangement {
+    pub fn new() -> Arrangement {
+        let recent = PaneKind::ALL.into_iter().rev().collect();
+        let screen = layout::divide(Rect::ZERO, false);
+        Arrangement { recent, scrolls: BTreeMap::new(), zoomed: false, screen, tabs: Vec::new() }
+    }
+
+    /// Divides a screen of this size.
+    pub fn fit(&mut self, size: Rect) {
+        self.screen = layout::divide(size, self.zoomed);
+        self.tabs.clear();
+    }
+
+    pub fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    pub fn focus(&self) -> PaneKind {
+        self.recent.last().copied().unwrap_or(PaneKind::Code)
+    }
+
+    pub fn set_focus(&mut self, kind: PaneKind) {
+        self.recent.retain(|other| *other != kind);
+        self.recent.push(kind);
+    }
+
+    /// Brings a pane to the front of its slot. The focus stays, unless the pane would hide it.
+    pub fn raise(&mut self, kind: PaneKind) {
+        let focus = self.focus();
+        let hides = self.slot_of(kind).is_some_and(|slot| slot.panes.contains(&focus));
+        self.set_focus(kind);
+        // Where there is one slot for all, what the user looks at is left alone.
+        if !hides || self.screen.slots.len() == 1 {
+            self.set_focus(focus);
+        }
+    }
+
+    /// The pane in front.
+    pub fn front(&self, slot: &Slot) -> Option<PaneKind> {
+        self.latest(slot.panes)
+    }
+
+    /// Which of some panes was used last.
+    pub fn latest(&self, kinds: &[PaneKind]) -> Option<PaneKind> {
+        self.recent.iter().rev().copied().find(|kind| kinds.contains(kind))
+    }
+
+    fn slot_of(&self, kind: PaneKind) -> Option<&Slot> {
+        self.screen.slots.iter().find(|slot| slot.panes.contains(&kind))
+    }
+
+    /// Where a pane is, or would be; without its heading.
+    pub fn area(&self, kind: PaneKind) -> Rect {
+        self.slot_of(kind).map_or(Rect::ZERO, Slot::body)
+    }
+
+    pub fn is_seen(&self, kind: PaneKind) -> bool {
+        self.slot_of(kind).is_some_and(|slot| self.front(slot) == Some(kind) && !slot.body().is_empty())
+    }
+
+    pub fn scroll(&self, kind: PaneKind) -> Scroll {
+        self.scrolls.get(&kind).copied().unwrap_or_default()
+    }
+
+    pub fn set_scroll(&mut self, kind: PaneKind, scroll: Scroll) {
+        self.scrolls.insert(kind, scroll);
+    }
+
+    /// Moves a cursor to an item, wherever the pane is scrolled to.
+    pub fn set_cursor(&mut self, kind: PaneKind, cursor: usize) {
+        self.scrolls.entry(kind).or_default().cursor = cursor;
+    }
+
+    /// The pane that is seen at a place, if it isn't a heading.
+    pub fn pane_at(&self, place: Position) -> Option<PaneKind> {
+        let slot = self.screen.slots.iter().find(|slot| slot.body().contains(place))?;
+        self.front(slot)
+    }
+
+    pub fn tab_at(&self, place: Position) -> Option<PaneKind> {
+        self.tabs.iter().find(|(area, _)| area.contains(place)).map(|(_, kind)| *kind)
+    }
+}
+
+impl Scroll {
+    /// The nearest scroll that shows the cursor in so many rows, with no empty rows below the last item.
+    pub fn revealed(self, items: usize, columns: usize, height: usize) -> Scroll {
+        let (columns, height) = (columns.max(1), height.max(1));
+        let cursor = self.cursor.min(items.saturating_sub(1));
+        let row = cursor / columns;
+        let most = items.div_ceil(columns).saturating_sub(height);
+        let top = self.top.min(row).max((row + 1).saturating_sub(height)).min(most);
+        Scroll { cursor, top }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cursor_is_always_seen() {
+        for items in 0..20 {
+            for columns in 1..4 {
+                for height in 0..6 {
+                    for (cursor, top) in [(0, 0), (3, 9), (19, 0), (usize::MAX, usize::MAX)] {
+                        let scroll = Scroll { cursor, top }.revealed(items, columns, height);
+                        let row = scroll.cursor / columns;
+                        assert!(scroll.cursor < items.max(1));
+                        assert!((scroll.top..scroll.top + height.max(1)).contains(&row));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn raising_keeps_the_focus_where_it_can() {
+        let mut panes = Arrangement::new();
+        panes.fit(Rect::new(0, 0, 80, 24));
+        panes.set_focus(PaneKind::Cells);
+        panes.raise(PaneKind::Failure);
+        assert!(panes.is_seen(PaneKind::Failure) && panes.focus() == PaneKind::Cells);
+        panes.set_focus(PaneKind::Card);
+        panes.raise(PaneKind::Failure);
+        assert_eq!(panes.focus(), PaneKind::Failure);
+        panes.fit(Rect::new(0, 0, 60, 10));
+        panes.raise(PaneKind::Messages);
+        assert!(panes.is_seen(PaneKind::Failure));
+    }
+}

@@ -1,0 +1,79 @@
+//! What the session is sent away to do: commands may take long, so they run elsewhere, and the screen
+//! stays alive meanwhile. An errand takes the session along and brings it back.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use crate::command::{CommandError, Console, Outcome};
+use crate::memory::Cell;
+use crate::outcome::Touch;
+use crate::session::Sample;
+
+/// Something to be done, with the session to do it on.
+#[derive(Debug)]
+pub struct Errand {
+    pub(super) console: Box<Console>,
+    pub(super) task: Task,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Task {
+    Command {
+        line: String,
+        /// Whether nobody typed it: playing makes many small steps.
+        is_quiet: bool,
+    },
+    /// Values for the plot.
+    Sample { cells: Vec<Cell>, extent: (i64, i64), count: usize },
+}
+
+/// The session, back from an errand.
+#[derive(Debug)]
+pub struct Done {
+    pub(super) console: Box<Console>,
+    pub(super) result: TaskResult,
+    /// What the last step did.
+    pub(super) footprint: Vec<Touch>,
+}
+
+#[derive(Debug)]
+pub(super) enum TaskResult {
+    Command { line: String, is_quiet: bool, outcome: Result<Outcome, CommandError> },
+    Sampled { samples: Vec<Sample>, extent: (i64, i64), count: usize },
+}
+
+impl Errand {
+    /// Does it. May take long; the session's interrupt flag ends it.
+    pub fn perform(mut self) -> Done {
+        let result = match self.task {
+            Task::Command { line, is_quiet } => {
+                let outcome = self.console.execute(&line);
+                TaskResult::Command { line, is_quiet, outcome }
+            }
+            Task::Sample { cells, extent, count } => {
+                let samples = self.console.session.samples(&cells, extent, count);
+                TaskResult::Sampled { samples, extent, count }
+            }
+        };
+        let footprint = self.console.session.footprint().to_vec();
+        Done { console: self.console, result, footprint }
+    }
+
+    /// Does it on a thread of its own. What comes back when it is done is [`Done`], or what the thread
+    /// panicked with.
+    ///
+    /// # Errors
+    /// No thread is to be had.
+    pub fn start(self) -> io::Result<Receiver<thread::Result<Done>>> {
+        let (sender, receiver) = sync_channel(1);
+        let work = move || {
+            let done = catch_unwind(AssertUnwindSafe(|| self.perform()));
+            // Nobody waits any more if the screen is gone: then the result is of no use.
+            let _ = sender.send(done);
+        };
+        thread::Builder::new().name("session".into()).spawn(work)?;
+        Ok(receiver)
+    }
+}

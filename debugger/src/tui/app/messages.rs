@@ -1,0 +1,56 @@
+//! What was said during the session, line by line.
+
+/// How a line is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// The user's command.
+    Command,
+    Reply,
+    /// Something that needs no answer.
+    Note,
+    Error,
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub tone: Tone,
+    pub text: String,
+}
+
+/// Lines that are kept.
+const MOST: usize = 5_000;
+
+/// The lines, the oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    lines: Vec<Message>,
+    /// The line that the screen's last row shows until the next key; a number in `lines`.
+    current: Option<usize>,
+}
+
+impl Messages {
+    pub fn lines(&self) -> &[Message] {
+        &self.lines
+    }
+
+    /// Adds a text, and shows its first line.
+    pub fn say(&mut self, tone: Tone, text: &str) {
+        let excess = (self.lines.len() + text.lines().count()).saturating_sub(MOST).min(self.lines.len());
+        self.lines.drain(..excess);
+        self.current = Some(self.lines.len());
+        // A tab has no width of its own in a cell of the screen.
+        let message = |line: &str| Message { tone, text: line.replace('\t', "    ") };
+        self.lines.extend(text.lines().take(MOST).map(message));
+    }
+
+    /// The line to be shown in the screen's last row.
+    pub fn current(&self) -> Option<&Message> {
+        self.lines.get(self.current?)
+    }
+
+    /// Takes it from there; it stays in the list.
+    pub fn dismiss(&mut self) {
+        self.current = None;
+    }
+}

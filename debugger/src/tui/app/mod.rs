@@ -1,0 +1,462 @@
+//! The application: what a key, a click or the passing of time changes, and what is drawn then. Events
+//! go in ([`App::handle`]), effects come out; a frame is drawn from what is there ([`App::draw`]). Knows
+//! no terminal and no thread: the session travels on errands, and somebody else runs those.
+
+mod act;
+mod arrangement;
+mod broken;
+mod draw;
+mod errand;
+pub mod messages;
+mod overlay;
+mod play;
+mod plots;
+mod point;
+mod prompt;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use reviver_vm::Travel;
+
+pub use errand::{Done, Errand};
+
+use self::arrangement::Arrangement;
+use self::broken::Broken;
+use self::errand::{Task, TaskResult};
+use self::messages::{Messages, Tone};
+use self::overlay::Overlay;
+use self::play::Player;
+use self::prompt::{Prompt, Purpose, Typed};
+use super::event::{Event, Gesture};
+use super::keys::{Action, Binding, Code, Key, KeyMap};
+use super::panes::{Choices, Context, PaneKind};
+use super::theme::Theme;
+use crate::command::{CommandError, Console, Outcome};
+use crate::listing::OpenError;
+use crate::outcome::{Reason, Touch};
+use crate::render::{render, render_error};
+use crate::repl;
+use crate::session::Session;
+use crate::view::code::here;
+
+/// What the outside has to do.
+#[derive(Debug)]
+pub enum Effect {
+    Quit,
+    /// Switch the mouse on or off.
+    Mouse(bool),
+    /// Forget what is on the screen, and draw everything.
+    Clear,
+    /// Run this, and give what it comes to to [`App::returned`].
+    Run(Errand),
+}
+
+/// Where the session is.
+#[derive(Debug)]
+enum Engine {
+    Here(Box<Console>),
+    Away(Away),
+    /// There is none: the program has errors.
+    Broken(Broken),
+}
+
+/// What is known of a session that is away.
+#[derive(Debug)]
+struct Away {
+    what: String,
+    elapsed: Duration,
+    /// Whether it can be called back at any time, because nobody asked for it.
+    is_optional: bool,
+}
+
+/// The application.
+#[derive(Debug)]
+pub struct App {
+    engine: Engine,
+    /// Stops what the session does, wherever it is.
+    interrupt: Arc<AtomicBool>,
+    /// What happened while the session was away.
+    waiting: VecDeque<Event>,
+    keys: KeyMap,
+    theme: Theme,
+    panes: Arrangement,
+    choices: Choices,
+    footprint: Vec<Touch>,
+    messages: Messages,
+    prompt: Option<Prompt>,
+    overlay: Option<Overlay>,
+    /// Lines typed before: commands, and what was searched.
+    typed: [Vec<String>; 2],
+    player: Player,
+    plotted: plots::Plotted,
+    mouse: bool,
+    /// Whether the mouse holds the scrub bar.
+    scrubs: bool,
+    /// Whether anything has changed since the last frame.
+    is_stale: bool,
+    /// The last frame drawn with the session, to be shown while it is away.
+    picture: Buffer,
+}
+
+/// Events that wait for the session at most.
+const MOST_WAITING: usize = 256;
+
+impl App {
+    /// The application for a session.
+    pub fn new(session: Session, keys: KeyMap, theme: Theme) -> App {
+        let interrupt = session.interrupt();
+        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), interrupt, keys, theme);
+        app.follow();
+        app
+    }
+
+    /// The application for a program that can't be debugged: it shows why.
+    pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
+        App::with(Engine::Broken(Broken::new(error)), Arc::default(), keys, theme)
+    }
+
+    fn with(engine: Engine, interrupt: Arc<AtomicBool>, keys: KeyMap, theme: Theme) -> App {
+        App {
+            engine,
+            interrupt,
+            waiting: VecDeque::new(),
+            keys,
+            theme,
+            panes: Arrangement::new(),
+            choices: Choices::default(),
+            footprint: Vec::new(),
+            messages: Messages::default(),
+            prompt: None,
+            overlay: None,
+            typed: [Vec::new(), Vec::new()],
+            player: Player::new(),
+            plotted: plots::Plotted::default(),
+            mouse: false,
+            scrubs: false,
+            is_stale: true,
+            picture: Buffer::default(),
+        }
+    }
+
+    /// A text for the messages, such as the assembler's warnings.
+    pub fn note(&mut self, text: &str) {
+        self.say(Tone::Note, text);
+    }
+
+    /// The session, unless it is away.
+    pub fn session(&self) -> Option<&Session> {
+        self.console().map(|console| &console.session)
+    }
+
+    /// What was said so far.
+    pub fn messages(&self) -> &[messages::Message] {
+        self.messages.lines()
+    }
+
+    /// The pane with the focus.
+    pub fn focus(&self) -> PaneKind {
+        self.panes.focus()
+    }
+
+    /// Whether the next frame would differ from the last one.
+    pub fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// How long the application can wait for the next event; without end if nothing passes by itself.
+    pub fn patience(&self) -> Option<Duration> {
+        match &self.engine {
+            Engine::Away(_) => Some(Duration::from_millis(100)),
+            Engine::Here(_) if self.player.is_playing => Some(play::TICK),
+            Engine::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
+            _ => None,
+        }
+    }
+
+    /// Takes an event.
+    pub fn handle(&mut self, event: Event) -> Option<Effect> {
+        match event {
+            Event::Tick(elapsed) => self.tick(elapsed),
+            Event::Resize => {
+                self.is_stale = true;
+                None
+            }
+            Event::Key(key) if key == Key::ctrl('c') => self.interrupt(),
+            _ if matches!(self.engine, Engine::Away(_)) => {
+                self.keep(event);
+                None
+            }
+            Event::Key(key) => self.key(key),
+            Event::Paste(text) => {
+                self.is_stale |= self.prompt.as_mut().map(|prompt| prompt.paste(&text)).is_some();
+                None
+            }
+            Event::Mouse(mouse) => self.point(mouse),
+        }
+    }
+
+    /// Takes the session back, and what came of its errand.
+    pub fn returned(&mut self, done: Done) -> Option<Effect> {
+        self.is_stale = true;
+        self.engine = Engine::Here(done.console);
+        self.footprint = done.footprint;
+        match done.result {
+            TaskResult::Command { line, is_quiet, outcome } => {
+                let quits = outcome == Ok(Outcome::Quit);
+                self.report(&line, is_quiet, outcome);
+                if quits {
+                    return Some(Effect::Quit);
+                }
+            }
+            TaskResult::Sampled { samples, extent, count } => self.sampled(samples, extent, count),
+        }
+        while let Some(event) = self.waiting.pop_front() {
+            let effect = self.handle(event);
+            if effect.is_some() {
+                return effect;
+            }
+        }
+        None
+    }
+
+    fn console(&self) -> Option<&Console> {
+        match &self.engine {
+            Engine::Here(console) => Some(console),
+            _ => None,
+        }
+    }
+
+    fn say(&mut self, tone: Tone, text: &str) {
+        self.messages.say(tone, text);
+        // The last lines are seen, unless the user reads others.
+        if self.panes.focus() != PaneKind::Messages {
+            self.panes.set_cursor(PaneKind::Messages, self.messages.lines().len());
+        }
+        self.is_stale = true;
+    }
+
+    /// Stops a long run, or whatever else goes on. Never ends the session.
+    fn interrupt(&mut self) -> Option<Effect> {
+        self.is_stale = true;
+        self.player.pause();
+        if let Engine::Away(_) = self.engine {
+            self.waiting.clear();
+            self.interrupt.store(true, Ordering::Relaxed);
+        } else if self.prompt.take().is_none() && self.overlay.take().is_none() {
+            let quit = self.keys.keys(Action::Quit).next();
+            let quit = quit.map_or(":quit".to_owned(), |key| key.to_string());
+            self.say(Tone::Note, &format!("nothing is running; {quit} ends the session"));
+        }
+        None
+    }
+
+    /// Keeps an event until the session is back. Of many movements of the mouse the last one counts.
+    fn keep(&mut self, event: Event) {
+        if let Engine::Away(Away { is_optional: true, .. }) = self.engine {
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
+        let is_drag = |event: &Event| matches!(event, Event::Mouse(mouse) if mouse.gesture == Gesture::Drag);
+        if is_drag(&event) && self.waiting.back().is_some_and(is_drag) {
+            self.waiting.pop_back();
+        }
+        if self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(event);
+        }
+    }
+
+    fn key(&mut self, key: Key) -> Option<Effect> {
+        self.is_stale = true;
+        if self.prompt.is_some() {
+            return self.type_key(key);
+        }
+        self.messages.dismiss();
+        let binding = self.keys.get(key).cloned();
+        if let Engine::Broken(broken) = &mut self.engine {
+            let Some(Binding::Action(action)) = binding else { return None };
+            return broken.act(action);
+        }
+        if let Some(overlay) = &mut self.overlay {
+            let closes = key.code == Code::Esc || overlay.act(binding.as_ref());
+            if !closes {
+                return None;
+            }
+            let was_help = matches!(self.overlay.take(), Some(Overlay::Help { .. }));
+            if was_help || key.code == Code::Esc {
+                return None;
+            }
+        }
+        match binding {
+            Some(Binding::Action(action)) => self.act(action),
+            Some(Binding::Command(line)) => self.run(&line),
+            None => {
+                let help = self.keys.keys(Action::Help).next();
+                let help = help.map_or(String::new(), |help| format!("; {help} shows which ones do"));
+                self.say(Tone::Note, &format!("{key} does nothing{help}"));
+                None
+            }
+        }
+    }
+
+    fn type_key(&mut self, key: Key) -> Option<Effect> {
+        let prompt = self.prompt.as_mut()?;
+        let purpose = prompt.purpose;
+        match prompt.key(key, &self.typed[purpose as usize]) {
+            Typed::More => {}
+            Typed::Left => self.prompt = None,
+            Typed::Complete => self.complete(),
+            Typed::Entered(line) => {
+                self.prompt = None;
+                return self.entered(purpose, line);
+            }
+        }
+        None
+    }
+
+    fn complete(&mut self) {
+        let (Engine::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
+        if prompt.purpose == Purpose::Command {
+            let (start, candidates) = repl::candidates(console, &prompt.before_cursor());
+            prompt.complete(start, &candidates);
+        }
+    }
+
+    fn entered(&mut self, purpose: Purpose, line: String) -> Option<Effect> {
+        let typed = &mut self.typed[purpose as usize];
+        if !line.is_empty() && typed.last() != Some(&line) {
+            typed.push(line.clone());
+        }
+        match purpose {
+            Purpose::Command if line.is_empty() => None,
+            Purpose::Command => self.run(&line),
+            Purpose::Search => {
+                if !line.is_empty() {
+                    self.choices.search = Some(line.to_lowercase());
+                }
+                self.search(true);
+                None
+            }
+        }
+    }
+
+    /// Sends the session to carry out a command.
+    fn run(&mut self, line: &str) -> Option<Effect> {
+        self.player.pause();
+        self.send(Task::Command { line: line.to_owned(), is_quiet: false })
+    }
+
+    fn send(&mut self, task: Task) -> Option<Effect> {
+        let what = match &task {
+            Task::Command { line, .. } => line.clone(),
+            Task::Sample { .. } => "sampling the plotted cells".to_owned(),
+        };
+        let is_optional = matches!(task, Task::Sample { .. });
+        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, is_optional });
+        match std::mem::replace(&mut self.engine, away) {
+            Engine::Here(console) => Some(Effect::Run(Errand { console, task })),
+            other => {
+                self.engine = other;
+                None
+            }
+        }
+    }
+
+    fn tick(&mut self, elapsed: Duration) -> Option<Effect> {
+        match &mut self.engine {
+            Engine::Away(away) => {
+                away.elapsed += elapsed;
+                self.is_stale = true;
+                None
+            }
+            Engine::Here(_) if self.player.is_playing => {
+                let verb = if self.player.travel == Travel::Forward { "step" } else { "reverse-step" };
+                match self.player.tick(elapsed) {
+                    0 => None,
+                    steps => self.send(Task::Command { line: format!("{verb} {steps}"), is_quiet: true }),
+                }
+            }
+            Engine::Here(_) => self.sample(),
+            Engine::Broken(_) => None,
+        }
+    }
+
+    /// Says what a command came to, and shows where it led.
+    fn report(&mut self, line: &str, is_quiet: bool, outcome: Result<Outcome, CommandError>) {
+        let Engine::Here(console) = &self.engine else { return };
+        let moves = outcome.as_ref().is_ok_and(is_motion);
+        let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
+        let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
+        let (tone, text) = match &outcome {
+            Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
+            Err(error) => (Tone::Error, render_error(error)),
+        };
+        if !(is_quiet && goes_on) {
+            self.player.pause();
+            self.say(Tone::Command, line);
+            let first = self.messages.lines().len();
+            self.messages.dismiss();
+            self.say_reply(tone, text.trim_end(), first, moves);
+        }
+        if moves {
+            self.follow();
+            self.show_failure(is_trap);
+        }
+    }
+
+    /// A reply of several lines lies over the screen, unless the messages are seen anyway.
+    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, moves: bool) {
+        if text.is_empty() {
+            return;
+        }
+        self.say(tone, text);
+        let lines = text.lines().count();
+        if lines > 1 && !moves && !self.panes.is_seen(PaneKind::Messages) {
+            let first = first.min(self.messages.lines().len().saturating_sub(lines));
+            self.overlay = Some(Overlay::Reply { first, lines, top: 0 });
+        }
+    }
+
+    /// Brings the machine's place into the code pane.
+    fn follow(&mut self) {
+        let Some(session) = self.session() else { return };
+        let line = here(session);
+        self.choices.file = line.file;
+        self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
+    }
+
+    fn show_failure(&mut self, is_trap: bool) {
+        let (shown, other) = match is_trap {
+            true => (PaneKind::Failure, PaneKind::Card),
+            false => (PaneKind::Card, PaneKind::Failure),
+        };
+        if self.panes.latest(&[shown, other]) == Some(other) {
+            self.panes.raise(shown);
+        }
+    }
+
+    /// What a pane draws from; none while the session is away.
+    fn context(&self, kind: PaneKind) -> Option<Context<'_>> {
+        Some(Context {
+            session: self.session()?,
+            footprint: &self.footprint,
+            theme: &self.theme,
+            choices: &self.choices,
+            messages: self.messages.lines(),
+            area: self.panes.area(kind),
+            scroll: self.panes.scroll(kind),
+            is_focused: self.panes.focus() == kind,
+        })
+    }
+}
+
+/// Whether a command has led somewhere.
+fn is_motion(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Motion(_) | Outcome::Edited { .. } => true,
+        Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| is_motion(outcome)),
+        _ => false,
+    }
+}

@@ -1,0 +1,99 @@
+//! Playing: steps at a speed, in either direction, until something stops them.
+
+use std::time::Duration;
+
+use reviver_vm::Travel;
+
+/// Whether time passes by itself, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Player {
+    /// The direction in which it plays, or would.
+    pub travel: Travel,
+    pub is_playing: bool,
+    /// Steps a second, as a power of two.
+    exponent: u32,
+    /// Steps that are due.
+    due: f64,
+}
+
+/// A million steps a second.
+const FASTEST: u32 = 20;
+
+/// Time between two ticks while playing; a longer one isn't made up for.
+pub const TICK: Duration = Duration::from_millis(33);
+
+impl Player {
+    pub fn new() -> Player {
+        Player { travel: Travel::Forward, is_playing: false, exponent: 3, due: 0.0 }
+    }
+
+    /// Steps a second.
+    pub fn speed(&self) -> u64 {
+        1 << self.exponent
+    }
+
+    /// Plays in a direction; if it does already, pauses.
+    pub fn toggle(&mut self, travel: Travel) {
+        self.is_playing = !(self.is_playing && self.travel == travel);
+        self.travel = travel;
+        self.due = 0.0;
+    }
+
+    pub fn pause(&mut self) {
+        self.is_playing = false;
+    }
+
+    pub fn travel_name(&self) -> &'static str {
+        match self.travel {
+            Travel::Forward => "forward",
+            Travel::Backward => "backward",
+        }
+    }
+
+    pub fn faster(&mut self) {
+        self.exponent = (self.exponent + 1).min(FASTEST);
+    }
+
+    pub fn slower(&mut self) {
+        self.exponent = self.exponent.saturating_sub(1);
+    }
+
+    /// How many steps are to be made after so much time.
+    pub fn tick(&mut self, elapsed: Duration) -> u64 {
+        if !self.is_playing {
+            return 0;
+        }
+        self.due += elapsed.min(4 * TICK).as_secs_f64() * self.speed() as f64;
+        let steps = self.due.floor();
+        self.due -= steps;
+        steps as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_makes_as_many_steps_as_the_speed_says() {
+        let mut player = Player::new();
+        assert_eq!(player.tick(TICK), 0);
+        player.toggle(Travel::Backward);
+        for _ in 0..2 {
+            player.faster();
+        }
+        let steps: u64 = (0..40).map(|_| player.tick(Duration::from_millis(25))).sum();
+        assert!((31..=32).contains(&steps), "{steps}");
+        player.toggle(Travel::Backward);
+        assert!(!player.is_playing);
+    }
+
+    #[test]
+    fn speed_has_bounds() {
+        let mut player = Player::new();
+        (0..40).for_each(|_| player.slower());
+        assert_eq!(player.speed(), 1);
+        (0..40).for_each(|_| player.faster());
+        assert_eq!(player.speed(), 1 << FASTEST);
+    }
+}

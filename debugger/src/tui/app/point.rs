@@ -1,0 +1,85 @@
+//! What the mouse does: it chooses panes and tabs, moves cursors, and drags the present along the
+//! timeline.
+
+use ratatui::layout::{Position, Rect};
+
+use super::{App, Effect, Engine};
+use crate::tui::event::{Gesture, Mouse};
+use crate::tui::keys::Action;
+use crate::tui::panes::{PaneKind, Spot};
+
+/// Lines that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+impl App {
+    pub(super) fn point(&mut self, mouse: Mouse) -> Option<Effect> {
+        if matches!(self.engine, Engine::Broken(_)) {
+            return None;
+        }
+        self.is_stale = true;
+        match mouse.gesture {
+            Gesture::Press => self.press(mouse.place),
+            Gesture::Drag if self.scrubs => self.scrub(mouse.place),
+            Gesture::Drag => None,
+            Gesture::Release => {
+                self.scrubs = false;
+                None
+            }
+            Gesture::ScrollUp => self.wheel(mouse.place, Action::Up),
+            Gesture::ScrollDown => self.wheel(mouse.place, Action::Down),
+        }
+    }
+
+    fn press(&mut self, place: Position) -> Option<Effect> {
+        if self.overlay.take().is_some() {
+            return None;
+        }
+        if let Some(kind) = self.panes.tab_at(place) {
+            self.panes.set_focus(kind);
+            return None;
+        }
+        let kind = self.panes.pane_at(place)?;
+        let was_focused = self.panes.focus() == kind;
+        self.panes.set_focus(kind);
+        if kind == PaneKind::Timeline {
+            self.scrubs = true;
+            return self.scrub(place);
+        }
+        let context = self.context(kind)?;
+        let item = kind.pane().item_at(&context, place)?;
+        // A second click on the same thing opens it.
+        if was_focused && context.scroll.cursor == item {
+            return self.act(Action::Open);
+        }
+        self.panes.set_cursor(kind, item);
+        None
+    }
+
+    /// Goes to the step under the mouse, which may have left the timeline meanwhile.
+    fn scrub(&mut self, place: Position) -> Option<Effect> {
+        let context = self.context(PaneKind::Timeline)?;
+        let pane = PaneKind::Timeline.pane();
+        let item = pane.item_at(&context, nearest(context.area, place)?)?;
+        match pane.spot(&context, item)? {
+            Spot::Step(step) if step != context.session.step_number() => self.run(&format!("goto {step}")),
+            _ => None,
+        }
+    }
+
+    fn wheel(&mut self, place: Position, action: Action) -> Option<Effect> {
+        if let Some(overlay) = &mut self.overlay {
+            overlay.scroll(action, NOTCH);
+            return None;
+        }
+        let kind = self.panes.pane_at(place)?;
+        (0..NOTCH).for_each(|_| self.move_cursor(kind, action));
+        None
+    }
+}
+
+/// The place in an area that is nearest to another place; none in an empty area.
+fn nearest(area: Rect, place: Position) -> Option<Position> {
+    let x = place.x.clamp(area.x, area.right().checked_sub(1)?.max(area.x));
+    let y = place.y.clamp(area.y, area.bottom().checked_sub(1)?.max(area.y));
+    (!area.is_empty()).then_some(Position { x, y })
+}

@@ -1,0 +1,178 @@
+//! The line that is being typed: a command or something to search for, with the lines typed before.
+
+use tui_input::{Input, InputRequest};
+
+use crate::tui::keys::{Code, Key};
+
+/// What a line is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Command,
+    Search,
+}
+
+/// A line in the making.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    pub purpose: Purpose,
+    pub input: Input,
+    /// What could follow, for the user to see.
+    pub hint: String,
+    /// Which of the earlier lines is shown, counted from the last, and what was typed before that.
+    recalled: Option<(usize, String)>,
+}
+
+/// What a key came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// The line goes on.
+    More,
+    /// The user wants none.
+    Left,
+    Entered(String),
+    /// The user asks how the word goes on.
+    Complete,
+}
+
+/// Characters of a line at most: nobody types more, but something may be pasted.
+const LONGEST: usize = 1_000;
+
+impl Prompt {
+    pub fn new(purpose: Purpose, text: &str) -> Prompt {
+        Prompt { purpose, input: Input::new(text.to_owned()), hint: String::new(), recalled: None }
+    }
+
+    /// Takes a key; `earlier` are the lines typed before, the last one last.
+    pub fn key(&mut self, key: Key, earlier: &[String]) -> Typed {
+        self.hint.clear();
+        let request = match key.code {
+            Code::Enter => return Typed::Entered(self.input.value().trim().to_owned()),
+            Code::Esc => return Typed::Left,
+            Code::Char('c') if key.ctrl => return Typed::Left,
+            Code::Tab if !key.shift => return Typed::Complete,
+            Code::Backspace if self.input.value().is_empty() => return Typed::Left,
+            Code::Up => return self.recall(earlier, true),
+            Code::Down => return self.recall(earlier, false),
+            _ => request(key),
+        };
+        let is_insert = matches!(request, Some(InputRequest::InsertChar(_)));
+        if let Some(request) = request.filter(|_| !is_insert || self.has_room()) {
+            self.input.handle(request);
+            self.recalled = None;
+        }
+        Typed::More
+    }
+
+    /// Takes a pasted text: its first line.
+    pub fn paste(&mut self, text: &str) {
+        for c in text.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()) {
+            if self.has_room() {
+                self.input.handle(InputRequest::InsertChar(c));
+            }
+        }
+    }
+
+    /// What stands before the cursor.
+    pub fn before_cursor(&self) -> String {
+        self.input.value().chars().take(self.input.cursor()).collect()
+    }
+
+    /// Puts one of the candidates, or what they begin with in common, in the place of the word that
+    /// begins at byte `start`.
+    pub fn complete(&mut self, start: usize, candidates: &[String]) {
+        let typed = self.before_cursor();
+        let (Some(kept), Some(first)) = (typed.get(..start), candidates.first()) else { return };
+        let common = candidates.iter().fold(first.as_str(), |common, other| common_start(common, other));
+        let rest: String = self.input.value().chars().skip(self.input.cursor()).collect();
+        let space = if candidates.len() == 1 && rest.is_empty() { " " } else { "" };
+        let before = format!("{kept}{common}{space}");
+        if before == typed {
+            self.hint = candidates.join("  ");
+            return;
+        }
+        let cursor = before.chars().count();
+        self.input = Input::new(before + &rest).with_cursor(cursor);
+    }
+
+    fn has_room(&self) -> bool {
+        self.input.value().chars().count() < LONGEST
+    }
+
+    fn recall(&mut self, earlier: &[String], further: bool) -> Typed {
+        let (now, draft) = match self.recalled.take() {
+            Some((n, draft)) => (n + 1, draft),
+            None => (0, self.input.value().to_owned()),
+        };
+        let wanted = if further { (now + 1).min(earlier.len()) } else { now.saturating_sub(1) };
+        let text = wanted.checked_sub(1).and_then(|n| earlier.iter().rev().nth(n));
+        self.input = Input::new(text.unwrap_or(&draft).clone());
+        self.recalled = wanted.checked_sub(1).map(|n| (n, draft));
+        Typed::More
+    }
+}
+
+fn request(key: Key) -> Option<InputRequest> {
+    Some(match key.code {
+        Code::Char('w') if key.ctrl => InputRequest::DeletePrevWord,
+        Code::Char('u') if key.ctrl => InputRequest::DeleteFromStart,
+        Code::Char(c) if !key.ctrl && !key.alt => InputRequest::InsertChar(c),
+        Code::Left => InputRequest::GoToPrevChar,
+        Code::Right => InputRequest::GoToNextChar,
+        Code::Home => InputRequest::GoToStart,
+        Code::End => InputRequest::GoToEnd,
+        Code::Backspace => InputRequest::DeletePrevChar,
+        Code::Delete => InputRequest::DeleteNextChar,
+        _ => return None,
+    })
+}
+
+fn common_start<'a>(one: &'a str, other: &str) -> &'a str {
+    let differs = one.char_indices().zip(other.chars()).find(|((_, a), b)| a != b);
+    let end = differs.map_or(one.len().min(other.len()), |((at, _), _)| at);
+    one.get(..end).unwrap_or(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> Prompt {
+        let mut prompt = Prompt::new(Purpose::Command, "");
+        text.chars().for_each(|c| assert_eq!(prompt.key(Key::char(c), &[]), Typed::More));
+        prompt
+    }
+
+    #[test]
+    fn earlier_lines_come_back_and_so_does_the_draft() {
+        let earlier = ["one".to_owned(), "two".to_owned()];
+        let mut prompt = typed("dr");
+        let mut after = |code| {
+            prompt.key(Key::plain(code), &earlier);
+            prompt.input.value().to_owned()
+        };
+        let seen = [Code::Up, Code::Up, Code::Up, Code::Down, Code::Down, Code::Down].map(&mut after);
+        assert_eq!(seen, ["two", "one", "one", "two", "dr", "dr"]);
+    }
+
+    #[test]
+    fn completion_adds_what_is_common_then_lists() {
+        let candidates = ["reverse-step".to_owned(), "reverse-next".to_owned()];
+        let mut prompt = typed("rev");
+        prompt.complete(0, &candidates);
+        assert_eq!((prompt.input.value(), prompt.hint.as_str()), ("reverse-", ""));
+        prompt.complete(0, &candidates);
+        assert_eq!(prompt.hint, "reverse-step  reverse-next");
+        prompt.complete(0, &candidates[..1]);
+        assert_eq!(prompt.input.value(), "reverse-step ");
+        prompt.complete(99, &candidates);
+        assert_eq!(prompt.input.value(), "reverse-step ");
+    }
+
+    #[test]
+    fn a_paste_is_one_line() {
+        let mut prompt = typed("");
+        prompt.paste(&format!("a{}\nquit\n", "é".repeat(2_000)));
+        assert_eq!(prompt.input.value().chars().count(), LONGEST);
+        assert_eq!(Prompt::new(Purpose::Search, "").key(Key::plain(Code::Backspace), &[]), Typed::Left);
+    }
+}

@@ -1,0 +1,37 @@
+//! What happens to the screen, in words of our own: nothing here or behind it knows a terminal.
+
+use std::time::Duration;
+
+use ratatui::layout::Position;
+
+use super::keys::Key;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Key(Key),
+    /// Text that was pasted: it is never taken for keys.
+    Paste(String),
+    Mouse(Mouse),
+    /// The screen has another size now.
+    Resize,
+    /// So much time has passed since the last one.
+    Tick(Duration),
+}
+
+/// What the mouse did, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mouse {
+    pub place: Position,
+    pub gesture: Gesture,
+}
+
+/// What a mouse can do here: one button is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gesture {
+    Press,
+    Drag,
+    Release,
+    ScrollUp,
+    ScrollDown,
+}

@@ -1,0 +1,169 @@
+//! Key files: a preset, and what is to be different from it.
+//!
+//! ```toml
+//! preset = "vi"
+//!
+//! [keys]
+//! F2 = "continue"          # an action, by its name in the help
+//! Shift-F2 = ":goto 50%"   # a command line
+//! s = "none"               # nothing
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use reviver_assembler::suggest::nearest;
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Action, Binding, Key, KeyMap, Preset};
+
+/// A key file that can't be used, with the place in it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(":{line}")))]
+pub struct KeyFileError {
+    pub path: PathBuf,
+    /// None if the file can't be read at all.
+    pub line: Option<usize>,
+    pub message: String,
+}
+
+/// A mistake, and where in the text it is.
+type Mistake = (usize, String);
+
+/// Where a user's key file is looked for: `reviver/keys.toml` in the folder where the platform keeps the
+/// files that users configure programs with.
+pub fn usual_path() -> Option<PathBuf> {
+    let folders = etcetera::choose_base_strategy().ok()?;
+    Some(folders.config_dir().join("reviver").join("keys.toml"))
+}
+
+/// The key map of a file; without one, that of the usual file if it exists; else the default preset. A
+/// preset that is named overrides that of the file.
+///
+/// # Errors
+/// A file that can't be read or understood.
+pub fn load(path: Option<&Path>, preset: Option<Preset>) -> Result<KeyMap, KeyFileError> {
+    let usual = usual_path().filter(|usual| path.is_none() && usual.exists());
+    let Some(path) = path.or(usual.as_deref()) else { return Ok(KeyMap::new(preset.unwrap_or_default())) };
+    let error = |line, message| KeyFileError { path: path.to_owned(), line, message };
+    let text = std::fs::read_to_string(path).map_err(|failure| error(None, failure.to_string()))?;
+    read(&text, preset).map_err(|(at, message)| error(Some(line_of(&text, at)), message))
+}
+
+/// The key map that a text describes.
+fn read(text: &str, preset: Option<Preset>) -> Result<KeyMap, Mistake> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (at, error.message().to_owned())
+    })?;
+    let (mut named, mut keys) = (None, None);
+    for (name, value) in table.get_ref() {
+        match name.get_ref().as_ref() {
+            "preset" => named = Some(read_preset(value)?),
+            "keys" => keys = Some(table_of(value)?),
+            other => {
+                let message = format!("`{other}` is not known here: `preset` and `[keys]` are");
+                return Err((name.span().start, message));
+            }
+        }
+    }
+    let mut map = KeyMap::new(preset.or(named).unwrap_or_default());
+    keys.map_or(Ok(()), |keys| change(&mut map, keys))?;
+    Ok(map)
+}
+
+fn read_preset(value: &Spanned<DeValue<'_>>) -> Result<Preset, Mistake> {
+    let name = string(value)?;
+    Preset::named(name).ok_or_else(|| {
+        let names = Preset::ALL.map(Preset::name).join(", ");
+        (value.span().start, format!("there is no preset `{name}`: there are {names}"))
+    })
+}
+
+fn table_of<'a, 'i>(value: &'a Spanned<DeValue<'i>>) -> Result<&'a DeTable<'i>, Mistake> {
+    value.get_ref().as_table().ok_or_else(|| (value.span().start, "`keys` is a table of keys".to_owned()))
+}
+
+fn string<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, Mistake> {
+    let text = value.get_ref().as_str();
+    text.ok_or_else(|| (value.span().start, "a text in quotes is expected here".to_owned()))
+}
+
+/// Binds the keys of a file. `s` and `Shift-S`, say, are one key: the second is refused.
+fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
+    let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
+    for (name, value) in keys {
+        let at = name.span().start;
+        let key: Key = name.get_ref().parse().map_err(|error| (at, format!("{error}")))?;
+        if let Some(first) = seen.insert(key, at) {
+            return Err((at.max(first), format!("{key} is bound twice")));
+        }
+        match string(value)? {
+            "none" => map.unbind(key),
+            text => map.bind(key, binding(text).map_err(|message| (value.span().start, message))?),
+        }
+    }
+    Ok(())
+}
+
+fn binding(text: &str) -> Result<Binding, String> {
+    if let Some(command) = text.strip_prefix(':') {
+        return Ok(Binding::Command(command.trim().to_owned()));
+    }
+    Action::named(text).map(Binding::Action).ok_or_else(|| {
+        let near = nearest(text, Action::ALL.iter().map(|action| action.name()));
+        let help = near.map_or("`?` lists the actions".to_owned(), |near| format!("did you mean `{near}`?"));
+        format!("there is no action `{text}`: {help}")
+    })
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_changes_a_preset() {
+        let text = "preset = \"vi\"\n[keys]\nF2 = \"continue\"\nShift-F2 = \":goto 50%\"\ns = \"none\"\n\"/\" = \"help\"\n";
+        let map = read(text, None).unwrap();
+        assert_eq!(map.get(Key::char('o')), Some(&Binding::Action(Action::Next)));
+        assert_eq!(map.get("F2".parse().unwrap()), Some(&Binding::Action(Action::Continue)));
+        assert_eq!(map.get("Shift-F2".parse().unwrap()), Some(&Binding::Command("goto 50%".into())));
+        assert_eq!(map.get(Key::char('s')), None);
+        assert_eq!(map.get(Key::char('/')), Some(&Binding::Action(Action::Help)));
+        assert_eq!(read(text, Some(Preset::Gdb)).unwrap().get(Key::char('o')), None);
+    }
+
+    #[test]
+    fn mistakes_have_a_line() {
+        let cases = [
+            ("preset = \"vim\"", 1, "there is no preset `vim`"),
+            ("\nkeys = 3", 2, "`keys` is a table"),
+            ("[keys]\n\"s\" = \"stap\"", 2, "did you mean `step`?"),
+            ("[keys]\ns = \"step\"\nss = \"next\"", 3, "`ss` is not a key"),
+            ("[keys]\nS = \"step\"\nx = \"step\"\nShift-s = \"next\"", 4, "S is bound twice"),
+            ("[keys]\n\n\"Ctrl-I\" = \"step\"", 3, "can't tell it from Tab"),
+            ("[keys]\nx = 3", 2, "a text in quotes"),
+            ("[keys]\nx = \"step\"\nx = \"next\"", 3, "duplicate key"),
+            ("[keys]\nx == 3", 2, ""),
+            ("[colours]", 1, "`colours` is not known"),
+        ];
+        for (text, line, message) in cases {
+            let (at, found) = read(text, None).unwrap_err();
+            assert_eq!(line_of(text, at), line, "{text}: {found}");
+            assert!(found.contains(message), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = load(Some(Path::new("/nowhere/keys.toml")), None).unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/keys.toml: "), "{error}");
+    }
+}

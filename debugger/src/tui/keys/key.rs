@@ -1,0 +1,210 @@
+//! Keys and what they are called. Knows no terminal: only which keys a terminal can tell apart.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A key without its modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Code {
+    /// As it was typed: a capital letter is another character, not Shift with a small one.
+    Char(char),
+    F(u8),
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    Insert,
+    Delete,
+    Backspace,
+    Enter,
+    Tab,
+    Esc,
+}
+
+/// A key with its modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    pub code: Code,
+    pub ctrl: bool,
+    pub alt: bool,
+    /// Not of characters, which have it in them.
+    pub shift: bool,
+}
+
+/// Why a text names no key that can be bound.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum KeyError {
+    #[error("`{0}` is not a key (examples: s, S, F5, Shift-F5, Ctrl-L, Alt-Left, Space)")]
+    Unknown(String),
+    #[error("{key} can't be bound: {why}")]
+    Reserved { key: Key, why: &'static str },
+}
+
+const NAMES: &[(&str, Code)] = &[
+    ("Left", Code::Left),
+    ("Right", Code::Right),
+    ("Up", Code::Up),
+    ("Down", Code::Down),
+    ("Home", Code::Home),
+    ("End", Code::End),
+    ("PageUp", Code::PageUp),
+    ("PageDown", Code::PageDown),
+    ("Insert", Code::Insert),
+    ("Delete", Code::Delete),
+    ("Backspace", Code::Backspace),
+    ("Enter", Code::Enter),
+    ("Tab", Code::Tab),
+    ("Esc", Code::Esc),
+    ("Space", Code::Char(' ')),
+];
+
+impl Key {
+    /// A key as it was typed, in the one way that it is written: a capital letter has no Shift of its own,
+    /// and with Ctrl there are no capitals.
+    pub fn new(code: Code, ctrl: bool, alt: bool, shift: bool) -> Key {
+        match code {
+            Code::Char(c) if ctrl => Key { code: Code::Char(lower(c)), ctrl, alt, shift: false },
+            Code::Char(' ') => Key { code, ctrl, alt, shift },
+            Code::Char(c) if shift => Key { code: Code::Char(upper(c)), ctrl, alt, shift: false },
+            _ => Key { code, ctrl, alt, shift },
+        }
+    }
+
+    pub fn plain(code: Code) -> Key {
+        Key { code, ctrl: false, alt: false, shift: false }
+    }
+
+    pub fn char(c: char) -> Key {
+        Key::plain(Code::Char(c))
+    }
+
+    /// Ctrl with a letter.
+    pub fn ctrl(c: char) -> Key {
+        Key::new(Code::Char(c), true, false, false)
+    }
+
+    /// Why the key can't be bound, if so: a terminal sends the same for it as for another key, or it has
+    /// a meaning that must not be lost.
+    pub fn reserved(self) -> Option<&'static str> {
+        match self.code {
+            Code::Char('c') if self.ctrl => Some("it always interrupts"),
+            Code::Char('i') if self.ctrl => Some("terminals can't tell it from Tab"),
+            Code::Char('m' | 'j') if self.ctrl => Some("terminals can't tell it from Enter"),
+            Code::Char('h') if self.ctrl => Some("terminals can't tell it from Backspace"),
+            Code::Char('[') if self.ctrl => Some("terminals can't tell it from Esc"),
+            Code::Enter if self.shift || self.ctrl => Some("terminals can't tell it from Enter"),
+            Code::Char(' ') if self.shift => Some("terminals can't tell it from Space"),
+            _ => None,
+        }
+    }
+}
+
+fn upper(c: char) -> char {
+    c.to_uppercase().next().unwrap_or(c)
+}
+
+fn lower(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (is_held, name) in [(self.ctrl, "Ctrl-"), (self.alt, "Alt-"), (self.shift, "Shift-")] {
+            f.write_str(if is_held { name } else { "" })?;
+        }
+        let named = NAMES.iter().find(|(_, code)| *code == self.code);
+        match (named, self.code) {
+            (Some((name, _)), _) => f.write_str(name),
+            (None, Code::F(n)) => write!(f, "F{n}"),
+            (None, Code::Char(c)) if self.ctrl => write!(f, "{}", upper(c)),
+            (None, Code::Char(c)) => write!(f, "{c}"),
+            (None, code) => write!(f, "{code:?}"),
+        }
+    }
+}
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    /// Reads what [`Display`](fmt::Display) writes; the case of names and modifiers doesn't matter, that
+    /// of a letter does.
+    fn from_str(text: &str) -> Result<Key, KeyError> {
+        let (mut rest, mut ctrl, mut alt, mut shift) = (text, false, false, false);
+        // A modifier is followed by a key; what is left of `-` alone is the key `-`.
+        while let Some((modifier, key)) =
+            rest.split_once('-').filter(|(before, after)| !before.is_empty() && !after.is_empty())
+        {
+            match modifier.to_ascii_lowercase().as_str() {
+                "ctrl" => ctrl = true,
+                "alt" => alt = true,
+                "shift" => shift = true,
+                _ => return Err(KeyError::Unknown(text.to_owned())),
+            }
+            rest = key;
+        }
+        let code = code(rest).ok_or_else(|| KeyError::Unknown(text.to_owned()))?;
+        let key = Key::new(code, ctrl, alt, shift);
+        match key.reserved() {
+            Some(why) => Err(KeyError::Reserved { key, why }),
+            None => Ok(key),
+        }
+    }
+}
+
+fn code(text: &str) -> Option<Code> {
+    let mut characters = text.chars();
+    if let (Some(c), None) = (characters.next(), characters.next()) {
+        return (!c.is_control() && !c.is_whitespace()).then_some(Code::Char(c));
+    }
+    if let Some((_, code)) = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
+        return Some(*code);
+    }
+    let number = text.strip_prefix(['F', 'f'])?.parse().ok()?;
+    (1..=24).contains(&number).then_some(Code::F(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for text in [
+            "s",
+            "S",
+            "-",
+            "Alt--",
+            "F5",
+            "Shift-F12",
+            "Ctrl-L",
+            "Alt-Left",
+            "Shift-Tab",
+            "Space",
+            "Ctrl-Space",
+        ] {
+            assert_eq!(text.parse::<Key>().unwrap().to_string(), text);
+        }
+        assert_eq!("shift-s".parse::<Key>().unwrap(), Key::char('S'));
+        assert_eq!("ctrl-l".parse::<Key>().unwrap(), Key::ctrl('L'));
+    }
+
+    #[test]
+    fn what_terminals_cannot_tell_apart_is_refused() {
+        for text in ["Ctrl-I", "ctrl-i", "Shift-Enter", "Shift-Space", "Ctrl-M", "Ctrl-[", "Ctrl-C"] {
+            assert!(matches!(text.parse::<Key>(), Err(KeyError::Reserved { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_keys() {
+        for text in ["", " ", "ss", "F0", "F25", "Hyper-x", "Ctrl-", "-x", "Ctrl-Ctrl", "\u{7}"] {
+            assert!(matches!(text.parse::<Key>(), Err(KeyError::Unknown(_))), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The debugger on a screen. [`app`] is the application, which knows no terminal; [`terminal`] is the only
+//! part that does; here the two meet. The session's long runs happen on a thread of their own, so that
+//! the screen stays alive.
+
+pub mod app;
+pub mod event;
+pub mod keys;
+pub mod layout;
+pub mod panes;
+pub mod terminal;
+pub mod theme;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use self::app::{App, Done, Effect};
+use self::event::Event;
+use self::terminal::Screen;
+
+/// Why there is no screen.
+#[derive(Debug, Error)]
+pub enum TuiError {
+    #[error("this is not a terminal; `reviver repl` works without one")]
+    NoTerminal,
+    #[error("the terminal failed: {0}")]
+    Terminal(#[from] io::Error),
+}
+
+/// What a run on another thread comes to.
+type Returning = Receiver<thread::Result<Done>>;
+
+/// Most commands are done within this time: no frame is drawn for the meantime.
+const AT_ONCE: Duration = Duration::from_millis(8);
+
+/// How often a run on the other thread is asked whether it is done.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// How long nothing needs to be looked at when nothing can happen but an event.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// Runs the application on the terminal until the user quits.
+///
+/// # Errors
+/// No terminal, or one that fails.
+pub fn run(app: App) -> Result<(), TuiError> {
+    if !terminal::is_terminal() {
+        return Err(TuiError::NoTerminal);
+    }
+    let screen = Screen::open()?;
+    Ok(Stage { app, screen, returning: None, last_tick: Instant::now() }.run()?)
+}
+
+/// The application, the terminal, and what is under way.
+struct Stage {
+    app: App,
+    screen: Screen,
+    returning: Option<Returning>,
+    last_tick: Instant,
+}
+
+/// Whether to go on.
+type Goes = io::Result<ControlFlow<()>>;
+
+impl Stage {
+    fn run(&mut self) -> io::Result<()> {
+        while self.turn()?.is_continue() {}
+        Ok(())
+    }
+
+    /// Draws if there is something new, then waits for the next thing to happen.
+    fn turn(&mut self) -> Goes {
+        if self.app.is_stale() {
+            self.screen.draw(|frame| self.app.draw(frame))?;
+        }
+        if let Some(done) = self.arrived(Duration::ZERO)? {
+            let effect = self.app.returned(done);
+            return self.carry_out(effect);
+        }
+        let effect = match self.screen.event(self.patience())? {
+            Some(event) => self.app.handle(event),
+            None => self.tick(),
+        };
+        self.carry_out(effect)
+    }
+
+    /// How long to wait for an event.
+    fn patience(&self) -> Duration {
+        let due = self.app.patience().map(|patience| patience.saturating_sub(self.last_tick.elapsed()));
+        let glance = self.returning.as_ref().map(|_| GLANCE);
+        due.into_iter().chain(glance).min().unwrap_or(LONG)
+    }
+
+    fn tick(&mut self) -> Option<Effect> {
+        let elapsed = self.last_tick.elapsed();
+        if self.app.patience().is_none_or(|patience| elapsed < patience) {
+            return None;
+        }
+        self.last_tick = Instant::now();
+        self.app.handle(Event::Tick(elapsed))
+    }
+
+    fn carry_out(&mut self, mut effect: Option<Effect>) -> Goes {
+        while let Some(next) = effect.take() {
+            match next {
+                Effect::Quit => return Ok(ControlFlow::Break(())),
+                Effect::Mouse(on) => self.screen.set_mouse(on)?,
+                Effect::Clear => self.screen.clear()?,
+                Effect::Run(errand) => {
+                    self.returning = Some(errand.start()?);
+                    self.last_tick = Instant::now();
+                    effect = self.arrived(AT_ONCE)?.and_then(|done| self.app.returned(done));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// What came back from the other thread, within a time. A panic there goes on here.
+    fn arrived(&mut self, within: Duration) -> io::Result<Option<Done>> {
+        let Some(returning) = &self.returning else { return Ok(None) };
+        match returning.recv_timeout(within) {
+            Ok(Ok(done)) => {
+                self.returning = None;
+                Ok(Some(done))
+            }
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("a thread is gone")),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The arrays pane: a window into one array, as many elements beside each other as fit.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+
+use super::cells::{adjoint_style, shared, signed, touch};
+use super::text::{Pen, mark_cursor, remark, width};
+use super::{Context, Pane, Spot};
+use crate::memory::{Cell, Storage};
+use crate::view::cells::{self, ArrayFacts};
+
+pub struct Arrays;
+
+impl Pane for Arrays {
+    fn title(&self, context: &Context<'_>) -> String {
+        let Some((facts, number, count)) = chosen(context) else { return "arrays".to_owned() };
+        let shape = match facts.shape {
+            Shape::Matrix(rows, columns) => format!("{rows}, {columns}"),
+            shape => shape.cells().to_string(),
+        };
+        let which = if count > 1 { format!(" ({number} of {count})") } else { String::new() };
+        format!("array {}[{shape}]{which}", facts.name)
+    }
+
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let Some(grid) = Grid::new(context) else { return remark(context, "no arrays here", buffer) };
+        for (line, row) in (context.scroll.top..).zip(context.area.rows()) {
+            grid.draw_row(context, line, row, buffer);
+        }
+    }
+
+    fn items(&self, context: &Context<'_>) -> usize {
+        chosen(context).map_or(0, |(facts, ..)| facts.shape.cells() as usize)
+    }
+
+    fn columns(&self, context: &Context<'_>) -> usize {
+        Grid::new(context).map_or(1, |grid| grid.columns)
+    }
+
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+        let (facts, ..) = chosen(context)?;
+        let array = cells::array(context.session, &[], &facts.name, item as u64, 1)?;
+        array.elements.first().map(|element| Spot::Cell(element.name.clone()))
+    }
+
+    fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
+        let grid = Grid::new(context).filter(|_| context.area.contains(place))?;
+        let column = usize::from(place.x - context.area.x).checked_sub(grid.label)? / grid.pitch();
+        let row = context.scroll.top + usize::from(place.y - context.area.y);
+        let item = row.checked_mul(grid.columns)? + column;
+        (column < grid.columns && item < self.items(context)).then_some(item)
+    }
+}
+
+/// The array that is looked at, its number, and how many there are.
+fn chosen(context: &Context<'_>) -> Option<(ArrayFacts, usize, usize)> {
+    let arrays = cells::cells(context.session, &[]).arrays;
+    let wanted = context.choices.array.as_deref();
+    let number = arrays.iter().position(|array| Some(array.name.as_str()) == wanted).unwrap_or(0);
+    let count = arrays.len();
+    arrays.into_iter().nth(number).map(|facts| (facts, number + 1, count))
+}
+
+/// How the elements are laid out.
+struct Grid {
+    facts: ArrayFacts,
+    /// Columns of the screen that the row's label takes, and those that a value takes. Each value has
+    /// a sign to its left and a blank to its right.
+    label: usize,
+    value: usize,
+    /// Columns of the adjoint behind the value; 0 where none is shown.
+    adjoint: usize,
+    /// Elements beside each other.
+    columns: usize,
+}
+
+/// Elements beside each other, where it is not a matrix that says how many.
+const ROUND: [usize; 7] = [20, 10, 8, 5, 4, 2, 1];
+
+impl Grid {
+    fn new(context: &Context<'_>) -> Option<Grid> {
+        let (facts, ..) = chosen(context)?;
+        let (session, state) = (context.session, context.session.state());
+        let base = session.memory().base(state, state.calls.len(), &facts.name)?;
+        let storage = session.memory().storage(state, state.calls.len(), base)?;
+        let last = facts.shape.cells().saturating_sub(1);
+        let label = width(&row_label(facts.shape, last)) + 1;
+        let room = usize::from(context.area.width).saturating_sub(label);
+        let shows_adjoints = storage.class == Class::Real && cells::shows_adjoints(session);
+        let adjoint = if shows_adjoints { widest(context, storage, Cell::adjoint) + 1 } else { 0 };
+        let value = widest(context, storage, Some);
+        let (value, adjoint) = shared(value, adjoint, room.saturating_sub(2));
+        let value = value.min(room.saturating_sub(2)).max(1);
+        let fitting = room / (value + adjoint + 2);
+        let columns = match facts.shape {
+            Shape::Matrix(_, columns) if (1..=fitting).contains(&(columns as usize)) => columns as usize,
+            shape if shape.cells() <= fitting as u64 => (shape.cells() as usize).max(1),
+            _ => ROUND.into_iter().find(|columns| *columns <= fitting).unwrap_or(1),
+        };
+        Some(Grid { facts, label, value, adjoint, columns })
+    }
+
+    /// Columns from one element to the next.
+    fn pitch(&self) -> usize {
+        self.value + self.adjoint + 2
+    }
+
+    fn draw_row(&self, context: &Context<'_>, line: usize, row: Rect, buffer: &mut Buffer) {
+        let first = line.saturating_mul(self.columns);
+        let name = &self.facts.name;
+        let array = cells::array(context.session, context.footprint, name, first as u64, self.columns);
+        let elements = array.map(|array| array.elements).unwrap_or_default();
+        if elements.is_empty() {
+            return;
+        }
+        let label = row_label(self.facts.shape, first as u64);
+        let mut pen = Pen::new(row, buffer);
+        pen.column(&label, self.label, context.theme.dim);
+        for element in &elements {
+            let (sign, style) = touch(context, element);
+            pen.column(sign, 1, style).number(&signed(&element.value), self.value, style);
+            match &element.adjoint {
+                Some(adjoint) => {
+                    let style = adjoint_style(context, adjoint);
+                    pen.skip(1).number(&signed(&adjoint.value), self.adjoint.saturating_sub(1), style)
+                }
+                None => pen.skip(self.adjoint),
+            };
+            pen.skip(1);
+        }
+        if let Some(column) = context.scroll.cursor.checked_sub(first).filter(|n| *n < elements.len()) {
+            let x = row.x.saturating_add((self.label + column * self.pitch()) as u16);
+            let cell = Rect { x, width: (self.pitch() - 1) as u16, ..row }.intersection(row);
+            mark_cursor(context, cell, cell, buffer);
+        }
+    }
+}
+
+/// The index of the first element of a row.
+fn row_label(shape: Shape, first: u64) -> String {
+    match shape {
+        Shape::Matrix(_, columns) => {
+            let columns = u64::from(columns.max(1));
+            format!("[{}, {}]", first / columns, first % columns)
+        }
+        _ => format!("[{first}]"),
+    }
+}
+
+/// Elements that are asked how wide values are, at most.
+const SAMPLES: u64 = 256;
+
+/// A width that is enough for most values: it mustn't depend on what is seen, or scrolling would lay out
+/// the elements anew.
+fn widest(context: &Context<'_>, storage: Storage, shown: impl Fn(Cell) -> Option<Cell>) -> usize {
+    let (memory, state) = (context.session.memory(), context.session.state());
+    let stride = (storage.cells() / SAMPLES).max(1) as usize;
+    let near = 0..storage.cells().min(SAMPLES);
+    let spread = (0..storage.cells()).step_by(stride).take(SAMPLES as usize);
+    let cells = near.chain(spread).filter_map(|n| storage.cell(n)).filter_map(shown);
+    let widest = cells.map(|cell| width(&signed(&memory.text(state, cell)))).max().unwrap_or(0);
+    widest.next_multiple_of(2)
+}

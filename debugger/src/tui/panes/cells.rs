@@ -1,0 +1,250 @@
+//! The cells pane: globals, registers, and the current frame, with what the last step did to them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use reviver_isa::instruction::Base;
+
+use super::text::{Pen, mark_cursor, mark_found, remark, width};
+use super::{Context, Pane, Spot};
+use crate::view::cells::{self, AdjointView, CellView};
+
+pub struct Cells;
+
+impl Pane for Cells {
+    fn title(&self, _: &Context<'_>) -> String {
+        "cells".to_owned()
+    }
+
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let items = items(context);
+        if items.is_empty() {
+            return remark(context, "no scalars here; see the arrays", buffer);
+        }
+        let columns = Columns::new(&items, context.area.width.into());
+        for (row, area) in rows(context, &items).into_iter().zip(context.area.rows()) {
+            match row {
+                Row::Heading(heading) => {
+                    draw_heading(context, &columns, heading, area, buffer);
+                }
+                Row::Item(n, item) => {
+                    draw_item(context, &columns, item, area, buffer);
+                    mark_found(context, area, buffer);
+                    if n == context.scroll.cursor {
+                        let name = Rect { x: area.x.saturating_add(2), width: columns.name as u16, ..area };
+                        mark_cursor(context, area, name, buffer);
+                    }
+                }
+            }
+        }
+    }
+
+    fn items(&self, context: &Context<'_>) -> usize {
+        items(context).len()
+    }
+
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+        let item = items(context).into_iter().nth(item)?;
+        (!item.is_hidden).then_some(Spot::Cell(item.cell.name))
+    }
+
+    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
+        let Item { cell, .. } = items(context).into_iter().nth(item)?;
+        Some(format!("{} {}", cell.name, cell.value))
+    }
+
+    fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
+        let items = items(context);
+        let row = context.area.contains(place).then(|| usize::from(place.y - context.area.y))?;
+        match rows(context, &items).into_iter().nth(row)? {
+            Row::Item(n, _) => Some(n),
+            Row::Heading(_) => None,
+        }
+    }
+}
+
+/// A cell, and what it belongs to.
+struct Item {
+    section: String,
+    cell: CellView,
+    /// It can't be named here: the frame has another of its name.
+    is_hidden: bool,
+}
+
+fn items(context: &Context<'_>) -> Vec<Item> {
+    let pane = cells::cells(context.session, context.footprint);
+    let procedure = pane.procedure;
+    let sections = [
+        ("globals".to_owned(), pane.globals, true),
+        ("registers".to_owned(), pane.registers, true),
+        (format!("parameters of {procedure}"), pane.parameters, false),
+        (format!("ancillas of {procedure}"), pane.ancillas, false),
+    ];
+    let mut items = Vec::new();
+    for (section, cells, are_global) in sections {
+        items.extend(cells.into_iter().map(|cell| {
+            let is_hidden = are_global && !names_global(context, &cell.name);
+            Item { section: section.clone(), cell, is_hidden }
+        }));
+    }
+    items
+}
+
+/// What stands in a row.
+enum Row<'a> {
+    Heading(&'a str),
+    /// An item and its number.
+    Item(usize, &'a Item),
+}
+
+/// The rows that are seen. Headings are rows that the application doesn't count, so the pane begins as
+/// far below the first item that should be seen as the cursor needs.
+fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<Row<'a>> {
+    let height = usize::from(context.area.height);
+    let mut first = context.scroll.top;
+    loop {
+        let rows = rows_from(items, first, height);
+        let last = rows.iter().rev().find_map(|row| if let Row::Item(n, _) = row { Some(*n) } else { None });
+        if last.is_none_or(|last| last >= context.scroll.cursor || first >= context.scroll.cursor) {
+            return rows;
+        }
+        first += 1;
+    }
+}
+
+fn rows_from(items: &[Item], first: usize, height: usize) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    let mut section = first.checked_sub(1).and_then(|before| items.get(before)).map(|item| &item.section);
+    for (n, item) in items.iter().enumerate().skip(first).take(height) {
+        if section != Some(&item.section) {
+            rows.push(Row::Heading(&item.section));
+        }
+        section = Some(&item.section);
+        rows.push(Row::Item(n, item));
+    }
+    rows.truncate(height);
+    rows
+}
+
+fn names_global(context: &Context<'_>, name: &str) -> bool {
+    let (memory, state) = (context.session.memory(), context.session.state());
+    matches!(memory.base(state, state.calls.len(), name), Some(Base::Global(_)))
+}
+
+/// The widths of the columns: of names, of values, and of adjoints, where they are shown.
+struct Columns {
+    name: usize,
+    value: usize,
+    adjoint: usize,
+}
+
+impl Columns {
+    fn new(items: &[Item], room: usize) -> Columns {
+        let widest = |text: &dyn Fn(&CellView) -> Option<String>| {
+            items.iter().filter_map(|item| text(&item.cell)).map(|text| width(&text)).max().unwrap_or(0)
+        };
+        let name = widest(&|cell| Some(cell.name.clone())).min(room / 2);
+        let value = widest(&|cell| Some(signed(&cell.value)));
+        let adjoint = widest(&|cell| cell.adjoint.as_ref().map(|adjoint| signed(&adjoint.value)));
+        let (value, adjoint) = shared(value, adjoint, room.saturating_sub(name + SIGN + 2));
+        Columns { name, value, adjoint }
+    }
+}
+
+/// The column that says what the last step did.
+const SIGN: usize = 2;
+
+/// Two columns in a room: each as wide as it wants, or both cut as little as can be.
+pub(super) fn shared(left: usize, right: usize, room: usize) -> (usize, usize) {
+    if right == 0 || left + right <= room {
+        return (left, right);
+    }
+    let half = room / 2;
+    match (left <= half, right <= half) {
+        (true, _) => (left, room - left),
+        (_, true) => (room - right, right),
+        _ => (room - half, half),
+    }
+}
+
+/// The heading of a section, and where there is one, that of the column of adjoints.
+fn draw_heading(context: &Context<'_>, columns: &Columns, heading: &str, row: Rect, buffer: &mut Buffer) {
+    let theme = context.theme;
+    let mut pen = Pen::new(row, buffer);
+    let column = (SIGN + columns.name + columns.value + 3).min(pen.room().saturating_sub(width(ADJOINT)));
+    if columns.adjoint > 0 && width(heading) < column {
+        pen.column(heading, column, theme.heading).write(ADJOINT, theme.adjoint);
+    } else {
+        pen.write(heading, theme.heading);
+    }
+}
+
+const ADJOINT: &str = "adjoint";
+
+fn draw_item(context: &Context<'_>, columns: &Columns, item: &Item, row: Rect, buffer: &mut Buffer) {
+    let (theme, cell) = (context.theme, &item.cell);
+    let (sign, style) = touch(context, cell);
+    let mut pen = Pen::new(row, buffer);
+    let sign = if cell.adjoint.as_ref().is_some_and(|adjoint| adjoint.changed) { "*" } else { sign };
+    pen.column(sign, SIGN, style);
+    pen.column(&cell.name, columns.name, if item.is_hidden { theme.dim } else { theme.text }).skip(1);
+    pen.number(&signed(&cell.value), columns.value, style).skip(1);
+    if let Some(adjoint) = &cell.adjoint {
+        pen.number(&signed(&adjoint.value), columns.adjoint, adjoint_style(context, adjoint));
+    } else {
+        pen.skip(columns.adjoint);
+    }
+    pen.skip(if columns.adjoint > 0 { 2 } else { 1 });
+    match (&cell.other, cell.adjoint.as_ref().and_then(|adjoint| adjoint.other.as_ref())) {
+        (Some(value), Some(adjoint)) => pen.write(&format!("was {value}, adjoint {adjoint}"), theme.dim),
+        (Some(value), None) => pen.write(&format!("was {value}"), theme.dim),
+        (None, Some(adjoint)) => pen.write(&format!("adjoint was {adjoint}"), theme.dim),
+        (None, None) if item.is_hidden => pen.write("hidden here", theme.dim),
+        (None, None) => &mut pen,
+    };
+}
+
+pub(super) fn adjoint_style(context: &Context<'_>, adjoint: &AdjointView) -> Style {
+    match adjoint {
+        AdjointView { changed: true, .. } => context.theme.changed,
+        AdjointView { value, .. } if is_zero(value) => context.theme.dim,
+        _ => context.theme.adjoint,
+    }
+}
+
+fn is_zero(value: &str) -> bool {
+    value.bytes().all(|digit| b"-0.".contains(&digit))
+}
+
+/// A value with room for a sign, so that digits stand below digits.
+pub(super) fn signed(value: &str) -> String {
+    if value.starts_with('-') { value.to_owned() } else { format!(" {value}") }
+}
+
+/// What the last step did to a cell, as a sign and as a style: changed it, wrote the same, or read it.
+pub(super) fn touch(context: &Context<'_>, cell: &CellView) -> (&'static str, Style) {
+    let theme = context.theme;
+    match cell {
+        CellView { changed: true, .. } => ("*", theme.changed),
+        CellView { written: true, .. } => ("=", theme.written),
+        CellView { read: true, .. } => ("›", theme.read),
+        // A vacant cell holds nothing of interest.
+        CellView { value, .. } if is_zero(value) => ("", theme.dim),
+        _ => ("", theme.text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared;
+
+    #[test]
+    fn two_columns_share_what_there_is() {
+        assert_eq!(shared(5, 0, 3), (5, 0));
+        assert_eq!(shared(5, 6, 11), (5, 6));
+        assert_eq!(shared(20, 4, 14), (10, 4));
+        assert_eq!(shared(4, 20, 14), (4, 10));
+        assert_eq!(shared(20, 20, 15), (8, 7));
+        assert_eq!(shared(20, 20, 0), (0, 0));
+    }
+}

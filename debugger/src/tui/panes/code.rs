@@ -1,0 +1,190 @@
+//! The code pane: source lines, with breakpoints and how often they were hit, the instruction just
+//! executed, the next one, and brackets that join each `br` with its `from`.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use reviver_vm::Travel;
+
+use super::text::{Pen, mark_cursor, mark_found};
+use super::{Context, Pane, Spot};
+use crate::listing::Line;
+use crate::outcome::Reason;
+use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
+
+pub struct Code;
+
+impl Pane for Code {
+    fn title(&self, context: &Context<'_>) -> String {
+        let file = context.session.listing().files().get(context.choices.file as usize);
+        let name = file.map_or("", |file| file.name.as_str());
+        format!("code {}", name.rsplit('/').next().unwrap_or_default()).trim_end().to_owned()
+    }
+
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let first = number_of(context.scroll.top);
+        let pane = code::code(context.session, context.choices.file, first, context.area.height.into());
+        let gutter = Gutter::new(context, &pane);
+        for (line, row) in pane.lines.iter().zip(context.area.rows()) {
+            draw_line(context, &gutter, line, row, buffer);
+        }
+    }
+
+    fn items(&self, context: &Context<'_>) -> usize {
+        let file = context.session.listing().files().get(context.choices.file as usize);
+        file.map_or(0, |file| file.lines.len())
+    }
+
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+        let line = Line { file: context.choices.file, line: number_of(item) };
+        (item < self.items(context)).then_some(Spot::Line(line))
+    }
+
+    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
+        let file = context.session.listing().files().get(context.choices.file as usize)?;
+        file.lines.get(item).cloned()
+    }
+}
+
+/// The number of a line, which counts from 1.
+fn number_of(item: usize) -> u32 {
+    u32::try_from(item).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Below this width there are no brackets.
+const LEAST_FOR_BRACKETS: u16 = 30;
+
+/// What stands left of the text in every row.
+struct Gutter {
+    /// Digits of a line number.
+    digits: usize,
+    /// Columns of brackets.
+    columns: usize,
+    /// The line of the instruction that the machine can't execute or undo.
+    trap: Option<Line>,
+}
+
+impl Gutter {
+    fn new(context: &Context<'_>, pane: &CodePane) -> Gutter {
+        let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
+        let has_room = context.area.width >= LEAST_FOR_BRACKETS;
+        let trap = match context.session.reason() {
+            Some(Reason::Trap(explanation)) => Some(context.session.listing().line(explanation.at)),
+            _ => None,
+        };
+        let digits = pane.total.to_string().len();
+        Gutter { digits, columns: columns.filter(|_| has_room).unwrap_or(0), trap }
+    }
+}
+
+fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect, buffer: &mut Buffer) {
+    let theme = context.theme;
+    let mut pen = Pen::new(row, buffer);
+    match line.breakpoints.first() {
+        Some(_) if line.breakpoints.iter().any(|point| point.enabled) => pen.write("●", theme.breakpoint),
+        Some(_) => pen.write("○", theme.breakpoint_off),
+        None => pen.skip(1),
+    };
+    match context.session.facing() {
+        _ if !line.is_executed => pen.skip(1),
+        Travel::Forward => pen.write("↓", theme.forward),
+        Travel::Backward => pen.write("↑", theme.backward),
+    };
+    let is_trap = gutter.trap == Some(Line { file: context.choices.file, line: line.line });
+    match (is_trap, line.is_next) {
+        (true, _) => pen.write("×", theme.trap),
+        (false, true) => pen.write("►", theme.next),
+        (false, false) => pen.skip(1),
+    };
+    pen.write(&format!("{:>1$} ", line.line, gutter.digits), theme.dim);
+    let hits: u64 = line.breakpoints.iter().map(|point| point.hits).sum();
+    match hits {
+        0 => &mut pen,
+        1 => pen.right("1 hit", 12, theme.breakpoint),
+        _ => pen.right(&format!("{hits} hits"), 12, theme.breakpoint),
+    };
+    draw_brackets(context, line, gutter.columns, &mut pen);
+    draw_text(context, line, &mut pen);
+    if line.is_next {
+        buffer.set_style(row, theme.next);
+    }
+    mark_found(context, row, buffer);
+    if line.line == number_of(context.scroll.cursor) {
+        let number = Rect { x: row.x.saturating_add(3), width: gutter.digits as u16, ..row };
+        mark_cursor(context, row, number, buffer);
+    }
+}
+
+/// The brackets of a line, the outermost first, and an arrow where a taken branch lands.
+fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &mut Pen<'_>) {
+    if columns == 0 {
+        return;
+    }
+    // The way from the outermost bracket that touches the line to the text.
+    let mut way: Option<&Bracket> = None;
+    for column in (0..columns).rev() {
+        let bracket = line.brackets.iter().find(|bracket| bracket.column == column);
+        let crossing = way.is_some();
+        if let Some(touching) = bracket.filter(|bracket| bracket.piece != Piece::Middle) {
+            way = Some(way.filter(|way| way.is_current).unwrap_or(touching));
+        }
+        let sign = match (bracket.map(|bracket| bracket.piece), crossing) {
+            (None, false) => " ",
+            (None, true) => "─",
+            (Some(Piece::Top), false) => "┌",
+            (Some(Piece::Top), true) => "┬",
+            (Some(Piece::Middle), false) => "│",
+            (Some(Piece::Middle), true) => "┼",
+            (Some(Piece::Bottom), false) => "└",
+            (Some(Piece::Bottom), true) => "┴",
+        };
+        pen.write(sign, bracket_style(context, bracket.or(way)));
+    }
+    let lands = line.brackets.iter().any(|bracket| bracket.piece != Piece::Middle && !bracket.is_br);
+    match way {
+        Some(way) => pen.write(if lands { "►" } else { "─" }, bracket_style(context, Some(way))),
+        None => pen.skip(1),
+    };
+    pen.skip(1);
+}
+
+fn bracket_style(context: &Context<'_>, bracket: Option<&Bracket>) -> Style {
+    let is_current = bracket.is_some_and(|bracket| bracket.is_current);
+    if is_current { context.theme.bracket_here } else { context.theme.bracket }
+}
+
+/// Label, statement and comment.
+fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
+    let theme = context.theme;
+    let statement_style = if line.is_executed { theme.executed } else { theme.text };
+    let text = line.text.replace('\t', "    ");
+    let (statement, comment) = text.split_at(text.find(';').unwrap_or(text.len()));
+    let (label, statement) = statement.split_at(label_length(statement));
+    pen.write(label, theme.label);
+    // Blanks that nothing follows are none that are missed.
+    let statement = if comment.is_empty() { statement.trim_end() } else { statement };
+    pen.write(statement, statement_style).write(comment, theme.dim);
+}
+
+/// How much of a statement is its label, the colon included.
+fn label_length(statement: &str) -> usize {
+    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+    match statement.split_once(':') {
+        Some((label, _)) if !label.trim_start().is_empty() && is_name(label.trim_start()) => label.len() + 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_told_from_declarations() {
+        assert_eq!(label_length("top:    from  again, a != 0"), 4);
+        assert_eq!(label_length("  a$1: neg x"), 6);
+        assert_eq!(label_length(".inout x: real"), 0);
+        assert_eq!(label_length("        add a, b"), 0);
+        assert_eq!(label_length(":"), 0);
+    }
+}

@@ -1,0 +1,196 @@
+//! The panes: one file each. A pane is a way to look at a session; it draws what fits into its area and
+//! says what lies under the cursor. It keeps nothing, changes nothing and knows no keys: where its cursor
+//! is and how far it is scrolled is the application's business.
+//!
+//! A pane consists of *items* (a source line, a cell, an element), counted from 0 and laid out row by row,
+//! [`Pane::columns`] of them beside each other. The application draws the heading above the area.
+
+pub mod arrays;
+pub mod calls;
+pub mod card;
+pub mod cells;
+pub mod code;
+pub mod failure;
+pub mod inverse;
+pub mod messages;
+mod sheet;
+pub mod status;
+pub mod tapes;
+mod text;
+pub mod timeline;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::app::messages::Message;
+use super::theme::Theme;
+use crate::listing::Line;
+use crate::memory::Cell;
+use crate::outcome::Touch;
+use crate::session::{Sample, Session};
+
+/// What a pane draws from.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    pub session: &'a Session,
+    /// What the last step did: [`Session::footprint`].
+    pub footprint: &'a [Touch],
+    pub theme: &'a Theme,
+    pub choices: &'a Choices,
+    pub messages: &'a [Message],
+    /// Where the pane is: without its heading.
+    pub area: Rect,
+    pub scroll: Scroll,
+    pub is_focused: bool,
+}
+
+/// What the user has chosen to look at.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// The file in the code pane, a number in the listing.
+    pub file: u32,
+    /// The array in the arrays pane; none: the first there is.
+    pub array: Option<String>,
+    pub plots: Plots,
+    /// What was searched last, to be highlighted; in lower case.
+    pub search: Option<String>,
+}
+
+/// The cells in the plot, and what is known of them.
+#[derive(Clone, Debug, Default)]
+pub struct Plots {
+    /// At most [`MOST_PLOTS`].
+    pub cells: Vec<(String, Cell)>,
+    /// One sample a column, with one value for each cell; the steps ascend. Empty until they are known.
+    pub samples: Vec<Sample>,
+}
+
+/// Cells that are plotted at once: as many as a theme has styles for.
+pub const MOST_PLOTS: usize = 4;
+
+/// Where a pane's cursor is, and what it shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scroll {
+    /// The item under the cursor.
+    pub cursor: usize,
+    /// The first row shown.
+    pub top: usize,
+}
+
+/// What lies under the cursor or the mouse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spot {
+    Line(Line),
+    /// A cell that commands can name: `a`, `A[3]`, `M[1, 2]`, `a'`.
+    Cell(String),
+    /// A step of the current line of history.
+    Step(i64),
+}
+
+/// A way to look at a session.
+pub trait Pane {
+    /// What its heading says, in few words.
+    fn title(&self, context: &Context<'_>) -> String;
+
+    /// Draws into the context's area, and nowhere else. The area may be empty.
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer);
+
+    /// How many items there are, seen and unseen. A pane without items can't be scrolled.
+    fn items(&self, context: &Context<'_>) -> usize {
+        let _ = context;
+        0
+    }
+
+    /// How many items lie beside each other; at least 1.
+    fn columns(&self, context: &Context<'_>) -> usize {
+        let _ = context;
+        1
+    }
+
+    /// What an item is, for commands.
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+        let _ = (context, item);
+        None
+    }
+
+    /// What a search looks at; none where there is nothing to search.
+    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
+        let _ = (context, item);
+        None
+    }
+
+    /// The item under a place of the area.
+    fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
+        let area = context.area;
+        if !area.contains(place) {
+            return None;
+        }
+        let columns = self.columns(context).max(1);
+        let row = context.scroll.top + usize::from(place.y - area.y);
+        let column = usize::from(place.x - area.x) * columns / usize::from(area.width);
+        let item = row.checked_mul(columns)? + column;
+        (item < self.items(context)).then_some(item)
+    }
+}
+
+/// Which pane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PaneKind {
+    Code,
+    Cells,
+    Arrays,
+    Calls,
+    Tapes,
+    Timeline,
+    Card,
+    Failure,
+    Inverse,
+    Messages,
+}
+
+impl PaneKind {
+    /// In the order in which focus goes round.
+    pub const ALL: [PaneKind; 10] = [
+        PaneKind::Code,
+        PaneKind::Inverse,
+        PaneKind::Cells,
+        PaneKind::Arrays,
+        PaneKind::Calls,
+        PaneKind::Tapes,
+        PaneKind::Messages,
+        PaneKind::Card,
+        PaneKind::Failure,
+        PaneKind::Timeline,
+    ];
+
+    /// What its tab says.
+    pub fn name(self) -> &'static str {
+        match self {
+            PaneKind::Code => "code",
+            PaneKind::Cells => "cells",
+            PaneKind::Arrays => "arrays",
+            PaneKind::Calls => "calls",
+            PaneKind::Tapes => "tapes",
+            PaneKind::Timeline => "timeline",
+            PaneKind::Card => "card",
+            PaneKind::Failure => "failure",
+            PaneKind::Inverse => "inverse",
+            PaneKind::Messages => "messages",
+        }
+    }
+
+    pub fn pane(self) -> &'static dyn Pane {
+        match self {
+            PaneKind::Code => &code::Code,
+            PaneKind::Cells => &cells::Cells,
+            PaneKind::Arrays => &arrays::Arrays,
+            PaneKind::Calls => &calls::Calls,
+            PaneKind::Tapes => &tapes::Tapes,
+            PaneKind::Timeline => &timeline::Timeline,
+            PaneKind::Card => &card::Card,
+            PaneKind::Failure => &failure::Failure,
+            PaneKind::Inverse => &inverse::Inverse,
+            PaneKind::Messages => &messages::Messages,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The tapes pane: both tapes and both stacks, from the end at which values come and go.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::text::{Pen, wrapped};
+use super::{Context, Pane};
+use crate::view::stack::{Row, rows};
+
+pub struct Tapes;
+
+impl Pane for Tapes {
+    fn title(&self, _: &Context<'_>) -> String {
+        "tapes".to_owned()
+    }
+
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let area = context.area;
+        let rows = rows(context.session, usize::from(area.width) * usize::from(area.height) / 2 + 1);
+        // Each gets the same share of the height.
+        let share = (area.height / rows.len() as u16).max(1);
+        for (n, (row, end)) in (0..).zip(rows.iter().zip(["next", "last", "top", "top"])) {
+            let y = area.y.saturating_add(n * share);
+            draw_row(context, row, end, Rect { y, height: share, ..area }.intersection(area), buffer);
+        }
+    }
+}
+
+/// Below this width values stand under the name instead of beside it.
+const LEAST_FOR_VALUES: u16 = 50;
+
+fn draw_row(context: &Context<'_>, row: &Row, end: &str, area: Rect, buffer: &mut Buffer) {
+    let theme = context.theme;
+    let is_below = area.width < LEAST_FOR_VALUES && area.height > 1;
+    let style = if row.total == 0 { theme.dim } else { theme.text };
+    let end = if row.total == 0 { String::new() } else { format!("{end}:") };
+    for place in area.rows().take(1) {
+        Pen::new(place, buffer)
+            .column(row.name, NAME, style)
+            .column(&counted(row), COUNT, style)
+            .write(&end, theme.dim);
+    }
+    let indent = if is_below { 2 } else { NAME + COUNT + END };
+    let values = inner(area, indent as u16, u16::from(is_below));
+    let lines = wrapped(&row.next.join(" "), usize::from(values.width));
+    let is_cut = lines.len() > usize::from(values.height) || row.next.len() < row.total;
+    for (n, (place, line)) in (1..).zip(values.rows().zip(&lines)) {
+        let more = if is_cut && n == values.height { " …" } else { "" };
+        Pen::new(place, buffer).write(&format!("{line}{more}"), theme.text);
+    }
+}
+
+/// Columns of the name, of how many values there are, and of what the first one shown is.
+const NAME: usize = 15;
+const COUNT: usize = 11;
+const END: usize = 6;
+
+/// An area without columns to the left and rows above.
+fn inner(area: Rect, columns: u16, rows: u16) -> Rect {
+    let (columns, rows) = (columns.min(area.width), rows.min(area.height));
+    Rect { x: area.x + columns, y: area.y + rows, width: area.width - columns, height: area.height - rows }
+}
+
+fn counted(row: &Row) -> String {
+    match row.total {
+        0 => "empty".to_owned(),
+        1 => "1 value".to_owned(),
+        total => format!("{total} values"),
+    }
+}

@@ -1,0 +1,176 @@
+//! Rows of text. What doesn't fit is cut with an ellipsis, so that a reader sees that there is more.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Span;
+use ratatui::widgets::Widget;
+
+use super::Context;
+
+/// Columns that a text takes on the screen.
+pub fn width(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+/// The text, or as much of it as fits before an ellipsis.
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if width(text) <= most {
+        return Cow::Borrowed(text);
+    }
+    let Some(room) = most.checked_sub(1) else { return Cow::Borrowed("") };
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        used <= room
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    Cow::Owned(kept + "…")
+}
+
+/// A number, or as much of it as fits: its exponent is never cut off.
+pub fn cut_number(text: &str, most: usize) -> Cow<'_, str> {
+    match text.split_once('e') {
+        Some((digits, exponent)) if width(text) > most => {
+            let exponent = format!("e{exponent}");
+            let digits = cut(digits, most.saturating_sub(width(&exponent)));
+            Cow::Owned(cut(&format!("{digits}{exponent}"), most).into_owned())
+        }
+        _ => cut(text, most),
+    }
+}
+
+/// The text in lines, broken between words. A longer word has a line of its own.
+pub fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Writes a row from left to right.
+pub struct Pen<'a> {
+    buffer: &'a mut Buffer,
+    /// What is still empty.
+    left: Rect,
+}
+
+impl Pen<'_> {
+    pub fn new(row: Rect, buffer: &mut Buffer) -> Pen<'_> {
+        Pen { buffer, left: Rect { height: row.height.min(1), ..row } }
+    }
+
+    /// Columns that are still empty.
+    pub fn room(&self) -> usize {
+        usize::from(self.left.width)
+    }
+
+    /// Writes as much as fits.
+    pub fn write(&mut self, text: &str, style: Style) -> &mut Self {
+        self.column(text, width(text), style)
+    }
+
+    /// Writes into a column of a width, and goes on behind it.
+    pub fn column(&mut self, text: &str, width: usize, style: Style) -> &mut Self {
+        let width = width.min(self.room());
+        let columns = u16::try_from(width).unwrap_or(u16::MAX);
+        let area = Rect { width: columns, ..self.left };
+        Span::styled(cut(text, width), style).render(area, self.buffer);
+        self.left = Rect { x: self.left.x + columns, width: self.left.width - columns, ..self.left };
+        self
+    }
+
+    /// Writes a number into a column of a width.
+    pub fn number(&mut self, text: &str, width: usize, style: Style) -> &mut Self {
+        let room = width.min(self.room());
+        self.column(&cut_number(text, room), width, style)
+    }
+
+    /// Leaves columns empty.
+    pub fn skip(&mut self, columns: usize) -> &mut Self {
+        self.column("", columns, Style::new())
+    }
+
+    /// Writes at the right end, if that leaves `least` columns for the rest of the row.
+    pub fn right(&mut self, text: &str, least: usize, style: Style) -> &mut Self {
+        let Ok(columns) = u16::try_from(width(text)) else { return self };
+        if columns > 0 && usize::from(columns) + least <= self.room() {
+            let x = self.left.right() - columns;
+            Span::styled(text, style).render(Rect { x, width: columns, ..self.left }, self.buffer);
+            // A blank keeps it apart.
+            self.left.width = self.left.width.saturating_sub(columns + 1);
+        }
+        self
+    }
+}
+
+/// A sentence in an empty pane.
+pub fn remark(context: &Context<'_>, text: &str, buffer: &mut Buffer) {
+    for (line, row) in wrapped(text, usize::from(context.area.width)).iter().zip(context.area.rows()) {
+        Pen::new(row, buffer).write(line, context.theme.dim);
+    }
+}
+
+/// Shows that an item is under the cursor: all of its row in the focused pane, else only what names it.
+pub fn mark_cursor(context: &Context<'_>, row: Rect, name: Rect, buffer: &mut Buffer) {
+    match context.is_focused {
+        true => buffer.set_style(row, context.theme.cursor),
+        false => buffer.set_style(name.intersection(row), context.theme.cursor_unfocused),
+    }
+}
+
+/// Marks what was searched in a row that is drawn.
+pub fn mark_found(context: &Context<'_>, row: Rect, buffer: &mut Buffer) {
+    let Some(wanted) = context.choices.search.as_deref().filter(|wanted| !wanted.is_empty()) else { return };
+    let mut text = String::new();
+    let mut places = Vec::new();
+    for x in row.x..row.right() {
+        let Some(cell) = buffer.cell((x, row.y)) else { continue };
+        let lower = cell.symbol().to_lowercase();
+        places.extend(std::iter::repeat_n(x, lower.len()));
+        text.push_str(&lower);
+    }
+    for (start, found) in text.match_indices(wanted) {
+        for &x in places.get(start..start + found.len()).unwrap_or_default() {
+            buffer.set_style(Rect { x, width: 1, ..row }, context.theme.found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(cut("reverse", 7), "reverse");
+        assert_eq!(cut("reverse", 4), "rev…");
+        assert_eq!(cut("漢字漢字", 6), "漢字…");
+        assert_eq!(cut("reverse", 1), "…");
+        assert_eq!(cut("reverse", 0), "");
+    }
+
+    #[test]
+    fn numbers_keep_their_exponents() {
+        assert_eq!(cut_number("-5.425347222e-6", 15), "-5.425347222e-6");
+        assert_eq!(cut_number("-5.425347222e-6", 9), "-5.42…e-6");
+        assert_eq!(cut_number("0.114903", 6), "0.114…");
+        assert_eq!(cut_number("5.42e-6", 2), "e…");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("came from above or below", 11), ["came from", "above or", "below"]);
+        assert_eq!(wrapped("antidisestablishment now", 5), ["antidisestablishment", "now"]);
+        assert_eq!(wrapped("a b", 0), ["a", "b"]);
+    }
+}

@@ -1,0 +1,210 @@
+//! The terminal: the only file that knows crossterm. Opens it as a screen and gives it back as it was,
+//! whatever happens; turns what it sends into events of our own.
+
+use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
+use std::panic;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, KeyCode, KeyEvent,
+    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind, poll, read,
+};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{cursor, execute};
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Position;
+use ratatui::{Frame, Terminal};
+
+use super::event::{Event, Gesture, Mouse};
+use super::keys::{Code, Key};
+
+/// The terminal as a screen; given back when it is dropped, and on a panic.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+/// Whether there is a screen that must be given back.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether both ends are a terminal.
+pub fn is_terminal() -> bool {
+    stdin().is_terminal() && stdout().is_terminal()
+}
+
+impl Screen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn open() -> io::Result<Screen> {
+        restore_on_panic();
+        IS_OPEN.store(true, Ordering::SeqCst);
+        let open = || {
+            enable_raw_mode()?;
+            execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+            Terminal::new(CrosstermBackend::new(stdout()))
+        };
+        open().map(|terminal| Screen { terminal }).inspect_err(|_| restore())
+    }
+
+    /// Draws a frame: what has changed since the last one is sent.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(draw).map(|_| ())
+    }
+
+    /// Forgets what is on the screen.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Switches the mouse on or off.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        if on { execute!(stdout(), EnableMouseCapture) } else { execute!(stdout(), DisableMouseCapture) }
+    }
+
+    /// The next event, if there is one within this time. What means nothing here is left out.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn event(&mut self, within: Duration) -> io::Result<Option<Event>> {
+        if !poll(within)? {
+            return Ok(None);
+        }
+        Ok(event(read()?))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Gives the terminal back as it was. What fails is left: the next thing may still work.
+fn restore() {
+    if IS_OPEN.swap(false, Ordering::SeqCst) {
+        let _ = execute!(
+            stdout(),
+            DisableMouseCapture,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            cursor::Show
+        );
+        let _ = disable_raw_mode();
+    }
+}
+
+/// A panic's message must not be printed onto a screen that is about to go.
+fn restore_on_panic() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |what| {
+            restore();
+            print(what);
+        }));
+    });
+}
+
+fn event(event: crossterm::event::Event) -> Option<Event> {
+    use crossterm::event::Event as Sent;
+    match event {
+        Sent::Key(key) => self::key(key).map(Event::Key),
+        Sent::Mouse(mouse) => self::mouse(mouse).map(Event::Mouse),
+        Sent::Paste(text) => Some(Event::Paste(text)),
+        Sent::Resize(..) => Some(Event::Resize),
+        Sent::FocusGained | Sent::FocusLost => None,
+    }
+}
+
+fn key(event: KeyEvent) -> Option<Key> {
+    if event.kind == KeyEventKind::Release {
+        return None;
+    }
+    let held = |modifier| event.modifiers.contains(modifier);
+    let (mut shift, code) = (held(KeyModifiers::SHIFT), event.code);
+    let code = match code {
+        // Few terminals tell these with Shift from those without: here none does.
+        KeyCode::Char(' ') => {
+            shift = false;
+            Code::Char(' ')
+        }
+        KeyCode::Enter => {
+            shift = false;
+            Code::Enter
+        }
+        KeyCode::Char(c) => Code::Char(c),
+        KeyCode::F(n) => Code::F(n),
+        KeyCode::Left => Code::Left,
+        KeyCode::Right => Code::Right,
+        KeyCode::Up => Code::Up,
+        KeyCode::Down => Code::Down,
+        KeyCode::Home => Code::Home,
+        KeyCode::End => Code::End,
+        KeyCode::PageUp => Code::PageUp,
+        KeyCode::PageDown => Code::PageDown,
+        KeyCode::Insert => Code::Insert,
+        KeyCode::Delete => Code::Delete,
+        KeyCode::Backspace => Code::Backspace,
+        KeyCode::Tab => Code::Tab,
+        KeyCode::BackTab => {
+            shift = true;
+            Code::Tab
+        }
+        KeyCode::Esc => Code::Esc,
+        _ => return None,
+    };
+    Some(Key::new(code, held(KeyModifiers::CONTROL), held(KeyModifiers::ALT), shift))
+}
+
+fn mouse(event: MouseEvent) -> Option<Mouse> {
+    let gesture = match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Gesture::Press,
+        MouseEventKind::Drag(MouseButton::Left) => Gesture::Drag,
+        MouseEventKind::Up(MouseButton::Left) => Gesture::Release,
+        MouseEventKind::ScrollUp => Gesture::ScrollUp,
+        MouseEventKind::ScrollDown => Gesture::ScrollDown,
+        _ => return None,
+    };
+    Some(Mouse { place: Position { x: event.column, y: event.row }, gesture })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(code: KeyCode, modifiers: KeyModifiers) -> Option<String> {
+        key(KeyEvent::new(code, modifiers)).map(|key| key.to_string())
+    }
+
+    #[test]
+    fn keys_arrive_as_they_are_written() {
+        let none = KeyModifiers::NONE;
+        assert_eq!(press(KeyCode::Char('S'), KeyModifiers::SHIFT).as_deref(), Some("S"));
+        assert_eq!(press(KeyCode::Char('S'), none).as_deref(), Some("S"));
+        assert_eq!(press(KeyCode::BackTab, none).as_deref(), Some("Shift-Tab"));
+        assert_eq!(press(KeyCode::F(5), KeyModifiers::SHIFT).as_deref(), Some("Shift-F5"));
+        assert_eq!(press(KeyCode::Char('L'), KeyModifiers::CONTROL).as_deref(), Some("Ctrl-L"));
+        assert_eq!(press(KeyCode::Enter, KeyModifiers::SHIFT).as_deref(), Some("Enter"));
+        assert_eq!(press(KeyCode::Char(' '), KeyModifiers::SHIFT).as_deref(), Some("Space"));
+        assert_eq!(press(KeyCode::CapsLock, none), None);
+    }
+
+    #[test]
+    fn a_released_key_is_no_second_one() {
+        let released = KeyEvent::new_with_kind(KeyCode::Char('s'), KeyModifiers::NONE, KeyEventKind::Release);
+        assert_eq!(key(released), None);
+    }
+}

@@ -1,0 +1,210 @@
+//! The cells pane and the arrays pane: names, values, and what the last step did to them.
+
+use reviver_isa::instruction::{Base, Class};
+use reviver_isa::module::Shape;
+use reviver_vm::Travel;
+use reviver_vm::values::adjoint_name;
+
+use crate::memory::{Cell, Storage};
+use crate::outcome::Touch;
+use crate::session::Session;
+
+/// The cells of the program and of the current frame; of arrays only the facts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellsPane {
+    /// Registers: `r0`, `f3`.
+    pub registers: Vec<CellView>,
+    pub globals: Vec<CellView>,
+    /// The current procedure, and its parameters and ancillas.
+    pub procedure: String,
+    pub parameters: Vec<CellView>,
+    pub ancillas: Vec<CellView>,
+    pub arrays: Vec<ArrayFacts>,
+}
+
+/// A scalar or an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellView {
+    pub name: String,
+    pub class: Class,
+    pub value: String,
+    /// The last step wrote it, or changed it, or read it.
+    pub written: bool,
+    pub changed: bool,
+    pub read: bool,
+    /// What it held on the other side of the last step, if that changed it: where one came from.
+    pub other: Option<String>,
+    /// Of a real, while gradient mode is on or any adjoint isn't 0.
+    pub adjoint: Option<AdjointView>,
+}
+
+/// The adjoint beside a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdjointView {
+    /// `x'`, `A'[3]`.
+    pub name: String,
+    pub value: String,
+    /// Whether the last step changed it, and then what it held on the other side of the step.
+    pub changed: bool,
+    pub other: Option<String>,
+}
+
+/// Whether adjoints are worth a look: the mode is on, or any isn't 0.
+pub fn shows_adjoints(session: &Session) -> bool {
+    let adjoints = session.state().adjoints.as_ref();
+    session.state().mode() || adjoints.is_some_and(|adjoints| adjoints.all().any(|&bits| bits != 0))
+}
+
+/// What the views of cells have in common.
+struct Look<'a> {
+    session: &'a Session,
+    footprint: &'a [Touch],
+    depth: usize,
+    shows_adjoints: bool,
+}
+
+impl<'a> Look<'a> {
+    fn new(session: &'a Session, footprint: &'a [Touch]) -> Look<'a> {
+        let depth = session.state().calls.len();
+        Look { session, footprint, depth, shows_adjoints: shows_adjoints(session) }
+    }
+}
+
+/// An array that can be looked into with [`array`](fn@array).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayFacts {
+    pub name: String,
+    pub class: Class,
+    pub shape: Shape,
+}
+
+/// A window into an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayView {
+    pub facts: ArrayFacts,
+    /// Number of the first element shown, row after row.
+    pub first: u64,
+    pub elements: Vec<CellView>,
+}
+
+/// The cells pane. `footprint` is [`Session::footprint`].
+pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
+    let look = Look::new(session, footprint);
+    let module = session.program().module();
+    let number = session.memory().frame(session.state(), look.depth).map_or(0, |(procedure, _)| procedure);
+    let mut pane = CellsPane {
+        registers: Vec::new(),
+        globals: Vec::new(),
+        procedure: String::new(),
+        parameters: Vec::new(),
+        ancillas: Vec::new(),
+        arrays: Vec::new(),
+    };
+    for (n, global) in (0..).zip(&module.globals) {
+        let list = if is_register(&global.name) { &mut pane.registers } else { &mut pane.globals };
+        look.add(Base::Global(n), &global.name, list, &mut pane.arrays);
+    }
+    if let Some(procedure) = module.procedures.get(number) {
+        pane.procedure.clone_from(&procedure.name);
+        for (n, parameter) in (0..).zip(&procedure.parameters) {
+            look.add(Base::Parameter(n), &parameter.name, &mut pane.parameters, &mut pane.arrays);
+        }
+        for (n, variable) in (0..).zip(&procedure.frame) {
+            look.add(Base::Frame(n), &variable.name, &mut pane.ancillas, &mut pane.arrays);
+        }
+    }
+    pane
+}
+
+/// At most `count` elements of an array of the current frame or of the program, from number `first`
+/// on; none where there is no such array.
+pub fn array(
+    session: &Session,
+    footprint: &[Touch],
+    name: &str,
+    first: u64,
+    count: usize,
+) -> Option<ArrayView> {
+    let look = Look::new(session, footprint);
+    let base = session.memory().base(session.state(), look.depth, name)?;
+    let storage = session.memory().storage(session.state(), look.depth, base)?;
+    if storage.shape == Shape::Scalar {
+        return None;
+    }
+    let last = first.saturating_add(count as u64).min(storage.cells());
+    let element = |n| look.view(storage, n, element_name(name, storage.shape, n));
+    let elements = (first..last).filter_map(element).collect();
+    let facts = ArrayFacts { name: name.to_owned(), class: storage.class, shape: storage.shape };
+    Some(ArrayView { facts, first, elements })
+}
+
+impl Look<'_> {
+    fn add(&self, base: Base, name: &str, list: &mut Vec<CellView>, arrays: &mut Vec<ArrayFacts>) {
+        let session = self.session;
+        let Some(storage) = session.memory().storage(session.state(), self.depth, base) else { return };
+        match storage.shape {
+            Shape::Scalar => list.extend(self.view(storage, 0, name.to_owned())),
+            shape => arrays.push(ArrayFacts { name: name.to_owned(), class: storage.class, shape }),
+        }
+    }
+
+    fn view(&self, storage: Storage, n: u64, name: String) -> Option<CellView> {
+        let cell = storage.cell(n)?;
+        let touch = self.touch(cell);
+        Some(CellView {
+            class: storage.class,
+            value: self.text(cell),
+            written: touch.is_some_and(|touch| touch.written),
+            changed: touch.is_some_and(Touch::is_changed),
+            read: touch.is_some_and(|touch| touch.read),
+            other: touch.and_then(|touch| self.other(touch)),
+            adjoint: cell
+                .adjoint()
+                .filter(|_| self.shows_adjoints)
+                .map(|adjoint| self.adjoint(adjoint, &name)),
+            name,
+        })
+    }
+
+    fn adjoint(&self, cell: Cell, of: &str) -> AdjointView {
+        let touch = self.touch(cell);
+        AdjointView {
+            name: adjoint_name(of),
+            value: self.text(cell),
+            changed: touch.is_some_and(Touch::is_changed),
+            other: touch.and_then(|touch| self.other(touch)),
+        }
+    }
+
+    fn touch(&self, cell: Cell) -> Option<&Touch> {
+        self.footprint.iter().find(|touch| touch.cell == cell)
+    }
+
+    fn text(&self, cell: Cell) -> String {
+        self.session.memory().text(self.session.state(), cell)
+    }
+
+    /// What a cell held where the last step came from, if it holds something else now.
+    fn other(&self, touch: &Touch) -> Option<String> {
+        let other = match self.session.facing() {
+            Travel::Forward => &touch.before,
+            Travel::Backward => &touch.after,
+        };
+        touch.is_changed().then(|| other.clone())
+    }
+}
+
+fn element_name(name: &str, shape: Shape, n: u64) -> String {
+    match shape {
+        Shape::Matrix(_, columns) => {
+            let columns = u64::from(columns.max(1));
+            format!("{name}[{}, {}]", n / columns, n % columns)
+        }
+        _ => format!("{name}[{n}]"),
+    }
+}
+
+fn is_register(name: &str) -> bool {
+    let digits = name.strip_prefix(['r', 'f']).unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}

@@ -1,0 +1,10 @@
+//! What there is to see, as plain data: one file a pane. A pane computes what fits into it and nothing
+//! else, so that the size of a program or an array doesn't show in the time that a frame takes. Knows
+//! no terminal, no colours and no keys.
+
+pub mod card;
+pub mod cells;
+pub mod code;
+pub mod stack;
+pub mod status;
+pub mod timeline;

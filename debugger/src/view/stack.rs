@@ -1,0 +1,92 @@
+//! The call stack, the typed stacks and the tapes.
+
+use reviver_vm::state::TapeEntry;
+use reviver_vm::values::Value;
+
+use crate::listing::{Line, spell};
+use crate::session::Session;
+
+/// An open procedure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameView {
+    /// 0 is main.
+    pub depth: usize,
+    pub procedure: String,
+    /// Whether the machine runs it backward.
+    pub inverted: bool,
+    /// Where it stands: the next instruction, or the call that is open.
+    pub instruction: String,
+    pub line: Line,
+    /// What its parameters stand for: name and cell, or name and `first..last` of a slice.
+    pub arguments: Vec<(String, String)>,
+}
+
+/// At most `count` open procedures, the innermost first, after leaving out `skip` of them.
+pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
+    let depth = session.state().calls.len();
+    let depths = (0..=depth).rev().skip(skip).take(count);
+    depths.filter_map(|depth| frame(session, depth)).collect()
+}
+
+fn frame(session: &Session, depth: usize) -> Option<FrameView> {
+    let (state, program) = (session.state(), session.program());
+    let (number, frame) = session.memory().frame(state, depth)?;
+    let procedure = program.module().procedures.get(number)?;
+    let (at, inverted) = match state.calls.get(depth) {
+        Some(call) => (call.site, call.inverted),
+        None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
+    };
+    let name = |n: u32| {
+        let reference = state.references.get((frame.references + n) as usize)?;
+        let class = procedure.parameters.get(n as usize)?.class;
+        let cell = |offset| session.memory().name(state, crate::memory::Cell::new(class, offset));
+        Some(match reference.length {
+            0 => "nothing".to_owned(),
+            1 => cell(reference.base),
+            n => format!("{}..{}", cell(reference.base), cell(reference.base + (n - 1) * reference.stride)),
+        })
+    };
+    let argument =
+        |(n, parameter): (u32, &reviver_isa::module::Parameter)| Some((parameter.name.clone(), name(n)?));
+    Some(FrameView {
+        depth,
+        procedure: procedure.name.clone(),
+        inverted,
+        instruction: spell(program, at, inverted),
+        line: session.listing().line(at),
+        arguments: (0..).zip(&procedure.parameters).filter_map(argument).collect(),
+    })
+}
+
+/// Values in a row, of which some are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub name: &'static str,
+    /// How many there are.
+    pub total: usize,
+    /// The ones that come next: the next to be read, the last written, the top.
+    pub next: Vec<String>,
+}
+
+/// Both tapes and both stacks, at most `count` values of each.
+pub fn rows(session: &Session, count: usize) -> [Row; 4] {
+    let state = session.state();
+    let text = |value| session.program().text(value);
+    let entry = |entry: &TapeEntry| match *entry {
+        TapeEntry::Int(value) => text(Value::Int(value)),
+        TapeEntry::Real(bits) => text(Value::Real(bits)),
+    };
+    let tape = |name, entries: &[TapeEntry]| Row {
+        name,
+        total: entries.len(),
+        next: entries.iter().rev().take(count).map(entry).collect(),
+    };
+    let ints = state.int_stack.iter().rev().take(count).map(|&v| text(Value::Int(v))).collect();
+    let reals = state.real_stack.iter().rev().take(count).map(|&v| text(Value::Real(v))).collect();
+    [
+        tape("input tape", &state.input),
+        tape("output tape", &state.output),
+        Row { name: "integer stack", total: state.int_stack.len(), next: ints },
+        Row { name: "real stack", total: state.real_stack.len(), next: reals },
+    ]
+}

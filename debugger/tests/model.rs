@@ -1,0 +1,534 @@
+//! Random sequences of commands, each held against a vector of all states.
+//!
+//! The model knows every state of a program's run, bit for bit, and finds where a command must end by
+//! looking through them. It knows nothing of histories, checkpoints and flow.
+
+mod support;
+
+use reviver_debugger::listing::Subject;
+use reviver_debugger::outcome::{Motion, Reason};
+use reviver_debugger::points::Watch;
+use reviver_debugger::session::{PointOptions, Session};
+use reviver_debugger::timeline::Limits;
+use reviver_isa::instruction::Class;
+use reviver_vm::state::{Part, TapeEntry};
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, State, Stop, Travel};
+
+/// Sequences of commands in all.
+const SEQUENCES: u64 = 2_000;
+const COMMANDS: usize = 25;
+
+/// A small generator (xorshift, Marsaglia 2003): the sequences are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound.max(1)
+    }
+}
+
+/// A program, its states from the beginning to the end, and what may be watched and broken at.
+struct Model {
+    subject: Subject,
+    states: Vec<State>,
+    cells: Vec<String>,
+    /// The timeline's step of the first state, and its line of history.
+    first: i64,
+    line: usize,
+}
+
+impl Model {
+    fn new(text: &str, tape: &[i64]) -> Model {
+        let subject = support::subject(text);
+        let mut machine = Machine::at_begin(subject.program.clone());
+        machine.state_mut().input = tape.iter().rev().map(|&v| TapeEntry::Int(v)).collect();
+        let mut states = vec![machine.state().clone()];
+        while machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {
+            states.push(machine.state().clone());
+        }
+        let globals = subject.program.module().globals.iter().map(|global| global.name.clone());
+        Model { cells: globals.collect(), subject, states, first: 0, line: 0 }
+    }
+
+    /// The line of history that a session has just begun with an edit, to both ends. Watched are its
+    /// adjoints too.
+    fn of_line(subject: &Subject, session: &Session, reals: &[String]) -> Model {
+        let mut machine = Machine::resume(subject.program.clone(), session.state().clone(), None);
+        let mut states = vec![machine.state().clone()];
+        while machine.step(Travel::Backward).is_ok_and(|stop| stop != Stop::Bound) {
+            states.push(machine.state().clone());
+        }
+        states.reverse();
+        let first = session.step_number() - (states.len() as i64 - 1);
+        machine = Machine::resume(subject.program.clone(), session.state().clone(), None);
+        while machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {
+            states.push(machine.state().clone());
+        }
+        let cells = reals.iter().flat_map(|name| [name.clone(), format!("{name}'")]).collect();
+        Model { subject: subject.clone(), states, cells, first, line: session.moment().line }
+    }
+
+    fn session(&self, limits: Limits) -> Session {
+        let start = Machine::resume(self.subject.program.clone(), self.states[0].clone(), None);
+        Session::new(self.subject.clone(), &start, limits)
+    }
+
+    fn value(&self, cell: &str, step: usize) -> Value {
+        let (global, _) = self.subject.program.global(cell.trim_end_matches('\'')).unwrap();
+        if cell.ends_with('\'') {
+            let adjoints = self.states[step].adjoints.as_ref().unwrap();
+            return Value::Real(adjoints.cells[self.subject.program.cells(global).start]);
+        }
+        self.subject.program.read(&self.states[step], global)[0]
+    }
+
+    fn last(&self) -> usize {
+        self.states.len() - 1
+    }
+}
+
+/// What stops a travel in the model.
+#[derive(Default)]
+struct Points {
+    breaks: Vec<u32>,
+    watches: Vec<String>,
+}
+
+impl Points {
+    /// Whether someone who arrives at `to` from `from`, its neighbour, stops.
+    fn stop(&self, model: &Model, from: usize, to: usize) -> bool {
+        let state = &model.states[to];
+        let next = if state.inverted { state.position.wrapping_sub(1) } else { state.position };
+        self.breaks.contains(&next)
+            || self.watches.iter().any(|cell| model.value(cell, from) != model.value(cell, to))
+    }
+}
+
+/// A walk through the model; `stays` is asked at every state that is reached.
+fn walk(
+    model: &Model,
+    mut here: usize,
+    travel: Travel,
+    mut stays: impl FnMut(usize, usize) -> bool,
+) -> usize {
+    loop {
+        let next = here as i64 + travel.sign();
+        if next < 0
+            || next as usize > model.last()
+            || stays(here, next as usize) && {
+                here = next as usize;
+                true
+            }
+        {
+            return here;
+        }
+        here = next as usize;
+    }
+}
+
+struct Play<'a> {
+    model: &'a Model,
+    session: Session,
+    here: usize,
+    points: Points,
+    trail: Vec<usize>,
+    undone: Vec<usize>,
+    marks: Vec<usize>,
+    /// Undo no longer leads along the model's own trail.
+    branched: bool,
+    log: Vec<String>,
+}
+
+impl<'a> Play<'a> {
+    fn new(model: &'a Model, session: Session, here: usize, log: Vec<String>) -> Play<'a> {
+        Play {
+            model,
+            session,
+            here,
+            points: Points::default(),
+            trail: Vec::new(),
+            undone: Vec::new(),
+            marks: Vec::new(),
+            branched: false,
+            log,
+        }
+    }
+
+    fn arrive(&mut self, to: usize) {
+        if to != self.here {
+            self.trail.push(self.here);
+            self.undone.clear();
+        }
+        self.here = to;
+    }
+
+    fn moved(&mut self, what: String, to: usize, motion: Option<Motion>) {
+        self.log.push(what);
+        self.arrive(to);
+        if let Some(motion) = motion {
+            let is_bound =
+                matches!(motion.reason, Reason::HistoryBegin | Reason::HistoryEnd | Reason::Trap(_));
+            if is_bound {
+                assert!(to == 0 || to == self.model.last(), "{}", self.log.join("\n"));
+            }
+        }
+    }
+
+    fn step(&mut self, travel: Travel, count: usize) {
+        let mut left = count;
+        let (model, points) = (self.model, &self.points);
+        let to = walk(model, self.here, travel, |from, to| {
+            left -= 1;
+            left == 0 || points.stop(model, from, to)
+        });
+        let motion = self.session.step(travel, count as u64);
+        self.moved(format!("step {travel:?} {count}"), to, Some(motion));
+    }
+
+    fn resume(&mut self, travel: Travel) {
+        let (model, points) = (self.model, &self.points);
+        let to = walk(model, self.here, travel, |from, to| points.stop(model, from, to));
+        let motion = self.session.resume(travel);
+        self.moved(format!("continue {travel:?}"), to, Some(motion));
+    }
+
+    fn next(&mut self, travel: Travel) {
+        let depth = |step: usize| self.model.states[step].calls.len();
+        let (model, points, first) = (self.model, &self.points, depth(self.here));
+        let to =
+            walk(model, self.here, travel, |from, to| depth(to) <= first || points.stop(model, from, to));
+        let motion = self.session.next(travel, 1);
+        self.moved(format!("next {travel:?}"), to, Some(motion));
+    }
+
+    fn finish(&mut self, travel: Travel) {
+        let depth = |step: usize| self.model.states[step].calls.len();
+        let (model, points, first) = (self.model, &self.points, depth(self.here));
+        let Ok(motion) = self.session.finish(travel) else {
+            assert_eq!(first, 0);
+            return;
+        };
+        let to = walk(model, self.here, travel, |from, to| depth(to) < first || points.stop(model, from, to));
+        self.moved(format!("finish {travel:?}"), to, Some(motion));
+    }
+
+    fn goto(&mut self, step: usize) {
+        let motion = self.session.goto(self.model.first + step as i64);
+        self.moved(format!("goto {step}"), step.min(self.model.last()), Some(motion));
+    }
+
+    fn set_point(&mut self, dice: &mut Dice) {
+        if dice.below(2) == 0 {
+            let at = self.model.states[dice.below(self.model.states.len())].position;
+            let code = &self.model.subject.program.module().code;
+            use reviver_isa::Update::{Br, Enter, Exit, From};
+            if !matches!(code[at as usize].update, Br | From | Enter | Exit) {
+                self.session.break_at(&format!("*{at}"), &PointOptions::default()).unwrap();
+                self.points.breaks.push(at);
+                self.log.push(format!("break *{at}"));
+            }
+        } else if !self.model.cells.is_empty() {
+            let cell = self.model.cells[dice.below(self.model.cells.len())].clone();
+            self.session.watch(&cell, Watch::Change, &PointOptions::default()).unwrap();
+            self.log.push(format!("watch {cell}"));
+            self.points.watches.push(cell);
+        }
+    }
+
+    fn turn(&mut self, dice: &mut Dice) {
+        let travel = if dice.below(2) == 0 { Travel::Forward } else { Travel::Backward };
+        match dice.below(15) {
+            0..=2 => self.step(travel, 1 + dice.below(3)),
+            3 => self.step(travel, 1 + dice.below(self.model.states.len())),
+            4 | 5 => self.resume(travel),
+            6 => self.next(travel),
+            7 => self.finish(travel),
+            8 => self.goto(dice.below(self.model.states.len() + 2)),
+            9 => {
+                let motion = if dice.below(2) == 0 {
+                    let motion = self.session.goto_start();
+                    (0, "goto start", motion)
+                } else {
+                    (self.model.last(), "goto end", self.session.goto_end())
+                };
+                self.moved(motion.1.into(), motion.0, Some(motion.2));
+            }
+            10 => self.set_point(dice),
+            11 => {
+                self.session.delete(None).unwrap();
+                self.points = Points::default();
+                self.log.push("delete".into());
+            }
+            12 => {
+                self.session.mark(&format!("m{}", self.marks.len()));
+                self.marks.push(self.here);
+                if dice.below(2) == 0 {
+                    let mark = dice.below(self.marks.len());
+                    let motion = self.session.goto_mark(&format!("m{mark}")).unwrap();
+                    self.moved(format!("goto mark {mark}"), self.marks[mark], Some(motion));
+                }
+            }
+            13 => self.undo(),
+            _ => self.branch(dice, travel),
+        }
+        self.compare();
+    }
+
+    fn undo(&mut self) {
+        if self.branched {
+            return;
+        }
+        if let Some(to) = self.trail.pop() {
+            self.session.undo().unwrap();
+            self.undone.push(self.here);
+            self.here = to;
+            self.log.push("undo".into());
+        } else {
+            assert!(self.session.undo().is_err());
+        }
+        if let Some(to) = self.undone.last().copied().filter(|to| to % 2 == 0) {
+            self.session.redo().unwrap();
+            self.undone.pop();
+            self.trail.push(self.here);
+            self.here = to;
+            self.log.push("redo".into());
+        }
+    }
+
+    /// An edit, a walk there and back again in the line that it begins, and up.
+    fn branch(&mut self, dice: &mut Dice, travel: Travel) {
+        let Some(cell) = self.model.cells.first() else { return };
+        self.log.push(format!("set {cell}, walk {travel:?}, up"));
+        self.session.set(cell, "3").unwrap();
+        let edited = self.session.state().clone();
+        let mut seen = vec![edited.clone()];
+        for _ in 0..dice.below(40) {
+            let before = self.session.step_number();
+            self.session.step(travel, 1);
+            if self.session.step_number() == before {
+                break;
+            }
+            seen.push(self.session.state().clone());
+        }
+        while let Some(expected) = seen.pop() {
+            same(self.session.state(), &expected, &self.log);
+            if !seen.is_empty() {
+                self.session.goto(self.session.step_number() - travel.sign());
+            }
+        }
+        same(self.session.state(), &edited, &self.log);
+        self.session.timeline_up().unwrap();
+        // The trail leads through the branch, of which the model knows nothing: it leads back, too.
+        self.branched = true;
+        while self.session.undo().is_ok() {}
+        while self.session.redo().is_ok() {}
+        assert_eq!(self.session.moment().line, self.model.line, "{}", self.log.join("\n"));
+    }
+
+    fn compare(&self) {
+        let here = self.model.first + self.here as i64;
+        assert_eq!(self.session.step_number(), here, "{}", self.log.join("\n"));
+        same(self.session.state(), &self.model.states[self.here], &self.log);
+    }
+}
+
+/// Equal bit for bit, but for what `show` has printed: that isn't taken back.
+fn same(found: &State, expected: &State, log: &[String]) {
+    let mut found = found.clone();
+    found.counters.shown = expected.counters.shown;
+    // Adjoints that nobody has made yet are 0.
+    if expected.adjoints.is_none() && found.adjoints.iter().flat_map(|a| a.all()).all(|&bits| bits == 0) {
+        found.adjoints = None;
+    }
+    assert!(found == *expected, "{}\nfound {found:?}\nexpected {expected:?}", log.join("\n"));
+}
+
+fn play(model: &Model, sequences: std::ops::Range<u64>) {
+    for seed in sequences {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let session = model.session(limits(seed));
+        let log = vec![format!("seed {seed}")];
+        let mut play = Play::new(model, session, 0, log);
+        for _ in 0..COMMANDS {
+            play.turn(&mut dice);
+        }
+    }
+}
+
+fn limits(seed: u64) -> Limits {
+    let tight = Limits { history: 600, checkpoints: 0, spacing: 1 + seed % 50, short: seed % 7 * 5 };
+    if seed.is_multiple_of(3) { Limits::default() } else { tight }
+}
+
+/// Gradients of random reals from random steps, most of them from the end, and commands in the lines that
+/// they begin.
+fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
+    let (mut drops, mut ruled) = (0, false);
+    let own = Model::new(text, &[]);
+    let globals = own.subject.program.module().globals.iter();
+    let reals: Vec<String> =
+        globals.filter(|global| global.class == Class::Real).map(|global| global.name.clone()).collect();
+    for seed in sequences {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut session = own.session(limits(seed));
+        let step = if dice.below(3) == 0 { dice.below(own.states.len()) } else { own.last() };
+        session.goto(step as i64);
+        let loss = &reals[dice.below(reals.len())];
+        let log = vec![format!("seed {seed}: gradient {loss} at {step}")];
+        if session.gradient(loss).is_err() {
+            // Inside a call of a procedure with a rule.
+            assert!(!own.states[step].calls.is_empty(), "{log:?}");
+            continue;
+        }
+        let model = Model::of_line(&own.subject, &session, &reals);
+        let step = session.step_number();
+        // Edits join those of a line in which nothing was done yet.
+        session.goto_start();
+        session.goto(step);
+        let here = (step - model.first) as usize;
+        let mut play = Play::new(&model, session, here, log);
+        drops = drops.max(model.states[0].counters.drops);
+        ruled |= model.states.iter().any(|s| s.calls.iter().any(|call| call.part == Part::Rule));
+        // Undo leads out of the line, of which the model knows nothing.
+        play.branched = true;
+        for _ in 0..COMMANDS {
+            play.turn(&mut dice);
+        }
+    }
+    assert!(drops > 0 && ruled, "nothing was dropped, or no rule was called");
+}
+
+#[test]
+fn a_loop_over_integers() {
+    play(&Model::new(&support::text("fib.rasm"), &[]), 0..SEQUENCES / 4);
+}
+
+#[test]
+fn floats_with_residues() {
+    let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "12");
+    play(&Model::new(&text, &[]), 0..SEQUENCES / 4);
+}
+
+#[test]
+fn recursion_and_uncalls() {
+    let text = support::text("fib_recursive.rasm").replace("default 10", "default 5");
+    play(&Model::new(&text, &[]), 0..SEQUENCES / 4);
+}
+
+#[test]
+fn tapes_and_stacks() {
+    let text = support::text("reverse_string.rasm").replace("default 0", "default 5");
+    play(&Model::new(&text, &[5, 6, 7, 8, 9]), 0..SEQUENCES / 4);
+}
+
+/// Calls, uncalls, floats that lose bits, and erasures.
+const LOSSY: &str = "
+.real f64
+.inout x: real default 0.7
+.inout y: real default 0.1
+.out n
+        for i in 0..5
+            call   turn(x, y, 0.3)
+            uncall turn(y, x, 0.7)
+            overwrite n, i
+        rof
+        erase  n
+        uncall turn(x, y, 0.3)
+
+.proc turn(inout u: real, inout v: real, in k: real)
+        add.mul  u, v, k
+        call     half(u, v)
+        sub.mul  v, u, k
+.end
+
+.proc half(inout u: real, inout v: real)
+        local t = square(u)
+            sub.sin v, t
+        delocal t = square(u)
+.end
+";
+
+#[test]
+fn calls_over_floats_and_erasures() {
+    play(&Model::new(LOSSY, &[]), 0..SEQUENCES / 4);
+}
+
+/// Every way in which adjoints move: transport, moves, drops, computed cells, a rule, and a stack.
+const ADJOINTS: &str = "
+.real f64
+.inout x: real default 0.7
+.inout y: real default 0.4
+.out loss: real
+        for i in 0..3
+            call   log1p(loss, x)
+            rot    x, y, 0.3
+            uncall half(x, y)
+            swap   x, y
+        rof
+        local t = mul(x, y)
+            push   t
+            neg    loss
+            pop    t
+            add.sin loss, t
+        delocal t = mul(x, y)
+
+.proc half(inout u: real, inout v: real)
+        local t = square(u)
+            sub.sin v, t
+        delocal t = square(u)
+.end
+
+.proc log1p(inout v: real, in u: real) rule log1p_adjoint
+.ancilla t: real
+        add.sum t, u, 1
+        add.log v, t
+        sub.sum t, u, 1
+.end
+
+.proc log1p_adjoint(inout v: real, in u: real)
+.ancilla t: real
+        add.sum t, u, 1
+        add.div u', v', t
+        sub.sum t, u, 1
+.end
+";
+
+#[test]
+fn gradients_over_floats_with_a_rule() {
+    play_gradients(ADJOINTS, 0..SEQUENCES / 4);
+}
+
+#[test]
+fn gradients_in_fixed_point_drop_adjoints() {
+    play_gradients(&ADJOINTS.replace(".real f64", ".real fixed"), 0..SEQUENCES / 4);
+}
+
+/// A program that differentiates within.
+const SELF: &str = "
+.real f64
+.inout x: real default 3
+.out y: real, slope: real
+        call   f(y, x)
+        grad.on
+        add    y', 1
+        uncall f(y, x)
+        add    slope, x'
+        call   f(y, x)
+        sub    y', 1
+        grad.off
+
+.proc f(inout y: real, in x: real)
+        local t = square(x)
+            add.sin y, t
+        delocal t = square(x)
+.end
+";
+
+#[test]
+fn a_program_that_switches_the_mode() {
+    play(&Model::new(SELF, &[]), 0..SEQUENCES / 4);
+}

@@ -1,0 +1,117 @@
+//! The speed of travel beside that of plain runs, over 10⁸ steps. Not run by default:
+//! `cargo test -p reviver-debugger --release --test speed -- --ignored --nocapture`.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use reviver_debugger::points::Watch;
+use reviver_debugger::session::{PointOptions, Session};
+use reviver_vm::{Machine, Stop, Travel};
+
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let result = work();
+    (start.elapsed(), result)
+}
+
+/// Prints what each kind of travel costs, as a multiple of a plain run.
+fn measure(name: &str, text: &str, cell: &str) {
+    let last_line = text.lines().count();
+    let subject = support::subject(text);
+    let mut machine = Machine::at_begin(subject.program.clone());
+    let (plain, stop) = timed(|| machine.run(Travel::Forward, u64::MAX));
+    assert_eq!(stop, Ok(Stop::Bound));
+    let steps = machine.state().step;
+    println!("{name}: {steps} steps, plain run {plain:?}");
+    let mut session = Session::at_begin(subject);
+    let report = |what: &str, session: &Session, time: Duration| {
+        let ratio = time.as_secs_f64() / plain.as_secs_f64();
+        let bytes = (session.timeline().history_bytes(), session.timeline().checkpoint_bytes());
+        println!("  {what}: {ratio:.2} ({} B history, {} B checkpoints)", bytes.0, bytes.1);
+        ratio
+    };
+    let (time, _) = timed(|| session.goto_end());
+    assert!(report("end", &session, time) < 3.0);
+    assert_eq!(session.state().ints, machine.state().ints);
+    assert_eq!(session.state().reals, machine.state().reals);
+    let (time, _) = timed(|| session.goto_percent(50.0));
+    assert!(report("middle", &session, time) < 3.0);
+    let (time, _) = timed(|| session.goto_start());
+    assert!(report("beginning", &session, time) < 3.0);
+    let options = PointOptions::default();
+    session
+        .break_at(
+            &format!("{last_line}"),
+            &PointOptions { condition: Some("last == 7".into()), ..options.clone() },
+        )
+        .unwrap();
+    let (there, _) = timed(|| session.resume(Travel::Forward));
+    report("continue past a breakpoint that isn't hit", &session, there);
+    assert_eq!(session.step_number(), steps);
+    let (back, _) = timed(|| session.resume(Travel::Backward));
+    report("reverse-continue likewise", &session, back);
+    assert_eq!(session.step_number(), 0);
+    println!("  reverse / forward: {:.2}", back.as_secs_f64() / there.as_secs_f64());
+    session.delete(None).unwrap();
+    session.watch(cell, Watch::Change, &options).unwrap();
+    let (there, _) = timed(|| session.resume(Travel::Forward));
+    let at = session.step_number();
+    report("continue to a watched change", &session, there);
+    let (back, _) = timed(|| session.goto_end());
+    report(&format!("(from {at} to the end)"), &session, back);
+    let (back, _) = timed(|| session.resume(Travel::Backward));
+    report("reverse-continue to the last change", &session, back);
+    println!("  at {}", session.step_number());
+    let (back, _) = timed(|| session.step(Travel::Backward, 1));
+    report("a reverse step", &session, back);
+}
+
+#[test]
+#[ignore = "measures; takes seconds"]
+fn integers() {
+    let text = support::text("fib.rasm").replace("default 10", "default 20_000_000")
+        + "
+        add last, 1
+";
+    let text = text.replace(".in  n", ".out last\n.in  n");
+    measure("fibonacci", &text, "last");
+}
+
+#[test]
+#[ignore = "measures; takes seconds"]
+fn floats() {
+    let text =
+        support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "4_500_000");
+    let text = text + "        add last, 1\n";
+    let text = text.replace(".inout steps", ".out last\n.inout steps");
+    measure("leapfrog in f64", &text, "last");
+}
+
+#[test]
+#[ignore = "measures; takes seconds"]
+fn panes_of_a_large_program() {
+    let mut text = ".out big[1_000_000]: real\n.out a\n".to_owned();
+    for n in 0..1_250 {
+        let body = "l{n}: from r{n}, a != {n}\nadd a, 1\nsub a, 1\nbr_{n}: br e{n}, a == {n}\nr{n}: br l{n}, always\n\
+                    e{n}: from br_{n}, always\nadd a, 1\nadd big[{n}], 1.5\n";
+        text.push_str(&body.replace("{n}", &n.to_string()));
+    }
+    let (opened, subject) = timed(|| support::subject(&text));
+    let mut session = Session::at_begin(subject);
+    session.goto_percent(50.0);
+    println!("opened {} lines in {opened:?}", text.lines().count());
+    let (time, _) = timed(|| {
+        session.step(Travel::Forward, 1);
+        let footprint = session.footprint().to_vec();
+        let code = reviver_debugger::view::code::around_here(&session, 40);
+        let cells = reviver_debugger::view::cells::cells(&session, &footprint);
+        let array = reviver_debugger::view::cells::array(&session, &footprint, "big", 999_900, 60);
+        let card = reviver_debugger::view::card::card(&session, Travel::Forward);
+        let bar = reviver_debugger::view::timeline::timeline(&session, 120);
+        let status = reviver_debugger::view::status::status(&session);
+        (code, cells, array, card, bar, status, reviver_debugger::view::stack::frames(&session, 0, 20))
+    });
+    println!("a step and all panes: {time:?}");
+    assert!(time < Duration::from_millis(16));
+}

@@ -1,0 +1,148 @@
+//! Random keys, clicks, texts, times and sizes: nothing of it may panic.
+
+use std::time::Duration;
+
+use crate::screen::Screen;
+use crate::support;
+use ratatui::layout::Position;
+use reviver_debugger::session::Session;
+use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::event::{Event, Gesture, Mouse};
+use reviver_debugger::tui::keys::{Action, Code, Key, KeyMap, Preset};
+use reviver_debugger::tui::theme::{Theme, ThemeName};
+
+/// Xorshift (Marsaglia 2003): the same events on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound.max(1) as u64) as usize
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    fn size(&mut self) -> (u16, u16) {
+        match self.below(4) {
+            0 => (self.below(12) as u16, self.below(6) as u16),
+            1 => self.of(&[(80, 24), (79, 24), (80, 23), (120, 40), (170, 40)]),
+            _ => (self.below(201) as u16, self.below(201) as u16),
+        }
+    }
+
+    fn key(&mut self, keys: &[Key]) -> Key {
+        match self.below(8) {
+            0 => Key::char(self.of(&['a', 'Z', '5', ' ', 'é', '漢', '\u{301}', '🙂', '[', '{'])),
+            1 => Key::plain(self.of(&[
+                Code::Enter,
+                Code::Esc,
+                Code::Backspace,
+                Code::Up,
+                Code::Tab,
+                Code::Delete,
+            ])),
+            2 if self.below(4) == 0 => Key::ctrl('c'),
+            _ => self.of(keys),
+        }
+    }
+
+    fn event(&mut self, keys: &[Key]) -> Event {
+        match self.below(16) {
+            0 => Event::Tick(Duration::from_millis(self.below(2_000) as u64)),
+            1 => Event::Paste(self.of(&["step 3", "漢字\nquit", "", "\u{7}\t"]).to_owned()),
+            2 | 3 => {
+                let place = Position { x: self.below(210) as u16, y: self.below(210) as u16 };
+                let gestures =
+                    [Gesture::Press, Gesture::Drag, Gesture::Release, Gesture::ScrollUp, Gesture::ScrollDown];
+                Event::Mouse(Mouse { place, gesture: self.of(&gestures) })
+            }
+            _ => Event::Key(self.key(keys)),
+        }
+    }
+}
+
+const PROGRAMS: [&str; 6] =
+    ["fib.rasm", "fib_recursive.rasm", "sort.rasm", "leapfrog.rasm", "turing.rasm", "erase.rasm"];
+
+const COMMANDS: [&str; 14] = [
+    "break 3",
+    "watch a",
+    "goto 50%",
+    "mark here",
+    "set a = 1",
+    "timeline up",
+    "help",
+    "info cells",
+    "why a",
+    "list",
+    "display a",
+    "frobnicate",
+    "goto end",
+    "fence",
+];
+
+fn visit(seed: u64, events: usize) {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let text = support::text(random.of(&PROGRAMS));
+    let map = KeyMap::new(random.of(&Preset::ALL));
+    let keys: Vec<Key> =
+        Action::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
+    let theme = Theme::new(random.of(&ThemeName::ALL));
+    let (width, height) = random.size();
+    let session = Session::at_begin(support::subject(&text));
+    let mut screen = Screen::new(App::new(session, map, theme), width, height);
+    // An edited state may run for ever.
+    screen.patience = Duration::from_millis(100);
+    for _ in 0..events {
+        match random.below(12) {
+            0 => {
+                let (width, height) = random.size();
+                screen.resize(width, height);
+            }
+            1 => {
+                screen.event(Event::Key(Key::plain(Code::Esc)));
+                screen.command(random.of(&COMMANDS));
+            }
+            _ => screen.event(random.event(&keys)),
+        }
+    }
+}
+
+#[test]
+fn random_keys_and_sizes_do_not_panic() {
+    let events = if std::env::var_os("REVIVER_CAMPAIGN").is_some() { 4_000 } else { 150 };
+    for seed in 1..=60 {
+        let outcome = std::panic::catch_unwind(|| visit(seed, events));
+        assert!(outcome.is_ok(), "seed {seed}");
+    }
+}
+
+/// Events that arrive while the session is away: they are kept, and none is lost on the way back.
+#[test]
+fn random_events_during_runs_do_not_panic() {
+    let mut random = Random(77);
+    let map = KeyMap::default();
+    let keys: Vec<Key> =
+        Action::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
+    let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
+    for _ in 0..60 {
+        screen.event(Event::Key(Key::plain(Code::Esc)));
+        let errand = screen.send(Event::Key(Key::char('s')));
+        for _ in 0..random.below(20) {
+            let event = random.event(&keys);
+            let effect = screen.app.handle(event);
+            assert!(effect.is_none(), "{effect:?}");
+            if random.below(5) == 0 {
+                let (width, height) = random.size();
+                screen.resize(width, height);
+            }
+        }
+        let effect = screen.app.returned(errand.perform());
+        screen.carry_out(effect);
+        screen.draw();
+    }
+}

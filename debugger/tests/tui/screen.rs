@@ -1,0 +1,125 @@
+//! A screen without a terminal: types keys, runs errands at once, and reads what was drawn.
+
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::Position;
+use reviver_debugger::listing::Subject;
+use reviver_debugger::session::Session;
+use reviver_debugger::tui::app::{App, Effect, Errand};
+use reviver_debugger::tui::event::{Event, Gesture, Mouse};
+use reviver_debugger::tui::keys::{Code, Key, KeyMap};
+use reviver_debugger::tui::theme::{Theme, ThemeName};
+
+pub struct Screen {
+    pub app: App,
+    pub terminal: Terminal<TestBackend>,
+    pub has_quit: bool,
+    /// How long a command may take before the user loses patience.
+    pub patience: Duration,
+}
+
+impl Screen {
+    pub fn new(app: App, width: u16, height: u16) -> Screen {
+        let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut screen = Screen { app, terminal, has_quit: false, patience: Duration::from_secs(60) };
+        screen.draw();
+        screen
+    }
+
+    pub fn open(subject: Subject, width: u16, height: u16) -> Screen {
+        Screen::new(app(subject), width, height)
+    }
+
+    /// Types keys as they are written in key files, with blanks between them.
+    pub fn keys(&mut self, keys: &str) -> &mut Screen {
+        keys.split_whitespace().for_each(|key| self.event(Event::Key(key.parse().unwrap())));
+        self
+    }
+
+    /// Types a command line.
+    pub fn command(&mut self, line: &str) -> &mut Screen {
+        let keys = ":".chars().chain(line.chars()).map(Key::char);
+        keys.for_each(|key| self.event(Event::Key(key)));
+        self.event(Event::Key(Key::plain(Code::Enter)));
+        self
+    }
+
+    pub fn mouse(&mut self, gesture: Gesture, x: u16, y: u16) -> &mut Screen {
+        self.event(Event::Mouse(Mouse { place: Position { x, y }, gesture }));
+        self
+    }
+
+    /// Takes an event, does what it asks for, and draws.
+    pub fn event(&mut self, event: Event) {
+        let effect = self.app.handle(event);
+        self.carry_out(effect);
+        self.draw();
+    }
+
+    pub fn carry_out(&mut self, mut effect: Option<Effect>) {
+        while let Some(next) = effect.take() {
+            match next {
+                Effect::Quit => self.has_quit = true,
+                Effect::Mouse(_) => {}
+                Effect::Clear => self.terminal.clear().unwrap(),
+                Effect::Run(errand) => effect = self.run(errand),
+            }
+        }
+    }
+
+    fn run(&mut self, errand: Errand) -> Option<Effect> {
+        let returning = errand.start().unwrap();
+        loop {
+            match returning.recv_timeout(self.patience) {
+                Ok(done) => return self.app.returned(done.unwrap_or_else(|panic| resume_unwind(panic))),
+                Err(_) => assert!(self.app.handle(Event::Key(Key::ctrl('c'))).is_none()),
+            }
+        }
+    }
+
+    /// Takes an event whose errand is still to be run.
+    pub fn send(&mut self, event: Event) -> Errand {
+        match self.app.handle(event) {
+            Some(Effect::Run(errand)) => errand,
+            other => panic!("no errand but {other:?}"),
+        }
+    }
+
+    pub fn draw(&mut self) {
+        if self.app.is_stale() {
+            self.terminal.draw(|frame| self.app.draw(frame)).unwrap();
+        }
+    }
+
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.terminal.backend_mut().resize(width, height);
+        self.event(Event::Resize);
+    }
+
+    /// What is on the screen.
+    pub fn text(&self) -> String {
+        let buffer = self.terminal.backend().buffer();
+        let rows = buffer.content().chunks(usize::from(buffer.area.width).max(1));
+        let row = |cells: &[ratatui::buffer::Cell]| {
+            let text: String = cells.iter().map(|cell| cell.symbol()).collect();
+            text.trim_end().to_owned() + "\n"
+        };
+        rows.map(row).collect()
+    }
+
+    /// The last row: what was said last.
+    pub fn last_row(&self) -> String {
+        self.text().lines().last().unwrap_or_default().to_owned()
+    }
+
+    pub fn step(&self) -> i64 {
+        self.app.session().unwrap().step_number()
+    }
+}
+
+pub fn app(subject: Subject) -> App {
+    App::new(Session::at_begin(subject), KeyMap::default(), Theme::new(ThemeName::Dark))
+}

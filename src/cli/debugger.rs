@@ -1,0 +1,100 @@
+//! The commands that debug.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reviver_debugger::tui::keys::Preset;
+use reviver_debugger::tui::theme::ThemeName;
+
+use super::Given;
+
+/// What is debugged, and how much may be kept for it.
+#[derive(Debug, Args)]
+pub struct Debugged {
+    #[command(flatten)]
+    pub given: Given,
+    /// How many bytes may be kept of what float steps lose: 64M, 1G, … Further back is computed again.
+    /// Integers and fixed point keep nothing
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
+    pub history: usize,
+}
+
+/// Travel through a program's run, forward and backward, on a screen.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver debug programs/fib.rasm
+  reviver debug programs/besselj.rasm --set nu=3,z=2.5 --preset vi
+  reviver debug programs/fib.rasm --batch commands.txt
+
+On the screen `?` shows the keys, and `:` takes the commands of `reviver repl`.
+--batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance.")]
+pub struct Debug {
+    #[command(flatten)]
+    pub debugged: Debugged,
+    /// Carry out the commands in a file, print what comes of them, and end; `-` reads standard input
+    #[arg(long, value_name = "SCRIPT", conflicts_with_all = ["keys", "preset", "theme"])]
+    pub batch: Option<PathBuf>,
+    /// Keys of your own, in a TOML file: see docs/keys.md
+    #[arg(long, value_name = "FILE")]
+    pub keys: Option<PathBuf>,
+    /// Keys to begin with [default: gdb]
+    #[arg(long, value_parser = presets())]
+    pub preset: Option<Preset>,
+    /// Colours, instead of those that fit the terminal
+    #[arg(long, value_parser = themes())]
+    pub theme: Option<ThemeName>,
+}
+
+/// Travel through a program's run in a line mode, with the same commands.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  reviver repl programs/fib.rasm --set n=20
+
+`help` lists the commands, Tab completes, Ctrl-C stops a long run, Ctrl-D ends the session.")]
+pub struct Repl {
+    #[command(flatten)]
+    pub debugged: Debugged,
+    /// At the end, write the commands to a file, which `reviver debug --batch` carries out
+    #[arg(long, value_name = "FILE")]
+    pub transcript: Option<PathBuf>,
+}
+
+fn presets() -> impl TypedValueParser<Value = Preset> {
+    let named = |name: String| Preset::named(&name).ok_or("no preset");
+    PossibleValuesParser::new(Preset::ALL.map(Preset::name)).try_map(named)
+}
+
+fn themes() -> impl TypedValueParser<Value = ThemeName> {
+    let named =
+        |name: String| ThemeName::ALL.into_iter().find(|theme| theme.name() == name).ok_or("no theme");
+    PossibleValuesParser::new(ThemeName::ALL.map(ThemeName::name)).try_map(named)
+}
+
+/// `100`, `64K`, `64M`, `1G`: powers of 1024.
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    let (digits, shift) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let count = digits.parse().ok().and_then(|count: usize| count.checked_mul(1 << shift));
+    count.ok_or_else(|| "a number of bytes is expected, such as 1000, 64K, 64M or 1G".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_bytes;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_bytes("0"), Ok(0));
+        assert_eq!(parse_bytes("3k"), Ok(3 << 10));
+        assert_eq!(parse_bytes("64M"), Ok(64 << 20));
+        assert_eq!(parse_bytes("1G"), Ok(1 << 30));
+        for text in ["", "M", "-1", "1.5G", "1T", "99999999999G"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+}

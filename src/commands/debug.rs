@@ -1,0 +1,65 @@
+//! `reviver debug`: the debugger on a screen, or with a script.
+
+use std::path::Path;
+
+use reviver_debugger::batch::{self, Ended};
+use reviver_debugger::command::Console;
+use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::theme::{Theme, ThemeName};
+use reviver_debugger::tui::{self, TuiError, keys, terminal};
+
+use crate::cli::Debug;
+use crate::debuggee::{self, Debuggee};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::{load, write};
+
+pub fn run(options: &Debug) -> Outcome {
+    match &options.batch {
+        Some(script) => batch(options, script),
+        None => screen(options),
+    }
+}
+
+fn screen(options: &Debug) -> Outcome {
+    let keys = keys::file::load(options.keys.as_deref(), options.preset).map_err(Failure::load)?;
+    let theme = Theme::new(ThemeName::choose(options.theme, |name| std::env::var(name).ok()));
+    if !terminal::is_terminal() {
+        return Err(no_screen(TuiError::NoTerminal));
+    }
+    match debuggee::open(&options.debugged, None)? {
+        Debuggee::Session(session) => tui::run(App::new(*session, keys, theme)).map_err(no_screen),
+        Debuggee::Broken { error, failure } => {
+            tui::run(App::broken(&error, keys, theme)).map_err(no_screen)?;
+            Err(failure)
+        }
+    }
+}
+
+fn no_screen(error: TuiError) -> Failure {
+    match error {
+        TuiError::NoTerminal => Failure::usage("the debugger's screen needs a terminal, and this is none")
+            .help("`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`"),
+        TuiError::Terminal(_) => Failure::load(error),
+    }
+}
+
+fn batch(options: &Debug, path: &Path) -> Outcome {
+    let session = debuggee::open(&options.debugged, Some(path))?.session()?;
+    let script = script(path)?;
+    let ended = batch::run(&mut Console::new(session), &script, &mut std::io::stdout().lock());
+    match ended.map_err(|error| write::unprintable(&error))? {
+        Ended::Fine => Ok(()),
+        Ended::Failed { line } => {
+            let name = load::name(path);
+            Err(Failure::new(Exit::Check, format_args!("the command on line {line} of {name} failed")))
+        }
+    }
+}
+
+/// The commands in a script, or in what an earlier script has printed.
+fn script(path: &Path) -> Outcome<String> {
+    let text = String::from_utf8(load::bytes(path)?)
+        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", load::name(path))))?;
+    let is_transcript = text.lines().any(|line| line.starts_with("> "));
+    Ok(if is_transcript { batch::script_of(&text) } else { text })
+}

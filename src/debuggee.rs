@@ -1,0 +1,68 @@
+//! From options to a program in the debugger. Knows no screen and no prompt.
+
+use std::path::Path;
+
+use reviver_assembler::files::Disk;
+use reviver_debugger::listing::{OpenError, Subject};
+use reviver_debugger::session::Session;
+use reviver_debugger::timeline::Limits;
+use reviver_vm::Travel;
+
+use crate::cli::{Debugged, Given};
+use crate::failure::{Failure, Outcome};
+use crate::{load, start, write};
+
+/// What there is to debug.
+pub enum Debuggee {
+    Session(Box<Session>),
+    /// Nothing, because the text has errors.
+    Broken {
+        /// The errors for a screen.
+        error: OpenError,
+        /// The errors for who needs a program.
+        failure: Failure,
+    },
+}
+
+impl Debuggee {
+    /// The session, where nothing is to be done without one.
+    pub fn session(self) -> Outcome<Session> {
+        match self {
+            Debuggee::Session(session) => Ok(*session),
+            Debuggee::Broken { failure, .. } => Err(failure),
+        }
+    }
+}
+
+/// The program at its start, with everything given. `script` is read besides.
+pub fn open(options: &Debugged, script: Option<&Path>) -> Outcome<Debuggee> {
+    let given = &options.given;
+    start::check_input(given, &[script])?;
+    let bytes = load::bytes(&given.file)?;
+    if load::is_image(&given.file, &bytes) {
+        // A damaged image has no lines that a screen could show.
+        load::module_of(&given.file, bytes.clone())?;
+    }
+    match Subject::open(&load::name(&given.file), bytes.clone(), &Disk) {
+        Ok(subject) => Ok(Debuggee::Session(Box::new(session(options, subject)?))),
+        Err(error) => Ok(broken(given, bytes, error)),
+    }
+}
+
+fn session(options: &Debugged, mut subject: Subject) -> Outcome<Session> {
+    write::complain(&subject.warnings);
+    subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
+    let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
+    let limits = Limits { history: options.history, ..Limits::default() };
+    Ok(Session::new(subject, &machine, limits))
+}
+
+/// The errors of a text, once more in the manner of all other commands.
+fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
+    let module = load::module_of(&given.file, bytes);
+    let failure = match module.and_then(|module| start::in_numbers(given, module)) {
+        Ok(_) => Failure::load(&error),
+        Err(failure) => failure,
+    };
+    Debuggee::Broken { error, failure }
+}

@@ -1,0 +1,118 @@
+//! `reviver debug` and `reviver repl` where there is no terminal: scripts, pipes, and what can be wrong
+//! with either.
+
+use crate::support::{Folder, reviver, with_input};
+
+#[test]
+fn a_script() {
+    let folder = Folder::new();
+    let script =
+        folder.file("script", "# to the end\ngoto end\nprint a\nexpect a == 55 # as always\nlast a\n");
+    let shown = "> goto end\nhistory end\nstep 52: the end\n> print a\na = 55\n> expect a == 55\n\
+                 > last a\na: 89 -> 55 by `swap a, b` (line 30, step 49)\nstep 48, line 30: swap  a, b\n";
+    reviver(&format!("debug programs/fib.rasm --batch {script}")).expect(0).says("").prints(shown);
+    // What a script prints is a script again.
+    let printed = folder.file("printed", shown);
+    reviver(&format!("debug programs/fib.rasm --batch {printed}")).expect(0).prints(shown);
+    let input = with_input("debug --batch - programs/fib.rasm", shown.as_bytes());
+    input.expect(0).prints(shown);
+}
+
+#[test]
+fn what_a_program_is_given_is_there() {
+    let folder = Folder::new();
+    let program = folder.file("tape.rasm", ".inout n\n.out x: real\nread n\nadd x, 1e-6\n");
+    let script = folder.file("script", "goto end\nprint n\nprint x\n");
+    reviver(&format!("debug {program} --tape 200 --word 8 --batch {script}")).expect(2).says("8 bits");
+    let options = "--tape -56 --word 8 --real fixed:16";
+    let ran = reviver(&format!("debug {program} {options} --history 1K --batch {script}")).expect(0);
+    assert!(ran.stdout.contains("n = -56\n"), "{ran:#?}");
+    assert!(ran.stdout.contains("x = 0.0\n"), "{ran:#?}");
+    let set = reviver(&format!("debug programs/fib.rasm --set n=3 --batch {script}")).expect(1);
+    assert!(set.stdout.contains("step 17: the end\n"), "{set:#?}");
+}
+
+#[test]
+fn a_script_ends_at_its_first_failure() {
+    let script = b"goto end\n\nexpect a == 54\nprint b\n";
+    let ran = with_input("debug programs/fib.rasm --batch -", script)
+        .expect(1)
+        .says("error: the command on line 3 of <stdin> failed\n");
+    assert!(
+        ran.stdout.ends_with("> expect a == 54\nerror: `a == 54` does not hold: the sides are 55 and 54\n"),
+        "{ran:#?}"
+    );
+    let ran = with_input("debug programs/fib.rasm --batch -", b"revers-step\n").expect(1);
+    assert!(ran.stdout.contains("did you mean `reverse-step`?"), "{ran:#?}");
+    let ran = with_input("debug programs/fib.rasm --batch -", b"expect-stop end\n").expect(1);
+    assert!(ran.stdout.starts_with("> expect-stop end\nerror: "), "{ran:#?}");
+    with_input("debug programs/fib.rasm --batch -", b"quit\nfrobnicate\n").expect(0).prints("> quit\n");
+}
+
+#[test]
+fn scripts_that_can_not_be_read() {
+    let folder = Folder::new();
+    reviver("debug programs/fib.rasm --batch nowhere").expect(3).says("there is no file nowhere");
+    let latin = folder.file("latin", b"print \xe9\n");
+    reviver(&format!("debug programs/fib.rasm --batch {latin}")).expect(3).says("not UTF-8");
+    with_input("debug - --batch -", b"").expect(2).says("one purpose only");
+    reviver("debug programs/fib.rasm --batch x --keys y").expect(2).says("cannot be used with");
+}
+
+#[test]
+fn a_line_mode_through_a_pipe() {
+    let folder = Folder::new();
+    let transcript = folder.path("transcript").display().to_string();
+    let commands = b"goto end\nwach a\nrs 2\nprint b\n";
+    let ran = with_input(&format!("repl programs/fib.rasm --transcript {transcript}"), commands).expect(0);
+    assert!(ran.stdout.contains("did you mean `watch`?"), "{ran:#?}");
+    assert!(ran.stdout.contains("b = 89"), "{ran:#?}");
+    // What failed is not done again.
+    assert_eq!(folder.read("transcript"), b"goto end\nrs 2\nprint b\n");
+    let again = reviver(&format!("debug programs/fib.rasm --batch {transcript}")).expect(0);
+    assert!(again.stdout.ends_with("> print b\nb = 89\n"), "{again:#?}");
+    with_input("repl -", b"").expect(2).says("reads commands from standard input");
+    reviver("repl programs/fib.rasm --transcript nowhere/t").expect(3).says("there is no folder nowhere");
+}
+
+#[test]
+fn a_program_with_errors() {
+    let folder = Folder::new();
+    let file = folder.file("bad.rasm", "add r0, r0\nfrob r1\n");
+    for command in ["debug --batch -", "repl"] {
+        reviver(&format!("{command} {file}"))
+            .expect(3)
+            .says("bad.rasm:1:9")
+            .says("bad.rasm:2:1")
+            .says("2 errors: nothing was assembled")
+            .prints("");
+    }
+    let image = folder.file("bad.rbc", "no image");
+    reviver(&format!("repl {image}")).expect(3).says("not a Reviver image");
+    reviver("repl nowhere.rasm").expect(3).says("there is no file nowhere.rasm");
+    reviver("repl programs/fib.rasm --set m=3").expect(2).says("no cell `m`");
+    let warned = folder.file("half.rasm", ".inout x\nadd x, 1000\n");
+    reviver(&format!("repl {warned} --word 8")).expect(3).says("does not fit");
+}
+
+#[test]
+fn a_screen_needs_a_terminal() {
+    reviver("debug programs/fib.rasm")
+        .expect(2)
+        .says("needs a terminal")
+        .says("`reviver repl FILE`")
+        .prints("");
+}
+
+#[test]
+fn options_of_the_screen() {
+    let folder = Folder::new();
+    let keys = folder.file("keys.toml", "preset = \"vi\"\n[keys]\nF2 = \"continu\"\n");
+    reviver(&format!("debug programs/fib.rasm --keys {keys}"))
+        .expect(3)
+        .says("keys.toml:3: there is no action `continu`: did you mean `continue`?");
+    reviver("debug programs/fib.rasm --keys nowhere.toml").expect(3).says("nowhere.toml: ");
+    reviver("debug programs/fib.rasm --preset emacs").expect(2).says("gdb, vi, vscode, arrows");
+    reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, plain");
+    reviver("debug programs/fib.rasm --history lots").expect(2).says("64M");
+}

@@ -1,0 +1,57 @@
+//! `docs/debugger.md` says what the debugger says: its tour is one session, its last section the table of
+//! commands. `UPDATE_COMMANDS=1` writes both anew.
+
+use reviver_debugger::command::table::COMMANDS;
+
+use crate::support::{root, with_input};
+
+/// What begins a line that a user types in the tour.
+const PROMPT: &str = "(reviver) ";
+
+const TABLE: &str = "| command | also | |\n|---|---|---|\n";
+
+#[test]
+fn the_page_of_the_debugger_is_current() {
+    let path = root().join("docs/debugger.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (text, _) = page.split_once(TABLE).expect("the page ends with the table of commands");
+    let current = with_tour(text) + TABLE + &rows();
+    if std::env::var_os("UPDATE_COMMANDS").is_some() {
+        std::fs::write(&path, &current).unwrap();
+        return;
+    }
+    assert!(
+        page == current,
+        "docs/debugger.md is not what the debugger says; to write it anew, run\n\
+         UPDATE_COMMANDS=1 cargo test --test cli debugger_page"
+    );
+}
+
+/// The text, with the answers that the commands of its console blocks have today.
+fn with_tour(text: &str) -> String {
+    let mut parts: Vec<String> = text.split("```").map(str::to_owned).collect();
+    let blocks = || parts.iter().filter(|part| part.starts_with("console\n"));
+    let typed = |block: &str| -> Vec<String> {
+        block.lines().filter_map(|line| line.strip_prefix(PROMPT)).map(|line| format!("{line}\n")).collect()
+    };
+    let script: String = blocks().flat_map(|block| typed(block)).collect();
+    let ran = with_input("debug programs/besselj.rasm --batch -", script.as_bytes()).expect(0);
+    let mut answers = ran.stdout.trim_end().split("\n> ").map(|answer| answer.trim_start_matches("> "));
+    for block in parts.iter_mut().filter(|part| part.starts_with("console\n")) {
+        let answers = answers.by_ref().take(typed(block).len());
+        *block = answers.fold("console\n".to_owned(), |block, answer| block + PROMPT + answer + "\n");
+    }
+    parts.join("```")
+}
+
+/// The table of commands, in which `|` would end a column.
+fn rows() -> String {
+    let marked = |text: &str| format!("`{}`", text.replace('|', "\\|"));
+    COMMANDS
+        .iter()
+        .map(|command| {
+            let aliases: Vec<String> = command.aliases.iter().map(|alias| marked(alias)).collect();
+            format!("| {} | {} | {} |\n", marked(command.usage), aliases.join(" "), command.help)
+        })
+        .collect()
+}

@@ -1,0 +1,151 @@
+//! The debugger in a real terminal: what a user sees after each key, and what is left when it ends. The
+//! panes by themselves are tested in `debugger/tests`.
+#![cfg(unix)]
+
+mod tmux;
+
+use reviver_debugger::tui::terminal::Screen;
+use tmux::Terminal;
+
+const REVIVER: &str = env!("CARGO_BIN_EXE_reviver");
+
+/// The debugger in a terminal of a size, at the beginning of a program.
+fn debug(columns: u16, rows: u16, arguments: &str) -> Option<Terminal> {
+    let terminal = Terminal::open(columns, rows)?;
+    terminal.line(&format!("{REVIVER} debug {arguments}"));
+    Some(terminal)
+}
+
+fn a_short_session(columns: u16, rows: u16) {
+    let Some(terminal) = debug(columns, rows, "programs/fib.rasm") else { return };
+    terminal.shows("step 0/");
+    terminal.keys(&["s"]);
+    terminal.shows("step 1, line 28");
+    terminal.keys(&["s", "s", "s"]);
+    terminal.shows("step 4, line 31");
+    terminal.keys(&["S"]);
+    terminal.shows("step 3, line 30");
+    terminal.keys(&["c"]);
+    terminal.shows("history end");
+    terminal.shows("step 52/52");
+    terminal.keys(&["C"]);
+    terminal.shows("history begin");
+    command(&terminal, "goto 50%");
+    terminal.shows("step 26, line 28");
+    terminal.keys(&["?"]);
+    terminal.shows("one step backward");
+    terminal.keys(&["Escape"]);
+    terminal.shows("step 26/52");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+#[test]
+fn a_small_terminal() {
+    a_short_session(80, 24);
+}
+
+#[test]
+fn a_large_terminal() {
+    a_short_session(120, 40);
+}
+
+/// The tour of docs/debugger.md, with keys and the mouse.
+#[test]
+fn a_tour() {
+    let Some(terminal) = debug(120, 40, "programs/besselj.rasm") else { return };
+    terminal.shows("step 0/");
+    terminal.keys(&["c"]);
+    terminal.shows("step 388/388");
+    terminal.keys(&["m"]);
+    let screen = terminal.shows("the mouse is on");
+    let row = screen.lines().position(|line| line.starts_with("time")).unwrap();
+    terminal.drag(row, 119, 65);
+    let middle = terminal.shows("step 191/388");
+    assert!(middle.contains("travel ←"), "{middle}");
+    command(&terminal, "why sum");
+    terminal.shows("from sum = 0.114903485333478, term = -4.0367166832010573e-10");
+    command(&terminal, "watch sum");
+    terminal.keys(&["C"]);
+    terminal.shows("watch 1: sum: 0.114903485333478 -> 0.11490348492980633");
+    terminal.shows("step 190/388");
+    command(&terminal, "delete");
+    terminal.keys(&["End"]);
+    terminal.shows("step 388/388");
+    command(&terminal, "gradient out");
+    terminal.shows("mode gradient");
+    terminal.keys(&["Home"]);
+    terminal.shows("0.21024361585183118");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+fn command(terminal: &Terminal, text: &str) {
+    terminal.keys(&[":"]);
+    terminal.line(text);
+}
+
+#[test]
+fn ctrl_c_stops_a_run_and_never_quits() {
+    let Some(terminal) = debug(80, 24, "programs/fib.rasm --set n=1000000000000") else { return };
+    terminal.shows("step 0/");
+    terminal.keys(&["C-c"]);
+    terminal.keys(&["c"]);
+    terminal.shows("Ctrl-C stops");
+    terminal.keys(&["C-c"]);
+    terminal.shows("interrupted");
+    terminal.keys(&["C-c", "C-c"]);
+    command(&terminal, "goto 7");
+    terminal.shows("step 7, line 29");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+#[test]
+fn a_program_with_errors_is_shown_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.rasm");
+    std::fs::write(&file, "add r0, r0\n").unwrap();
+    let Some(terminal) = debug(100, 24, &format!("{}; echo code $?", file.display())) else { return };
+    terminal.shows("the program can't be debugged as it is");
+    terminal.shows("target and a source");
+    terminal.keys(&["q"]);
+    terminal.shows("\ncode 3");
+    terminal.is_restored();
+}
+
+#[test]
+fn ctrl_c_in_the_line_mode() {
+    let Some(terminal) = Terminal::open(80, 24) else { return };
+    terminal.line(&format!("{REVIVER} repl programs/fib.rasm --set n=1000000000000"));
+    terminal.shows("(reviver)");
+    terminal.line("continue");
+    // It runs as long as there is no further prompt.
+    terminal.shows("(reviver) continue");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.keys(&["C-c"]);
+    terminal.shows("interrupted");
+    terminal.line("goto 7");
+    terminal.shows("step 7,");
+    terminal.line("quit");
+    terminal.is_restored();
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back() {
+    let Some(terminal) = Terminal::open(80, 24) else { return };
+    let tests = std::env::current_exe().unwrap();
+    terminal.line(&format!("{} --exact panics_with_a_screen --ignored --nocapture", tests.display()));
+    terminal.shows("something is wrong");
+    terminal.shows("test result: FAILED");
+    terminal.is_restored();
+}
+
+/// Not a test by itself: what [`a_panic_gives_the_terminal_back`] runs in a terminal.
+#[test]
+#[ignore = "panics in a terminal"]
+fn panics_with_a_screen() {
+    let mut screen = Screen::open().unwrap();
+    screen.set_mouse(true).unwrap();
+    panic!("something is wrong");
+}
