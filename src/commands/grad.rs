@@ -14,7 +14,7 @@ pub fn run(options: &Grad) -> Outcome {
     let start = &options.differentiated.start;
     let page = page(options)?;
     let printed = write::print(&if start.json { page.json() } else { page.text() });
-    write::complain(&page.warnings(&load::name(&start.given.file)));
+    write::complain(&page.warnings(&load::name(&start.given.file), options.strict));
     // A reader that has gone away doesn't change what the gradient is worth.
     verdict(options, &page).and(printed)
 }
@@ -41,11 +41,14 @@ fn page(options: &Grad) -> Outcome<Page> {
     Ok(Page { subject, loss, inputs, gradient, reported, verified })
 }
 
+/// A conversion whose result nothing depends on by its adjoint may still depend on an input.
+const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::Converted];
+
 /// What the gradient pass lost, and what only the tangent runs could see.
 fn all_reports(gradient: &Reports, verified: Option<&Check>) -> Reports {
     let mut all = gradient.clone();
     let seen = verified.iter().flat_map(|check| check.reports.iter());
-    for (at, loss, tally) in seen.filter(|(_, loss, _)| *loss == Loss::FreedWithTangent) {
+    for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
         all.note(at, loss, tally.largest);
     }
     all

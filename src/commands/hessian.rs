@@ -26,7 +26,8 @@ pub fn run(options: &Hessian) -> Outcome {
         let direction = direction(&subject, &inputs, &options.times)?;
         hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?
     };
-    write::complain(&losses::warnings(&subject.program, &hessian.reports, &load::name(&start.given.file)));
+    let reported = losses::reported(&subject.program, &hessian.reports);
+    write::complain(&losses::warnings(&reported, &load::name(&start.given.file), false));
     let spelling = Spelling(&subject);
     write::print(&match (whole, start.json) {
         (true, true) => spelling.hessian_json(&selections, &hessian),

@@ -17,7 +17,8 @@ pub fn run(options: &Jacobian) -> Outcome {
     subject::check_any("input", &inputs)?;
     let jacobian = jacobian(&subject, &outputs, &inputs)
         .map_err(|error| subject::failure(start, &subject.program, error))?;
-    write::complain(&losses::warnings(&subject.program, &jacobian.reports, &load::name(&start.given.file)));
+    let reported = losses::reported(&subject.program, &jacobian.reports);
+    write::complain(&losses::warnings(&reported, &load::name(&start.given.file), false));
     let spelling = Spelling(&subject);
     write::print(&match start.json {
         true => spelling.jacobian_json(&outputs, &inputs, &jacobian),

@@ -10,7 +10,7 @@ use reviver_vm::values::{Value, adjoint_name};
 use serde_json::{Map, Value as Json};
 
 use super::json::{cells_json, number};
-use super::losses::Reported;
+use super::losses::{self, Reported};
 use super::text::cells_text;
 use super::verified;
 use crate::subject::Selection;
@@ -77,8 +77,8 @@ impl Page {
     }
 
     /// For stderr: what was lost, and what makes a gradient doubtful.
-    pub fn warnings(&self, file: &str) -> String {
-        let mut text: String = self.reported.iter().map(|reported| reported.warning(file)).collect();
+    pub fn warnings(&self, file: &str, every_place: bool) -> String {
+        let mut text = losses::warnings(&self.reported, file, every_place);
         if self.is_unreached() {
             let _ = writeln!(
                 text,

@@ -45,14 +45,13 @@ fn described(program: &Program, at: u32, loss: Loss, tally: Tally) -> Option<Rep
     })
 }
 
-/// Warnings for stderr: one for each place; but one for all cells that were 0 only up to the tolerance,
-/// because in floats most programs have such.
-pub fn warnings(program: &Program, reports: &Reports, file: &str) -> String {
-    let (nearly, others): (Vec<_>, Vec<_>) = reported(program, reports)
-        .into_iter()
-        .partition(|reported| reported.loss == Loss::FreedWithinTolerance);
+/// Warnings for stderr: one for each place; but, unless every place is asked for, one for all cells that
+/// were 0 only up to the tolerance, because in floats most programs have such.
+pub fn warnings(reported: &[Reported], file: &str, every_place: bool) -> String {
+    let (nearly, others): (Vec<&Reported>, Vec<&Reported>) =
+        reported.iter().partition(|reported| !every_place && reported.loss == Loss::FreedWithinTolerance);
     let mut text: String = others.iter().map(|reported| reported.warning(file)).collect();
-    if let [one] = &nearly[..] {
+    if let [one] = nearly[..] {
         text.push_str(&one.warning(file));
     } else if !nearly.is_empty() {
         text.push_str(&summary(&nearly));
@@ -60,13 +59,13 @@ pub fn warnings(program: &Program, reports: &Reports, file: &str) -> String {
     text
 }
 
-fn summary(reported: &[Reported]) -> String {
+fn summary(reported: &[&Reported]) -> String {
     let count: u64 = reported.iter().map(|reported| reported.tally.count).sum();
     let largest = reported.iter().map(|reported| reported.tally.largest).fold(0.0, f64::max);
     format!(
         "warning: cells with an adjoint were freed that were 0 only up to the tolerance: {count} times at {} \
          instructions\n  = the largest adjoint that was dropped so is {largest:e}\n  = help: `--exact` keeps what \
-         floats lose; `--json` lists the places\n",
+         floats lose; `--strict` and `--json` list the places\n",
         reported.len()
     )
 }
