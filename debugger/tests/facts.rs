@@ -50,6 +50,17 @@ fn changed_adjoints(before: &State, after: &State) -> Vec<Cell> {
     adjoints.filter(|adjoint| adjoint.value(before) != adjoint.value(after)).collect()
 }
 
+/// The cells that the step at a node writes.
+fn written(memory: &Memory, state: &State, node: Node) -> HashSet<Cell> {
+    let mut written = HashSet::new();
+    visit(memory, state, node, |access, cell| {
+        if access == Access::Write {
+            written.insert(cell);
+        }
+    });
+    written
+}
+
 #[test]
 fn what_a_step_changes_is_what_it_writes() {
     for (name, subject) in programs() {
@@ -60,12 +71,7 @@ fn what_a_step_changes_is_what_it_writes() {
             for _ in 0..STEPS {
                 let before = machine.state().clone();
                 let node = Node::of(&before, travel);
-                let mut written = HashSet::new();
-                visit(&memory, &before, node, |access, cell| {
-                    if access == Access::Write {
-                        written.insert(cell);
-                    }
-                });
+                let written = written(&memory, &before, node);
                 if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
                     break;
                 }
@@ -104,12 +110,7 @@ fn what_gradient_mode_changes_is_what_it_writes() {
             for _ in 0..STEPS {
                 let before = machine.state().clone();
                 let node = Node::of(&before, travel);
-                let mut written = HashSet::new();
-                visit(&memory, &before, node, |access, cell| {
-                    if access == Access::Write {
-                        written.insert(cell);
-                    }
-                });
+                let written = written(&memory, &before, node);
                 if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
                     break;
                 }

@@ -134,10 +134,10 @@ impl Update {
         !matches!(self, Update::Overwrite | Update::Erase)
     }
 
-    /// Whether it moves a value to or from a stack or a tape.
+    /// Whether it moves a value to or from a stack or a tape: what changes a single cell and nothing else
+    /// is its own inverse.
     pub fn moves_values(self) -> bool {
-        use Update::*;
-        matches!(self, Push | Pop | Read | Unread | Write | Unwrite)
+        self.shape() == Shape::Single && self.inverse() != self
     }
 
     /// What the machine still lacks to carry it out: until then it can be assembled, not run.

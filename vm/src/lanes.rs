@@ -37,3 +37,17 @@ pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
         budget: u64,
     ) -> Result<Stop, Trap>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Lanes;
+
+    #[test]
+    fn there_are_no_lanes_beyond_the_last() {
+        let series = <[u64; 3]>::of_word(2).with_lane(1, 5);
+        assert_eq!([0, 1, 2, 3].map(|n| series.lane(n)), [2, 5, 0, 0]);
+        assert_eq!(series.with_lane(3, 1), series);
+        assert_eq!(series.word(), 2);
+        assert_eq!((7_u64.lane(0), 7_u64.lane(1), 7_u64.with_lane(1, 9)), (7, 0, 7));
+    }
+}

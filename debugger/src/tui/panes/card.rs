@@ -1,16 +1,15 @@
 //! The instruction card: what the next instruction does, with its numbers, how it is undone, and what it
 //! does to adjoints.
 
-use ratatui::buffer::Buffer;
 use reviver_vm::Travel;
 
-use super::sheet::Sheet;
-use super::{Context, Pane};
+use super::Context;
+use super::sheet::{OneSheet, Sheet};
 use crate::view::card::{CardView, card};
 
 pub struct Card;
 
-impl Pane for Card {
+impl OneSheet for Card {
     fn title(&self, context: &Context<'_>) -> String {
         match card(context.session, Travel::Forward) {
             Some(card) => format!("next: {}", card.instruction),
@@ -18,16 +17,8 @@ impl Pane for Card {
         }
     }
 
-    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        sheet(context).draw(context, buffer);
-    }
-
-    fn items(&self, context: &Context<'_>) -> usize {
-        sheet(context).rows.len()
-    }
-
-    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
-        sheet(context).rows.get(item).map(|row| row.text())
+    fn sheet(&self, context: &Context<'_>) -> Sheet {
+        sheet(context)
     }
 }
 

@@ -1,14 +1,13 @@
 //! Why the machine can't make a step: what was violated, and with which values. Where two ways meet, both
 //! of them: the one that was taken, and the one that the condition expects.
 
-use ratatui::buffer::Buffer;
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 use reviver_vm::explain::Explanation;
 
-use super::sheet::Sheet;
-use super::{Context, Pane};
+use super::Context;
+use super::sheet::{OneSheet, Sheet};
 use crate::flow::Node;
 use crate::listing::{label, spell};
 use crate::outcome::Reason;
@@ -16,7 +15,7 @@ use crate::session::Session;
 
 pub struct Failure;
 
-impl Pane for Failure {
+impl OneSheet for Failure {
     fn title(&self, context: &Context<'_>) -> String {
         match explanation(context) {
             Some(trap) => format!("failure: {}", trap.instruction),
@@ -24,16 +23,8 @@ impl Pane for Failure {
         }
     }
 
-    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        sheet(context).draw(context, buffer);
-    }
-
-    fn items(&self, context: &Context<'_>) -> usize {
-        sheet(context).rows.len()
-    }
-
-    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
-        sheet(context).rows.get(item).map(|row| row.text())
+    fn sheet(&self, context: &Context<'_>) -> Sheet {
+        sheet(context)
     }
 }
 

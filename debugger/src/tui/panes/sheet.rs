@@ -1,11 +1,35 @@
 //! A sheet of labelled texts, as the card and the failure show them: labels to the left, texts broken
-//! between words to the right of them. Its items are the rows.
+//! between words to the right of them. Its items are the rows. A pane that is one says what is on it.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use super::Context;
 use super::text::{Pen, mark_found, wrapped};
+use super::{Context, Pane};
+
+/// A pane that consists of one sheet.
+pub trait OneSheet {
+    fn title(&self, context: &Context<'_>) -> String;
+    fn sheet(&self, context: &Context<'_>) -> Sheet;
+}
+
+impl<P: OneSheet> Pane for P {
+    fn title(&self, context: &Context<'_>) -> String {
+        OneSheet::title(self, context)
+    }
+
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        self.sheet(context).draw(context, buffer);
+    }
+
+    fn items(&self, context: &Context<'_>) -> usize {
+        self.sheet(context).rows.len()
+    }
+
+    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
+        self.sheet(context).rows.get(item).map(SheetRow::text)
+    }
+}
 
 /// A row of a sheet.
 pub struct SheetRow {

@@ -35,25 +35,6 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         const { assert!(N > 0, "a series has a primal") };
         Lifted { plain }
     }
-
-    /// The constant whose primal has these bits.
-    pub fn lift(&self, bits: u64) -> [u64; N] {
-        std::array::from_fn(|k| if k == 0 { bits } else { self.plain.to_bits(R::Cell::default()) })
-    }
-
-    /// The series with coefficient `k` replaced. A series has no coefficient N and none beyond it: they
-    /// are cut off.
-    pub fn with_lane(&self, mut series: [u64; N], k: usize, bits: u64) -> [u64; N] {
-        if let Some(lane) = series.get_mut(k) {
-            *lane = bits;
-        }
-        series
-    }
-
-    /// The bits of coefficient `k`; those of 0 from N on.
-    pub fn lane(&self, series: [u64; N], k: usize) -> u64 {
-        series.get(k).copied().unwrap_or_else(|| self.plain.to_bits(R::Cell::default()))
-    }
 }
 
 impl<R: Reals<Bits = u64>, const N: usize> Reals for Lifted<R, N>
