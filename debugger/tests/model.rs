@@ -54,13 +54,19 @@ impl Model {
         Model { cells: globals.collect(), subject, states, first: 0, line: 0 }
     }
 
-    /// The line of history that a session has just begun with an edit, to both ends. Watched are its
-    /// adjoints too.
-    fn of_line(subject: &Subject, session: &Session, reals: &[String]) -> Model {
-        let mut machine = Machine::resume(subject.program.clone(), session.state().clone(), None);
+    /// The line of history that a session has just begun with an edit of adjoints, to both ends. Watched are
+    /// its adjoints too. `machine` came there too, keeping residues; the way back is its way back.
+    fn of_line(subject: &Subject, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
+        let State { step, rule_steps, .. } = *machine.state();
+        *machine.state_mut() = State { step, rule_steps, ..session.state().clone() };
+        let mut machine = machine.clone();
         let mut states = vec![machine.state().clone()];
         while machine.step(Travel::Backward).is_ok_and(|stop| stop != Stop::Bound) {
             states.push(machine.state().clone());
+        }
+        // In a line of history steps count from its origin.
+        for state in &mut states {
+            (state.step, state.rule_steps) = (state.step - step, state.rule_steps - rule_steps);
         }
         states.reverse();
         let first = session.step_number() - (states.len() as i64 - 1);
@@ -378,13 +384,24 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
         let step = if dice.below(3) == 0 { dice.below(own.states.len()) } else { own.last() };
         session.goto(step as i64);
         let loss = &reals[dice.below(reals.len())];
-        let log = vec![format!("seed {seed}: gradient {loss} at {step}")];
+        let mut log = vec![format!("seed {seed}: gradient {loss} at {step}")];
         if session.gradient(loss).is_err() {
             // Inside a call of a procedure with a rule.
             assert!(!own.states[step].calls.is_empty(), "{log:?}");
             continue;
         }
-        let model = Model::of_line(&own.subject, &session, &reals);
+        let mut machine = Machine::resume(own.subject.program.clone(), own.states[0].clone(), None);
+        machine.keep_residues();
+        machine.run_to_step(step as i64).unwrap();
+        let mut model = Model::of_line(&own.subject, &mut machine, &session, &reals);
+        if dice.below(3) == 0 {
+            let steps = dice.below(model.last());
+            session.goto(session.step_number() - steps as i64);
+            machine.run(Travel::Backward, steps as u64).unwrap();
+            session.set(&format!("{loss}'"), "0.25").unwrap();
+            log.push(format!("set {loss}' {steps} steps before"));
+            model = Model::of_line(&own.subject, &mut machine, &session, &reals);
+        }
         let step = session.step_number();
         // Edits join those of a line in which nothing was done yet.
         session.goto_start();
@@ -500,6 +517,32 @@ const ADJOINTS: &str = "
 #[test]
 fn gradients_over_floats_with_a_rule() {
     play_gradients(ADJOINTS, 0..SEQUENCES / 4);
+}
+
+/// The same, with values that are erased, overwritten, and freed although they aren't quite 0.
+const FORGETFUL: &str = "
+.inout seen: real default 5
+.inout rest: real default 1e-12
+.inout marks
+        overwrite loss, 3
+        vacate rest
+        for i in 0..3
+            overwrite seen, x
+            overwrite marks, i
+            add.mul   loss, seen, x
+            push      y
+            pop       rest
+            erase     y
+            swap      y, rest
+        rof
+        erase marks
+        erase seen
+";
+
+#[test]
+fn gradients_over_erasures_and_residues() {
+    let text = ADJOINTS.replacen("        for", &format!("{FORGETFUL}        for"), 1);
+    play_gradients(&text, 0..SEQUENCES / 4);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::history::Residues;
+use crate::history::{Past, Residues};
 use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::reports::Reports;
@@ -47,6 +47,12 @@ impl<B: Lanes> Machine<B> {
     /// irreversible instructions too.
     pub fn keep_residues(&mut self) {
         self.residues.get_or_insert_default();
+    }
+
+    /// Keeps residues from now on, and finds values that steps away from the start need in those of an
+    /// earlier run, which came to a state with the same values as this one's start.
+    pub fn inherit(&mut self, past: Past<B>) {
+        self.residues.get_or_insert_default().inherit(past);
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -138,6 +144,7 @@ fn initial_state(program: &Program, position: u32) -> State {
         inverted: false,
         position,
         step: 0,
+        rule_steps: 0,
         counters: Counters::default(),
     };
     let layout = &program.layout;

@@ -32,6 +32,8 @@ pub struct Program {
     pub(crate) pool: Range<usize>,
     /// Whether any instruction names an adjoint cell.
     pub(crate) needs_adjoints: bool,
+    /// Whether any procedure that is called has a rule.
+    pub(crate) has_rules: bool,
     hash: u128,
 }
 
@@ -49,7 +51,8 @@ impl Program {
         let Resolved { layout, code, dynamic, places, calls } = resolve(&module);
         let pool = layout.real_constants();
         let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
-        Ok(Program { code, dynamic, layout, places, calls, pool, needs_adjoints, hash, module })
+        let has_rules = calls.iter().any(|site| site.rule.is_some());
+        Ok(Program { code, dynamic, layout, places, calls, pool, needs_adjoints, has_rules, hash, module })
     }
 
     /// The module it was made of.

@@ -4,7 +4,10 @@
 //! A state is generic over the bits of a real: one word in plain number systems, several in lifted
 //! ones (dual numbers, Taylor series).
 
+use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
+
+use crate::travel::{Track, Travel};
 
 /// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
 pub const MODE: usize = 0;
@@ -119,7 +122,42 @@ pub struct State<B = u64> {
     pub position: u32,
     /// Steps since the start; negative before it.
     pub step: i64,
+    /// How many of them were made in rules of procedures, which only gradient mode does. A step back is
+    /// counted as -1, as in `step`.
+    pub rule_steps: i64,
     pub counters: Counters,
+}
+
+impl<B> State<B> {
+    /// The same state as the start of a run: steps count from here, and what comes after is shown.
+    #[must_use]
+    pub fn as_start(self) -> State<B> {
+        let counters = Counters { shown: 0, ..self.counters };
+        State { step: 0, rule_steps: 0, counters, ..self }
+    }
+
+    /// Steps since the start without those in rules: the same with gradient mode on and off.
+    pub fn own_steps(&self) -> i64 {
+        self.step - self.rule_steps
+    }
+
+    /// The number that a track has reached.
+    pub(crate) fn on_track(&self, track: Track) -> i64 {
+        match track {
+            Track::Program if keeps(Rule::RuleStepsAreCountedApart) => self.own_steps(),
+            Track::Program => self.step,
+            Track::Rules => self.rule_steps,
+        }
+    }
+
+    /// Counts steps.
+    pub(crate) fn passed(&mut self, travel: Travel, track: Track, steps: u64) {
+        let steps = travel.sign() * steps as i64;
+        self.step += steps;
+        if track == Track::Rules {
+            self.rule_steps += steps;
+        }
+    }
 }
 
 impl<B: Copy + Default + PartialEq> State<B> {

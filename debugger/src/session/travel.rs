@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use reviver_vm::{Stop, Travel};
+use reviver_vm::Travel;
 
 use super::scan::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
@@ -102,11 +102,11 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run.
+    /// Goes to a part of the whole line, in percent. Its ends have to be found first, which takes a run.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut shown = Vec::new();
-        let reason = match self.find_end(&mut shown) {
+        let reason = match self.find_ends(&mut shown) {
             Reason::Interrupted => Reason::Interrupted,
             _ => {
                 let (first, last) = self.timeline.branch().extent();
@@ -119,11 +119,15 @@ impl Session {
     }
 
     /// Makes the extent of the current line known; may travel.
-    fn find_end(&mut self, shown: &mut Vec<Shown>) -> Reason {
-        match self.timeline.branch().end(Travel::Forward) {
-            Some(_) => Reason::Arrived,
-            None => self.travel_to(i64::MAX, shown),
+    fn find_ends(&mut self, shown: &mut Vec<Shown>) -> Reason {
+        for (travel, bound) in [(Travel::Forward, i64::MAX), (Travel::Backward, i64::MIN)] {
+            if self.timeline.branch().end(travel).is_none()
+                && self.travel_to(bound, shown) == Reason::Interrupted
+            {
+                return Reason::Interrupted;
+            }
         }
+        Reason::Arrived
     }
 
     /// Travels to a step without heeding anything but the interrupt.
@@ -267,16 +271,15 @@ impl Session {
         if !(first..=last).contains(&(here - facing.sign())) {
             return Vec::new();
         }
-        if self.timeline.run(facing.reversed(), 1) != Ok(Stop::Budget) {
+        // What `show` says was said when the step was made first.
+        let _ = self.timeline.run(facing.reversed(), 1);
+        if self.step_number() == here {
             return Vec::new();
         }
         let node = Node::of(self.state(), facing);
         let mut cells = self.touched(node);
         let before: Vec<_> = cells.iter().map(|(cell, ..)| cell.value(self.state())).collect();
         let _ = self.timeline.run(facing, 1);
-        if self.step_number() != here {
-            return Vec::new();
-        }
         if access::jumped(&self.memory, node, self.state()) {
             let state = self.timeline.state();
             access::visit_partner(&self.memory, state, node, |access, cell| note(&mut cells, access, cell));

@@ -1,6 +1,8 @@
 //! A bounded number of states along a way, evenly spaced: where re-execution starts. Knows no
 //! machine.
 
+use std::sync::Arc;
+
 use reviver_vm::State;
 
 /// Checkpoints that are kept at most, and at least, whatever their size.
@@ -8,14 +10,14 @@ const MOST: usize = 128;
 const LEAST: usize = 4;
 
 /// States at multiples of a spacing, by their distance from the origin. Whenever there are too many
-/// the spacing doubles, and every other one goes.
+/// the spacing doubles, and every other one goes. A clone shares the states.
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
     spacing: u64,
     /// Memory that they may take.
     most_bytes: usize,
     /// The n-th is at distance (n + 1) · spacing.
-    states: Vec<State>,
+    states: Vec<Arc<State>>,
 }
 
 impl Checkpoints {
@@ -31,7 +33,7 @@ impl Checkpoints {
 
     /// Takes the state at the distance that is due.
     pub fn add(&mut self, state: &State) {
-        self.states.push(state.clone());
+        self.states.push(Arc::new(state.clone()));
         let most = (self.most_bytes / bytes(state).max(1)).clamp(LEAST, MOST);
         while self.states.len() > most {
             self.spacing *= 2;
@@ -44,14 +46,14 @@ impl Checkpoints {
     }
 
     /// The furthest one that is at most `distance` from the origin.
-    pub fn before(&self, distance: u64) -> Option<&State> {
+    pub fn before(&self, distance: u64) -> Option<&Arc<State>> {
         let number = (distance / self.spacing).min(self.states.len() as u64) as usize;
         self.states.get(number.checked_sub(1)?)
     }
 
     /// Memory that they take.
     pub fn bytes(&self) -> usize {
-        self.states.iter().map(bytes).sum()
+        self.states.iter().map(|state| bytes(state)).sum()
     }
 }
 

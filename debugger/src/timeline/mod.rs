@@ -3,6 +3,7 @@
 
 mod branch;
 mod checkpoints;
+mod past;
 
 use std::sync::Arc;
 
@@ -46,18 +47,16 @@ pub struct Fork {
 /// All lines, and which of them the session is on.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    program: Arc<Program>,
     lines: Vec<Line>,
     current: LineNumber,
-    limits: Limits,
 }
 
 impl Timeline {
     /// Begins with a state at step 0.
     pub fn new(program: Arc<Program>, state: State, limits: Limits) -> Timeline {
-        let branch = Branch::new(program.clone(), state, 0, limits);
+        let branch = Branch::new(program, state, 0, limits);
         let lines = vec![Line { branch, parent: None, edits: Vec::new() }];
-        Timeline { program, lines, current: 0, limits }
+        Timeline { lines, current: 0 }
     }
 
     /// The current line.
@@ -92,13 +91,13 @@ impl Timeline {
     pub fn edit(&mut self, edit: String, change: impl FnOnce(&mut State)) -> LineNumber {
         let mut state = self.state().clone();
         change(&mut state);
-        let step = self.branch().step();
-        let mut branch = Branch::new(self.program.clone(), state, step, self.limits);
         let begun = self.current != 0 && self.branch().is_untouched();
         if begun && let Some(line) = self.lines.get_mut(self.current) {
-            std::mem::swap(&mut line.branch, &mut branch);
+            line.branch = line.branch.edited(state);
             line.edits.push(edit);
         } else {
+            let branch = self.branch().edited(state);
+            self.branch_mut().rest();
             self.lines.push(Line { branch, parent: Some(self.current), edits: vec![edit] });
             self.current = self.lines.len() - 1;
         }
@@ -107,14 +106,17 @@ impl Timeline {
 
     /// Goes to the line that the current one left, where it was left; `None` on the program's own.
     pub fn up(&mut self) -> Option<LineNumber> {
-        self.current = self.lines[self.current].parent?;
-        Some(self.current)
+        let parent = self.lines[self.current].parent?;
+        self.switch(parent)
     }
 
     /// Goes to a line, where it was left last; `None` where there is no such line.
     pub fn switch(&mut self, line: LineNumber) -> Option<LineNumber> {
         self.lines.get(line)?;
-        self.current = line;
+        if line != self.current {
+            self.branch_mut().rest();
+            self.current = line;
+        }
         Some(line)
     }
 
