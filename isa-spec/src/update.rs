@@ -209,7 +209,7 @@ updates! {
         means "jumps behind its partner if f" adjoint ""
     /// Joins two ways: the condition holds if and only if the partner `br` was taken.
     From = 0x22 "from" Branch inverse Br over []
-        means "traps if f, when fallen into" adjoint ""
+        means "when fallen into, traps if f" adjoint ""
     /// The beginning of a procedure.
     Enter = 0x23 "enter" Boundary inverse Exit over []
         means "the procedure begins" adjoint ""

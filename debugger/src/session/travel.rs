@@ -277,7 +277,7 @@ impl Session {
         if self.step_number() != here {
             return Vec::new();
         }
-        if access::jumped(&self.memory, node, self.state()) {
+        if access::jumped(&self.memory, node, self.state().position) {
             let state = self.timeline.state();
             access::visit_partner(&self.memory, state, node, |access, cell| note(&mut cells, access, cell));
         }

@@ -171,6 +171,22 @@ impl Branch {
         }
     }
 
+    /// Looks at the state behind the next step without making it: [`Machine::peek`]. What is known of the
+    /// line stays as it is.
+    ///
+    /// # Errors
+    /// The trap of the step.
+    pub fn peek<T>(
+        &mut self,
+        travel: Travel,
+        look: impl FnOnce(&State, bool) -> T,
+    ) -> Result<Option<T>, Trap> {
+        if !self.lossless && self.leads_back(travel) && self.distance() == self.base {
+            self.reach_back(travel);
+        }
+        self.machine.peek(travel, look)
+    }
+
     /// Says how many steps will be made at most: before many of them the window is given up, also if they
     /// are made a few at a time.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
