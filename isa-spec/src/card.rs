@@ -99,8 +99,8 @@ impl Term {
 pub struct Line {
     /// `y ← y + a·b`
     pub formula: String,
-    /// The same with numbers and, where it is known, what comes of them: `y ← 1 + 2·3 = 7`. None where not
-    /// all of them are known, and where there are none to fill in.
+    /// The same with numbers and, where it is known, what comes of them: `y ← 1 + 2·3 = 7`; of a condition
+    /// only what is compared: `3 <= 5`. None where not all of them are known, or there are none to fill in.
     pub numbers: Option<String>,
 }
 

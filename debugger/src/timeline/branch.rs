@@ -181,7 +181,8 @@ impl Branch {
         travel: Travel,
         look: impl FnOnce(&State, bool) -> T,
     ) -> Result<Option<T>, Trap> {
-        if !self.lossless && self.leads_back(travel) && self.distance() == self.base {
+        // A window that was just made can be full where it ends: its older half reaches back then.
+        while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
             self.reach_back(travel);
         }
         self.machine.peek(travel, look)

@@ -65,10 +65,19 @@ impl<'a> Describer<'a> {
         let parts = parts.collect();
         let equation = line(
             self.say(self.update.meaning(), &names, Reading::Names),
-            numbers.as_ref().map(|numbers| self.work_out(self.update.meaning(), numbers, false)),
+            numbers.as_ref().and_then(|numbers| self.equation(numbers)),
         );
         let adjoint = self.adjoint(&transports, &names, numbers.as_ref().filter(|_| self.is_carried()));
         (Way { equation, adjoint }, parts)
+    }
+
+    /// The equation with numbers; where it is about a condition, that alone.
+    fn equation(&self, numbers: &Filling) -> Option<String> {
+        match self.update.shape() {
+            Shape::Condition | Shape::Branch if self.function == Function::Always => None,
+            Shape::Condition | Shape::Branch => numbers.value.as_ref().map(|value| value.text.clone()),
+            _ => Some(self.work_out(self.update.meaning(), numbers, false)),
+        }
     }
 
     fn operands(&self) -> impl Iterator<Item = &'a Term> {

@@ -198,10 +198,7 @@ fn functions_of_the_sources_keep_together() {
     assert_eq!(equation(&masked), "y ← y xor (a and b)");
     assert_eq!(both(&masked)[0], Some("y ← 6 xor (6 and 6) = 6"));
     let assertion = card(Update::Assert, Function::Le, &integers[1..]);
-    assert_eq!(
-        (equation(&assertion), both(&assertion)[0]),
-        ("traps unless a <= b", Some("traps unless 6 <= 6"))
-    );
+    assert_eq!((equation(&assertion), both(&assertion)[0]), ("traps unless a <= b", Some("6 <= 6")));
     let jump = card(Update::Br, Function::Always, &[]);
     assert_eq!((equation(&jump), both(&jump)), ("jumps behind its partner if true", [None, None]));
     let lost = card(Update::Overwrite, Function::Diff, &integers);

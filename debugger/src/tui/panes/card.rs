@@ -58,7 +58,7 @@ fn style(theme: &Theme, topic: Topic) -> Style {
 }
 
 /// Columns that a number may take: less and less.
-const COLUMNS: [usize; 5] = [usize::MAX, 14, 11, 9, 7];
+const COLUMNS: [usize; 5] = [14, 11, 9, 7, 6];
 
 /// The lines of the card, the numbers of each as long as lets it stay in one row, or the shortest.
 fn fitting(card: &CardView, room: usize) -> Vec<(Topic, Line)> {
