@@ -52,6 +52,8 @@ struct Described {
 pub enum Topic {
     Does,
     Undone,
+    /// That nothing undoes it.
+    Lost,
     Adjoint,
     /// What the history keeps of the step.
     Kept,
@@ -63,7 +65,7 @@ impl Topic {
     pub fn name(self) -> &'static str {
         match self {
             Topic::Does => "does",
-            Topic::Undone => "undone",
+            Topic::Undone | Topic::Lost => "undone",
             Topic::Adjoint => "adjoint",
             Topic::Kept => "kept",
             Topic::Where => "where",
@@ -262,12 +264,12 @@ impl CardView {
     pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, Line)> {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;
-        let (undoing, behind) = match undone {
-            Some(way) => (way.equation, way.adjoint),
-            None => (remark("only with a history: it throws information away"), Vec::new()),
+        let (undone, behind) = match undone {
+            Some(way) => ((Topic::Undone, way.equation), way.adjoint),
+            None => ((Topic::Lost, remark("only with a history: it throws information away")), Vec::new()),
         };
         let rule = if self.mode && goes_back { behind } else { does.adjoint };
-        let (does, undone) = ((Topic::Does, does.equation), (Topic::Undone, undoing));
+        let does = (Topic::Does, does.equation);
         let (first, second) = if goes_back { (undone, does) } else { (does, undone) };
         let rule = rule.into_iter().map(|line| (Topic::Adjoint, line));
         let mut lines = vec![first];

@@ -58,11 +58,7 @@ impl<'a> Describer<'a> {
         let names = Filling::new(self.formulas.spell(&roots), value.is_some());
         let numbers = self.formulas.spell_with(&roots, &|leaf| self.number_of(leaf));
         let numbers = self.is_known().then(|| Filling::new(numbers, value.is_some()));
-        let parts = names.parts.iter().enumerate().map(|(n, part)| {
-            let numbers = numbers.as_ref().and_then(|numbers| numbers.parts.get(n));
-            line(part.clone(), numbers.cloned())
-        });
-        let parts = parts.collect();
+        let parts = parts(&names, numbers.as_ref());
         let equation = line(
             self.say(self.update.meaning(), &names, Reading::Names),
             numbers.as_ref().and_then(|numbers| self.equation(numbers)),
@@ -278,6 +274,12 @@ impl<'a> Describer<'a> {
         }
         text
     }
+}
+
+/// The parts that have names of their own.
+fn parts(names: &Filling, numbers: Option<&Filling>) -> Vec<Line> {
+    let numbered = |n: usize| numbers.and_then(|numbers| numbers.parts.get(n).cloned());
+    names.parts.iter().enumerate().map(|(n, part)| line(part.clone(), numbered(n))).collect()
 }
 
 fn known(number: &Option<String>) -> String {

@@ -126,12 +126,7 @@ fn evaluate(spelled: &Spelled, a: f64, b: f64) -> f64 {
 /// A formula as it is computed gives the value to the last bit. As it is written it gives nearly that, and
 /// none at some edges.
 fn check(formula: impl Fn(&Formulas, Expr, Expr) -> Expr, value: impl Fn(f64, f64) -> Option<f64>) {
-    check_in(
-        Formulas::new(),
-        &formula,
-        |a, b| value(a, b),
-        |found, expected| found.to_bits() == expected.to_bits(),
-    );
+    check_in(Formulas::new(), &formula, &value, |found, expected| found.to_bits() == expected.to_bits());
     let value = |a: f64, b: f64| value(a, b).filter(|_| a != 0.0 && b != 0.0);
     let is_near = |found: f64, expected: f64| (found - expected).abs() <= 1e-12 * expected.abs().max(1.0);
     check_in(Formulas::as_written(), &formula, value, is_near);

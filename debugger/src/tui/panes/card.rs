@@ -52,6 +52,7 @@ fn style(theme: &Theme, topic: Topic) -> Style {
     match topic {
         Topic::Does | Topic::Where => theme.text,
         Topic::Undone => theme.backward,
+        Topic::Lost => theme.warning,
         Topic::Adjoint => theme.adjoint,
         Topic::Kept => theme.dim,
     }
