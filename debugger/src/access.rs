@@ -67,12 +67,12 @@ pub fn visit_partner(memory: &Memory, state: &State, node: Node, mut visit: impl
     }
 }
 
-/// Whether a step from `node` that led to `after` was a taken branch.
-pub fn jumped(memory: &Memory, node: Node, after: &State) -> bool {
+/// Whether a step from `node` that led to this position was a taken branch.
+pub fn jumped(memory: &Memory, node: Node, position: u32) -> bool {
     let instruction = memory.program().module().code.get(node.instruction() as usize);
     let is_branch = instruction.is_some_and(|i| matches!(i.link, Link::Partner(_)));
     let next = if node.backward { node.position.wrapping_sub(1) } else { node.position + 1 };
-    is_branch && after.position != next
+    is_branch && position != next
 }
 
 struct Visitor<'a> {

@@ -348,23 +348,14 @@ impl Page<'_> {
     }
 
     fn card(&mut self, view: &CardView) {
-        let card = &view.card;
-        line!(self, "{} (line {})", view.instruction, view.line.line);
-        line!(self, "  {}", card.equation);
-        let parts = card.parts.iter().map(|part| ("where", part));
-        let numbers = card.numbers.iter().map(|text| ("now", text));
-        let inverse = card.inverse.iter().map(|text| ("undone", text));
-        let adjoint = card.adjoint.iter().map(|text| ("adjoint", text));
-        for (name, text) in numbers.chain(inverse).chain(adjoint).chain(parts) {
-            line!(self, "  {name}: {text}");
-        }
-        let cotangents: Vec<String> =
-            view.cotangents.iter().map(|(x, value)| format!("{x} = {value}")).collect();
-        if !cotangents.is_empty() {
-            line!(self, "  adjoints now: {}", cotangents.join(", "));
-        }
-        if card.inverse.is_none() {
-            line!(self, "  irreversible");
+        let end = if view.is_end { "the end, behind " } else { "" };
+        line!(self, "{end}{} (line {})", view.instruction, view.line.line);
+        let mut last = None;
+        for (topic, text) in view.lines(&str::to_owned) {
+            let name = if last == Some(topic) { "" } else { topic.name() };
+            line!(self, "  {name:<9} {}", text.formula);
+            text.numbers.iter().for_each(|numbers| line!(self, "  {:<9} {numbers}", ""));
+            last = Some(topic);
         }
     }
 

@@ -282,6 +282,21 @@ impl<'a> Play<'a> {
             _ => self.branch(dice, travel),
         }
         self.compare();
+        self.peek(travel);
+        self.compare();
+    }
+
+    /// Looks at a neighbour, which changes nothing.
+    fn peek(&mut self, travel: Travel) {
+        self.log.push(format!("peek {travel:?}"));
+        let extent = self.session.timeline().branch().extent();
+        let seen = self.session.peek(travel, |state, _| state.clone());
+        let neighbour = usize::try_from(self.here as i64 + travel.sign()).ok();
+        match neighbour.and_then(|step| self.model.states.get(step)) {
+            Some(expected) => same(&seen.unwrap(), expected, &self.log),
+            None => assert!(seen.is_none(), "{}", self.log.join("\n")),
+        }
+        assert_eq!(self.session.timeline().branch().extent(), extent, "{}", self.log.join("\n"));
     }
 
     fn undo(&mut self) {

@@ -107,7 +107,7 @@ fn panes_of_a_large_program() {
         let code = reviver_debugger::view::code::around_here(&session, 40);
         let cells = reviver_debugger::view::cells::cells(&session, &footprint);
         let array = reviver_debugger::view::cells::array(&session, &footprint, "big", 999_900, 60);
-        let card = reviver_debugger::view::card::card(&session, Travel::Forward);
+        let card = reviver_debugger::view::card::card(&mut session);
         let bar = reviver_debugger::view::timeline::timeline(&session, 120);
         let status = reviver_debugger::view::status::status(&session);
         (code, cells, array, card, bar, status, reviver_debugger::view::stack::frames(&session, 0, 20))

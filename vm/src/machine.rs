@@ -104,6 +104,44 @@ impl<B: Lanes> Machine<B> {
         self.run(travel, 1)
     }
 
+    /// Makes one step, lets `look` see the state behind it, and undoes it: nothing is left of the step, not
+    /// what it counts, shows or reports. `look` also learns whether the step lost bits, so that only a
+    /// history can undo it exactly. `None` at the bound. A step that leads back toward step 0 is undone
+    /// exactly if the machine keeps residues, or if its steps lose nothing.
+    ///
+    /// # Errors
+    /// The trap of the step; then nothing was changed either.
+    pub fn peek<T>(
+        &mut self,
+        travel: Travel,
+        look: impl FnOnce(&State<B>, bool) -> T,
+    ) -> Result<Option<T>, Trap> {
+        let counters = self.state.counters;
+        let reports = std::mem::take(&mut self.reports);
+        let keeps_residues = self.residues.is_some();
+        self.keep_residues();
+        let records = self.records();
+        let outcome = self.step(travel);
+        let seen = match outcome {
+            Ok(Stop::Bound) => Ok(None),
+            Ok(_) => {
+                let seen = look(&self.state, self.records() != records);
+                self.step(travel.reversed()).map(|_| Some(seen))
+            }
+            Err(trap) => Err(trap),
+        };
+        if !keeps_residues {
+            self.residues = None;
+        }
+        self.state.counters = counters;
+        self.reports = reports;
+        seen
+    }
+
+    fn records(&self) -> usize {
+        self.residues.as_ref().map_or(0, Residues::len)
+    }
+
     /// Travels to a step, in whichever direction it lies, or to the bound before it.
     ///
     /// # Errors

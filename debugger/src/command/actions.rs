@@ -260,7 +260,7 @@ pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
             Ok(Outcome::Points(session.points().iter().filter(is_watch).cloned().collect()))
         }
         (Some("card"), 1) => {
-            let card = view::card::card(session, Forward);
+            let card = view::card::card(session);
             card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
         }
         (Some("cells"), 1) => {

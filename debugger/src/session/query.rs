@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::update::{Shape, Update};
-use reviver_vm::{Stop, Travel};
+use reviver_vm::{State, Stop, Travel};
 
 use super::scan::SLICE;
 use super::store::{Entry, moves};
@@ -383,6 +383,12 @@ impl Session {
             }
             samples
         })
+    }
+
+    /// Looks at the state behind the next step without making it; `look` also learns whether the step loses
+    /// bits, so that only a history can undo it. `None` where there is no such step, or where it traps.
+    pub fn peek<T>(&mut self, travel: Travel, look: impl FnOnce(&State, bool) -> T) -> Option<T> {
+        self.timeline.branch_mut().peek(travel, look).ok().flatten()
     }
 
     /// Where the session is.

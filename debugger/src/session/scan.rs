@@ -225,7 +225,7 @@ impl Session {
     /// Adds what a taken branch has read at its partner.
     pub(super) fn look_at_partner(&self, node: Node, watched: &mut [Watched]) {
         let state = self.timeline.state();
-        if access::jumped(&self.memory, node, state) {
+        if access::jumped(&self.memory, node, state.position) {
             access::visit_partner(&self.memory, state, node, |access, cell| mark(watched, access, cell));
         }
     }

@@ -280,7 +280,7 @@ impl Session {
         let mut cells = self.touched(node);
         let before: Vec<_> = cells.iter().map(|(cell, ..)| cell.value(self.state())).collect();
         let _ = self.timeline.run(facing, 1);
-        if access::jumped(&self.memory, node, self.state()) {
+        if access::jumped(&self.memory, node, self.state().position) {
             let state = self.timeline.state();
             access::visit_partner(&self.memory, state, node, |access, cell| note(&mut cells, access, cell));
         }

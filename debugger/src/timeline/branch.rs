@@ -215,6 +215,28 @@ impl Branch {
         }
     }
 
+    /// Looks at the state behind the next step without making it: [`Machine::peek`]. What is known of the
+    /// line stays as it is.
+    ///
+    /// # Errors
+    /// The trap of the step.
+    pub fn peek<T>(
+        &mut self,
+        travel: Travel,
+        look: impl FnOnce(&State, bool) -> T,
+    ) -> Result<Option<T>, Trap> {
+        // A window that was just made can be full where it ends: its older half reaches back then.
+        while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
+            self.reach_back();
+        }
+        let number = self.state().own_steps();
+        match self.leads_back(travel) {
+            true => self.inherit(number + travel.sign(), travel.reversed()),
+            false => self.inherit(number, travel),
+        };
+        self.machine.peek(travel, look)
+    }
+
     /// Says how many steps will be made at most: before many of them the window is given up, also if they
     /// are made a few at a time.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
@@ -312,13 +334,17 @@ impl Branch {
     /// Runs the machine away from the origin, with what an earlier line knows about the steps. Makes
     /// fewer than `budget` where that has to be looked up again.
     fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        let state = self.machine.state();
-        let known = self.pasts.iter_mut().find(|past| past.covers(state, travel));
-        let Some((records, steps)) = known.map(|past| past.records(state)) else {
-            return self.machine.run(travel, budget);
-        };
+        let known = self.inherit(self.state().own_steps(), travel);
+        self.machine.run(travel, known.map_or(budget, |steps| budget.min(steps)))
+    }
+
+    /// Lends the machine what an earlier line knows about the way from a number on, if there is one that
+    /// leads along it. Returns for how many steps that is enough.
+    fn inherit(&mut self, number: i64, travel: Travel) -> Option<u64> {
+        let past = self.pasts.iter_mut().find(|past| past.covers(number, travel))?;
+        let (records, steps) = past.records(number);
         self.machine.inherit(records);
-        self.machine.run(travel, budget.min(steps))
+        Some(steps)
     }
 
     fn toward(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {

@@ -5,7 +5,7 @@
 //! Knows an earlier line and the way along it; refuses to know what the later one does with it.
 
 use reviver_vm::history::Past as Records;
-use reviver_vm::{State, Travel};
+use reviver_vm::Travel;
 
 use super::branch::Branch;
 
@@ -48,9 +48,10 @@ impl Past {
         Past { offset: self.offset + number, window: None, ..self.clone() }
     }
 
-    /// Whether the step from a state of the later line leads along the earlier one toward its origin.
-    pub fn covers(&self, state: &State, travel: Travel) -> bool {
-        let number = state.own_steps() + self.offset;
+    /// Whether the step from the state of a number of the later line leads along the earlier one toward its
+    /// origin.
+    pub fn covers(&self, number: i64, travel: Travel) -> bool {
+        let number = number + self.offset;
         let toward = match travel {
             Travel::Backward => number > 0,
             Travel::Forward => number < 0,
@@ -59,8 +60,8 @@ impl Past {
     }
 
     /// What was lost on the way from such a state, and over how many steps at least.
-    pub fn records(&mut self, state: &State) -> (Records, u64) {
-        let number = state.own_steps() + self.offset;
+    pub fn records(&mut self, number: i64) -> (Records, u64) {
+        let number = number + self.offset;
         let distance = number.unsigned_abs();
         match &self.window {
             Some(window) if window.from < distance && distance <= window.to => {

@@ -165,6 +165,11 @@ fn adjoints() {
         |screen| walk_back(screen, "gradient out", "reverse-step 250"),
     );
     picture(
+        "gradient_card",
+        || program("besselj.rasm"),
+        |screen| walk_back(screen, "gradient out", "goto 174"),
+    );
+    picture(
         "gradient_array",
         || program("matvec_sum.rasm"),
         |screen| {

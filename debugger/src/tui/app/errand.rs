@@ -10,6 +10,7 @@ use crate::command::{CommandError, Console, Outcome};
 use crate::memory::Cell;
 use crate::outcome::Touch;
 use crate::session::Sample;
+use crate::view::card::{CardView, card};
 
 /// Something to be done, with the session to do it on.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Done {
     pub(super) result: TaskResult,
     /// What the last step did.
     pub(super) footprint: Vec<Touch>,
+    /// What the next step does.
+    pub(super) card: Option<CardView>,
 }
 
 #[derive(Debug)]
@@ -58,7 +61,8 @@ impl Errand {
             }
         };
         let footprint = self.console.session.footprint().to_vec();
-        Done { console: self.console, result, footprint }
+        let card = card(&mut self.console.session);
+        Done { console: self.console, result, footprint, card }
     }
 
     /// Does it on a thread of its own. What comes back when it is done is [`Done`], or what the thread

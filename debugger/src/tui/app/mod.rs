@@ -41,6 +41,7 @@ use crate::outcome::{Reason, Touch};
 use crate::render::{render, render_error};
 use crate::repl;
 use crate::session::Session;
+use crate::view::card::{CardView, card};
 use crate::view::code::here;
 
 /// What the outside has to do.
@@ -86,6 +87,7 @@ pub struct App {
     panes: Arrangement,
     choices: Choices,
     footprint: Vec<Touch>,
+    card: Option<CardView>,
     messages: Messages,
     prompt: Option<Prompt>,
     overlay: Option<Overlay>,
@@ -107,9 +109,10 @@ const MOST_WAITING: usize = 256;
 
 impl App {
     /// The application for a session.
-    pub fn new(session: Session, keys: KeyMap, theme: Theme) -> App {
-        let interrupt = session.interrupt();
+    pub fn new(mut session: Session, keys: KeyMap, theme: Theme) -> App {
+        let (interrupt, card) = (session.interrupt(), card(&mut session));
         let mut app = App::with(Engine::Here(Box::new(Console::new(session))), interrupt, keys, theme);
+        app.card = card;
         app.follow();
         app
     }
@@ -129,6 +132,7 @@ impl App {
             panes: Arrangement::new(),
             choices: Choices::default(),
             footprint: Vec::new(),
+            card: None,
             messages: Messages::default(),
             prompt: None,
             overlay: None,
@@ -203,7 +207,7 @@ impl App {
     pub fn returned(&mut self, done: Done) -> Option<Effect> {
         self.is_stale = true;
         self.engine = Engine::Here(done.console);
-        self.footprint = done.footprint;
+        (self.footprint, self.card) = (done.footprint, done.card);
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
                 let quits = outcome == Ok(Outcome::Quit);
@@ -442,6 +446,7 @@ impl App {
         Some(Context {
             session: self.session()?,
             footprint: &self.footprint,
+            card: self.card.as_ref(),
             theme: &self.theme,
             choices: &self.choices,
             messages: self.messages.lines(),

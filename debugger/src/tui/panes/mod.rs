@@ -28,6 +28,7 @@ use crate::listing::Line;
 use crate::memory::Cell;
 use crate::outcome::Touch;
 use crate::session::{Sample, Session};
+use crate::view::card::CardView;
 
 /// What a pane draws from.
 #[derive(Clone, Copy)]
@@ -35,6 +36,8 @@ pub struct Context<'a> {
     pub session: &'a Session,
     /// What the last step did: [`Session::footprint`].
     pub footprint: &'a [Touch],
+    /// What the next step does; none where there is no step at all.
+    pub card: Option<&'a CardView>,
     pub theme: &'a Theme,
     pub choices: &'a Choices,
     pub messages: &'a [Message],
