@@ -1,5 +1,5 @@
 //! Expressions over cells, for `print`, `set` and conditions: the operators of the language's constant
-//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in the current frame.
+//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in one frame.
 //!
 //! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
 //! stands alone keeps all its bits. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
@@ -8,10 +8,14 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_vm::State;
+use reviver_vm::lookup::IndexError;
 use reviver_vm::values::Value;
 use thiserror::Error;
 
-use crate::memory::{Cell, IndexError, MODE_BIT, Memory, Storage};
+use crate::memory::{Cell, MODE_BIT, Memory, Storage};
+
+/// The machine's own numbers.
+pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
 
 /// Brackets and signs that may be open at a time: bounds the recursion.
 const DEEPEST: usize = 100;
@@ -30,7 +34,9 @@ pub enum ExpressionError {
     #[error("the expression is nested too deeply")]
     TooDeep,
     #[error("there is no cell `{name}` here")]
-    Unknown { name: String, near: Option<String> },
+    Unknown { name: String, hint: Option<Hint> },
+    #[error("`{0}` is none of {names}", names = SPECIALS.join(", "))]
+    Special(String),
     #[error("`{name}`: {error}")]
     Index { name: String, error: IndexError },
     #[error("`{0}` is an array: name one of its elements")]
@@ -43,6 +49,15 @@ pub enum ExpressionError {
     NoCell(String),
     #[error("`{0}` is an integer: only reals have adjoints")]
     NoAdjoint(String),
+}
+
+/// What somebody may have meant by a name that isn't known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// A name that is much like it.
+    Near(String),
+    /// The frame of a procedure knows it: so many calls further out, or further in where negative.
+    Frame { procedure: String, outward: isize },
 }
 
 /// An expression, read but not yet looked up.
@@ -142,41 +157,50 @@ impl Expression {
         }
     }
 
-    /// The array that the expression names without an index, with its name.
-    pub fn array(&self, scene: Scene<'_>) -> Option<(&str, Storage)> {
+    /// The array, or the adjoints of one, that the expression names without an index; none where it is
+    /// something else.
+    ///
+    /// # Errors
+    /// No such name; adjoints of integers.
+    pub fn array(&self, scene: Scene<'_>) -> Result<Option<Storage>, ExpressionError> {
         match &self.root {
-            Node::Place { name, adjoint: false, indices } if indices.is_empty() => {
-                let storage = scene.storage(name).ok()?;
-                (storage.shape != Shape::Scalar).then_some((name.as_str(), storage))
+            Node::Place { name, adjoint, indices } if indices.is_empty() && !is_mode(name, *adjoint) => {
+                let storage = scene.cells(name, *adjoint)?;
+                Ok(Some(storage).filter(|storage| storage.shape() != Shape::Scalar))
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 }
 
 impl Scene<'_> {
-    fn storage(&self, name: &str) -> Result<Storage, ExpressionError> {
+    /// The cells that a name stands for, or their adjoints.
+    fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
         let base = self.memory.base(self.state, self.depth, name);
-        base.and_then(|base| self.memory.storage(self.state, self.depth, base)).ok_or_else(|| {
-            let near = reviver_assembler::suggest::nearest(name, self.memory.names(self.state));
-            ExpressionError::Unknown { name: name.to_owned(), near: near.map(str::to_owned) }
-        })
+        let storage = base.and_then(|base| self.memory.storage(self.state, self.depth, base));
+        let storage = storage
+            .ok_or_else(|| ExpressionError::Unknown { name: name.to_owned(), hint: self.hint(name) })?;
+        match adjoint {
+            true => storage.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
+            false => Ok(storage),
+        }
+    }
+
+    fn hint(&self, name: &str) -> Option<Hint> {
+        if let Some(depth) = self.memory.other_frame_with(self.state, self.depth, name) {
+            let procedure = self.memory.procedure(self.state, depth)?.name.clone();
+            return Some(Hint::Frame { procedure, outward: self.depth as isize - depth as isize });
+        }
+        let names = self.memory.names(self.state, self.depth);
+        reviver_assembler::suggest::nearest(name, names).map(|near| Hint::Near(near.to_owned()))
     }
 
     fn cell(&self, name: &str, adjoint: bool, indices: &[Node]) -> Result<Cell, ExpressionError> {
-        if name == "mode" && !adjoint && indices.is_empty() {
+        if is_mode(name, adjoint) && indices.is_empty() {
             return Ok(MODE_BIT);
         }
-        let cell = self.element(name, indices)?;
-        match adjoint {
-            true => cell.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
-            false => Ok(cell),
-        }
-    }
-
-    fn element(&self, name: &str, indices: &[Node]) -> Result<Cell, ExpressionError> {
-        let storage = self.storage(name)?;
-        if indices.is_empty() && storage.shape != Shape::Scalar {
+        let storage = self.cells(name, adjoint)?;
+        if indices.is_empty() && storage.shape() != Shape::Scalar {
             return Err(ExpressionError::Array(name.to_owned()));
         }
         let indices: Vec<i64> =
@@ -269,6 +293,11 @@ impl Scene<'_> {
             _ => self.memory.program().parse(class, &self.text(value)),
         }
     }
+}
+
+/// Whether a name is the gradient mode bit's.
+fn is_mode(name: &str, adjoint: bool) -> bool {
+    name == "mode" && !adjoint
 }
 
 fn integers(operator: &'static str, a: i64, b: i64) -> Result<i64, ExpressionError> {
@@ -409,7 +438,7 @@ impl<'a> Parser<'a> {
             "step" => Special::Step,
             "depth" => Special::Depth,
             "position" => Special::Position,
-            _ => return Err(ExpressionError::Unknown { name: format!("${name}"), near: None }),
+            _ => return Err(ExpressionError::Special(format!("${name}"))),
         };
         self.rest = &self.rest[1 + name.len()..];
         Ok(Node::Special(special))
