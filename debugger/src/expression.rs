@@ -2,7 +2,7 @@
 //! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in one frame.
 //!
 //! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
-//! stands alone keeps all its bits. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
+//! stands alone keeps all its bits. `&&`, `||` and `!` are other spellings of `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
 //! `$depth` and `$position` are the machine's own numbers.
 
 use reviver_isa::instruction::Class;
@@ -27,6 +27,8 @@ pub enum ExpressionError {
     Missing(String),
     #[error("`{0}` is not expected here")]
     Unexpected(String),
+    #[error("`=` sets nothing here")]
+    Assignment,
     #[error("`{0}` is not closed")]
     Unclosed(char),
     #[error("`{0}` is not a number")]
@@ -121,6 +123,7 @@ impl Expression {
         let root = parser.binary(0)?;
         match parser.rest.trim_start() {
             "" => Ok(Expression { text: text.to_owned(), root }),
+            rest if rest.starts_with('=') => Err(ExpressionError::Assignment),
             rest => Err(ExpressionError::Unexpected(first_word(rest))),
         }
     }
@@ -345,7 +348,9 @@ fn compare<T: PartialOrd>(operator: &str, a: &T, b: &T) -> bool {
 /// Binary operators and how strongly they bind; of two that begin alike the longer comes first.
 const BINARY: &[(&str, u8)] = &[
     ("or", 1),
+    ("||", 1),
     ("and", 2),
+    ("&&", 2),
     ("==", 3),
     ("!=", 3),
     ("<=", 3),
@@ -375,6 +380,11 @@ impl<'a> Parser<'a> {
         while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
             self.rest = &self.rest[operator.len()..];
             let right = self.binary(strength)?;
+            let operator = match operator {
+                "||" => "or",
+                "&&" => "and",
+                operator => operator,
+            };
             left = Node::Binary(operator, Box::new(left), Box::new(right));
         }
         Ok(left)
@@ -410,8 +420,9 @@ impl<'a> Parser<'a> {
 
     fn operand(&mut self) -> Result<Node, ExpressionError> {
         self.rest = self.rest.trim_start();
-        if word(self.rest) == "not" {
-            self.rest = &self.rest[3..];
+        if word(self.rest) == "not" || self.rest.starts_with('!') {
+            let length = word(self.rest).len().max("!".len());
+            self.rest = &self.rest[length..];
             return Ok(Node::Unary("not", Box::new(self.unary()?)));
         }
         for sign in ["-", "~"] {
@@ -426,6 +437,7 @@ impl<'a> Parser<'a> {
         match self.rest.chars().next() {
             None => Err(ExpressionError::Missing(self.rest.to_owned())),
             Some('$') => self.special(),
+            Some('=') => Err(ExpressionError::Assignment),
             Some(c) if c.is_ascii_digit() => self.number(),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.place(),
             Some(_) => Err(ExpressionError::Unexpected(first_word(self.rest))),
@@ -529,6 +541,8 @@ mod tests {
         same("a & 3 << 1", "a & (3 << 1)");
         same("-A[i + 1]", "-(A[(i + 1)])");
         same("android", "(android)");
+        same("a && !b || c & d", "(a and (not b)) or (c & d)");
+        same("!a != b", "(not a) != b");
         same("x' + A'[i]", "(x') + (A'[(i)])");
     }
 
@@ -538,6 +552,8 @@ mod tests {
         assert_eq!(error("(a"), "`(` is not closed");
         assert_eq!(error("A[1"), "`[` is not closed");
         assert_eq!(error("1 2"), "`2` is not expected here");
+        assert_eq!(error("a = 3"), "`=` sets nothing here");
+        assert_eq!(error("a += 3"), "`=` sets nothing here");
         assert_eq!(error("12ab"), "`12ab` is not a number");
         assert_eq!(error("é"), "`é` is not expected here");
         assert_eq!(error(&"(".repeat(10_000)), "the expression is nested too deeply");

@@ -6,6 +6,7 @@ use super::arguments::{point_options, split_at_word};
 use super::table::{COMMANDS, Command, INFO, REASONS};
 use super::{CommandError, Console, Outcome, find, reason_name, split_word};
 use crate::expression::Expression;
+use crate::format::{Format, Layout};
 use crate::listing::{Line, spell};
 use crate::outcome::Motion;
 use crate::points::{Place, Trigger, Watch};
@@ -201,29 +202,44 @@ pub fn disable(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
     let text = row.something(rest, "an expression")?;
-    if Expression::parse(text)?.array(console.session.scene())?.is_some() {
-        return window(console, text, 0, SOME);
+    let (layout, expression) = Layout::split(text).map_err(SessionError::from)?;
+    let expression = row.something(expression, "an expression")?;
+    if Expression::parse(expression)?.array(console.session.scene())?.is_some() {
+        return window(console, expression, (0, SOME), layout);
     }
     let (_, value) = console.session.evaluate(text)?;
-    Ok(Outcome::Values(vec![(text.to_owned(), Ok(value))]))
+    Ok(Outcome::Values(vec![(expression.to_owned(), Ok(value))]))
 }
 
 pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (layout, rest) = Layout::split(rest).map_err(SessionError::from)?;
     let mut words = row.something(rest, "the name of an array")?.split_whitespace();
     let name = words.next().unwrap_or_default();
     let first = words.next().map_or(Ok(0), |word| row.number(word))?;
     let count = words.next().map_or(Ok(SOME), |word| row.number(word))?;
-    window(console, name, first, count)
+    window(console, name, (first, count), layout)
 }
 
-fn window(console: &mut Console, name: &str, first: u64, count: usize) -> Done {
+/// Elements of an array, from a number on and at most so many, unless the layout says how many.
+fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layout: Layout) -> Done {
     let footprint = console.session.footprint().to_vec();
-    Ok(Outcome::Array(view::cells::array(&console.session, &footprint, name, first, count)?))
+    let (session, count) = (&console.session, layout.count.unwrap_or(count));
+    let mut array = view::cells::array(session, &footprint, name, first, count)?;
+    if layout.format != Format::Decimal {
+        for element in &mut array.elements {
+            // Bits tell enough by themselves.
+            (element.other, element.adjoint) = (None, None);
+            let value = Expression::parse(&element.name)?.evaluate(session.scene())?;
+            element.value = layout.format.text(session.program(), value).unwrap_or_default();
+        }
+    }
+    Ok(Outcome::Array(array))
 }
 
 pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
     if !rest.is_empty() {
-        Expression::parse(rest)?;
+        let (_, expression) = Layout::split(rest).map_err(SessionError::from)?;
+        Expression::parse(expression)?;
         console.displays.push(rest.to_owned());
     }
     let value = |text: &String| {

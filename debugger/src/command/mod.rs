@@ -122,6 +122,9 @@ impl CommandError {
                     }
                 }
             }
+            CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
+                Some("`==` compares; the command `set a = 1` changes a cell".into())
+            }
             CommandError::Script { error, .. } => error.help(),
             _ => None,
         }
@@ -169,7 +172,7 @@ impl Console {
                 None => return Ok(Outcome::Nothing),
             }
         }
-        let (word, rest) = split_word(&line);
+        let (word, rest) = split_command(&line);
         let command = find(word)?;
         let outcome = (command.action)(self, command, rest)?;
         self.repeated = matches!(outcome, Outcome::Motion(_) | Outcome::Frame(_)).then(|| line.clone());
@@ -262,7 +265,14 @@ pub(crate) fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(starts).map_or(line, |(at, _)| &line[..at])
 }
 
-/// The first word of a line, and what follows it.
+/// The command of a line, and what follows it; a format may follow without a blank, as in `print/x`.
+fn split_command(line: &str) -> (&str, &str) {
+    let end = line.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(line.len());
+    let (word, rest) = line.split_at(end);
+    (word, rest.trim())
+}
+
+/// The first word of a text, and what follows it.
 fn split_word(line: &str) -> (&str, &str) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     (word, rest.trim())

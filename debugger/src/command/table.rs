@@ -141,11 +141,11 @@ commands! {
         "Switch a point on.";
     "disable" ["dis"] " N" Argument::Point => disable,
         "Switch a point off.";
-    "print" ["p", "inspect"] " EXPRESSION" Argument::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own.";
-    "x" [] " ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
-        "Print elements of an array.";
-    "display" [] " [EXPRESSION]" Argument::Expression => display,
+    "print" ["p", "inspect"] " [/x] EXPRESSION" Argument::Expression => print,
+        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. `/x`, `/o` and `/t` print bits in base 16, 8 and 2.";
+    "x" [] " [/8x] ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
+        "Print elements of an array, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
+    "display" [] " [/x] [EXPRESSION]" Argument::Expression => display,
         "Print a value after every motion.";
     "undisplay" [] " [N]" Argument::Count => undisplay,
         "Stop displaying a value, or all.";

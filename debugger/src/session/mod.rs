@@ -28,6 +28,7 @@ use thiserror::Error;
 
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
 use crate::flow::Flow;
+use crate::format::{FormatError, Layout};
 use crate::listing::{Listing, Subject, spell};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Shown, Touch};
@@ -39,6 +40,8 @@ use crate::timeline::{Limits, LineNumber, Moment, Timeline};
 pub enum SessionError {
     #[error(transparent)]
     Expression(#[from] ExpressionError),
+    #[error(transparent)]
+    Format(#[from] FormatError),
     #[error(transparent)]
     Value(#[from] ValueError),
     #[error("there is no `{name}` to stop at")]
@@ -217,14 +220,16 @@ impl Session {
         Scene { depth: self.depth(), ..scene(&self.memory, &self.timeline) }
     }
 
-    /// The value of an expression, as it is and as text.
+    /// The value of an expression, as it is and as text. The expression may follow a format: `/x a`.
     ///
     /// # Errors
-    /// No expression, or one without a value here.
+    /// No expression, or one without a value here; no format.
     pub fn evaluate(&self, text: &str) -> Result<(Computed, String), SessionError> {
+        let (layout, text) = Layout::split(text)?;
         let scene = self.scene();
         let value = Expression::parse(text)?.evaluate(scene)?;
-        Ok((value, scene.text(value)))
+        let spelled = layout.format.text(self.program(), value);
+        Ok((value, spelled.unwrap_or_else(|| scene.text(value))))
     }
 
     /// The cell that a text names in the selected frame.
