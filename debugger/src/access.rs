@@ -45,7 +45,11 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
     match instruction.update.shape() {
         Shape::Switch => true,
         Shape::Call => {
-            state.mode() && memory.callee(node.instruction()).is_some_and(|p| memory.rule(p).is_some())
+            state.mode()
+                && memory
+                    .program()
+                    .callee(node.instruction())
+                    .is_some_and(|p| memory.program().rule(p).is_some())
         }
         // Either part of such a call begins at its end and goes over into the other at its entry, or
         // begins there and returns at the end.

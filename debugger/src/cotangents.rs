@@ -16,8 +16,8 @@ use crate::memory::{Cell, Memory};
 pub struct Carried {
     /// The adjoint that changes.
     pub to: Cell,
-    /// The adjoints that its new content is made of; none where it is emptied, or comes from a stack or
-    /// a tape.
+    /// The adjoints of cells that its new content is made of; none where it is emptied, or comes from a
+    /// stack or a tape.
     pub from: Vec<Cell>,
 }
 

@@ -23,6 +23,7 @@ pub mod command;
 pub mod cotangents;
 pub mod expression;
 pub mod flow;
+pub mod format;
 pub mod listing;
 pub mod memory;
 pub mod outcome;

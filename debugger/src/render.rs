@@ -74,7 +74,12 @@ impl Page<'_> {
             Outcome::Instructions(list) => list.iter().for_each(|(at, text, is_next)| {
                 line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
             }),
-            Outcome::Frames(frames) => frames.iter().for_each(|frame| self.frame(frame)),
+            Outcome::Frame(frame) => self.frame(frame),
+            Outcome::Frames(frames) if frames.len() == 1 => frames.iter().for_each(|frame| self.frame(frame)),
+            Outcome::Frames(frames) => frames.iter().for_each(|frame| {
+                self.out.push_str(if frame.is_selected { "* " } else { "  " });
+                self.frame(frame);
+            }),
             Outcome::Cells(pane) => self.cells(pane),
             Outcome::Rows(rows) => rows.iter().for_each(|row| self.row(row)),
             Outcome::Card(card) => self.card(card),
@@ -278,10 +283,11 @@ impl Page<'_> {
         let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
         for line in &pane.lines {
             let drawn = brackets(line, columns.unwrap_or(0));
-            let marker = match (line.is_executed, line.is_next) {
-                (_, true) => "=>",
-                (true, false) => " -",
-                (false, false) => "  ",
+            let marker = match line {
+                CodeLine { is_next: true, .. } => "=>",
+                CodeLine { is_call: true, .. } => " >",
+                CodeLine { is_executed: true, .. } => " -",
+                _ => "  ",
             };
             let point = match line.breakpoints.first() {
                 Some(point) if point.enabled => "*",
@@ -297,9 +303,9 @@ impl Page<'_> {
         let arguments: Vec<String> =
             frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
         let inverted = if frame.inverted { " inverted" } else { "" };
-        let (depth, name) = (frame.depth, &frame.procedure);
+        let (number, name) = (frame.number, &frame.procedure);
         let (arguments, text) = (arguments.join(", "), &frame.instruction);
-        line!(self, "#{depth} {name}({arguments}){inverted} at `{text}` (line {})", frame.line.line);
+        line!(self, "#{number} {name}({arguments}){inverted} at `{text}` (line {})", frame.line.line);
     }
 
     fn cells(&mut self, pane: &CellsPane) {

@@ -15,6 +15,7 @@ use rustyline::{Config, Context, Editor, Helper, Highlighter, Validator};
 
 use crate::command::table::{Argument, COMMANDS, Command};
 use crate::command::{Console, Outcome, find};
+use crate::expression::SPECIALS;
 use crate::render::{render, render_error};
 
 const PROMPT: &str = "(reviver) ";
@@ -127,11 +128,11 @@ fn arguments(console: &Console, command: &Command) -> Vec<String> {
         }
         Argument::Mark => session.marks().keys().cloned().collect(),
         Argument::Place => session.place_names().map(str::to_owned).collect(),
-        Argument::Cell => session.memory().names(session.state()).map(str::to_owned).collect(),
-        Argument::Expression => {
-            let special = ["$step", "$depth", "$position"].into_iter();
-            special.chain(session.memory().names(session.state())).map(str::to_owned).collect()
+        Argument::Procedure => {
+            session.program().module().procedures.iter().map(|procedure| procedure.name.clone()).collect()
         }
+        Argument::Cell => session.names().map(str::to_owned).collect(),
+        Argument::Expression => SPECIALS.into_iter().chain(session.names()).map(str::to_owned).collect(),
         Argument::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
         Argument::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
         Argument::OneOf(words) => owned(words),

@@ -211,15 +211,21 @@ impl<'a> Play<'a> {
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
-    fn finish(&mut self, travel: Travel) {
+    /// Leaves the call of the frame that lies so many calls out, as far as there are so many.
+    fn finish(&mut self, travel: Travel, outward: usize) {
         let depth = |step: usize| self.model.states[step].calls.len();
-        let (model, points, first) = (self.model, &self.points, depth(self.here));
+        let (model, points, innermost) = (self.model, &self.points, depth(self.here));
+        let first = innermost.saturating_sub(outward);
+        self.session.select_frame(0).unwrap();
+        assert_eq!(self.session.up(outward).is_ok(), innermost > 0);
+        assert_eq!(self.session.depth(), first);
         let Ok(motion) = self.session.finish(travel) else {
             assert_eq!(first, 0);
             return;
         };
         let to = walk(model, self.here, travel, |from, to| depth(to) < first || points.stop(model, from, to));
-        self.moved(format!("finish {travel:?}"), to, Some(motion));
+        assert_eq!(self.session.depth(), self.session.state().calls.len(), "a motion selects the innermost");
+        self.moved(format!("up {outward}, finish {travel:?}"), to, Some(motion));
     }
 
     fn goto(&mut self, step: usize) {
@@ -252,7 +258,7 @@ impl<'a> Play<'a> {
             3 => self.step(travel, 1 + dice.below(self.model.states.len())),
             4 | 5 => self.resume(travel),
             6 => self.next(travel),
-            7 => self.finish(travel),
+            7 => self.finish(travel, dice.below(3)),
             8 => self.goto(dice.below(self.model.states.len() + 2)),
             9 => {
                 let motion = if dice.below(2) == 0 {

@@ -6,6 +6,7 @@ use reviver_isa::module::{Procedure, Shape as Cells, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
+use crate::lookup::{OpenFrame, cell_of, open_frames};
 use crate::program::Program;
 use crate::state::{ADJOINT, State};
 use crate::trap::{Cause, Trap};
@@ -221,7 +222,7 @@ impl<'a> Explainer<'a> {
 
     /// The cell of an operand in the current state.
     fn resolve(&self, at: u32, operand: &Operand) -> Option<(Class, u32)> {
-        crate::lookup::cell_of(self.program, self.state, at, operand)
+        cell_of(self.program, self.state, at, operand)
     }
 }
 
@@ -254,15 +255,11 @@ pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> S
             return element_name(&global.name, global.shape, n);
         }
     }
-    for (procedure, frame) in crate::lookup::open_frames(program, state) {
-        let base = match class {
-            Class::Int => frame.ints,
-            Class::Real => frame.reals,
-        };
+    for OpenFrame { procedure, frame } in open_frames(program, state) {
         let owner = &module.procedures[procedure];
         for (variable, &offset) in owner.frame.iter().zip(&program.layout.frames[procedure]) {
             if variable.class == class
-                && let Some(n) = within(base + offset, variable.shape)
+                && let Some(n) = within(frame.start(class) + offset, variable.shape)
             {
                 return element_name(&variable.name, variable.shape, n);
             }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use reviver_isa::instruction::{Argument, Call, Link, Operand};
+use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
 use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
@@ -49,7 +49,7 @@ impl Program {
             return Err(violations);
         }
         let Resolved { layout, code, dynamic, places, calls } = resolve(&module);
-        let pool = layout.real_constants();
+        let pool = layout.constants(Class::Real);
         let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
         let has_rules = calls.iter().any(|site| site.rule.is_some());
         Ok(Program { code, dynamic, layout, places, calls, pool, needs_adjoints, has_rules, hash, module })
@@ -79,14 +79,32 @@ impl Program {
         })
     }
 
-    /// The procedure that an open call executes.
-    pub(crate) fn callee(&self, record: &CallRecord) -> Option<usize> {
-        let op = self.code[FORWARD].get(record.site as usize)?;
-        let site = self.calls.get(op.a as usize)?;
-        match record.part {
-            Part::Whole | Part::Body => Some(site.procedure as usize),
-            Part::Rule => site.rule.map(|rule| rule as usize),
+    /// The procedure that the instruction at an index calls; none where it calls none.
+    pub fn callee(&self, site: u32) -> Option<usize> {
+        match &self.module.code.get(site as usize)?.link {
+            Link::Calls(calls) => calls.first().map(|call| call.procedure as usize),
+            _ => None,
         }
+    }
+
+    /// The procedure that stands in for the adjoint of another.
+    pub fn rule(&self, procedure: usize) -> Option<usize> {
+        self.module.procedures.get(procedure)?.rule.map(|rule| rule as usize)
+    }
+
+    /// The procedure that an open call executes now: in gradient mode a callee with a rule takes turns
+    /// with it.
+    pub fn executed(&self, record: &CallRecord) -> Option<usize> {
+        let callee = self.callee(record.site)?;
+        match record.part {
+            Part::Whole | Part::Body => Some(callee),
+            Part::Rule => self.rule(callee),
+        }
+    }
+
+    /// Where the constants lie among the cells of a class: nothing changes them, and they have no adjoints.
+    pub fn constants(&self, class: Class) -> Range<usize> {
+        self.layout.constants(class)
     }
 
     /// The position before main's first instruction.

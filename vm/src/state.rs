@@ -4,6 +4,7 @@
 //! A state is generic over the bits of a real: one word in plain number systems, several in lifted
 //! ones (dual numbers, Taylor series).
 
+use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +57,16 @@ pub struct Frame {
     pub ints: u32,
     pub reals: u32,
     pub references: u32,
+}
+
+impl Frame {
+    /// Where the cells of a class begin.
+    pub fn start(self, class: Class) -> u32 {
+        match class {
+            Class::Int => self.ints,
+            Class::Real => self.reals,
+        }
+    }
 }
 
 /// A value on a tape carries its class.

@@ -6,10 +6,11 @@ use super::arguments::{point_options, split_at_word};
 use super::table::{COMMANDS, Command, INFO, REASONS};
 use super::{CommandError, Console, Outcome, find, reason_name, split_word};
 use crate::expression::Expression;
+use crate::format::{Format, Layout};
 use crate::listing::{Line, spell};
 use crate::outcome::Motion;
 use crate::points::{Place, Trigger, Watch};
-use crate::session::SessionError;
+use crate::session::{Session, SessionError};
 use crate::view;
 
 type Done = Result<Outcome, CommandError>;
@@ -201,32 +202,44 @@ pub fn disable(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
     let text = row.something(rest, "an expression")?;
-    let expression = Expression::parse(text)?;
-    let array = expression.array(console.session.scene()).map(|(name, _)| name.to_owned());
-    if let Some(name) = array {
-        return window(console, row, &name, 0, SOME);
+    let (layout, expression) = Layout::split(text).map_err(SessionError::from)?;
+    let expression = row.something(expression, "an expression")?;
+    if Expression::parse(expression)?.array(console.session.scene())?.is_some() {
+        return window(console, expression, (0, SOME), layout);
     }
     let (_, value) = console.session.evaluate(text)?;
-    Ok(Outcome::Values(vec![(text.to_owned(), Ok(value))]))
+    Ok(Outcome::Values(vec![(expression.to_owned(), Ok(value))]))
 }
 
 pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (layout, rest) = Layout::split(rest).map_err(SessionError::from)?;
     let mut words = row.something(rest, "the name of an array")?.split_whitespace();
     let name = words.next().unwrap_or_default();
     let first = words.next().map_or(Ok(0), |word| row.number(word))?;
     let count = words.next().map_or(Ok(SOME), |word| row.number(word))?;
-    window(console, row, name, first, count)
+    window(console, name, (first, count), layout)
 }
 
-fn window(console: &mut Console, row: Row, name: &str, first: u64, count: usize) -> Done {
+/// Elements of an array, from a number on and at most so many, unless the layout says how many.
+fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layout: Layout) -> Done {
     let footprint = console.session.footprint().to_vec();
-    let array = view::cells::array(&console.session, &footprint, name, first, count);
-    array.map(Outcome::Array).ok_or_else(|| row.wrong(format!("there is no array `{name}` here")))
+    let (session, count) = (&console.session, layout.count.unwrap_or(count));
+    let mut array = view::cells::array(session, &footprint, name, first, count)?;
+    if layout.format != Format::Decimal {
+        for element in &mut array.elements {
+            // Bits tell enough by themselves.
+            (element.other, element.adjoint) = (None, None);
+            let value = Expression::parse(&element.name)?.evaluate(session.scene())?;
+            element.value = layout.format.text(session.program(), value).unwrap_or_default();
+        }
+    }
+    Ok(Outcome::Array(array))
 }
 
 pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
     if !rest.is_empty() {
-        Expression::parse(rest)?;
+        let (_, expression) = Layout::split(rest).map_err(SessionError::from)?;
+        Expression::parse(expression)?;
         console.displays.push(rest.to_owned());
     }
     let value = |text: &String| {
@@ -272,7 +285,7 @@ pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
             let pane = view::cells::cells(session, &footprint);
             let arrays = pane.arrays.iter();
             let window = |facts: &view::cells::ArrayFacts| {
-                view::cells::array(session, &footprint, &facts.name, 0, SOME).map(Outcome::Array)
+                view::cells::array(session, &footprint, &facts.name, 0, SOME).ok().map(Outcome::Array)
             };
             Ok(Outcome::All(arrays.filter_map(window).map(|array| (String::new(), array)).collect()))
         }
@@ -287,7 +300,7 @@ pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
             Ok(Outcome::Values(values.collect()))
         }
         (Some("fences"), 1) => Ok(Outcome::Fences(session.fences().collect())),
-        (Some("frame"), 1) => Ok(Outcome::Frames(view::stack::frames(session, 0, 1))),
+        (Some("frame"), 1) => selected(session),
         (Some("marks"), _) => {
             let marks = session.marks().iter().map(|(name, moment)| (name.clone(), *moment));
             Ok(Outcome::Marks(marks.collect()))
@@ -371,6 +384,32 @@ pub fn inverse(console: &mut Console, row: Row, rest: &str) -> Done {
 pub fn backtrace(console: &mut Console, row: Row, rest: &str) -> Done {
     let count = if rest.is_empty() { SOME } else { row.number(rest)? };
     Ok(Outcome::Frames(view::stack::frames(&console.session, 0, count)))
+}
+
+pub fn frame(console: &mut Console, row: Row, rest: &str) -> Done {
+    match rest {
+        "" => {}
+        number if number.starts_with(|c: char| c.is_ascii_digit()) => {
+            console.session.select_frame(row.number(number)?)?;
+        }
+        procedure => console.session.select_procedure(procedure)?,
+    }
+    selected(&console.session)
+}
+
+pub fn up(console: &mut Console, row: Row, rest: &str) -> Done {
+    console.session.up(row.count(rest)?)?;
+    selected(&console.session)
+}
+
+pub fn down(console: &mut Console, row: Row, rest: &str) -> Done {
+    console.session.down(row.count(rest)?)?;
+    selected(&console.session)
+}
+
+fn selected(session: &Session) -> Done {
+    let frame = view::stack::selected(session);
+    frame.map(Outcome::Frame).ok_or_else(|| CommandError::Failed("there is no frame".into()))
 }
 
 pub fn set(console: &mut Console, row: Row, rest: &str) -> Done {

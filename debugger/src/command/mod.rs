@@ -8,7 +8,7 @@ pub mod table;
 use reviver_assembler::suggest::nearest;
 use thiserror::Error;
 
-use crate::expression::ExpressionError;
+use crate::expression::{ExpressionError, Hint};
 use crate::outcome::{Check, History, Motion, Origin, Reason};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
@@ -49,6 +49,8 @@ pub enum Outcome {
     Code(CodePane),
     /// Instructions: index, text, whether it is the next one.
     Instructions(Vec<(u32, String, bool)>),
+    /// The frame that is selected.
+    Frame(FrameView),
     Frames(Vec<FrameView>),
     Cells(CellsPane),
     Rows(Vec<Row>),
@@ -111,12 +113,30 @@ impl CommandError {
             CommandError::Session(SessionError::NoPlace { near, .. } | SessionError::NoMark { near, .. }) => {
                 meant(near)
             }
-            CommandError::Session(SessionError::Expression(ExpressionError::Unknown { near, .. })) => {
-                meant(near)
+            CommandError::Session(SessionError::Expression(ExpressionError::Unknown { name, hint })) => {
+                match hint.as_ref()? {
+                    Hint::Near(near) => Some(format!("did you mean `{near}`?")),
+                    Hint::Frame { procedure, outward } => {
+                        let command = selecting(*outward);
+                        Some(format!("`{name}` is {procedure}'s: `{command}` selects its frame"))
+                    }
+                }
+            }
+            CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
+                Some("`==` compares; the command `set a = 1` changes a cell".into())
             }
             CommandError::Script { error, .. } => error.help(),
             _ => None,
         }
+    }
+}
+
+/// The command that selects a frame so many calls further out, or further in where negative.
+fn selecting(outward: isize) -> String {
+    let name = if outward < 0 { "down" } else { "up" };
+    match outward.unsigned_abs() {
+        1 => name.to_owned(),
+        count => format!("{name} {count}"),
     }
 }
 
@@ -139,8 +159,8 @@ impl Console {
         Console { session, displays: Vec::new(), transcript: Vec::new(), repeated: None, depth: 0 }
     }
 
-    /// Carries a line out. An empty one repeats the last motion, as in gdb; what follows `#` is a
-    /// comment.
+    /// Carries a line out. An empty one repeats the last motion or choice of a frame, as in gdb; what
+    /// follows `#` is a comment.
     ///
     /// # Errors
     /// What is wrong with the line, or why the command failed; nothing has changed then.
@@ -152,10 +172,10 @@ impl Console {
                 None => return Ok(Outcome::Nothing),
             }
         }
-        let (word, rest) = split_word(&line);
+        let (word, rest) = split_command(&line);
         let command = find(word)?;
         let outcome = (command.action)(self, command, rest)?;
-        self.repeated = matches!(outcome, Outcome::Motion(_)).then(|| line.clone());
+        self.repeated = matches!(outcome, Outcome::Motion(_) | Outcome::Frame(_)).then(|| line.clone());
         // A script stands in the transcript as the command that ran it.
         if self.depth == 0 {
             self.transcript.push(line);
@@ -245,7 +265,14 @@ pub(crate) fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(starts).map_or(line, |(at, _)| &line[..at])
 }
 
-/// The first word of a line, and what follows it.
+/// The command of a line, and what follows it; a format may follow without a blank, as in `print/x`.
+fn split_command(line: &str) -> (&str, &str) {
+    let end = line.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(line.len());
+    let (word, rest) = line.split_at(end);
+    (word, rest.trim())
+}
+
+/// The first word of a text, and what follows it.
 fn split_word(line: &str) -> (&str, &str) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     (word, rest.trim())

@@ -13,6 +13,7 @@ pub enum Argument {
     Step,
     /// A line, a label, a procedure.
     Place,
+    Procedure,
     Cell,
     Expression,
     /// The number of a breakpoint or watchpoint.
@@ -95,9 +96,9 @@ commands! {
     "reverse-next" ["rn", "reverse-nexti", "rni"] " [N]" Argument::Count => reverse_next,
         "Make one step backward, over the whole of a call.";
     "finish" ["fin"] "" Argument::None => finish,
-        "Run forward until the current call is left.";
+        "Run forward until the call of the selected frame is left.";
     "reverse-finish" ["rfin"] "" Argument::None => reverse_finish,
-        "Run backward to the place before the current call.";
+        "Run backward to the place before the call of the selected frame.";
     "continue" ["c", "fg"] "" Argument::None => resume,
         "Run forward to a breakpoint, a watchpoint, a fence, or history end.";
     "reverse-continue" ["rc"] "" Argument::None => reverse_resume,
@@ -140,11 +141,11 @@ commands! {
         "Switch a point on.";
     "disable" ["dis"] " N" Argument::Point => disable,
         "Switch a point off.";
-    "print" ["p", "inspect"] " EXPRESSION" Argument::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own.";
-    "x" [] " ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
-        "Print elements of an array.";
-    "display" [] " [EXPRESSION]" Argument::Expression => display,
+    "print" ["p", "inspect"] " [/x] EXPRESSION" Argument::Expression => print,
+        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. `/x`, `/o` and `/t` print bits in base 16, 8 and 2.";
+    "x" [] " [/8x] ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
+        "Print elements of an array, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
+    "display" [] " [/x] [EXPRESSION]" Argument::Expression => display,
         "Print a value after every motion.";
     "undisplay" [] " [N]" Argument::Count => undisplay,
         "Stop displaying a value, or all.";
@@ -161,7 +162,13 @@ commands! {
     "inverse" ["inv"] "" Argument::None => inverse,
         "Print the inverse program.";
     "backtrace" ["bt", "where"] " [N]" Argument::Count => backtrace,
-        "Print the open calls, the innermost first.";
+        "Print the open calls, the innermost first; a star marks the selected frame.";
+    "frame" ["f"] " [N | PROCEDURE]" Argument::Procedure => frame,
+        "Select a frame, by its number in the backtrace or as the innermost of a procedure: names are its names then, until the next motion.";
+    "up" [] " [N]" Argument::Count => up,
+        "Select the caller's frame, or the one N calls further out.";
+    "down" [] " [N]" Argument::Count => down,
+        "Select the callee's frame, or the one N calls further in.";
     "set" [] " CELL = VALUE" Argument::Cell => set,
         "Change a cell, an adjoint (x') or the mode: that begins a line of history of its own. `timeline up` leads back.";
     "gradient" ["grad"] " LOSS" Argument::Cell => gradient,

@@ -6,6 +6,7 @@
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
 mod edit;
+mod frames;
 mod points;
 mod query;
 mod scan;
@@ -27,8 +28,9 @@ use thiserror::Error;
 
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
 use crate::flow::Flow;
+use crate::format::{FormatError, Layout};
 use crate::listing::{Listing, Subject, spell};
-use crate::memory::{Cell, Memory};
+use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Point;
 use crate::timeline::{Limits, LineNumber, Moment, Timeline};
@@ -38,6 +40,8 @@ use crate::timeline::{Limits, LineNumber, Moment, Timeline};
 pub enum SessionError {
     #[error(transparent)]
     Expression(#[from] ExpressionError),
+    #[error(transparent)]
+    Format(#[from] FormatError),
     #[error(transparent)]
     Value(#[from] ValueError),
     #[error("there is no `{name}` to stop at")]
@@ -50,6 +54,14 @@ pub enum SessionError {
     NoMark { name: String, near: Option<String> },
     #[error("main has no caller to return to")]
     NoCaller,
+    #[error("there is no frame {number}: the outermost, main's, is {outermost}")]
+    NoFrame { number: usize, outermost: usize },
+    #[error("no call of `{0}` is open")]
+    NotOpen(String),
+    #[error("this is the outermost frame: nothing called main")]
+    OutermostFrame,
+    #[error("this is the innermost frame")]
+    InnermostFrame,
     #[error("there is nothing to {0}")]
     NoTrail(&'static str),
     #[error("this is the program's own line of history: nothing is above it")]
@@ -58,6 +70,8 @@ pub enum SessionError {
     NoFork(LineNumber),
     #[error("there is no fence here")]
     NoFence,
+    #[error("`{0}` is no array")]
+    NoArray(String),
     #[error("a constant can't be watched or set")]
     Constant,
     #[error("`{0}` is no real cell: only those have a gradient")]
@@ -85,6 +99,8 @@ pub struct Session {
     redo: Vec<Moment>,
     events: Events,
     interrupt: Arc<AtomicBool>,
+    /// Calls between the innermost frame and the selected one.
+    selected: usize,
     /// The direction of the last motion.
     facing: Travel,
     /// Why the last motion stopped.
@@ -125,6 +141,7 @@ impl Session {
             redo: Vec::new(),
             events: Events::new(),
             interrupt: Arc::default(),
+            selected: 0,
             facing: Travel::Forward,
             reason: None,
             footprint: None,
@@ -198,27 +215,38 @@ impl Session {
         self.interrupt.clone()
     }
 
-    /// What expressions are evaluated in: the innermost frame.
+    /// What expressions are evaluated in: the selected frame.
     pub fn scene(&self) -> Scene<'_> {
-        scene(&self.memory, &self.timeline)
+        Scene { depth: self.depth(), ..scene(&self.memory, &self.timeline) }
     }
 
-    /// The value of an expression, as it is and as text.
+    /// The value of an expression, as it is and as text. The expression may follow a format: `/x a`.
     ///
     /// # Errors
-    /// No expression, or one without a value here.
+    /// No expression, or one without a value here; no format.
     pub fn evaluate(&self, text: &str) -> Result<(Computed, String), SessionError> {
+        let (layout, text) = Layout::split(text)?;
         let scene = self.scene();
         let value = Expression::parse(text)?.evaluate(scene)?;
-        Ok((value, scene.text(value)))
+        let spelled = layout.format.text(self.program(), value);
+        Ok((value, spelled.unwrap_or_else(|| scene.text(value))))
     }
 
-    /// The cell that a text names in the innermost frame.
+    /// The cell that a text names in the selected frame.
     ///
     /// # Errors
     /// No such cell, or more than a cell.
     pub fn cell(&self, text: &str) -> Result<Cell, SessionError> {
         Ok(Expression::parse(text)?.cell(self.scene())?)
+    }
+
+    /// The array, or the adjoints of one, that a text names in the selected frame.
+    ///
+    /// # Errors
+    /// No such array.
+    pub fn array(&self, text: &str) -> Result<Storage, SessionError> {
+        let array = Expression::parse(text)?.array(self.scene())?;
+        array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
     }
 
     /// The instruction that the next step forward executes, as an index into the code; none at the end.
@@ -247,6 +275,7 @@ impl Session {
     /// Remembers a motion for undo, the scrub bar and the status line.
     fn arrived(&mut self, motion: &Motion) {
         self.facing = motion.travel;
+        self.selected = 0;
         self.reason = Some(motion.reason.clone());
         let event = match &motion.reason {
             Reason::Points(hits) => hits.first().map(|hit| Event::Point(hit.id)),

@@ -20,14 +20,14 @@ pub struct PointOptions {
 
 impl Session {
     /// The place that a text names: a line (`12`, `file:12`), a label, a procedure, or an instruction
-    /// (`*7`); nothing means the next instruction. The second half is the place as a person would say it.
+    /// (`*7`); nothing means the next instruction of the selected frame. The second half is the place as a person would say it.
     ///
     /// # Errors
     /// No such place.
     pub fn place(&self, text: &str) -> Result<(Place, String), SessionError> {
         let text = text.trim();
         if text.is_empty() {
-            let at = self.next_instruction().unwrap_or(self.program().end());
+            let at = self.next_in_frame();
             return Ok((Place::Instruction(at), self.place_name(at)));
         }
         if let Some(at) = text.strip_prefix('*').and_then(|at| at.parse::<u32>().ok()) {
@@ -62,7 +62,7 @@ impl Session {
         if let Some(n) = module.procedures.iter().position(|p| p.name == name) {
             return Some((Place::Procedure(n as u32), name.to_owned()));
         }
-        let here = self.program().procedure_of(self.state().position);
+        let here = self.program().procedure_of(self.selected_instruction());
         let labels = module.structure.labels.iter().filter(|(_, label)| label == name);
         let nearest = labels.min_by_key(|(at, _)| self.program().procedure_of(*at) != here);
         nearest.map(|(at, _)| (Place::Instruction(*at), self.place_name(*at)))
@@ -80,9 +80,9 @@ impl Session {
         procedures.chain(module.structure.labels.iter().map(|(_, label)| label.as_str()))
     }
 
-    /// The file where the machine stands.
+    /// The file where the selected frame stands.
     fn current_file(&self) -> u32 {
-        self.listing.line(self.state().position).file
+        self.listing.line(self.selected_instruction()).file
     }
 
     /// `line 12`, with the file where it isn't the program's own.

@@ -161,9 +161,9 @@ impl Session {
     /// Where the procedure that is open above a call depth is left.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
-        let callee = self.memory.callee(record.site);
+        let callee = self.memory.program().callee(record.site);
         // In gradient mode a call may be left from its rule.
-        let rule = callee.and_then(|callee| self.memory.rule(callee));
+        let rule = callee.and_then(|callee| self.memory.program().rule(callee));
         let module = self.program().module();
         let procedures = callee.into_iter().chain(rule).filter_map(|n| module.procedures.get(n));
         let exits = |p: &reviver_isa::module::Procedure| {

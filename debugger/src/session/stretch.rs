@@ -79,9 +79,9 @@ impl Session {
 
     /// Where the procedure that is open above a call depth is called, in both directions.
     fn calls_of(&self, depth: usize) -> Vec<Node> {
-        let open = self.state().calls.get(depth).and_then(|record| self.memory.callee(record.site));
+        let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;
-        let calls = sites.filter(|&site| open.is_some() && self.memory.callee(site) == open);
+        let calls = sites.filter(|&site| open.is_some() && self.memory.program().callee(site) == open);
         let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
         calls.flat_map(both).collect()
     }

@@ -49,12 +49,12 @@ impl Session {
         all.logged.extend(found.logged);
     }
 
-    /// Runs until the current call is left: behind it going forward, before it going backward.
+    /// Runs until the call of the selected frame is left: behind it going forward, before it going backward.
     ///
     /// # Errors
     /// Main is no call.
     pub fn finish(&mut self, travel: Travel) -> Result<Motion, SessionError> {
-        let depth = self.state().calls.len().checked_sub(1).ok_or(SessionError::NoCaller)?;
+        let depth = self.depth().checked_sub(1).ok_or(SessionError::NoCaller)?;
         Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth), heeds_points: true }))
     }
 

@@ -23,6 +23,8 @@ pub struct CodeLine {
     pub text: String,
     /// The next instruction, in the direction of time, is here.
     pub is_next: bool,
+    /// The call that is open in the selected frame is here, where that isn't the innermost.
+    pub is_call: bool,
     /// The instruction that led here, in the direction of the last motion, is here.
     pub is_executed: bool,
     pub breakpoints: Vec<BreakMark>,
@@ -83,13 +85,13 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
     CodePane { file: source.name.clone(), total, lines }
 }
 
-/// The line of the next instruction, or at the end that of the last one.
+/// The line where the selected frame stands: in the innermost that of the next instruction, or at the end
+/// that of the last one.
 pub fn here(session: &Session) -> Line {
-    let at = session.next_instruction().unwrap_or_else(|| session.state().position.saturating_sub(1));
-    session.listing().line(at)
+    session.listing().line(session.selected_instruction())
 }
 
-/// The lines around the machine's place.
+/// The lines around the place where the selected frame stands.
 pub fn around_here(session: &Session, height: usize) -> CodePane {
     let line = here(session);
     let first = line.line.saturating_sub(height as u32 / 2).max(1);
@@ -105,6 +107,7 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
         line,
         text: listing.text(place).to_owned(),
         is_next: is_at(session.next_instruction()),
+        is_call: session.depth() < session.state().calls.len() && here(session) == place,
         is_executed: moved && is_at(session.instruction(session.facing().reversed())),
         breakpoints: Vec::new(),
         brackets: Vec::new(),

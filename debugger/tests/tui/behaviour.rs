@@ -193,6 +193,23 @@ fn every_preset_can_be_used() {
 }
 
 #[test]
+fn a_frame_is_selected_in_the_calls() {
+    let text = support::text("bundle_adjustment.rasm");
+    let mut screen = Screen::open(support::subject(&text), 120, 40);
+    screen.command("until dot_3").keys("5 Down Enter");
+    assert!(screen.text().contains("►1 → rotate") && screen.text().contains("▷ 83"), "{}", screen.text());
+    assert!(screen.text().contains("ancillas of rotate"), "{}", screen.text());
+    screen.keys("(");
+    assert!(screen.text().contains("►2 → main") && screen.text().contains("ancillas of main"));
+    screen.keys("(");
+    assert!(screen.last_row().contains("outermost frame"), "{}", screen.last_row());
+    screen.keys(") )");
+    assert!(screen.text().contains("►0 → dot_3"), "{}", screen.text());
+    screen.keys("( s");
+    assert!(screen.text().contains("►0 → dot_3"), "a motion selects the innermost");
+}
+
+#[test]
 fn a_key_can_run_a_command_line() {
     let mut keys = KeyMap::default();
     keys.bind(Key::plain(Code::F(2)), Binding::Command("goto end".into()));

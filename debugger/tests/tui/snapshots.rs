@@ -87,6 +87,7 @@ fn a_planet() {
 fn the_machine_runs_backward() {
     let open = || replaced("fib_recursive.rasm", "default 10", "default 4");
     picture("recursion", open, |screen| _ = screen.command("goto 60").command("goto 56").keys("5"));
+    picture("frame", open, |screen| _ = screen.command("goto 60").command("goto 56").keys("5 ( ("));
 }
 
 #[test]

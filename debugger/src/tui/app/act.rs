@@ -47,6 +47,8 @@ impl App {
             Action::Undo => "undo",
             Action::Redo => "redo",
             Action::TimelineUp => "timeline up",
+            Action::FrameUp => "up",
+            Action::FrameDown => "down",
             _ => return self.command_with_argument(action),
         };
         Some(Ok(line.to_owned()))
@@ -93,7 +95,6 @@ impl App {
             Action::SearchPrevious => self.search(false),
             Action::Plot => self.plot(),
             Action::Here => self.follow(),
-            Action::Open => self.look_at_call(),
             Action::Help => self.overlay = Some(Overlay::help(&self.keys)),
             Action::Mouse => return self.toggle_mouse(),
             Action::Redraw => {
@@ -232,17 +233,9 @@ impl App {
             focus => match self.spot(focus)? {
                 Spot::Cell(cell) => Some(Ok(format!("why {cell}"))),
                 Spot::Step(step) => Some(Ok(format!("goto {step}"))),
+                Spot::Frame(number) => Some(Ok(format!("frame {number}"))),
                 Spot::Line(_) => None,
             },
-        }
-    }
-
-    /// Shows the line under the cursor of another pane in the code pane.
-    fn look_at_call(&mut self) {
-        if let Some(Spot::Line(line)) = self.spot(self.panes.focus()) {
-            self.choices.file = line.file;
-            self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
-            self.panes.set_focus(PaneKind::Code);
         }
     }
 

@@ -457,10 +457,10 @@ impl App {
     }
 }
 
-/// Whether a command has led somewhere.
+/// Whether a command has led somewhere, in time or among the frames.
 fn is_motion(outcome: &Outcome) -> bool {
     match outcome {
-        Outcome::Motion(_) | Outcome::Edited { .. } => true,
+        Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Frame(_) => true,
         Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| is_motion(outcome)),
         _ => false,
     }

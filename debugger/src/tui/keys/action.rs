@@ -91,7 +91,9 @@ actions! {
         Breakpoint "breakpoint" "set or delete a breakpoint at the cursor";
         Mark "mark" "ask for a name, and give it to this moment";
         Fence "fence" "put a fence at this step, or take it away";
-        Here "here" "move the cursor to the next instruction";
+        Here "here" "move the cursor to the next instruction, or to the call in the selected frame";
+        FrameUp "frame-up" "select the caller's frame";
+        FrameDown "frame-down" "select the callee's frame";
     }
     Cells {
         NextWrite "next-write" "forward to behind its next write";
@@ -125,7 +127,7 @@ actions! {
         Bottom "bottom" "cursor to the last line";
         NextArray "next-array" "show the next array";
         PreviousArray "previous-array" "show the array before";
-        Open "open" "code: breakpoint; cells: why; calls: show the line; timeline: go there";
+        Open "open" "code: breakpoint; cells: why; calls: select the frame; timeline: go there";
     }
     Screen {
         Command "command" "type a command";

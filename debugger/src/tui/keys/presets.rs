@@ -90,6 +90,8 @@ const SHARED: Table = &[
     (ch('\''), Mark),
     (ch('|'), Fence),
     (ch('.'), Here),
+    (ch('('), FrameUp),
+    (ch(')'), FrameDown),
     (on(Code::Tab), FocusNext),
     (held(Code::Tab, false, false, true), FocusPrevious),
     (ch('1'), FocusCode),

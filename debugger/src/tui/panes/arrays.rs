@@ -41,7 +41,7 @@ impl Pane for Arrays {
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
         let (facts, ..) = chosen(context)?;
-        let array = cells::array(context.session, &[], &facts.name, item as u64, 1)?;
+        let array = cells::array(context.session, &[], &facts.name, item as u64, 1).ok()?;
         array.elements.first().map(|element| Spot::Cell(element.name.clone()))
     }
 
@@ -82,13 +82,11 @@ const ROUND: [usize; 7] = [20, 10, 8, 5, 4, 2, 1];
 impl Grid {
     fn new(context: &Context<'_>) -> Option<Grid> {
         let (facts, ..) = chosen(context)?;
-        let (session, state) = (context.session, context.session.state());
-        let base = session.memory().base(state, state.calls.len(), &facts.name)?;
-        let storage = session.memory().storage(state, state.calls.len(), base)?;
+        let storage = context.session.array(&facts.name).ok()?;
         let last = facts.shape.cells().saturating_sub(1);
         let label = width(&row_label(facts.shape, last)) + 1;
         let room = usize::from(context.area.width).saturating_sub(label);
-        let shows_adjoints = storage.class == Class::Real && cells::shows_adjoints(session);
+        let shows_adjoints = storage.class() == Class::Real && cells::shows_adjoints(context.session);
         let adjoint = if shows_adjoints { widest(context, storage, Cell::adjoint) + 1 } else { 0 };
         let value = widest(context, storage, Some);
         let (value, adjoint) = shared(value, adjoint, room.saturating_sub(2));
@@ -111,7 +109,7 @@ impl Grid {
         let first = line.saturating_mul(self.columns);
         let name = &self.facts.name;
         let array = cells::array(context.session, context.footprint, name, first as u64, self.columns);
-        let elements = array.map(|array| array.elements).unwrap_or_default();
+        let elements = array.map_or(Vec::new(), |array| array.elements);
         if elements.is_empty() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The cells pane: globals, registers, and the current frame, with what the last step did to them.
+//! The cells pane: globals, registers, and the selected frame, with what the last step did to them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -127,8 +127,8 @@ fn rows_from(items: &[Item], first: usize, height: usize) -> Vec<Row<'_>> {
 }
 
 fn names_global(context: &Context<'_>, name: &str) -> bool {
-    let (memory, state) = (context.session.memory(), context.session.state());
-    matches!(memory.base(state, state.calls.len(), name), Some(Base::Global(_)))
+    let session = context.session;
+    matches!(session.memory().base(session.state(), session.depth(), name), Some(Base::Global(_)))
 }
 
 /// The widths of the columns: of names, of values, and of adjoints, where they are shown.

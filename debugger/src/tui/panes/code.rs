@@ -91,10 +91,11 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
         Travel::Backward => pen.write("↑", theme.backward),
     };
     let is_trap = gutter.trap == Some(Line { file: context.choices.file, line: line.line });
-    match (is_trap, line.is_next) {
-        (true, _) => pen.write("×", theme.trap),
-        (false, true) => pen.write("►", theme.next),
-        (false, false) => pen.skip(1),
+    match line {
+        _ if is_trap => pen.write("×", theme.trap),
+        CodeLine { is_next: true, .. } => pen.write("►", theme.next),
+        CodeLine { is_call: true, .. } => pen.write("▷", theme.label),
+        _ => pen.skip(1),
     };
     pen.write(&format!("{:>1$} ", line.line, gutter.digits), theme.dim);
     let hits: u64 = line.breakpoints.iter().map(|point| point.hits).sum();

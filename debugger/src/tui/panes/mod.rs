@@ -84,6 +84,8 @@ pub struct Scroll {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spot {
     Line(Line),
+    /// An open procedure, as a backtrace counts them.
+    Frame(usize),
     /// A cell that commands can name: `a`, `A[3]`, `M[1, 2]`, `a'`.
     Cell(String),
     /// A step of the current line of history.
