@@ -11,8 +11,8 @@ use reviver_vm::State;
 use reviver_vm::state::Part;
 
 use crate::cotangents::carried;
-use crate::flow::Node;
 use crate::memory::{Cell, MODE_BIT, Memory};
+use reviver_vm::stops::Node;
 
 /// What a step does with a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

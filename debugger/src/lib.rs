@@ -4,7 +4,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`memory`], [`access`], [`cotangents`], [`flow`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, what can follow what, source text |
+//! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`points`] | what users write: expressions, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: lines of history, checkpoints, residues, edits |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
@@ -22,7 +22,6 @@ pub mod batch;
 pub mod command;
 pub mod cotangents;
 pub mod expression;
-pub mod flow;
 pub mod format;
 pub mod listing;
 pub mod memory;

@@ -158,7 +158,8 @@ pub struct Check {
     pub stop: Reason,
     /// Cells that aren't as they must be at the end.
     pub garbage: Vec<Garbage>,
-    /// Whether the way back without a history leads to the start: bit for bit, or not at all.
+    /// Whether the way back without a history leads to the start: bit for bit, or not at all. Unknown
+    /// where a bound wasn't reached, or the way back was interrupted.
     pub restored: Option<bool>,
     pub erased_bits: u64,
 }

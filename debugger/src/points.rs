@@ -11,8 +11,8 @@ use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
 use crate::expression::{Expression, Scene};
-use crate::flow::Node;
 use crate::memory::{MODE_BIT, Memory, Target};
+use reviver_vm::stops::Node;
 
 /// What a watchpoint waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -258,6 +258,7 @@ impl Page<'_> {
         let steps = check.steps;
         match &check.stop {
             Reason::HistoryEnd => line!(self, "{steps} step{} to the end", plural(steps)),
+            Reason::HistoryBegin => line!(self, "{steps} step{} back to the beginning", plural(steps)),
             Reason::Trap(explanation) => {
                 line!(self, "a trap after {steps} step{}", plural(steps));
                 self.trap(explanation);
@@ -271,6 +272,9 @@ impl Page<'_> {
             Some(true) => line!(self, "the way back restores the start, bit for bit"),
             Some(false) => {
                 line!(self, "the way back, without a history, does not restore the start bit for bit")
+            }
+            None if matches!(check.stop, Reason::HistoryEnd | Reason::HistoryBegin) => {
+                line!(self, "interrupted on the way back")
             }
             None => {}
         }

@@ -8,7 +8,6 @@ use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
 use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::{Console, find};
-use reviver_debugger::flow::{Flow, Node};
 use reviver_debugger::listing::Subject;
 use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::Reason;
@@ -16,7 +15,8 @@ use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{Session, SessionError};
 use reviver_debugger::timeline::Limits;
 use reviver_isa::instruction::{Class, Link, Operand};
-use reviver_vm::{Machine, State, Stop, Travel};
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::{Machine, State, Stop, Trap, Travel};
 
 /// Steps of each program that are looked at.
 const STEPS: usize = 1_500;
@@ -150,24 +150,55 @@ fn cells_are_found_again() {
 }
 
 #[test]
-fn every_step_is_an_edge_of_the_flow() {
+fn a_run_stops_at_every_place_to_stop_at_and_nowhere_else() {
     for (name, subject) in programs() {
-        let flow = Flow::new(&subject.program);
-        let mut machine = Machine::at_begin(subject.program.clone());
-        machine.keep_residues();
-        let mut seen = HashSet::new();
-        for travel in [Travel::Forward, Travel::Backward] {
-            for _ in 0..STEPS {
-                let from = Node::of(machine.state(), travel);
-                if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
-                    break;
-                }
-                let to = Node::of(machine.state(), travel);
-                if seen.insert((from.position, from.backward, to.position, to.backward)) {
-                    let distance = flow.distances([to]).from(from);
-                    assert!(distance <= 1, "{name}: {from:?} to {to:?} is {distance}");
+        let length = subject.program.module().code.len() as u32;
+        for every in [3, 5] {
+            let both = |position| [false, true].map(|backward| Node { position, backward });
+            let positions = (0..=length).filter(|position| position % every == 0);
+            let stops = Stops::new(&subject.program, positions.flat_map(both));
+            let mut machine = Machine::at_begin(subject.program.clone());
+            machine.keep_residues();
+            for travel in [Travel::Forward, Travel::Backward] {
+                let first = machine.state().step;
+                while machine.state().step.abs_diff(first) < STEPS as u64 {
+                    let mut single = machine.clone();
+                    let end = steps_to(&mut single, &stops, travel);
+                    assert_eq!(run_to(&mut machine, &stops, travel), end, "{name}");
+                    assert_eq!(machine.state(), single.state(), "{name}");
+                    if end != Ok(Stop::Budget) || machine.step(travel) == Ok(Stop::Bound) {
+                        break;
+                    }
                 }
             }
+        }
+    }
+}
+
+/// Steps of a stretch between two places to stop at.
+const STRETCH: u64 = 10_000;
+
+/// Goes to the next place to stop at, step by step.
+fn steps_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
+    for _ in 0..STRETCH {
+        if stops.contains(Node::of(machine.state(), travel)) {
+            return Ok(Stop::Budget);
+        }
+        if machine.step(travel)? == Stop::Bound {
+            return Ok(Stop::Bound);
+        }
+    }
+    Ok(Stop::Budget)
+}
+
+/// Goes there at once.
+fn run_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
+    let first = machine.state().step;
+    loop {
+        let left = STRETCH - machine.state().step.abs_diff(first);
+        match machine.run_until(Some(stops), travel, left)? {
+            Stop::Shown { .. } => {}
+            stop => return Ok(stop),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Random sequences of commands, each held against a vector of all states.
 //!
 //! The model knows every state of a program's run, bit for bit, and finds where a command must end by
-//! looking through them. It knows nothing of histories, checkpoints and flow.
+//! looking through them. It knows nothing of histories, checkpoints and places to stop at.
 
 mod support;
 

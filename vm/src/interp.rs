@@ -177,7 +177,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 } else if $op.flags & op::LANDS_ALWAYS != 0 {
                     true
                 } else {
-                    match rare.order(join, cells!()) {
+                    match rare.order_landing($op.c as usize - 1, cells!()) {
                         Ok(ordering) => join.holds(ordering),
                         Err(cause) => break Pause::Trap(cause),
                     }

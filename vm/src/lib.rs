@@ -21,6 +21,7 @@ mod rare;
 pub mod reports;
 mod resolve;
 pub mod state;
+pub mod stops;
 mod structural;
 mod transport;
 pub mod trap;

@@ -8,6 +8,7 @@ use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::state::{Counters, Frame, State};
+use crate::stops::Stops;
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
 use crate::values;
@@ -92,8 +93,17 @@ impl<B: Lanes> Machine<B> {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        self.run_until(None, travel, budget)
+    }
+
+    /// The same, but it stops before a step that one of the places to stop at is at: the first too.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let program = stops.map_or(&*self.program, Stops::program);
         let residues = self.residues.as_mut();
-        B::execute(&self.program, &mut self.state, residues, &mut self.reports, travel, budget)
+        B::execute(program, &mut self.state, residues, &mut self.reports, travel, budget)
     }
 
     /// Makes one step.

@@ -2,6 +2,7 @@
 //! interpreter, once in each direction. Knows no state.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
@@ -20,10 +21,12 @@ pub const BACKWARD: usize = 1;
 /// A program that can run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    module: Module,
+    module: Arc<Module>,
     pub(crate) layout: Layout,
     /// The instructions in order; and the inverse of each, in the opposite order.
-    pub(crate) code: [Vec<Op>; 2],
+    pub(crate) code: Arc<[Vec<Op>; 2]>,
+    /// The same, where a run that stops at some of them looks up what jumps land on.
+    pub(crate) landings: Arc<[Vec<Op>; 2]>,
     /// Data instructions that stand in the code as `Kind::Dynamic`.
     pub(crate) dynamic: Vec<Op>,
     pub(crate) places: Vec<Place>,
@@ -52,7 +55,26 @@ impl Program {
         let pool = layout.constants(Class::Real);
         let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
         let has_rules = calls.iter().any(|site| site.rule.is_some());
-        Ok(Program { code, dynamic, layout, places, calls, pool, needs_adjoints, has_rules, hash, module })
+        let (code, module) = (Arc::new(code), Arc::new(module));
+        let landings = Arc::clone(&code);
+        Ok(Program {
+            module,
+            layout,
+            code,
+            landings,
+            dynamic,
+            places,
+            calls,
+            pool,
+            needs_adjoints,
+            has_rules,
+            hash,
+        })
+    }
+
+    /// The same program with other code of the same length. What jumps land on stays as it was.
+    pub(crate) fn with_code(&self, code: [Vec<Op>; 2]) -> Program {
+        Program { code: Arc::new(code), ..self.clone() }
     }
 
     /// The module it was made of.

@@ -68,6 +68,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(op.order([0, 1, 1], cells.ints, &copies, self.numbers.reals))
     }
 
+    /// The ordering of the sources of the join that a jump lands behind.
+    #[inline(never)]
+    pub fn order_landing(&self, counter: usize, cells: Cells<R::Bits>) -> Result<u8, Cause> {
+        self.order(&self.program.landings[self.direction][counter], cells)
+    }
+
     /// Executes an instruction whose cells are only known now.
     #[inline(never)]
     pub fn execute_dynamic<M: Mode>(

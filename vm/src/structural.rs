@@ -66,6 +66,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let mut stop = None;
         match op.kind {
             Kind::Call | Kind::Uncall => self.enter(&op)?,
+            Kind::Stop => return Ok(Some(Stop::Budget)),
             Kind::Leave if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
             Kind::Leave => self.leave(interval)?,
             Kind::ShowInt | Kind::ShowReal => stop = self.show(&op)?,

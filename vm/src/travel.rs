@@ -36,7 +36,8 @@ impl Travel {
 /// Why a run paused without a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The budget of steps is used up.
+    /// The budget of steps is used up, or the next step is at a place to stop at
+    /// ([`crate::stops::Stops`]).
     Budget,
     /// There is nothing further in the direction of travel: history end, or history begin.
     Bound,

@@ -82,21 +82,31 @@ impl Session {
     }
 
     /// Runs the current line from its origin to the end and back again, without a history, on a copy:
-    /// what is left over at the end, and whether the way back leads to the start. Nothing moves.
+    /// what is left over at the end, and whether the way back leads to the start. A line that begins at
+    /// the end is run to its beginning instead. Nothing moves.
     pub fn check(&mut self) -> Check {
         self.interrupt.store(false, Ordering::Relaxed);
         let origin = self.timeline.branch().origin().clone();
+        let is_at_end = origin.position == self.program().end() && origin.calls.is_empty();
+        let (there, bound) = match is_at_end {
+            true => (Travel::Backward, Reason::HistoryBegin),
+            false => (Travel::Forward, Reason::HistoryEnd),
+        };
         let mut machine = Machine::resume(self.program().clone(), origin.clone(), None);
-        let stop = self.run_copy(&mut machine, Travel::Forward, i64::MAX);
+        let stop = self.run_copy(&mut machine, there, there.sign().saturating_mul(i64::MAX));
         let steps = machine.state().step.unsigned_abs();
         let erased_bits = machine.state().counters.erased_bits;
-        let at_end = stop == Reason::HistoryEnd;
-        let garbage =
-            if at_end { self.program().garbage(machine.state(), Travel::Forward) } else { Vec::new() };
-        let restored = at_end.then(|| {
-            let back = self.run_copy(&mut machine, Travel::Backward, 0);
-            matches!(back, Reason::Arrived | Reason::HistoryBegin) && drift::same(&origin, machine.state())
-        });
+        if stop != bound {
+            return Check { steps, stop, garbage: Vec::new(), restored: None, erased_bits };
+        }
+        let garbage = self.program().garbage(machine.state(), there);
+        let restored = match self.run_copy(&mut machine, there.reversed(), 0) {
+            Reason::Interrupted => None,
+            Reason::Arrived | Reason::HistoryBegin | Reason::HistoryEnd => {
+                Some(drift::same(&origin, machine.state()))
+            }
+            _ => Some(false),
+        };
         Check { steps, stop, garbage, restored, erased_bits }
     }
 

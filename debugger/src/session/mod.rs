@@ -27,7 +27,6 @@ use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
-use crate::flow::Flow;
 use crate::format::{FormatError, Layout};
 use crate::listing::{Listing, Subject, spell};
 use crate::memory::{Cell, Memory, Storage};
@@ -87,7 +86,6 @@ pub enum SessionError {
 pub struct Session {
     listing: Listing,
     memory: Memory,
-    flow: Flow,
     timeline: Timeline,
     points: Vec<Point>,
     next_point: u32,
@@ -130,7 +128,6 @@ impl Session {
         let Subject { program, listing, .. } = subject;
         Session {
             listing,
-            flow: Flow::new(&program),
             memory: Memory::new(program.clone()),
             timeline: Timeline::new(program, machine.state().clone(), limits),
             points: Vec::new(),
@@ -257,7 +254,7 @@ impl Session {
     /// The instruction that the next step in a direction executes or undoes; none at the bound.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
         let state = self.state();
-        let node = crate::flow::Node::of(state, travel);
+        let node = reviver_vm::stops::Node::of(state, travel);
         let program = self.program();
         let bound = if node.backward { program.begin() } else { program.end() };
         (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())

@@ -15,11 +15,11 @@ use super::store::{Entry, moves};
 use super::{Session, SessionError};
 use crate::access::{self, Access};
 use crate::cotangents::carried;
-use crate::flow::{Distances, Node};
 use crate::memory::{Cell, Target};
 use crate::outcome::{History, Motion, Origin, OriginCause, Store, Touch};
 use crate::points::{Point, Trigger, Watch, candidates};
 use crate::timeline::Moment;
+use reviver_vm::stops::{Node, Stops};
 
 /// Links that an answer has at most.
 const MOST_LINKS: usize = 64;
@@ -142,7 +142,8 @@ impl Session {
         match cell.adjoint {
             true if branch.step() < branch.offset() => Past { way: Travel::Forward, bound: branch.offset() },
             true => Past { way: Travel::Backward, bound: branch.offset() },
-            false => Past { way: Travel::Backward, bound: branch.extent().0 },
+            // A value was there before the edit that the line of history began with.
+            false => Past { way: Travel::Backward, bound: i64::MIN },
         }
     }
 
@@ -176,14 +177,15 @@ impl Session {
                 return Found::Nothing;
             }
             let node = Node::of(self.state(), past.way);
-            let gap = plan.from(node);
-            if gap == 0 && heeds_frames && wanted.iter().any(|wanted| self.is_birth(node, wanted.holder)) {
+            let looks = plan.contains(node);
+            if looks && heeds_frames && wanted.iter().any(|wanted| self.is_birth(node, wanted.holder)) {
                 return Found::Birth;
             }
-            let is_write =
-                gap == 0 && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
-            let steps = if is_write { 1 } else { u64::from(gap.max(1)).min(SLICE).min(left) };
-            let outcome = self.timeline.run(past.way, steps);
+            let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
+            let outcome = match looks {
+                true => self.timeline.run(past.way, 1),
+                false => self.timeline.run_until(Some(&plan), past.way, left.min(SLICE)),
+            };
             if is_write || !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 let is_made = is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
                 return if is_made { Found::Write } else { Found::Nothing };
@@ -191,9 +193,9 @@ impl Session {
         }
     }
 
-    /// The distances to instructions that may write one of those wanted, and to the bounds of the
+    /// The places of instructions that may write one of those wanted, and to the bounds of the
     /// procedures that their frames belong to.
-    fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Distances {
+    fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
             Holder::Cell(target) => {
                 let mut found = candidates(&self.memory, target, Watch::Write);
@@ -203,7 +205,7 @@ impl Session {
             Holder::Entry { .. } => self.movers(),
         });
         let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
-        self.flow.distances(instructions.flat_map(both))
+        Stops::new(self.program(), instructions.flat_map(both))
     }
 
     /// The bounds of the procedure whose frame a target is in; none for what lives as long as the program.

@@ -1,6 +1,5 @@
 //! The loop under every motion: steps in a direction until something is to be looked at. Between two
-//! places where a point could matter the machine runs at its own speed: [`Flow`](crate::flow::Flow)
-//! says how many steps there are at least, and so many are made at once.
+//! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
 use std::sync::atomic::Ordering;
 
@@ -10,11 +9,11 @@ use reviver_vm::{Stop, Trap, Travel, explain};
 use super::stretch::{Forth, Skip};
 use super::{Session, scene};
 use crate::access::{self, Access};
-use crate::flow::{Distances, Node};
 use crate::listing::spell;
 use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Reason, Shown, Touch};
 use crate::points::{Point, Trigger, Watch, candidates};
+use reviver_vm::stops::{Node, Stops};
 
 /// Steps between two looks at the interrupt flag.
 pub(super) const SLICE: u64 = 1 << 20;
@@ -75,7 +74,9 @@ impl Session {
         loop {
             let left = budget - self.step_number().abs_diff(first);
             if left == 0 {
-                return if budget == scan.budget { Reason::Arrived } else { Reason::Fence };
+                let here = self.step_number();
+                let is_fenced = here != first && self.fences().any(|fence| fence == here);
+                return if is_fenced { Reason::Fence } else { Reason::Arrived };
             }
             if self.interrupt.swap(false, Ordering::Relaxed) {
                 return Reason::Interrupted;
@@ -86,21 +87,20 @@ impl Session {
                 Skip::Nothing => {}
             }
             let node = Node::of(self.state(), scan.travel);
-            let gap = match &plan {
-                Some(plan) => u64::from(plan.from(node)),
-                None if single => 0,
-                None => u64::MAX,
-            };
-            if gap == 0 && scan.heeds_points {
+            let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(node));
+            if looks && scan.heeds_points {
                 self.look_at_watched(node, &mut watched);
             }
-            let outcome = self.timeline.run(scan.travel, left.min(SLICE).min(gap.max(1)));
+            let outcome = match looks {
+                true => self.timeline.run(scan.travel, 1),
+                false => self.timeline.run_until(plan.as_ref(), scan.travel, left.min(SLICE)),
+            };
             if let Some(reason) = self.paused(outcome, scan.travel, shown) {
                 return reason;
             }
             let hits = self.written(node, &mut watched, scan.travel, logged);
             let here = Node::of(self.state(), scan.travel);
-            let looks = single || plan.as_ref().is_some_and(|plan| plan.from(here) == 0);
+            let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(here));
             if let Some(reason) = self.here(scan, here, looks, hits, logged) {
                 return reason;
             }
@@ -129,9 +129,8 @@ impl Session {
         }
     }
 
-    /// How many steps lie between every node and the nearest one that must be looked at; none where
-    /// nothing must.
-    fn plan(&self, scan: &Scan) -> Option<Distances> {
+    /// The places that must be looked at; none where nothing must.
+    fn plan(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.heeds_points && scan.budget > 0 {
             for point in self.points.iter().filter(|point| point.enabled) {
@@ -143,7 +142,7 @@ impl Session {
             Until::Nodes(nodes) => goals.extend(nodes),
             Until::Depth(depth) => goals.extend(self.exits(*depth)),
         }
-        (!goals.is_empty()).then(|| self.flow.distances(goals))
+        (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
     pub(super) fn goals_of(&self, point: &Point, travel: Travel, goals: &mut Vec<Node>) {

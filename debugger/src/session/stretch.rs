@@ -8,7 +8,7 @@ use reviver_vm::Stop;
 
 use super::scan::{SLICE, Scan, Until};
 use super::{Session, scene};
-use crate::flow::{Distances, Node};
+use reviver_vm::stops::{Node, Stops};
 
 /// What became of the stretch ahead.
 pub(super) enum Skip {
@@ -21,7 +21,7 @@ pub(super) enum Skip {
 
 /// What a scan looks at in the other direction; found out when it is needed.
 pub(super) struct Forth {
-    plan: Option<Option<Distances>>,
+    plan: Option<Option<Stops>>,
     /// The step at which a stretch was found that isn't quiet: it isn't run again.
     busy: Option<i64>,
 }
@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// As the scan's own plan, seen from the other direction.
-    fn plan_forth(&self, scan: &Scan) -> Option<Distances> {
+    fn plan_forth(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.heeds_points {
             for point in self.points.iter().filter(|point| point.enabled) {
@@ -74,7 +74,7 @@ impl Session {
             Until::Nodes(nodes) => goals.extend(nodes.iter().map(|node| turned(*node))),
             Until::Depth(depth) => goals.extend(self.calls_of(*depth)),
         }
-        (!goals.is_empty()).then(|| self.flow.distances(goals))
+        (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
     /// Where the procedure that is open above a call depth is called, in both directions.
@@ -88,7 +88,7 @@ impl Session {
 
     /// Runs to a step of the line; whether nothing on the way, before it, stops the scan. None if the user
     /// has had enough.
-    fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Distances) -> Option<bool> {
+    fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Stops) -> Option<bool> {
         let forth = scan.travel.reversed();
         let mut watched = Vec::new();
         while self.state().step != end {
@@ -96,8 +96,8 @@ impl Session {
                 return None;
             }
             let node = Node::of(self.state(), forth);
-            let gap = u64::from(plan.from(node));
-            if gap == 0 {
+            let looks = plan.contains(node);
+            if looks {
                 if self.stops_at_state(scan, node) {
                     return Some(false);
                 }
@@ -105,8 +105,12 @@ impl Session {
                 watched.retain(|seen| self.may_stop(seen.point));
             }
             let depth = self.state().calls.len();
-            let steps = self.state().step.abs_diff(end).min(SLICE).min(gap.max(1));
-            if !matches!(self.timeline.run(forth, steps), Ok(Stop::Budget | Stop::Shown { .. })) {
+            let steps = self.state().step.abs_diff(end).min(SLICE);
+            let outcome = match looks {
+                true => self.timeline.run(forth, 1),
+                false => self.timeline.run_until(Some(plan), forth, steps),
+            };
+            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 return Some(false);
             }
             self.look_at_partner(node, &mut watched);

@@ -7,11 +7,11 @@ use reviver_vm::Travel;
 use super::scan::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
 use crate::access;
-use crate::flow::Node;
 use crate::memory::Cell;
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Place;
 use crate::timeline::{LineNumber, Moment};
+use reviver_vm::stops::Node;
 
 impl Session {
     /// Makes at most `count` steps; points stop it.

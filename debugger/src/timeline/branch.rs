@@ -20,6 +20,7 @@ use reviver_isa::module::Module;
 use reviver_isa::update::Shape;
 use reviver_vm::history::Residues;
 use reviver_vm::state::MODE;
+use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
 
 use super::checkpoints::Checkpoints;
@@ -198,18 +199,29 @@ impl Branch {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        self.run_until(None, travel, budget)
+    }
+
+    /// The same, but it stops before a step that a place to stop at is at.
+    ///
+    /// # Errors
+    /// A trap, as [`Branch::run`].
+    pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         if self.lossless {
-            let outcome = self.machine.run(travel, budget);
+            let outcome = self.machine.run_until(stops, travel, budget);
             self.note(travel, outcome);
             return outcome;
         }
         let first = self.state().step;
         loop {
             let left = budget - self.state().step.abs_diff(first);
-            let outcome =
-                if self.leads_back(travel) { self.toward(travel, left) } else { self.away(travel, left) };
+            let outcome = match self.leads_back(travel) {
+                true => self.toward(stops, travel, left),
+                false => self.away(stops, travel, left),
+            };
             let made = self.state().step.abs_diff(first);
-            if outcome != Ok(Stop::Budget) || made >= budget {
+            let is_at_stop = stops.is_some_and(|stops| stops.contains(Node::of(self.state(), travel)));
+            if outcome != Ok(Stop::Budget) || made >= budget || is_at_stop {
                 return outcome;
             }
         }
@@ -311,7 +323,7 @@ impl Branch {
         self.state().step.unsigned_abs()
     }
 
-    fn away(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         self.prepare(travel, budget);
         let side = side_of(travel);
         let due = self.sides[side].checkpoints.due();
@@ -319,7 +331,7 @@ impl Branch {
         let slice = if has_window { self.limits.short } else { u64::MAX };
         // A checkpoint that was passed before is there already.
         let to_due = due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX);
-        let outcome = self.advance(travel, budget.min(to_due).min(slice));
+        let outcome = self.advance(stops, travel, budget.min(to_due).min(slice));
         self.note(travel, outcome);
         if !has_window {
             self.base = self.distance();
@@ -333,9 +345,9 @@ impl Branch {
 
     /// Runs the machine away from the origin, with what an earlier line knows about the steps. Makes
     /// fewer than `budget` where that has to be looked up again.
-    fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    fn advance(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel);
-        self.machine.run(travel, known.map_or(budget, |steps| budget.min(steps)))
+        self.machine.run_until(stops, travel, known.map_or(budget, |steps| budget.min(steps)))
     }
 
     /// Lends the machine what an earlier line knows about the way from a number on, if there is one that
@@ -347,11 +359,11 @@ impl Branch {
         Some(steps)
     }
 
-    fn toward(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    fn toward(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         if self.distance() == self.base {
             self.reach_back();
         }
-        let outcome = self.machine.run(travel, budget.min(self.distance() - self.base));
+        let outcome = self.machine.run_until(stops, travel, budget.min(self.distance() - self.base));
         self.shown = self.shown.max(self.state().counters.shown);
         outcome
     }
@@ -382,7 +394,7 @@ impl Branch {
         while self.state().step != step {
             let steps = self.state().step.abs_diff(step).min(self.limits.short);
             // The stretch was passed before, so it can't trap.
-            if self.advance(travel, steps).is_err() {
+            if self.advance(None, travel, steps).is_err() {
                 break;
             }
             self.bound_window();

@@ -7,6 +7,7 @@ mod past;
 
 use std::sync::Arc;
 
+use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State, Stop, Trap, Travel};
 
 pub use branch::{Branch, End, Limits};
@@ -84,6 +85,14 @@ impl Timeline {
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         self.branch_mut().run(travel, budget)
+    }
+
+    /// The same, but it stops before a step that a place to stop at is at.
+    ///
+    /// # Errors
+    /// A trap, as [`Timeline::run`].
+    pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        self.branch_mut().run_until(stops, travel, budget)
     }
 
     /// Changes the current state. That begins a new line, unless the current one has just begun: then

@@ -4,8 +4,8 @@
 //!
 //! Knows an earlier line and the way along it; refuses to know what the later one does with it.
 
-use reviver_vm::history::Past as Records;
 use reviver_vm::Travel;
+use reviver_vm::history::Past as Records;
 
 use super::branch::Branch;
 

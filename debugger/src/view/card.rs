@@ -10,10 +10,10 @@ use reviver_isa::update::{Shape, Update};
 use reviver_vm::{State, Travel};
 
 use crate::access::jumped;
-use crate::flow::Node;
 use crate::listing::{self, spell};
 use crate::memory::{Cell, MODE_BIT};
 use crate::session::Session;
+use reviver_vm::stops::Node;
 
 /// The step that a card tells of, with what is needed to tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use reviver_vm::explain::Explanation;
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
-use crate::flow::Node;
 use crate::listing::{label, spell};
 use crate::outcome::Reason;
 use crate::session::Session;
+use reviver_vm::stops::Node;
 
 pub struct Failure;
 
