@@ -15,7 +15,7 @@ use crate::program::{FORWARD, Program};
 use crate::state::{Frame, MODE, Part, State};
 
 const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 const HEADER: usize = MAGIC.len() + 2 + 4;
 
 /// Why bytes are not a state to go on from.

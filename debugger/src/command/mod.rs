@@ -18,6 +18,7 @@ use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
+use crate::view::timeline::Events;
 use table::Command;
 
 /// What a command came to.
@@ -59,6 +60,7 @@ pub enum Outcome {
         name: String,
         at: Moment,
     },
+    Events(Events),
     Fences(Vec<i64>),
     Fence {
         at: Moment,

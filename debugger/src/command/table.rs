@@ -3,6 +3,7 @@
 
 use super::actions::*;
 use super::{CommandError, Console, Outcome};
+use crate::session::EventKind;
 
 /// What an argument names, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,17 @@ pub const INFO: &[&str] = &[
     "watchpoints",
 ];
 
+/// The kinds of events on the timeline.
+pub const EVENTS: &[&str] = &{
+    let mut names = [""; EventKind::ALL.len()];
+    let mut n = 0;
+    while n < names.len() {
+        names[n] = EventKind::ALL[n].name();
+        n += 1;
+    }
+    names
+};
+
 /// Why a motion stops, as `expect-stop` names it.
 pub const REASONS: &[&str] =
     &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "trap", "watchpoint"];
@@ -112,6 +124,10 @@ commands! {
         "Run backward to just before the last write to a cell.";
     "next-write" ["nw"] " CELL" Argument::Cell => next_write,
         "Run forward to just behind the next write to a cell.";
+    "next-event" ["ne"] " [KIND]" Argument::OneOf(EVENTS) => next_event,
+        "Go forward to the next event among the steps that were reached: a stop, trap, mark, fence, fork or call.";
+    "last-event" ["le"] " [KIND]" Argument::OneOf(EVENTS) => last_event,
+        "Go backward to the event before.";
     "undo" [] "" Argument::None => undo,
         "Go back to where one was before the last motion.";
     "redo" [] "" Argument::None => redo,

@@ -6,6 +6,7 @@
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
 mod edit;
+mod events;
 mod points;
 mod query;
 mod scan;
@@ -13,6 +14,7 @@ mod store;
 mod stretch;
 mod travel;
 
+pub use events::{Event, EventKind};
 pub use points::PointOptions;
 pub use query::Sample;
 
@@ -25,6 +27,7 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
+use self::events::Events;
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
 use crate::flow::Flow;
 use crate::listing::{Listing, Subject, spell};
@@ -56,6 +59,8 @@ pub enum SessionError {
     TopLine,
     #[error("there is no line of history {0}")]
     NoFork(LineNumber),
+    #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
+    NoEvent { travel: Travel, wanted: Option<EventKind> },
     #[error("there is no fence here")]
     NoFence,
     #[error("a constant can't be watched or set")]
@@ -66,6 +71,14 @@ pub enum SessionError {
     NoMode,
     #[error("inside a call of a procedure with a rule the mode can't be switched")]
     RuledCall,
+}
+
+/// Which side of the present lies in a direction.
+fn ahead(travel: Travel) -> &'static str {
+    match travel {
+        Travel::Forward => "after",
+        Travel::Backward => "before",
+    }
 }
 
 /// A debugging session.
@@ -92,18 +105,6 @@ pub struct Session {
     /// What the step that led here did.
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
-
-/// What happened at a moment, for the scrub bar.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    Point(u32),
-    Trap,
-}
-
-type Events = BTreeMap<(LineNumber, i64), Event>;
-
-/// Events that are remembered at most.
-const MOST_EVENTS: usize = 10_000;
 
 /// Places that undo remembers.
 const LONGEST_TRAIL: usize = 1_000;
@@ -176,12 +177,6 @@ impl Session {
         self.fences.get(&self.timeline.moment().line).into_iter().flatten().copied()
     }
 
-    /// What happened on the current line, by steps.
-    pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
-        let line = self.timeline.moment().line;
-        self.events.range((line, i64::MIN)..=(line, i64::MAX)).map(|((_, step), event)| (*step, event))
-    }
-
     /// The direction of the last motion.
     pub fn facing(&self) -> Travel {
         self.facing
@@ -248,16 +243,7 @@ impl Session {
     fn arrived(&mut self, motion: &Motion) {
         self.facing = motion.travel;
         self.reason = Some(motion.reason.clone());
-        let event = match &motion.reason {
-            Reason::Points(hits) => hits.first().map(|hit| Event::Point(hit.id)),
-            Reason::Trap(_) => Some(Event::Trap),
-            _ => None,
-        };
-        if let Some(event) = event
-            && self.events.len() < MOST_EVENTS
-        {
-            self.events.insert((motion.to.line, motion.to.step), event);
-        }
+        self.remember(motion);
         if motion.from != motion.to {
             self.leave(motion.from);
         }

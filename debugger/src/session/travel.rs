@@ -11,7 +11,7 @@ use crate::flow::Node;
 use crate::memory::Cell;
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Place;
-use crate::timeline::{LineNumber, Moment};
+use crate::timeline::{LineNumber, Moment, Span};
 
 impl Session {
     /// Makes at most `count` steps; points stop it.
@@ -70,12 +70,12 @@ impl Session {
         self.ended(from, scan.travel, found)
     }
 
-    fn begin(&mut self) -> Moment {
+    pub(super) fn begin(&mut self) -> Moment {
         self.interrupt.store(false, Ordering::Relaxed);
         self.timeline.moment()
     }
 
-    fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
+    pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
         let to = self.timeline.moment();
         let Found { reason, shown, logged } = found;
         let motion = Motion { from, to, travel, reason, shown, logged };
@@ -102,14 +102,15 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run.
+    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run. Where
+    /// it begins is as little known: a line that leaves another is as long as that.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut shown = Vec::new();
         let reason = match self.find_end(&mut shown) {
             Reason::Interrupted => Reason::Interrupted,
             _ => {
-                let (first, last) = self.timeline.branch().extent();
+                let Span { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
                 self.travel_to(first + part.round() as i64, &mut shown)
             }

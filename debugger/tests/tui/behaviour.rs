@@ -148,6 +148,75 @@ fn a_long_reply_is_shown_and_the_next_command_goes_on() {
     assert_eq!(screen.step(), 2);
 }
 
+/// The row above the last one.
+fn status(screen: &Screen) -> String {
+    screen.text().lines().rev().nth(1).unwrap_or_default().to_owned()
+}
+
+fn assert_has(status: &str, parts: &[&str]) {
+    assert!(parts.iter().all(|part| status.contains(part)), "{parts:?} in {status}");
+}
+
+#[test]
+fn the_status_line_has_everything_at_80_columns() {
+    let mut screen = fib();
+    let costs = ["values", "history 0 B", "erased 0"];
+    screen.keys("c");
+    assert_has(&status(&screen), &["52/52", "100.0%", "end", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("C");
+    assert_has(&status(&screen), &["0/52", "0.0%", "begin", "travel ←", "machine →"]);
+    screen.command("goto 20").command("break again").keys("c");
+    assert_has(&status(&screen), &["25/52", "48.1%", "break 1", "travel →", "machine →"]);
+    screen.command("delete").command("watch a").keys("c");
+    assert_has(&status(&screen), &["28/52", "53.8%", "watch 2", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("Space");
+    assert_has(&status(&screen), &["playing forward, 8 steps/s", "28", "hist"]);
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out");
+    assert_has(&status(&screen), &["388/388", "100", "line 1", "gradient", "history 0 B", "erased 0"]);
+    screen.command("reverse-step 97");
+    assert_has(&status(&screen), &["291/388", "75", "travel ←", "machine →", "gradient", "erased 0"]);
+}
+
+#[test]
+fn the_history_is_on_the_screen_at_every_width() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out").command("reverse-step 300");
+    for width in (14..200).rev() {
+        screen.resize(width, 24);
+        let status = status(&screen);
+        assert!(status.contains("history 840 B") || status.contains("hist 840 B"), "{width}: {status}");
+        assert!(width < 18 || status.contains("88"), "{width}: {status}");
+    }
+}
+
+#[test]
+fn keys_go_from_event_to_event() {
+    let text = support::text("fib_recursive.rasm").replace("default 10", "default 3");
+    let mut screen = Screen::open(support::subject(&text), 80, 24);
+    assert!(!screen.text().contains("├┤ call"));
+    screen.keys(")");
+    assert!(screen.last_row().contains("no event after this step"), "{}", screen.text());
+    screen.keys("End Home ) )");
+    assert_eq!(screen.step(), 5);
+    screen.keys("(");
+    assert_eq!(screen.step(), 2);
+    assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
+}
+
+/// An edit doesn't change the scale of the bar: what lies ahead can be dragged to at once.
+#[test]
+fn a_new_line_is_as_long_as_the_one_that_it_left() {
+    let mut screen = fib();
+    screen.command("goto end").command("goto 26").command("set n = 4");
+    assert_has(&status(&screen), &["26/~52", "50.0%"]);
+    screen.keys("m").mouse(Gesture::Press, 79, 18);
+    assert_has(&status(&screen), &["end", "100"]);
+    assert!(screen.step() < 52, "{}", screen.text());
+}
+
 #[test]
 fn unknown_commands_and_keys_say_so() {
     let mut screen = fib();

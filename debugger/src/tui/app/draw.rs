@@ -109,13 +109,22 @@ impl App {
     fn draw_status(&self, area: Rect, buffer: &mut Buffer) {
         let Some(context) = self.context(PaneKind::Timeline) else { return };
         buffer.set_style(area, self.theme.status);
-        Status.draw(&Context { area, ..context }, buffer);
-        let playing = match self.player.is_playing {
-            true => format!(" playing {}, {} steps/s ", self.player.travel_name(), self.player.speed()),
+        let speed = Line::styled(self.playing(area.width), self.theme.here).right_aligned();
+        let used = u16::try_from(speed.width()).unwrap_or(u16::MAX);
+        let left = Rect { width: area.width.saturating_sub(used), ..area };
+        Status.draw(&Context { area: left, ..context }, buffer);
+        speed.render(area, buffer);
+    }
+
+    /// What is said of playing in a status line of this width.
+    fn playing(&self, width: u16) -> String {
+        const LEAST_FOR_WORDS: u16 = 60;
+        let (way, speed) = (self.player.travel_name(), self.player.speed());
+        match self.player.is_playing {
+            true if width >= LEAST_FOR_WORDS => format!(" playing {way}, {speed} steps/s "),
+            true => format!(" {speed}/s "),
             false => String::new(),
-        };
-        let line = Line::styled(playing, self.theme.here).right_aligned();
-        line.render(area, buffer);
+        }
     }
 
     /// The line that is being typed, or the last message.

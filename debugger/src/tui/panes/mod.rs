@@ -13,6 +13,7 @@ pub mod code;
 pub mod failure;
 pub mod inverse;
 pub mod messages;
+mod parts;
 mod sheet;
 pub mod status;
 pub mod tapes;
