@@ -103,10 +103,11 @@ impl Session {
     /// Runs a machine of its own to a step, without heeding anything but the interrupt.
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            let here = machine.state().step;
+            if !self.goes_on(self.timeline.branch().offset().saturating_add(here)) {
                 return Reason::Interrupted;
             }
-            let left = machine.state().step.abs_diff(to);
+            let left = here.abs_diff(to);
             if left == 0 {
                 return Reason::Arrived;
             }

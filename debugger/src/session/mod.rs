@@ -8,6 +8,7 @@
 mod edit;
 mod events;
 mod points;
+mod progress;
 mod query;
 mod scan;
 mod store;
@@ -16,6 +17,7 @@ mod travel;
 
 pub use events::{Event, EventKind};
 pub use points::PointOptions;
+pub use progress::Progress;
 pub use query::Sample;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,6 +100,7 @@ pub struct Session {
     redo: Vec<Moment>,
     events: Events,
     interrupt: Arc<AtomicBool>,
+    progress: Arc<Progress>,
     /// The direction of the last motion.
     facing: Travel,
     /// Why the last motion stopped.
@@ -126,6 +129,7 @@ impl Session {
             redo: Vec::new(),
             events: Events::new(),
             interrupt: Arc::default(),
+            progress: Arc::default(),
             facing: Travel::Forward,
             reason: None,
             footprint: None,
@@ -191,6 +195,11 @@ impl Session {
     /// clears it when it begins and when it stops.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
+    }
+
+    /// Where a long run is, for another thread to look at.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
     }
 
     /// What expressions are evaluated in: the innermost frame.

@@ -157,6 +157,7 @@ impl Session {
     fn back_to_write(&mut self, wanted: &[Wanted], past: Past) -> bool {
         let plan = self.writes(wanted);
         loop {
+            self.tell(self.step_number());
             let left = past.steps_from(self.step_number());
             if left == 0 || self.interrupt.load(Ordering::Relaxed) {
                 return false;

@@ -2,8 +2,6 @@
 //! places where a point could matter the machine runs at its own speed: [`Flow`](crate::flow::Flow)
 //! says how many steps there are at least, and so many are made at once.
 
-use std::sync::atomic::Ordering;
-
 use reviver_vm::values::Value;
 use reviver_vm::{Stop, Trap, Travel, explain};
 
@@ -77,7 +75,7 @@ impl Session {
             if left == 0 {
                 return if budget == scan.budget { Reason::Arrived } else { Reason::Fence };
             }
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(self.step_number()) {
                 return Reason::Interrupted;
             }
             match self.skip_stretch(scan, left, &mut forth) {

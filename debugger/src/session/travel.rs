@@ -72,6 +72,7 @@ impl Session {
 
     pub(super) fn begin(&mut self) -> Moment {
         self.interrupt.store(false, Ordering::Relaxed);
+        self.tell(self.step_number());
         self.timeline.moment()
     }
 
@@ -135,7 +136,7 @@ impl Session {
             if here == step {
                 return Reason::Arrived;
             }
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(here) {
                 return Reason::Interrupted;
             }
             let travel = if step > here { Travel::Forward } else { Travel::Backward };

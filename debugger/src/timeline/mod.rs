@@ -73,7 +73,8 @@ impl Span {
     /// How far a step is between the first and the last, in percent; none where the line may go on.
     pub fn percent(self, step: i64) -> Option<f64> {
         let width = (self.last - self.first).max(1) as f64;
-        (self.end != SpanEnd::Reached).then(|| (step - self.first) as f64 / width * 100.0)
+        let part = ((step - self.first) as f64 / width).clamp(0.0, 1.0);
+        (self.end != SpanEnd::Reached).then_some(part * 100.0)
     }
 }
 

@@ -57,17 +57,38 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let errand = screen.send(Event::Key(Key::char('c')));
     screen.event(Event::Tick(Duration::from_millis(700)));
-    assert!(screen.text().contains("running `continue`: 0.7 s   Ctrl-C stops it"), "{}", screen.text());
+    let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
+    assert!(screen.text().contains(expected), "{}", screen.text());
     // What is typed meanwhile waits; after an interrupt it is forgotten.
     screen.keys("Down q");
     screen.resize(100, 30);
     let running = std::thread::spawn(move || errand.perform());
-    std::thread::sleep(Duration::from_millis(20));
+    let progress = |screen: &mut Screen| {
+        screen.event(Event::Tick(Duration::from_millis(100)));
+        !screen.text().contains("step 0  ")
+    };
+    while !progress(&mut screen) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     screen.event(Event::Key(Key::ctrl('c')));
     let effect = screen.app.returned(running.join().unwrap());
     assert!(effect.is_none() && !screen.has_quit);
     screen.draw();
     assert!(screen.step() > 0 && screen.text().contains("nterrupt"), "{}", screen.text());
+}
+
+#[test]
+fn a_long_run_through_known_steps_has_a_percentage() {
+    let mut screen = Screen::open(support::subject(&LONG.replace("50_000_000", "500")), 80, 24);
+    screen.keys("End Home");
+    let errand = screen.send(Event::Key(Key::char('c')));
+    screen.event(Event::Tick(Duration::from_millis(300)));
+    let expected = "running `continue`  step 0  0.0%  0.3 s  history 0 B  Ctrl-C stops it";
+    assert!(screen.text().contains(expected), "{}", screen.text());
+    let effect = screen.app.returned(errand.perform());
+    screen.carry_out(effect);
+    screen.draw();
+    assert!(status(&screen).contains("100"), "{}", screen.text());
 }
 
 #[test]

@@ -9,11 +9,12 @@ use ratatui::widgets::Widget;
 
 use super::messages::Tone;
 use super::prompt::Purpose;
-use super::{App, Away, Engine};
+use super::{App, Engine};
 use crate::outcome::Reason;
 use crate::tui::keys::Action;
 use crate::tui::layout::Slot;
-use crate::tui::panes::{Context, Pane, PaneKind, status::Status};
+use crate::tui::panes::status::{Running, Status, draw_running};
+use crate::tui::panes::{Context, Pane, PaneKind};
 
 impl App {
     /// Draws the whole screen.
@@ -173,14 +174,12 @@ impl App {
         if !away.is_optional {
             buffer.set_style(status, self.theme.status);
             Line::styled(" ".repeat(usize::from(status.width)), self.theme.status).render(status, buffer);
-            Line::styled(away.text(), self.theme.status).render(status, buffer);
+            let (step, history_bytes) = (self.progress.step(), self.progress.history_bytes());
+            let percent = away.span.percent(step);
+            let running =
+                Running { command: &away.what, step, percent, elapsed: away.elapsed, history_bytes };
+            draw_running(&running, &self.theme, status, buffer);
         }
-    }
-}
-
-impl Away {
-    fn text(&self) -> String {
-        format!(" running `{}`: {:.1} s   Ctrl-C stops it", self.what, self.elapsed.as_secs_f64())
     }
 }
 

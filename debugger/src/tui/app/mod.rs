@@ -40,7 +40,8 @@ use crate::listing::OpenError;
 use crate::outcome::{Reason, Touch};
 use crate::render::{render, render_error};
 use crate::repl;
-use crate::session::Session;
+use crate::session::{Progress, Session};
+use crate::timeline::Span;
 use crate::view::code::here;
 
 /// What the outside has to do.
@@ -69,6 +70,8 @@ enum Engine {
 struct Away {
     what: String,
     elapsed: Duration,
+    /// The steps that its line of history spans.
+    span: Span,
     /// Whether it can be called back at any time, because nobody asked for it.
     is_optional: bool,
 }
@@ -79,6 +82,8 @@ pub struct App {
     engine: Engine,
     /// Stops what the session does, wherever it is.
     interrupt: Arc<AtomicBool>,
+    /// Says how far it is.
+    progress: Arc<Progress>,
     /// What happened while the session was away.
     waiting: VecDeque<Event>,
     keys: KeyMap,
@@ -108,21 +113,23 @@ const MOST_WAITING: usize = 256;
 impl App {
     /// The application for a session.
     pub fn new(session: Session, keys: KeyMap, theme: Theme) -> App {
-        let interrupt = session.interrupt();
-        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), interrupt, keys, theme);
+        let (interrupt, progress) = (session.interrupt(), session.progress());
+        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), keys, theme);
+        (app.interrupt, app.progress) = (interrupt, progress);
         app.follow();
         app
     }
 
     /// The application for a program that can't be debugged: it shows why.
     pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
-        App::with(Engine::Broken(Broken::new(error)), Arc::default(), keys, theme)
+        App::with(Engine::Broken(Broken::new(error)), keys, theme)
     }
 
-    fn with(engine: Engine, interrupt: Arc<AtomicBool>, keys: KeyMap, theme: Theme) -> App {
+    fn with(engine: Engine, keys: KeyMap, theme: Theme) -> App {
         App {
             engine,
-            interrupt,
+            interrupt: Arc::default(),
+            progress: Arc::default(),
             waiting: VecDeque::new(),
             keys,
             theme,
@@ -354,7 +361,8 @@ impl App {
             Task::Sample { .. } => "sampling the plotted cells".to_owned(),
         };
         let is_optional = matches!(task, Task::Sample { .. });
-        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, is_optional });
+        let span = self.session()?.timeline().span();
+        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
         match std::mem::replace(&mut self.engine, away) {
             Engine::Here(console) => Some(Effect::Run(Errand { console, task })),
             other => {
