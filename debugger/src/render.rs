@@ -121,6 +121,7 @@ impl Page<'_> {
             Reason::Trap(explanation) => self.trap(explanation),
             Reason::Interrupted => line!(self, "interrupted"),
             Reason::Fence => line!(self, "fence"),
+            Reason::StepLimit => line!(self, "step limit"),
         }
         self.place(motion.to);
     }
@@ -259,6 +260,7 @@ impl Page<'_> {
                 line!(self, "a trap after {steps} step{}", plural(steps));
                 self.trap(explanation);
             }
+            Reason::StepLimit => line!(self, "the step limit, after {steps} step{}", plural(steps)),
             _ => line!(self, "interrupted after {steps} step{}", plural(steps)),
         }
         for garbage in &check.garbage {

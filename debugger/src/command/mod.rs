@@ -77,6 +77,19 @@ pub enum Outcome {
     Nothing,
 }
 
+impl Outcome {
+    /// Whether the session's step limit stopped this.
+    pub fn is_limited(&self) -> bool {
+        match self {
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => {
+                *reason == Reason::StepLimit
+            }
+            Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| outcome.is_limited()),
+            _ => false,
+        }
+    }
+}
+
 /// Why a line is no command, or a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
@@ -266,5 +279,6 @@ pub fn reason_name(reason: &Reason) -> &'static str {
         Reason::Trap(_) => "trap",
         Reason::Interrupted => "interrupted",
         Reason::Fence => "fence",
+        Reason::StepLimit => "step-limit",
     }
 }

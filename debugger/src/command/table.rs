@@ -81,7 +81,7 @@ pub const EVENTS: &[&str] = &{
 
 /// Why a motion stops, as `expect-stop` names it.
 pub const REASONS: &[&str] =
-    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "trap", "watchpoint"];
+    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "step-limit", "trap", "watchpoint"];
 
 macro_rules! commands {
     ($($name:literal [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;)+) => {

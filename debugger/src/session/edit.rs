@@ -8,7 +8,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
 use super::scan::SLICE;
-use super::{Session, SessionError};
+use super::{Session, SessionError, instruction_at};
 use crate::expression::Expression;
 use crate::memory::{Cell, MODE_BIT};
 use crate::outcome::{Check, Reason};
@@ -87,7 +87,14 @@ impl Session {
         self.interrupt.store(false, Ordering::Relaxed);
         let origin = self.timeline.branch().origin().clone();
         let mut machine = Machine::resume(self.program().clone(), origin.clone(), None);
-        let stop = self.run_copy(&mut machine, Travel::Forward, i64::MAX);
+        let limit = self.within_limit(i64::MAX).saturating_sub(self.timeline.branch().offset());
+        let stop = match self.run_copy(&mut machine, Travel::Forward, limit) {
+            Reason::Arrived if instruction_at(self.program(), machine.state(), Travel::Forward).is_some() => {
+                Reason::StepLimit
+            }
+            Reason::Arrived => Reason::HistoryEnd,
+            other => other,
+        };
         let steps = machine.state().step.unsigned_abs();
         let erased_bits = machine.state().counters.erased_bits;
         let at_end = stop == Reason::HistoryEnd;

@@ -99,6 +99,8 @@ pub struct Session {
     undo: Vec<Moment>,
     redo: Vec<Moment>,
     events: Events,
+    /// Nobody goes further than so many steps from step 0.
+    most_steps: u64,
     interrupt: Arc<AtomicBool>,
     progress: Arc<Progress>,
     /// The direction of the last motion.
@@ -128,12 +130,20 @@ impl Session {
             undo: Vec::new(),
             redo: Vec::new(),
             events: Events::new(),
+            most_steps: u64::MAX,
             interrupt: Arc::default(),
             progress: Arc::default(),
             facing: Travel::Forward,
             reason: None,
             footprint: None,
         }
+    }
+
+    /// The session, with a step limit: nobody travels further than so many steps from step 0, on any line
+    /// of history and in either direction. What would lead further stops there.
+    #[must_use]
+    pub fn with_most_steps(self, most_steps: u64) -> Session {
+        Session { most_steps, ..self }
     }
 
     /// A session at the program's beginning, with the defaults of given cells.
@@ -232,11 +242,7 @@ impl Session {
 
     /// The instruction that the next step in a direction executes or undoes; none at the bound.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
-        let state = self.state();
-        let node = crate::flow::Node::of(state, travel);
-        let program = self.program();
-        let bound = if node.backward { program.begin() } else { program.end() };
-        (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
+        instruction_at(self.program(), self.state(), travel)
     }
 
     /// What a `show` says: the name of what it shows, and the value.
@@ -266,6 +272,13 @@ impl Session {
         }
         self.undo.push(from);
     }
+}
+
+/// The instruction that the step from a state executes or undoes; none at the bound.
+fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u32> {
+    let node = crate::flow::Node::of(state, travel);
+    let bound = if node.backward { program.begin() } else { program.end() };
+    (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
 }
 
 /// The innermost frame of the current state. A function of the fields that it reads, so that others can

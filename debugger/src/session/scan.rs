@@ -62,7 +62,8 @@ impl Session {
 
     fn scan_into(&mut self, scan: &Scan, shown: &mut Vec<Shown>, logged: &mut Vec<String>) -> Reason {
         let fence = self.fence_ahead(scan.travel);
-        let budget = fence.map_or(scan.budget, |steps| steps.min(scan.budget));
+        let reach = self.within_reach(scan.travel);
+        let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
         let first = self.step_number();
         // One step is looked at in any case; a plan would take longer.
         let single = budget == 1;
@@ -73,7 +74,11 @@ impl Session {
         loop {
             let left = budget - self.step_number().abs_diff(first);
             if left == 0 {
-                return if budget == scan.budget { Reason::Arrived } else { Reason::Fence };
+                return match budget {
+                    budget if budget == scan.budget => Reason::Arrived,
+                    budget if Some(budget) == fence => Reason::Fence,
+                    _ => self.at_limit(scan.travel),
+                };
             }
             if !self.goes_on(self.step_number()) {
                 return Reason::Interrupted;

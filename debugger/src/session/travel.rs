@@ -87,7 +87,7 @@ impl Session {
     /// Goes to a step of the current line, past points and fences, or as near as the history goes.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
-        let travel = if step >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, step);
         let mut shown = Vec::new();
         let reason = self.travel_to(step, &mut shown);
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
@@ -109,14 +109,14 @@ impl Session {
         let from = self.begin();
         let mut shown = Vec::new();
         let reason = match self.find_end(&mut shown) {
-            Reason::Interrupted => Reason::Interrupted,
+            reason @ (Reason::Interrupted | Reason::StepLimit) => reason,
             _ => {
                 let Span { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
                 self.travel_to(first + part.round() as i64, &mut shown)
             }
         };
-        let travel = if self.step_number() >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, self.step_number());
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
@@ -128,23 +128,46 @@ impl Session {
         }
     }
 
-    /// Travels to a step without heeding anything but the interrupt.
+    /// Travels to a step without heeding anything but the interrupt and the step limit.
     pub(super) fn travel_to(&mut self, step: i64, shown: &mut Vec<Shown>) -> Reason {
+        let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
         loop {
             let here = self.step_number();
             if here == step {
-                return Reason::Arrived;
+                return if wanted == step { Reason::Arrived } else { self.at_limit(way(step, wanted)) };
             }
             if !self.goes_on(here) {
                 return Reason::Interrupted;
             }
-            let travel = if step > here { Travel::Forward } else { Travel::Backward };
+            let travel = way(here, step);
             let outcome = self.timeline.run(travel, step.abs_diff(here).min(SLICE));
             if let Some(reason) = self.paused(outcome, travel, shown) {
                 return reason;
             }
         }
+    }
+
+    /// The step that is nearest to another one within the step limit.
+    pub(super) fn within_limit(&self, step: i64) -> i64 {
+        let most = i64::try_from(self.most_steps).unwrap_or(i64::MAX);
+        step.clamp(-most, most)
+    }
+
+    /// Steps that the limit leaves in a direction.
+    pub(super) fn within_reach(&self, travel: Travel) -> u64 {
+        let here = self.step_number();
+        let bound = if travel == Travel::Forward { i64::MAX } else { i64::MIN };
+        self.within_limit(bound).abs_diff(here)
+    }
+
+    /// Why one stops at the step limit: one that is just at the bound of the history is no limit.
+    pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
+        if self.instruction(travel).is_some() {
+            return Reason::StepLimit;
+        }
+        let outcome = self.timeline.run(travel, 1);
+        self.paused(outcome, travel, &mut Vec::new()).unwrap_or(Reason::StepLimit)
     }
 
     /// Gives the current moment a name.
@@ -171,7 +194,7 @@ impl Session {
         let from = self.begin();
         let mut shown = Vec::new();
         let reason = self.revisit(moment, &mut shown);
-        let travel = if moment.step >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, moment.step);
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
@@ -298,6 +321,11 @@ impl Session {
         access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));
         cells
     }
+}
+
+/// The direction from a step to another one.
+fn way(from: i64, to: i64) -> Travel {
+    if to >= from { Travel::Forward } else { Travel::Backward }
 }
 
 fn arrived() -> Found {

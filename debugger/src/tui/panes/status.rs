@@ -157,6 +157,7 @@ fn reason(facts: &Facts, theme: &Theme) -> Option<([String; 2], Style)> {
         Reason::Trap(_) => ("trap", "trap", theme.trap),
         Reason::Interrupted => ("interrupted", "interrupt", theme.warning),
         Reason::Fence => ("fence", "fence", theme.fence),
+        Reason::StepLimit => ("step limit", "limit", theme.warning),
     };
     Some(([long.to_owned(), short.to_owned()], style))
 }
