@@ -20,6 +20,9 @@ use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
 
+/// The column of usages in the list of commands.
+const USAGE: usize = 23;
+
 /// What came of a command, line by line, each with its end. The session is the one after the command.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = Page { session, out: String::new() };
@@ -449,7 +452,13 @@ impl Page<'_> {
             return;
         }
         for command in commands {
-            line!(self, "{:<34} {}", command.usage, command.help);
+            // A longer usage has a line of its own.
+            if command.usage.len() > USAGE {
+                line!(self, "{}", command.usage);
+                line!(self, "{:USAGE$}  {}", "", command.help);
+            } else {
+                line!(self, "{:<USAGE$}  {}", command.usage, command.help);
+            }
         }
     }
 }

@@ -323,7 +323,8 @@ fn cell_and_number(row: Row, rest: &str, default: usize) -> Result<(&str, usize)
 }
 
 pub fn why(console: &mut Console, row: Row, rest: &str) -> Done {
-    const LINKS: usize = 3;
+    /// Few enough for a screen.
+    const LINKS: usize = 2;
     let (cell, depth) = cell_and_number(row, rest, LINKS)?;
     Ok(Outcome::Origins(console.session.why(cell, depth)?))
 }

@@ -10,7 +10,6 @@ use ratatui::widgets::Widget;
 use super::messages::Tone;
 use super::prompt::Purpose;
 use super::{App, Engine};
-use crate::outcome::Reason;
 use crate::tui::keys::Action;
 use crate::tui::layout::Slot;
 use crate::tui::panes::status::{Running, Status, draw_running};
@@ -69,42 +68,6 @@ impl App {
         let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
         let scroll = context.scroll.revealed(items, columns, usize::from(context.area.height));
         self.panes.set_scroll(kind, scroll);
-    }
-
-    /// The title of the pane in front, and the names of those behind it.
-    fn draw_heading(&mut self, slot: &Slot, front: PaneKind, buffer: &mut Buffer) {
-        let area = slot.heading();
-        let Some(context) = self.context(front) else { return };
-        let is_focused = context.is_focused;
-        let has_failed = matches!(context.session.reason(), Some(Reason::Trap(_)));
-        let title = |kind: &PaneKind| match *kind == front {
-            true => format!(" {} ", front.pane().title(&context)),
-            false => format!(" {} ", kind.name()),
-        };
-        let kinds: Vec<PaneKind> = slot
-            .panes
-            .iter()
-            .copied()
-            .filter(|k| *k == front || *k != PaneKind::Failure || has_failed)
-            .collect();
-        let titles: Vec<String> = kinds.iter().map(title).collect();
-        let widths: Vec<usize> = titles.iter().map(|title| Span::raw(title).width()).collect();
-        let hidden = hidden_tabs(&kinds, &widths, front, usize::from(area.width));
-        let (theme, mut row) = (&self.theme, area);
-        let mut tabs = Vec::new();
-        for ((kind, title), width) in kinds.into_iter().zip(titles).zip(widths).skip(hidden) {
-            let style = match kind == front {
-                true if is_focused => theme.heading_focused,
-                true => theme.heading,
-                false => theme.tab,
-            };
-            let width = u16::try_from(width).unwrap_or(u16::MAX).min(row.width);
-            Span::styled(title, style).render(row, buffer);
-            tabs.push((Rect { width, ..row }, kind));
-            row = Rect { x: row.x + width, width: row.width - width, ..row };
-        }
-        Span::styled("─".repeat(usize::from(row.width)), theme.border).render(row, buffer);
-        self.panes.tabs.extend(tabs);
     }
 
     fn draw_status(&self, area: Rect, buffer: &mut Buffer) {
@@ -181,13 +144,6 @@ impl App {
             draw_running(&running, &self.theme, status, buffer);
         }
     }
-}
-
-/// How many tabs must be left out so that the one in front is seen.
-fn hidden_tabs(kinds: &[PaneKind], widths: &[usize], front: PaneKind, room: usize) -> usize {
-    let at = kinds.iter().position(|kind| *kind == front).unwrap_or_default();
-    let fits = |hidden: &usize| widths.iter().take(at + 1).skip(*hidden).sum::<usize>() <= room;
-    (0..at).find(fits).unwrap_or(at)
 }
 
 /// A text without its first columns.

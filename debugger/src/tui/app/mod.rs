@@ -7,6 +7,7 @@ mod arrangement;
 mod broken;
 mod draw;
 mod errand;
+mod heading;
 pub mod messages;
 mod overlay;
 mod play;

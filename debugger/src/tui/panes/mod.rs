@@ -17,7 +17,7 @@ mod parts;
 mod sheet;
 pub mod status;
 pub mod tapes;
-mod text;
+pub mod text;
 pub mod timeline;
 
 use ratatui::buffer::Buffer;
@@ -177,6 +177,19 @@ impl PaneKind {
             PaneKind::Failure => "failure",
             PaneKind::Inverse => "inverse",
             PaneKind::Messages => "messages",
+        }
+    }
+
+    /// What its tab says where there is little room.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            PaneKind::Arrays => "arr",
+            PaneKind::Tapes => "tape",
+            PaneKind::Timeline => "time",
+            PaneKind::Failure => "fail",
+            PaneKind::Inverse => "inv",
+            PaneKind::Messages => "msg",
+            other => other.name(),
         }
     }
 
