@@ -167,7 +167,7 @@ commands! {
     "info" ["i"] " TOPIC" Argument::OneOf(INFO) => info,
         "Tell about arrays, breakpoints, card, cells, display, events, fences, frame, marks, stack, status, tapes, watchpoints.";
     "why" [] " CELL [DEPTH]" Argument::Cell => why,
-        "Tell where a cell's value comes from: who wrote it last, out of what, and so on, twice if no DEPTH is given.";
+        "Tell where a cell's value comes from: who wrote it last, out of what, and so on; two writes back where no DEPTH is given.";
     "history" ["hist"] " CELL [N]" Argument::Cell => history,
         "Tell what a cell held over time, up to here: its last writes.";
     "list" ["l"] " [PLACE]" Argument::Place => list,
