@@ -67,7 +67,7 @@ pub fn hanging(text: &str, most: usize) -> Vec<String> {
         let before = text.get(..*at).unwrap_or_default();
         *c != ' ' && before.ends_with("  ") && width(before) <= most / 2
     };
-    let start = text.char_indices().filter(begins_column).last().map(|(at, _)| at);
+    let start = text.char_indices().rfind(begins_column).map(|(at, _)| at);
     let (before, rest) = text.split_at(start.unwrap_or(0));
     let indent = width(before);
     let lines = wrapped(rest, most - indent).into_iter().enumerate();
