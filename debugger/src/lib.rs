@@ -11,7 +11,7 @@
 //! | [`view`] | what there is to see, as plain data, one file a pane |
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes in words |
-//! | [`batch`], [`repl`] | scripts; a prompt |
+//! | [`batch`], [`repl`] | scripts; a prompt, and a word to who waits at it |
 //!
 //! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
 //! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
@@ -33,3 +33,4 @@ pub mod session;
 pub mod timeline;
 pub mod tui;
 pub mod view;
+mod waiting;

@@ -41,6 +41,8 @@ pub enum Reason {
     Interrupted,
     /// Here one was to stop in any case.
     Fence,
+    /// The session goes no further from step 0.
+    StepLimit,
 }
 
 /// A point that stopped somebody.

@@ -11,13 +11,17 @@ use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
 use crate::outcome::{Check, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Touch};
 use crate::points::{Point, Trigger, Watch};
-use crate::session::Session;
-use crate::timeline::{Fork, Moment};
+use crate::session::{Event, Session};
+use crate::timeline::{Calls, Fork, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
+use crate::view::timeline::Events;
+
+/// The column of usages in the list of commands.
+const USAGE: usize = 23;
 
 /// What came of a command, line by line, each with its end. The session is the one after the command.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
@@ -89,6 +93,7 @@ impl Page<'_> {
                 marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", moment(*at)));
             }
             Outcome::Marked { name, at } => line!(self, "mark {name}: {}", moment(*at)),
+            Outcome::Events(events) => self.events(events),
             Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
             Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
             Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", moment(*at)),
@@ -124,6 +129,7 @@ impl Page<'_> {
             Reason::Trap(explanation) => self.trap(explanation),
             Reason::Interrupted => line!(self, "interrupted"),
             Reason::Fence => line!(self, "fence"),
+            Reason::StepLimit => line!(self, "step limit"),
         }
         self.place(motion.to);
     }
@@ -263,6 +269,7 @@ impl Page<'_> {
                 line!(self, "a trap after {steps} step{}", plural(steps));
                 self.trap(explanation);
             }
+            Reason::StepLimit => line!(self, "the step limit, after {steps} step{}", plural(steps)),
             _ => line!(self, "interrupted after {steps} step{}", plural(steps)),
         }
         for garbage in &check.garbage {
@@ -370,8 +377,12 @@ impl Page<'_> {
     }
 
     fn status(&mut self, status: &Status) {
-        let (first, last) = status.extent;
-        let end = if status.end_is_known { "" } else { " or later" };
+        let (first, last) = status.span.steps();
+        let end = match status.span.end {
+            SpanEnd::Known => "",
+            SpanEnd::Reached => " or later",
+            SpanEnd::Expected => " as in the line above",
+        };
         let percent = status.percent.map_or(String::new(), |percent| format!(" ({percent:.1} %)"));
         line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
         let travel = if status.travel == Travel::Forward { "forward" } else { "backward" };
@@ -388,6 +399,31 @@ impl Page<'_> {
         if status.gradient_mode || status.drops > 0 {
             let mode = if status.gradient_mode { "on" } else { "off" };
             line!(self, "gradient mode: {mode}; dropped: {} adjoint{}", status.drops, plural(status.drops));
+        }
+    }
+
+    fn events(&mut self, events: &Events) {
+        if events.stops.is_empty() && events.calls.none() {
+            line!(self, "there are none");
+        }
+        if events.more_stops > 0 {
+            line!(self, "… {} before", events.more_stops);
+        }
+        for (step, event) in &events.stops {
+            match event {
+                Event::Point(id) => line!(self, "step {step}: stopped by point {id}"),
+                Event::Trap => line!(self, "step {step}: a trap"),
+            }
+        }
+        for stretch in &events.stretches {
+            let calls = calls(stretch.calls);
+            match (stretch.from + 1, stretch.to) {
+                (first, last) if first == last => line!(self, "step {last}: {calls}"),
+                (first, last) => line!(self, "steps {first} to {last}: {calls}"),
+            }
+        }
+        if events.stretches.len() > 1 {
+            line!(self, "in all: {}", calls(events.calls));
         }
     }
 
@@ -417,7 +453,13 @@ impl Page<'_> {
             return;
         }
         for command in commands {
-            line!(self, "{:<34} {}", command.usage, command.help);
+            // A longer usage has a line of its own.
+            if command.usage.len() > USAGE {
+                line!(self, "{}", command.usage);
+                line!(self, "{:USAGE$}  {}", "", command.help);
+            } else {
+                line!(self, "{:<USAGE$}  {}", command.usage, command.help);
+            }
         }
     }
 }
@@ -426,6 +468,16 @@ fn moment(at: Moment) -> String {
     match at.line {
         0 => format!("step {}", at.step),
         line => format!("step {} of line {line}", at.step),
+    }
+}
+
+fn calls(Calls { entered, left }: Calls) -> String {
+    match (entered, left) {
+        (1, 0) => "a call entered".to_owned(),
+        (0, 1) => "a call left".to_owned(),
+        (_, 0) => format!("{entered} calls entered"),
+        (0, _) => format!("{left} calls left"),
+        _ => format!("{entered} call{} entered, {left} left", plural(entered)),
     }
 }
 

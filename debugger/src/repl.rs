@@ -17,6 +17,7 @@ use crate::command::table::{Argument, COMMANDS, Command};
 use crate::command::{Console, Outcome, find};
 use crate::expression::SPECIALS;
 use crate::render::{render, render_error};
+use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
 
@@ -57,7 +58,8 @@ pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> 
 /// Carries a line out; false if that was the last.
 fn execute(console: &RefCell<Console>, line: &str, output: &mut dyn Write) -> io::Result<bool> {
     let mut console = console.borrow_mut();
-    match console.execute(line) {
+    let (progress, span) = (console.session.progress(), console.session.timeline().span());
+    match accompany(&progress, span, || console.execute(line)) {
         Ok(Outcome::Quit) => return Ok(false),
         Ok(outcome) => output.write_all(render(&console.session, &outcome).as_bytes())?,
         Err(error) => output.write_all(render_error(&error).as_bytes())?,

@@ -80,6 +80,15 @@ fn integers() {
 
 #[test]
 #[ignore = "measures; takes seconds"]
+fn calls() {
+    let text = ".inout n default 9_000_000\n.out last\n.proc more(inout y, in x)\n        add y, x\n\
+                \x20       sub y, x\n.end\n        for i in 0..n\n            call more(last, i)\n        rof\n\
+                \x20       add last, 1\n";
+    measure("calls", text, "last");
+}
+
+#[test]
+#[ignore = "measures; takes seconds"]
 fn floats() {
     let text =
         support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "4_500_000");

@@ -53,6 +53,12 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
             let name = load::name(path);
             Err(Failure::new(Exit::Check, format_args!("the command on line {line} of {name} failed")))
         }
+        Ended::Limited { line } => {
+            let (name, limit) = (load::name(path), options.debugged.max_steps.unwrap_or_default());
+            let error =
+                format_args!("the command on line {line} of {name} went {limit} steps from the start");
+            Err(Failure::new(Exit::StepLimit, error).help("raise `--max-steps`"))
+        }
     }
 }
 

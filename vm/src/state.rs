@@ -88,6 +88,9 @@ pub struct Counters {
     pub shown: i64,
     /// Adjoints that were not 0 when their cell became a constant.
     pub drops: u64,
+    /// Steps between step 0 and here that entered or left a call; negative before step 0. So the
+    /// difference between two states of a run is what happened between them.
+    pub calls: i64,
 }
 
 /// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is

@@ -176,7 +176,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             state.set_mode(false);
         }
         self.begin(site, part, if part == Part::Rule { !inverted } else { inverted });
+        self.count_call();
         Ok(())
+    }
+
+    /// A step has entered a call or left one.
+    fn count_call(&mut self) {
+        let calls = &mut self.state.counters.calls;
+        *calls = calls.wrapping_add(self.travel.sign());
     }
 
     fn check_room(&self, site: &CallSite, part: Part) -> Result<(), Cause> {
@@ -248,7 +255,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.free_frame(interval);
         match next {
             Some(part) => self.go_on(site, part),
-            None => self.return_from(record),
+            None => {
+                self.return_from(record);
+                self.count_call();
+            }
         }
         Ok(())
     }

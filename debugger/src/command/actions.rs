@@ -3,14 +3,14 @@
 use reviver_vm::Travel::{self, Backward, Forward};
 
 use super::arguments::{point_options, split_at_word};
-use super::table::{COMMANDS, Command, INFO, REASONS};
+use super::table::{COMMANDS, Command, EVENTS, INFO, REASONS};
 use super::{CommandError, Console, Outcome, find, reason_name, split_word};
 use crate::expression::Expression;
 use crate::format::{Format, Layout};
 use crate::listing::{Line, spell};
 use crate::outcome::Motion;
 use crate::points::{Place, Trigger, Watch};
-use crate::session::{Session, SessionError};
+use crate::session::{EventKind, Session, SessionError};
 use crate::view;
 
 type Done = Result<Outcome, CommandError>;
@@ -99,6 +99,25 @@ pub fn last(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn next_write(console: &mut Console, row: Row, rest: &str) -> Done {
     motion(console.session.next_write(row.something(rest, "a cell")?))
+}
+
+pub fn next_event(console: &mut Console, row: Row, rest: &str) -> Done {
+    to_event(console, row, rest, Forward)
+}
+
+pub fn last_event(console: &mut Console, row: Row, rest: &str) -> Done {
+    to_event(console, row, rest, Backward)
+}
+
+fn to_event(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
+    let wanted = match rest {
+        "" => None,
+        kind => {
+            let wrong = || row.wrong(format!("`{kind}` is none of {}", EVENTS.join(", ")));
+            Some(EventKind::named(kind).ok_or_else(wrong)?)
+        }
+    };
+    motion(console.session.next_event(travel, wanted))
 }
 
 pub fn undo(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -290,15 +309,7 @@ pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
             Ok(Outcome::All(arrays.filter_map(window).map(|array| (String::new(), array)).collect()))
         }
         (Some("display"), _) => display(console, row, ""),
-        (Some("events"), 1) => {
-            let events = session.events().map(|(step, event)| (step, event.clone())).collect::<Vec<_>>();
-            let name = |event: &crate::session::Event| match event {
-                crate::session::Event::Point(id) => format!("point {id}"),
-                crate::session::Event::Trap => "trap".to_owned(),
-            };
-            let values = events.iter().map(|(step, event)| (format!("step {step}"), Ok(name(event))));
-            Ok(Outcome::Values(values.collect()))
-        }
+        (Some("events"), 1) => Ok(Outcome::Events(view::timeline::events(session, SOME))),
         (Some("fences"), 1) => Ok(Outcome::Fences(session.fences().collect())),
         (Some("frame"), 1) => selected(session),
         (Some("marks"), _) => {
@@ -325,7 +336,8 @@ fn cell_and_number(row: Row, rest: &str, default: usize) -> Result<(&str, usize)
 }
 
 pub fn why(console: &mut Console, row: Row, rest: &str) -> Done {
-    const LINKS: usize = 3;
+    /// Few enough for a screen.
+    const LINKS: usize = 2;
     let (cell, depth) = cell_and_number(row, rest, LINKS)?;
     Ok(Outcome::Origins(console.session.why(cell, depth)?))
 }

@@ -18,6 +18,7 @@ use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
+use crate::view::timeline::Events;
 use table::Command;
 
 /// What a command came to.
@@ -61,6 +62,7 @@ pub enum Outcome {
         name: String,
         at: Moment,
     },
+    Events(Events),
     Fences(Vec<i64>),
     Fence {
         at: Moment,
@@ -75,6 +77,19 @@ pub enum Outcome {
     Saved(String),
     Quit,
     Nothing,
+}
+
+impl Outcome {
+    /// Whether the session's step limit stopped this.
+    pub fn is_limited(&self) -> bool {
+        match self {
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => {
+                *reason == Reason::StepLimit
+            }
+            Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| outcome.is_limited()),
+            _ => false,
+        }
+    }
 }
 
 /// Why a line is no command, or a command failed.
@@ -291,5 +306,6 @@ pub fn reason_name(reason: &Reason) -> &'static str {
         Reason::Trap(_) => "trap",
         Reason::Interrupted => "interrupted",
         Reason::Fence => "fence",
+        Reason::StepLimit => "step-limit",
     }
 }

@@ -3,6 +3,7 @@
 
 use super::actions::*;
 use super::{CommandError, Console, Outcome};
+use crate::session::EventKind;
 
 /// What an argument names, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +69,20 @@ pub const INFO: &[&str] = &[
     "watchpoints",
 ];
 
+/// The kinds of events on the timeline.
+pub const EVENTS: &[&str] = &{
+    let mut names = [""; EventKind::ALL.len()];
+    let mut n = 0;
+    while n < names.len() {
+        names[n] = EventKind::ALL[n].name();
+        n += 1;
+    }
+    names
+};
+
 /// Why a motion stops, as `expect-stop` names it.
 pub const REASONS: &[&str] =
-    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "trap", "watchpoint"];
+    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "step-limit", "trap", "watchpoint"];
 
 macro_rules! commands {
     ($($name:literal [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;)+) => {
@@ -113,6 +125,10 @@ commands! {
         "Run backward to just before the last write to a cell.";
     "next-write" ["nw"] " CELL" Argument::Cell => next_write,
         "Run forward to just behind the next write to a cell.";
+    "next-event" ["ne"] " [KIND]" Argument::OneOf(EVENTS) => next_event,
+        "Go forward to the next event among the steps that were reached: a stop, trap, mark, fence, fork or call.";
+    "last-event" ["le"] " [KIND]" Argument::OneOf(EVENTS) => last_event,
+        "Go backward to the event before.";
     "undo" [] "" Argument::None => undo,
         "Go back to where one was before the last motion.";
     "redo" [] "" Argument::None => redo,
@@ -152,7 +168,7 @@ commands! {
     "info" ["i"] " TOPIC" Argument::OneOf(INFO) => info,
         "Tell about arrays, breakpoints, card, cells, display, events, fences, frame, marks, stack, status, tapes, watchpoints.";
     "why" [] " CELL [DEPTH]" Argument::Cell => why,
-        "Tell where a cell's value comes from: who wrote it last, out of what, and so on.";
+        "Tell where a cell's value comes from: who wrote it last, out of what, and so on; two writes back where no DEPTH is given.";
     "history" ["hist"] " CELL [N]" Argument::Cell => history,
         "Tell what a cell held over time, up to here: its last writes.";
     "list" ["l"] " [PLACE]" Argument::Place => list,

@@ -8,7 +8,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
 use super::scan::SLICE;
-use super::{Session, SessionError};
+use super::{Session, SessionError, instruction_at};
 use crate::expression::Expression;
 use crate::memory::{Cell, MODE_BIT};
 use crate::outcome::{Check, Reason};
@@ -93,7 +93,17 @@ impl Session {
             false => (Travel::Forward, Reason::HistoryEnd),
         };
         let mut machine = Machine::resume(self.program().clone(), origin.clone(), None);
-        let stop = self.run_copy(&mut machine, there, there.sign().saturating_mul(i64::MAX));
+        let limit = match there {
+            Travel::Forward => self.within_limit(i64::MAX).saturating_sub(self.timeline.branch().offset()),
+            Travel::Backward => self.within_limit(i64::MIN).saturating_sub(self.timeline.branch().offset()),
+        };
+        let stop = match self.run_copy(&mut machine, there, limit) {
+            Reason::Arrived if instruction_at(self.program(), machine.state(), there).is_some() => {
+                Reason::StepLimit
+            }
+            Reason::Arrived => bound.clone(),
+            other => other,
+        };
         let steps = machine.state().step.unsigned_abs();
         let erased_bits = machine.state().counters.erased_bits;
         if stop != bound {
@@ -113,10 +123,11 @@ impl Session {
     /// Runs a machine of its own to a step, without heeding anything but the interrupt.
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            let here = machine.state().step;
+            if !self.goes_on(self.timeline.branch().offset().saturating_add(here)) {
                 return Reason::Interrupted;
             }
-            let left = machine.state().step.abs_diff(to);
+            let left = here.abs_diff(to);
             if left == 0 {
                 return Reason::Arrived;
             }

@@ -6,15 +6,19 @@
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
 mod edit;
+mod events;
 mod frames;
 mod points;
+mod progress;
 mod query;
 mod scan;
 mod store;
 mod stretch;
 mod travel;
 
+pub use events::{Event, EventKind};
 pub use points::PointOptions;
+pub use progress::Progress;
 pub use query::Sample;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +30,7 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
+use self::events::Events;
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
 use crate::format::{FormatError, Layout};
 use crate::listing::{Listing, Subject, spell};
@@ -67,6 +72,8 @@ pub enum SessionError {
     TopLine,
     #[error("there is no line of history {0}")]
     NoFork(LineNumber),
+    #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
+    NoEvent { travel: Travel, wanted: Option<EventKind> },
     #[error("there is no fence here")]
     NoFence,
     #[error("`{0}` is no array")]
@@ -79,6 +86,14 @@ pub enum SessionError {
     NoMode,
     #[error("inside a call of a procedure with a rule the mode can't be switched")]
     RuledCall,
+}
+
+/// Which side of the present lies in a direction.
+fn ahead(travel: Travel) -> &'static str {
+    match travel {
+        Travel::Forward => "after",
+        Travel::Backward => "before",
+    }
 }
 
 /// A debugging session.
@@ -96,9 +111,12 @@ pub struct Session {
     undo: Vec<Moment>,
     redo: Vec<Moment>,
     events: Events,
+    /// Nobody goes further than so many steps from step 0.
+    most_steps: u64,
     interrupt: Arc<AtomicBool>,
     /// Calls between the innermost frame and the selected one.
     selected: usize,
+    progress: Arc<Progress>,
     /// The direction of the last motion.
     facing: Travel,
     /// Why the last motion stopped.
@@ -106,18 +124,6 @@ pub struct Session {
     /// What the step that led here did.
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
-
-/// What happened at a moment, for the scrub bar.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    Point(u32),
-    Trap,
-}
-
-type Events = BTreeMap<(LineNumber, i64), Event>;
-
-/// Events that are remembered at most.
-const MOST_EVENTS: usize = 10_000;
 
 /// Places that undo remembers.
 const LONGEST_TRAIL: usize = 1_000;
@@ -137,12 +143,21 @@ impl Session {
             undo: Vec::new(),
             redo: Vec::new(),
             events: Events::new(),
+            most_steps: u64::MAX,
             interrupt: Arc::default(),
             selected: 0,
+            progress: Arc::default(),
             facing: Travel::Forward,
             reason: None,
             footprint: None,
         }
+    }
+
+    /// The session, with a step limit: nobody travels further than so many steps from step 0, on any line
+    /// of history and in either direction. What would lead further stops there.
+    #[must_use]
+    pub fn with_most_steps(self, most_steps: u64) -> Session {
+        Session { most_steps, ..self }
     }
 
     /// A session at the program's beginning, with the defaults of given cells.
@@ -190,12 +205,6 @@ impl Session {
         self.fences.get(&self.timeline.moment().line).into_iter().flatten().copied()
     }
 
-    /// What happened on the current line, by steps.
-    pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
-        let line = self.timeline.moment().line;
-        self.events.range((line, i64::MIN)..=(line, i64::MAX)).map(|((_, step), event)| (*step, event))
-    }
-
     /// The direction of the last motion.
     pub fn facing(&self) -> Travel {
         self.facing
@@ -210,6 +219,11 @@ impl Session {
     /// clears it when it begins and when it stops.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
+    }
+
+    /// Where a long run is, for another thread to look at.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
     }
 
     /// What expressions are evaluated in: the selected frame.
@@ -253,11 +267,7 @@ impl Session {
 
     /// The instruction that the next step in a direction executes or undoes; none at the bound.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
-        let state = self.state();
-        let node = reviver_vm::stops::Node::of(state, travel);
-        let program = self.program();
-        let bound = if node.backward { program.begin() } else { program.end() };
-        (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
+        instruction_at(self.program(), self.state(), travel)
     }
 
     /// What a `show` says: the name of what it shows, and the value.
@@ -274,16 +284,7 @@ impl Session {
         self.facing = motion.travel;
         self.selected = 0;
         self.reason = Some(motion.reason.clone());
-        let event = match &motion.reason {
-            Reason::Points(hits) => hits.first().map(|hit| Event::Point(hit.id)),
-            Reason::Trap(_) => Some(Event::Trap),
-            _ => None,
-        };
-        if let Some(event) = event
-            && self.events.len() < MOST_EVENTS
-        {
-            self.events.insert((motion.to.line, motion.to.step), event);
-        }
+        self.remember(motion);
         if motion.from != motion.to {
             self.leave(motion.from);
         }
@@ -297,6 +298,13 @@ impl Session {
         }
         self.undo.push(from);
     }
+}
+
+/// The instruction that the step from a state executes or undoes; none at the bound.
+fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u32> {
+    let node = reviver_vm::stops::Node::of(state, travel);
+    let bound = if node.backward { program.begin() } else { program.end() };
+    (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
 }
 
 /// The innermost frame of the current state. A function of the fields that it reads, so that others can

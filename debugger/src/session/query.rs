@@ -172,6 +172,7 @@ impl Session {
     fn search(&mut self, wanted: &[Wanted], past: Past, heeds_frames: bool) -> Found {
         let plan = self.writes(wanted, heeds_frames);
         loop {
+            self.tell(self.step_number());
             let left = past.steps_from(self.step_number());
             if left == 0 || self.interrupt.load(Ordering::Relaxed) {
                 return Found::Nothing;

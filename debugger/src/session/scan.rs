@@ -1,8 +1,6 @@
 //! The loop under every motion: steps in a direction until something is to be looked at. Between two
 //! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
-use std::sync::atomic::Ordering;
-
 use reviver_vm::values::Value;
 use reviver_vm::{Stop, Trap, Travel, explain};
 
@@ -63,7 +61,8 @@ impl Session {
 
     fn scan_into(&mut self, scan: &Scan, shown: &mut Vec<Shown>, logged: &mut Vec<String>) -> Reason {
         let fence = self.fence_ahead(scan.travel);
-        let budget = fence.map_or(scan.budget, |steps| steps.min(scan.budget));
+        let reach = self.within_reach(scan.travel);
+        let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
         let first = self.step_number();
         // One step is looked at in any case; a plan would take longer.
         let single = budget == 1;
@@ -76,9 +75,13 @@ impl Session {
             if left == 0 {
                 let here = self.step_number();
                 let is_fenced = here != first && self.fences().any(|fence| fence == here);
-                return if is_fenced { Reason::Fence } else { Reason::Arrived };
+                return match budget {
+                    _ if is_fenced => Reason::Fence,
+                    budget if budget == scan.budget => Reason::Arrived,
+                    _ => self.at_limit(scan.travel),
+                };
             }
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(self.step_number()) {
                 return Reason::Interrupted;
             }
             match self.skip_stretch(scan, left, &mut forth) {

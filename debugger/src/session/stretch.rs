@@ -2,8 +2,6 @@
 //! run once more in the other direction, which is faster, and left behind if nothing in it could stop
 //! the scan. Only a stretch in which something does is gone through backward.
 
-use std::sync::atomic::Ordering;
-
 use reviver_vm::Stop;
 
 use super::scan::{SLICE, Scan, Until};
@@ -92,7 +90,7 @@ impl Session {
         let forth = scan.travel.reversed();
         let mut watched = Vec::new();
         while self.state().step != end {
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(self.step_number()) {
                 return None;
             }
             let node = Node::of(self.state(), forth);

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use reviver_vm::Travel;
+use reviver_vm::stops::Node;
 
 use super::scan::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
@@ -10,8 +11,7 @@ use crate::access;
 use crate::memory::Cell;
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Place;
-use crate::timeline::{LineNumber, Moment};
-use reviver_vm::stops::Node;
+use crate::timeline::{LineNumber, Moment, Span};
 
 impl Session {
     /// Makes at most `count` steps; points stop it.
@@ -70,12 +70,13 @@ impl Session {
         self.ended(from, scan.travel, found)
     }
 
-    fn begin(&mut self) -> Moment {
+    pub(super) fn begin(&mut self) -> Moment {
         self.interrupt.store(false, Ordering::Relaxed);
+        self.tell(self.step_number());
         self.timeline.moment()
     }
 
-    fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
+    pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
         let to = self.timeline.moment();
         let Found { reason, shown, logged } = found;
         let motion = Motion { from, to, travel, reason, shown, logged };
@@ -86,7 +87,7 @@ impl Session {
     /// Goes to a step of the current line, past points and fences, or as near as the history goes.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
-        let travel = if step >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, step);
         let mut shown = Vec::new();
         let reason = self.travel_to(step, &mut shown);
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
@@ -102,51 +103,71 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Goes to a part of the whole line, in percent. Its ends have to be found first, which takes a run.
+    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run. Where
+    /// it begins is as little known: a line that leaves another is as long as that.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut shown = Vec::new();
-        let reason = match self.find_ends(&mut shown) {
-            Reason::Interrupted => Reason::Interrupted,
+        let reason = match self.find_end(&mut shown) {
+            reason @ (Reason::Interrupted | Reason::StepLimit) => reason,
             _ => {
-                let (first, last) = self.timeline.branch().extent();
+                let Span { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
                 self.travel_to(first + part.round() as i64, &mut shown)
             }
         };
-        let travel = if self.step_number() >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, self.step_number());
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
     /// Makes the extent of the current line known; may travel.
-    fn find_ends(&mut self, shown: &mut Vec<Shown>) -> Reason {
-        for (travel, bound) in [(Travel::Forward, i64::MAX), (Travel::Backward, i64::MIN)] {
-            if self.timeline.branch().end(travel).is_none()
-                && self.travel_to(bound, shown) == Reason::Interrupted
-            {
-                return Reason::Interrupted;
-            }
+    fn find_end(&mut self, shown: &mut Vec<Shown>) -> Reason {
+        match self.timeline.branch().end(Travel::Forward) {
+            Some(_) => Reason::Arrived,
+            None => self.travel_to(i64::MAX, shown),
         }
-        Reason::Arrived
     }
 
-    /// Travels to a step without heeding anything but the interrupt.
+    /// Travels to a step without heeding anything but the interrupt and the step limit.
     pub(super) fn travel_to(&mut self, step: i64, shown: &mut Vec<Shown>) -> Reason {
+        let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
         loop {
             let here = self.step_number();
             if here == step {
-                return Reason::Arrived;
+                return if wanted == step { Reason::Arrived } else { self.at_limit(way(step, wanted)) };
             }
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(here) {
                 return Reason::Interrupted;
             }
-            let travel = if step > here { Travel::Forward } else { Travel::Backward };
+            let travel = way(here, step);
             let outcome = self.timeline.run(travel, step.abs_diff(here).min(SLICE));
             if let Some(reason) = self.paused(outcome, travel, shown) {
                 return reason;
             }
         }
+    }
+
+    /// The step that is nearest to another one within the step limit.
+    pub(super) fn within_limit(&self, step: i64) -> i64 {
+        let most = i64::try_from(self.most_steps).unwrap_or(i64::MAX);
+        step.clamp(-most, most)
+    }
+
+    /// Steps that the limit leaves in a direction.
+    pub(super) fn within_reach(&self, travel: Travel) -> u64 {
+        let here = self.step_number();
+        let bound = if travel == Travel::Forward { i64::MAX } else { i64::MIN };
+        self.within_limit(bound).abs_diff(here)
+    }
+
+    /// Why one stops at the step limit: one that is just at the bound of the history is no limit.
+    pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
+        if self.instruction(travel).is_some() {
+            return Reason::StepLimit;
+        }
+        let outcome = self.timeline.run(travel, 1);
+        self.paused(outcome, travel, &mut Vec::new()).unwrap_or(Reason::StepLimit)
     }
 
     /// Gives the current moment a name.
@@ -173,7 +194,7 @@ impl Session {
         let from = self.begin();
         let mut shown = Vec::new();
         let reason = self.revisit(moment, &mut shown);
-        let travel = if moment.step >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, moment.step);
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
@@ -299,6 +320,11 @@ impl Session {
         access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));
         cells
     }
+}
+
+/// The direction from a step to another one.
+fn way(from: i64, to: i64) -> Travel {
+    if to >= from { Travel::Forward } else { Travel::Backward }
 }
 
 fn arrived() -> Found {

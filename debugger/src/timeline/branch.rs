@@ -23,6 +23,7 @@ use reviver_vm::state::MODE;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
 
+use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
 use super::past::Past;
 
@@ -51,6 +52,8 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 struct Side {
     checkpoints: Checkpoints,
+    /// None where the program calls nothing.
+    census: Option<Census>,
     /// The furthest step that was reached, as a distance.
     reached: u64,
     /// Whether it can't be passed: the bound of the program, or a trap.
@@ -63,6 +66,15 @@ pub enum End {
     /// The program's own beginning or end.
     Bound,
     Trap(Trap),
+}
+
+/// Steps between which calls were entered or left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallStretch {
+    /// The calls were made behind this step, and not behind `to`: one step where the line is short.
+    pub from: i64,
+    pub to: i64,
+    pub calls: Calls,
 }
 
 /// A line of history, and where on it the session is.
@@ -98,9 +110,11 @@ impl Branch {
         let lossless = is_lossless(program.module(), &origin);
         let machine = Machine::resume(program.clone(), origin.clone(), None);
         let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoints);
+        let calls = program.module().code.iter().any(|i| i.update.shape() == Shape::Call);
+        let census = calls.then(|| Census::new(&origin));
         let sides = [Travel::Forward, Travel::Backward].map(|travel| {
             let ends = is_at_bound(&program, &origin, travel).then_some(End::Bound);
-            Side { checkpoints: checkpoints.clone(), reached: 0, ends }
+            Side { checkpoints: checkpoints.clone(), census: census.clone(), reached: 0, ends }
         });
         let (origin, pasts) = (Arc::new(origin), Vec::new());
         let (base, older, shown) = (0, None, 0);
@@ -167,14 +181,27 @@ impl Branch {
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
     }
 
+    /// Where in its extent calls were entered and left, in the order of time. Every call is in one of the
+    /// stretches; they are the shorter the shorter the extent is.
+    pub fn calls(&self) -> impl Iterator<Item = CallStretch> {
+        let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
+        let behind = behind.into_iter().flat_map(|census| census.stretches(false).rev());
+        let behind = behind.map(|(near, far, calls)| (-(far as i64), -(near as i64), calls));
+        let ahead = ahead.into_iter().flat_map(|census| census.stretches(true));
+        let ahead = ahead.map(|(near, far, calls)| (near as i64, far as i64, calls));
+        let offset = self.offset;
+        let stretch = move |(from, to, calls)| CallStretch { from: offset + from, to: offset + to, calls };
+        behind.chain(ahead).map(stretch)
+    }
+
     /// Why the line goes no further than its extent in a direction, if that is known.
     pub fn end(&self, travel: Travel) -> Option<End> {
         self.sides[side_of(travel)].ends
     }
 
-    /// Whether anything was done here since the line began.
+    /// Whether nobody has left the state that the line began with.
     pub fn is_untouched(&self) -> bool {
-        self.state().step == 0 && self.sides.iter().all(|side| side.reached == 0)
+        self.sides.iter().all(|side| side.reached == 0)
     }
 
     /// Whether going back needs no history at all.
@@ -207,17 +234,13 @@ impl Branch {
     /// # Errors
     /// A trap, as [`Branch::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        if self.lossless {
-            let outcome = self.machine.run_until(stops, travel, budget);
-            self.note(travel, outcome);
-            return outcome;
-        }
         let first = self.state().step;
         loop {
             let left = budget - self.state().step.abs_diff(first);
-            let outcome = match self.leads_back(travel) {
-                true => self.toward(stops, travel, left),
-                false => self.away(stops, travel, left),
+            let outcome = match (self.lossless, self.leads_back(travel)) {
+                (true, _) => self.plainly(stops, travel, left),
+                (false, true) => self.toward(stops, travel, left),
+                (false, false) => self.away(stops, travel, left),
             };
             let made = self.state().step.abs_diff(first);
             let is_at_stop = stops.is_some_and(|stops| stops.contains(Node::of(self.state(), travel)));
@@ -323,6 +346,21 @@ impl Branch {
         self.state().step.unsigned_abs()
     }
 
+    /// Runs where no step loses bits.
+    fn plainly(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let pause = if self.leads_back(travel) { self.distance() } else { self.to_count(travel) };
+        let outcome = self.machine.run_until(stops, travel, budget.min(pause));
+        self.note(travel, outcome);
+        outcome
+    }
+
+    /// Steps away from the origin to where calls are to be counted next.
+    fn to_count(&self, travel: Travel) -> u64 {
+        let due = self.sides[side_of(travel)].census.as_ref().map(Census::due);
+        // What was passed before is counted already.
+        due.and_then(|due| due.checked_sub(self.distance())).filter(|&steps| steps > 0).unwrap_or(u64::MAX)
+    }
+
     fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         self.prepare(travel, budget);
         let side = side_of(travel);
@@ -331,7 +369,8 @@ impl Branch {
         let slice = if has_window { self.limits.short } else { u64::MAX };
         // A checkpoint that was passed before is there already.
         let to_due = due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX);
-        let outcome = self.advance(stops, travel, budget.min(to_due).min(slice));
+        let pause = to_due.min(slice).min(self.to_count(travel));
+        let outcome = self.advance(stops, travel, budget.min(pause));
         self.note(travel, outcome);
         if !has_window {
             self.base = self.distance();
@@ -420,6 +459,9 @@ impl Branch {
         let step = self.state().step;
         let side = &mut self.sides[usize::from(step < 0)];
         side.reached = side.reached.max(step.unsigned_abs());
+        if let Some(census) = &mut side.census {
+            census.note(step.unsigned_abs(), self.machine.state());
+        }
         let end = match outcome {
             Ok(Stop::Bound) => End::Bound,
             Err(trap) => End::Trap(trap),

@@ -2,15 +2,18 @@
 //! an edit of a state. Each remembers where it was left. Knows no commands and prints nothing.
 
 mod branch;
+mod census;
 mod checkpoints;
 mod past;
+mod spaced;
 
 use std::sync::Arc;
 
 use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State, Stop, Trap, Travel};
 
-pub use branch::{Branch, End, Limits};
+pub use branch::{Branch, CallStretch, End, Limits};
+pub use census::Calls;
 
 /// Number of a line in a [`Timeline`]; 0 is the program's own.
 pub type LineNumber = usize;
@@ -45,6 +48,38 @@ pub struct Fork {
     pub is_current: bool,
 }
 
+/// The steps that a line spans, as far as can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub first: i64,
+    pub last: i64,
+    pub end: SpanEnd,
+}
+
+/// What the last step of a [`Span`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanEnd {
+    /// The line goes no further.
+    Known,
+    /// Nobody has been further.
+    Reached,
+    /// Where the line that it left ends: this one may end elsewhere.
+    Expected,
+}
+
+impl Span {
+    pub fn steps(self) -> (i64, i64) {
+        (self.first, self.last)
+    }
+
+    /// How far a step is between the first and the last, in percent; none where the line may go on.
+    pub fn percent(self, step: i64) -> Option<f64> {
+        let width = (self.last - self.first).max(1) as f64;
+        let part = ((step - self.first) as f64 / width).clamp(0.0, 1.0);
+        (self.end != SpanEnd::Reached).then_some(part * 100.0)
+    }
+}
+
 /// All lines, and which of them the session is on.
 #[derive(Clone, Debug)]
 pub struct Timeline {
@@ -67,6 +102,19 @@ impl Timeline {
 
     pub(crate) fn branch_mut(&mut self) -> &mut Branch {
         &mut self.lines[self.current].branch
+    }
+
+    /// The steps that the current line spans. Where it hasn't been followed to its end in a direction, that
+    /// of the line that it left stands in, so that an edit doesn't change the scale of everything.
+    pub fn span(&self) -> Span {
+        let mut above = Vec::new();
+        let mut line = self.lines.get(self.current);
+        while let Some(here) = line {
+            above.push(&here.branch);
+            line = here.parent.and_then(|parent| self.lines.get(parent));
+        }
+        let start = Span { first: i64::MAX, last: i64::MIN, end: SpanEnd::Reached };
+        above.into_iter().rev().fold(start, |above, branch| span_of(branch, above))
     }
 
     /// The current state; its own `step` counts from the line's origin.
@@ -150,5 +198,17 @@ impl Timeline {
     /// Memory that checkpoints of all lines take.
     pub fn checkpoint_bytes(&self) -> usize {
         self.lines.iter().map(|line| line.branch.checkpoint_bytes()).sum()
+    }
+}
+
+/// What a line spans that left one with the span `above`.
+fn span_of(branch: &Branch, above: Span) -> Span {
+    let (first, last) = branch.extent();
+    let first = if branch.end(Travel::Backward).is_some() { first } else { first.min(above.first) };
+    match (branch.end(Travel::Forward), above.end) {
+        (Some(_), _) => Span { first, last, end: SpanEnd::Known },
+        (None, SpanEnd::Reached) => Span { first, last: last.max(above.last), end: SpanEnd::Reached },
+        (None, _) if above.last > last => Span { first, last: above.last, end: SpanEnd::Expected },
+        (None, _) => Span { first, last, end: SpanEnd::Reached },
     }
 }

@@ -57,17 +57,38 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let errand = screen.send(Event::Key(Key::char('c')));
     screen.event(Event::Tick(Duration::from_millis(700)));
-    assert!(screen.text().contains("running `continue`: 0.7 s   Ctrl-C stops it"), "{}", screen.text());
+    let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
+    assert!(screen.text().contains(expected), "{}", screen.text());
     // What is typed meanwhile waits; after an interrupt it is forgotten.
     screen.keys("Down q");
     screen.resize(100, 30);
     let running = std::thread::spawn(move || errand.perform());
-    std::thread::sleep(Duration::from_millis(20));
+    let progress = |screen: &mut Screen| {
+        screen.event(Event::Tick(Duration::from_millis(100)));
+        !screen.text().contains("step 0  ")
+    };
+    while !progress(&mut screen) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     screen.event(Event::Key(Key::ctrl('c')));
     let effect = screen.app.returned(running.join().unwrap());
     assert!(effect.is_none() && !screen.has_quit);
     screen.draw();
     assert!(screen.step() > 0 && screen.text().contains("nterrupt"), "{}", screen.text());
+}
+
+#[test]
+fn a_long_run_through_known_steps_has_a_percentage() {
+    let mut screen = Screen::open(support::subject(&LONG.replace("50_000_000", "500")), 80, 24);
+    screen.keys("End Home");
+    let errand = screen.send(Event::Key(Key::char('c')));
+    screen.event(Event::Tick(Duration::from_millis(300)));
+    let expected = "running `continue`  step 0  0.0%  0.3 s  history 0 B  Ctrl-C stops it";
+    assert!(screen.text().contains(expected), "{}", screen.text());
+    let effect = screen.app.returned(errand.perform());
+    screen.carry_out(effect);
+    screen.draw();
+    assert!(status(&screen).contains("100"), "{}", screen.text());
 }
 
 #[test]
@@ -146,6 +167,75 @@ fn a_long_reply_is_shown_and_the_next_command_goes_on() {
     screen.keys("PageDown S");
     assert!(!screen.text().contains("Esc closes"));
     assert_eq!(screen.step(), 2);
+}
+
+/// The row above the last one.
+fn status(screen: &Screen) -> String {
+    screen.text().lines().rev().nth(1).unwrap_or_default().to_owned()
+}
+
+fn assert_has(status: &str, parts: &[&str]) {
+    assert!(parts.iter().all(|part| status.contains(part)), "{parts:?} in {status}");
+}
+
+#[test]
+fn the_status_line_has_everything_at_80_columns() {
+    let mut screen = fib();
+    let costs = ["values", "history 0 B", "erased 0"];
+    screen.keys("c");
+    assert_has(&status(&screen), &["52/52", "100.0%", "end", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("C");
+    assert_has(&status(&screen), &["0/52", "0.0%", "begin", "travel ←", "machine →"]);
+    screen.command("goto 20").command("break again").keys("c");
+    assert_has(&status(&screen), &["25/52", "48.1%", "break 1", "travel →", "machine →"]);
+    screen.command("delete").command("watch a").keys("c");
+    assert_has(&status(&screen), &["28/52", "53.8%", "watch 2", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("Space");
+    assert_has(&status(&screen), &["playing forward, 8 steps/s", "28", "hist"]);
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out");
+    assert_has(&status(&screen), &["388/388", "100", "line 1", "gradient", "history 0 B", "erased 0"]);
+    screen.command("reverse-step 97");
+    assert_has(&status(&screen), &["291/388", "75", "travel ←", "machine →", "gradient", "erased 0"]);
+}
+
+#[test]
+fn the_history_is_on_the_screen_at_every_width() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out").command("reverse-step 300");
+    for width in (14..200).rev() {
+        screen.resize(width, 24);
+        let status = status(&screen);
+        assert!(status.contains("history 840 B") || status.contains("hist 840 B"), "{width}: {status}");
+        assert!(width < 18 || status.contains("88"), "{width}: {status}");
+    }
+}
+
+#[test]
+fn keys_go_from_event_to_event() {
+    let text = support::text("fib_recursive.rasm").replace("default 10", "default 3");
+    let mut screen = Screen::open(support::subject(&text), 80, 24);
+    assert!(!screen.text().contains("├┤ call"));
+    screen.keys(")");
+    assert!(screen.last_row().contains("no event after this step"), "{}", screen.text());
+    screen.keys("End Home ) )");
+    assert_eq!(screen.step(), 5);
+    screen.keys("(");
+    assert_eq!(screen.step(), 2);
+    assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
+}
+
+/// An edit doesn't change the scale of the bar: what lies ahead can be dragged to at once.
+#[test]
+fn a_new_line_is_as_long_as_the_one_that_it_left() {
+    let mut screen = fib();
+    screen.command("goto end").command("goto 26").command("set n = 4");
+    assert_has(&status(&screen), &["26/~52", "50.0%"]);
+    screen.keys("m").mouse(Gesture::Press, 79, 18);
+    assert_has(&status(&screen), &["end", "100"]);
+    assert!(screen.step() < 52, "{}", screen.text());
 }
 
 #[test]

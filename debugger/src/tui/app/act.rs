@@ -49,6 +49,8 @@ impl App {
             Action::TimelineUp => "timeline up",
             Action::FrameUp => "up",
             Action::FrameDown => "down",
+            Action::NextEvent => "next-event",
+            Action::LastEvent => "last-event",
             _ => return self.command_with_argument(action),
         };
         Some(Ok(line.to_owned()))
@@ -286,7 +288,7 @@ impl App {
 
 /// The step a part of the known history away.
 fn scrubbed(session: &Session, parts: i64) -> i64 {
-    let (first, last) = session.timeline().branch().extent();
+    let (first, last) = session.timeline().span().steps();
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
     session.step_number().saturating_add(part.saturating_mul(parts))
 }

@@ -7,6 +7,7 @@ mod arrangement;
 mod broken;
 mod draw;
 mod errand;
+mod heading;
 pub mod messages;
 mod overlay;
 mod play;
@@ -40,7 +41,8 @@ use crate::listing::OpenError;
 use crate::outcome::{Reason, Touch};
 use crate::render::{render, render_error};
 use crate::repl;
-use crate::session::Session;
+use crate::session::{Progress, Session};
+use crate::timeline::Span;
 use crate::view::card::{CardView, card};
 use crate::view::code::here;
 
@@ -70,6 +72,8 @@ enum Engine {
 struct Away {
     what: String,
     elapsed: Duration,
+    /// The steps that its line of history spans.
+    span: Span,
     /// Whether it can be called back at any time, because nobody asked for it.
     is_optional: bool,
 }
@@ -80,6 +84,8 @@ pub struct App {
     engine: Engine,
     /// Stops what the session does, wherever it is.
     interrupt: Arc<AtomicBool>,
+    /// Says how far it is.
+    progress: Arc<Progress>,
     /// What happened while the session was away.
     waiting: VecDeque<Event>,
     keys: KeyMap,
@@ -110,22 +116,23 @@ const MOST_WAITING: usize = 256;
 impl App {
     /// The application for a session.
     pub fn new(mut session: Session, keys: KeyMap, theme: Theme) -> App {
-        let (interrupt, card) = (session.interrupt(), card(&mut session));
-        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), interrupt, keys, theme);
-        app.card = card;
+        let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
+        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), keys, theme);
+        (app.interrupt, app.progress, app.card) = (interrupt, progress, card);
         app.follow();
         app
     }
 
     /// The application for a program that can't be debugged: it shows why.
     pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
-        App::with(Engine::Broken(Broken::new(error)), Arc::default(), keys, theme)
+        App::with(Engine::Broken(Broken::new(error)), keys, theme)
     }
 
-    fn with(engine: Engine, interrupt: Arc<AtomicBool>, keys: KeyMap, theme: Theme) -> App {
+    fn with(engine: Engine, keys: KeyMap, theme: Theme) -> App {
         App {
             engine,
-            interrupt,
+            interrupt: Arc::default(),
+            progress: Arc::default(),
             waiting: VecDeque::new(),
             keys,
             theme,
@@ -358,7 +365,8 @@ impl App {
             Task::Sample { .. } => "sampling the plotted cells".to_owned(),
         };
         let is_optional = matches!(task, Task::Sample { .. });
-        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, is_optional });
+        let span = self.session()?.timeline().span();
+        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
         match std::mem::replace(&mut self.engine, away) {
             Engine::Here(console) => Some(Effect::Run(Errand { console, task })),
             other => {

@@ -80,6 +80,8 @@ actions! {
         Slower "slower" "play half as fast";
         Scrub "scrub" "forward by a fiftieth of the known history";
         ReverseScrub "reverse-scrub" "backward by a fiftieth of the known history";
+        NextEvent "next-event" "forward to the next event on the timeline";
+        LastEvent "last-event" "backward to the event before on the timeline";
         GotoStart "goto-start" "to the start of the history";
         GotoEnd "goto-end" "to the end of the history";
         Goto "goto" "ask for a step, a percentage or a mark, and go there";

@@ -83,6 +83,8 @@ const SHARED: Table = &[
     (ch('-'), Slower),
     (ch('}'), Scrub),
     (ch('{'), ReverseScrub),
+    (ch(';'), NextEvent),
+    (ch(','), LastEvent),
     (on(Code::Home), GotoStart),
     (on(Code::End), GotoEnd),
     (ch('g'), Goto),

@@ -13,10 +13,11 @@ pub mod code;
 pub mod failure;
 pub mod inverse;
 pub mod messages;
+mod parts;
 mod sheet;
 pub mod status;
 pub mod tapes;
-mod text;
+pub mod text;
 pub mod timeline;
 
 use ratatui::buffer::Buffer;
@@ -181,6 +182,19 @@ impl PaneKind {
             PaneKind::Failure => "failure",
             PaneKind::Inverse => "inverse",
             PaneKind::Messages => "messages",
+        }
+    }
+
+    /// What its tab says where there is little room.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            PaneKind::Arrays => "arr",
+            PaneKind::Tapes => "tape",
+            PaneKind::Timeline => "time",
+            PaneKind::Failure => "fail",
+            PaneKind::Inverse => "inv",
+            PaneKind::Messages => "msg",
+            other => other.name(),
         }
     }
 

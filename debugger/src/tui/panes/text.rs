@@ -57,6 +57,25 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
+/// The text in lines, broken between words. Lines that go on begin below the last column of the first one:
+/// below what follows several blanks.
+pub fn hanging(text: &str, most: usize) -> Vec<String> {
+    if width(text) <= most {
+        return vec![text.to_owned()];
+    }
+    let begins_column = |(at, c): &(usize, char)| {
+        let before = text.get(..*at).unwrap_or_default();
+        *c != ' ' && before.ends_with("  ") && width(before) <= most / 2
+    };
+    let start = text.char_indices().rfind(begins_column).map(|(at, _)| at);
+    let (before, rest) = text.split_at(start.unwrap_or(0));
+    let indent = width(before);
+    let lines = wrapped(rest, most - indent).into_iter().enumerate();
+    lines
+        .map(|(n, line)| if n == 0 { format!("{before}{line}") } else { " ".repeat(indent) + &line })
+        .collect()
+}
+
 /// Writes a row from left to right.
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
@@ -172,5 +191,15 @@ mod tests {
         assert_eq!(wrapped("came from above or below", 11), ["came from", "above or", "below"]);
         assert_eq!(wrapped("antidisestablishment now", 5), ["antidisestablishment", "now"]);
         assert_eq!(wrapped("a b", 0), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_goes_on_stands_in_its_column() {
+        assert_eq!(hanging("step [N]   Make one step", 24), ["step [N]   Make one step"]);
+        let lines = ["step [N]   Make one", "           step"];
+        assert_eq!(hanging("step [N]   Make one step", 22), lines);
+        assert_eq!(hanging("   a b c d", 6), ["   a b", "   c d"]);
+        assert_eq!(hanging("one two three", 8), ["one two", "three"]);
+        assert_eq!(hanging("a  b", 0), ["a", "", "b"]);
     }
 }
