@@ -30,6 +30,9 @@ pub struct Assembly {
     /// The line on which each instruction acts. One of a macro acts where the macro is used, a half
     /// of a block's branch pair at its word: `else`, `fi`.
     pub lines: Vec<Line>,
+    /// By number of the file: the way to it from the program's folder, as the includes spell it.
+    /// Empty for the program itself.
+    pub paths: Vec<String>,
 }
 
 /// A line of a source file; lines count from 1.
@@ -40,9 +43,16 @@ pub struct Line {
 }
 
 impl Assembly {
-    fn refused(sources: Sources, mut diagnostics: Vec<Diagnostic>) -> Assembly {
+    fn refused(loaded: Loaded) -> Assembly {
+        let Loaded { sources, mut diagnostics, paths, .. } = loaded;
         in_order(&mut diagnostics);
-        Assembly { sources, module: None, diagnostics, lines: Vec::new() }
+        Assembly { sources, module: None, diagnostics, lines: Vec::new(), paths }
+    }
+
+    /// Writes the lines of this text into the structure of its module. A text that an image was
+    /// disassembled to records those of the text that the image was made from: this replaces them.
+    pub fn record_own_lines(&self, structure: &mut Structure) {
+        record_lines(structure, &self.lines, &self.paths);
     }
 
     /// Whether anything keeps the text from being a program.
@@ -55,7 +65,7 @@ impl Assembly {
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     let mut loaded = load(name, bytes, files);
     if !loaded.diagnostics.is_empty() {
-        return Assembly::refused(loaded.sources, loaded.diagnostics);
+        return Assembly::refused(loaded);
     }
     let body = loaded.splice(&HashSet::new());
     let Loaded { sources, paths, .. } = loaded;
@@ -65,10 +75,13 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
         diagnostics.push(no_program());
     }
     let lines = lines_of(&lowered, &sources);
-    record_lines(&mut lowered.module.structure, &lines, &paths);
+    let structure = &mut lowered.module.structure;
+    if structure.lines.is_empty() && structure.files.is_empty() {
+        record_lines(structure, &lines, &paths);
+    }
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
     let Lowered { module, globals, procedures, .. } = lowered;
-    let mut assembly = Assembly { sources, module: None, diagnostics, lines };
+    let mut assembly = Assembly { sources, module: None, diagnostics, lines, paths };
     if !assembly.has_errors() {
         assembly.diagnostics.extend(lint(&module, &globals, &procedures));
         assembly.module = Some(module);
@@ -107,13 +120,10 @@ impl<'l> Ranges<'l> {
     }
 }
 
-/// Writes the lines and their files down, unless the text records others. `paths` are those of the
-/// sources.
+/// Writes the lines and their files down. `paths` are those of the sources.
 fn record_lines(structure: &mut Structure, lines: &[Line], paths: &[String]) {
-    if !structure.lines.is_empty() || !structure.files.is_empty() {
-        return;
-    }
-    structure.lines.extend(lines.iter().map(|line| line.line));
+    structure.lines = lines.iter().map(|line| line.line).collect();
+    structure.files.clear();
     let mut file = FileId::default();
     for (at, line) in (0..).zip(lines) {
         if line.file != file {

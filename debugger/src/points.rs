@@ -58,7 +58,8 @@ pub enum Place {
 /// What a point waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
-    Break(Place),
+    /// Any of these places.
+    Break(Vec<Place>),
     Watch { target: Target, watch: Watch },
 }
 
@@ -157,6 +158,14 @@ impl Place {
                 let bounds = program.module().procedures.get(n as usize);
                 bounds.map_or([u32::MAX; 2], |p| [p.entry + 1, p.exit])
             }
+        }
+    }
+
+    /// The instruction that people see there.
+    pub fn instruction(self, program: &Program) -> u32 {
+        match self {
+            Place::Instruction(at) => at,
+            Place::Procedure(_) => self.positions(program)[0],
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::timeline::{Fork, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
-use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::code::{Bracket, CodeLine, CodePane, Piece, detail};
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 
@@ -134,16 +134,9 @@ impl Page<'_> {
         let listing = session.listing();
         let line = listing.line(next);
         let text = listing.text(line).split(';').next().unwrap_or_default().trim();
-        let file = match listing.files().get(line.file as usize) {
-            Some(file) if line.file > 0 => format!("{}:", file.name),
-            _ => "line ".to_owned(),
-        };
-        // A statement of several instructions says which of them is next; the text is enough for others.
-        let detail = match listing.instructions(line) {
-            [_] => String::new(),
-            _ => format!("  ({})", crate::listing::spell(session.program(), next, session.state().inverted)),
-        };
-        line!(self, "{}, {file}{}{inverted}: {text}{detail}", moment(at), line.line);
+        let origin = listing.origin(next).map_or(String::new(), |origin| format!(" (source: {origin})"));
+        let detail = detail(session, next).map_or(String::new(), |detail| format!("  ({})", detail.text()));
+        line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
     }
 
     fn hit(&mut self, hit: &Hit) {
@@ -168,13 +161,14 @@ impl Page<'_> {
             (false, false) => format!("{} read", touch.after),
         };
         let (name, text) = (&touch.name, &touch.instruction);
-        line!(self, "{name}: {what} by `{text}` (line {}, step {})", touch.line.line, touch.step + 1);
+        let line = self.session.listing().name(touch.line);
+        line!(self, "{name}: {what} by `{text}` ({line}, step {})", touch.step + 1);
     }
 
     fn trap(&mut self, trap: &Explanation) {
         line!(self, "trap: {}", trap.message);
-        let place = trap.line.map_or(String::new(), |line| format!(" (line {line})"));
-        line!(self, "  at `{}`{place}", trap.instruction);
+        let listing = self.session.listing();
+        line!(self, "  at `{}` ({})", trap.instruction, listing.name(listing.line(trap.at)));
         for note in &trap.notes {
             line!(self, "  {note}");
         }
@@ -212,8 +206,8 @@ impl Page<'_> {
                 OriginCause::Written { write, sources, store } => {
                     let (name, value, text) = (&origin.cell, &origin.value, &write.instruction);
                     let same = if write.is_changed() { "" } else { ", unchanged" };
-                    let (line, step) = (write.line.line, write.step + 1);
-                    line!(self, "{indent}{name} = {value}: `{text}` (line {line}, step {step}{same})");
+                    let (line, step) = (self.session.listing().name(write.line), write.step + 1);
+                    line!(self, "{indent}{name} = {value}: `{text}` ({line}, step {step}{same})");
                     let values = sources.iter().map(|(name, value)| format!("{name} = {value}"));
                     let values: Vec<String> =
                         values.chain(store.map(|store| store.name().to_owned())).collect();
@@ -276,6 +270,9 @@ impl Page<'_> {
 
     fn code(&mut self, pane: &CodePane) {
         let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
+        if pane.is_included {
+            line!(self, "{}:", pane.file);
+        }
         for line in &pane.lines {
             let drawn = brackets(line, columns.unwrap_or(0));
             let marker = match (line.is_executed, line.is_next) {
@@ -299,7 +296,8 @@ impl Page<'_> {
         let inverted = if frame.inverted { " inverted" } else { "" };
         let (depth, name) = (frame.depth, &frame.procedure);
         let (arguments, text) = (arguments.join(", "), &frame.instruction);
-        line!(self, "#{depth} {name}({arguments}){inverted} at `{text}` (line {})", frame.line.line);
+        let line = self.session.listing().name(frame.line);
+        line!(self, "#{depth} {name}({arguments}){inverted} at `{text}` ({line})");
     }
 
     fn cells(&mut self, pane: &CellsPane) {
@@ -349,7 +347,7 @@ impl Page<'_> {
 
     fn card(&mut self, view: &CardView) {
         let card = &view.card;
-        line!(self, "{} (line {})", view.instruction, view.line.line);
+        line!(self, "{} ({})", view.instruction, self.session.listing().name(view.line));
         line!(self, "  {}", card.equation);
         let parts = card.parts.iter().map(|part| ("where", part));
         let numbers = card.numbers.iter().map(|text| ("now", text));

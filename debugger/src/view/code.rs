@@ -3,7 +3,7 @@
 use reviver_isa::instruction::Link;
 use reviver_isa::update::Update;
 
-use crate::listing::Line;
+use crate::listing::{Line, spell};
 use crate::points::{Place, Trigger};
 use crate::session::Session;
 
@@ -11,6 +11,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePane {
     pub file: String,
+    /// Whether it isn't the program's own.
+    pub is_included: bool,
     /// Lines of the whole file.
     pub total: u32,
     pub lines: Vec<CodeLine>,
@@ -23,6 +25,8 @@ pub struct CodeLine {
     pub text: String,
     /// The next instruction, in the direction of time, is here.
     pub is_next: bool,
+    /// What the line leaves open about the next instruction.
+    pub detail: Option<Detail>,
     /// The instruction that led here, in the direction of the last motion, is here.
     pub is_executed: bool,
     pub breakpoints: Vec<BreakMark>,
@@ -72,7 +76,7 @@ const MOST_COLUMNS: usize = 6;
 pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane {
     let listing = session.listing();
     let Some(source) = listing.files().get(file as usize) else {
-        return CodePane { file: String::new(), total: 0, lines: Vec::new() };
+        return CodePane { file: String::new(), is_included: false, total: 0, lines: Vec::new() };
     };
     let total = source.lines.len() as u32;
     let first = first.clamp(1, total.max(1));
@@ -80,7 +84,37 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
     let mut lines: Vec<CodeLine> = (first..last).map(|line| plain_line(session, file, line)).collect();
     mark_breakpoints(session, file, &mut lines);
     draw_brackets(session, file, &mut lines);
-    CodePane { file: source.name.clone(), total, lines }
+    CodePane { file: source.name.clone(), is_included: file > 0, total, lines }
+}
+
+/// An instruction of a line that stands for several, or for another one than its text says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Which one it is among its neighbours of the line, counted from 1, and how many they are.
+    pub part: (usize, usize),
+    /// As the machine executes it.
+    pub instruction: String,
+}
+
+impl Detail {
+    /// `2/5 xor flag, 1`; without numbers where there is just one.
+    pub fn text(&self) -> String {
+        match self.part {
+            (_, 1) => self.instruction.clone(),
+            (number, total) => format!("{number}/{total} {}", self.instruction),
+        }
+    }
+}
+
+/// What the line of an instruction doesn't say about it; none where the line is the instruction.
+pub fn detail(session: &Session, at: u32) -> Option<Detail> {
+    let listing = session.listing();
+    let part = listing.part(at);
+    let instruction = spell(session.program(), at, session.state().inverted);
+    // Operands may be spelled in another way: a constant by its name, a real without its point.
+    let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    let is_said = part.1 == 1 && mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
+    (!is_said).then_some(Detail { part, instruction })
 }
 
 /// The line of the next instruction, or at the end that of the last one.
@@ -91,7 +125,11 @@ pub fn here(session: &Session) -> Line {
 
 /// The lines around the machine's place.
 pub fn around_here(session: &Session, height: usize) -> CodePane {
-    let line = here(session);
+    around(session, here(session), height)
+}
+
+/// The lines around one of them.
+pub fn around(session: &Session, line: Line, height: usize) -> CodePane {
     let first = line.line.saturating_sub(height as u32 / 2).max(1);
     code(session, line.file, first, height)
 }
@@ -100,11 +138,13 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
     let listing = session.listing();
     let place = Line { file, line };
     let is_at = |at: Option<u32>| at.is_some_and(|at| listing.line(at) == place);
+    let next = session.next_instruction().filter(|at| is_at(Some(*at)));
     let moved = session.reason().is_some();
     CodeLine {
         line,
         text: listing.text(place).to_owned(),
-        is_next: is_at(session.next_instruction()),
+        is_next: next.is_some(),
+        detail: next.and_then(|at| detail(session, at)),
         is_executed: moved && is_at(session.instruction(session.facing().reversed())),
         breakpoints: Vec::new(),
         brackets: Vec::new(),
@@ -113,17 +153,10 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
 
 fn mark_breakpoints(session: &Session, file: u32, lines: &mut [CodeLine]) {
     for point in session.points() {
-        let Trigger::Break(place) = point.trigger else { continue };
-        let at = match place {
-            Place::Instruction(at) => at,
-            Place::Procedure(n) => {
-                session.program().module().procedures.get(n as usize).map_or(u32::MAX, |p| p.entry + 1)
-            }
-        };
-        let place = session.listing().line(at);
-        if place.file == file
-            && let Some(line) = lines.iter_mut().find(|line| line.line == place.line)
-        {
+        let Trigger::Break(places) = &point.trigger else { continue };
+        let line_of = |place: &Place| session.listing().line(place.instruction(session.program()));
+        let is_on = |line: &CodeLine| places.iter().any(|p| line_of(p) == Line { file, line: line.line });
+        if let Some(line) = lines.iter_mut().find(|line| is_on(line)) {
             line.breakpoints.push(BreakMark { id: point.id, enabled: point.enabled, hits: point.hits });
         }
     }

@@ -56,7 +56,7 @@ fn draw_frame(context: &Context<'_>, frame: &FrameView, digits: usize, row: Rect
     let is_innermost = frame.depth == context.session.state().calls.len();
     let line = match context.session.next_instruction() {
         None if is_innermost => "the end".to_owned(),
-        _ => format!("line {}", frame.line.line),
+        _ => context.session.listing().name(frame.line),
     };
     pen.right(&line, 10, theme.dim);
     pen.write(&frame.procedure, theme.label);
