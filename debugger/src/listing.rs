@@ -76,7 +76,17 @@ impl Subject {
         })?;
         let name = assembly.sources.files().next().map_or("", |file| assembly.sources.name(file));
         let inversion = invert_text(name, text, name, files);
-        let inverse = inversion.text.map_err(|errors| render::render(&inversion.sources, &errors, false));
+        let inverse = match inversion.text {
+            Ok(text) => Ok(Inverse {
+                lines: text.lines().map(str::to_owned).collect(),
+                counterparts: inversion
+                    .counterparts
+                    .iter()
+                    .map(|(l, other)| (own_line(*l), *other))
+                    .collect(),
+            }),
+            Err(errors) => Err(render::render(&inversion.sources, &errors, false)),
+        };
         let listing = Listing::new(program.module(), &assembly, origins, inverse);
         Ok(Subject { program: Arc::new(program), listing, warnings: diagnostics(&assembly) })
     }
@@ -123,7 +133,19 @@ pub struct Listing {
     instructions: BTreeMap<Line, Vec<u32>>,
     /// The lines and files of a text that isn't here, from which an image was made.
     origins: Option<Structure>,
-    inverse: Result<Vec<String>, String>,
+    inverse: Result<Inverse, String>,
+}
+
+/// The text of the inverse program.
+#[derive(Clone, Debug)]
+struct Inverse {
+    lines: Vec<String>,
+    /// By line of the program, the line of this text that undoes it.
+    counterparts: BTreeMap<Line, u32>,
+}
+
+fn own_line(line: reviver_assembler::assemble::Line) -> Line {
+    Line { file: line.file.0, line: line.line }
 }
 
 impl Listing {
@@ -131,16 +153,15 @@ impl Listing {
         module: &Module,
         assembly: &Assembly,
         origins: Option<Structure>,
-        inverse: Result<String, String>,
+        inverse: Result<Inverse, String>,
     ) -> Listing {
-        let lines: Vec<Line> = assembly.lines.iter().map(|l| Line { file: l.file.0, line: l.line }).collect();
+        let lines: Vec<Line> = assembly.lines.iter().map(|line| own_line(*line)).collect();
         let mut instructions: BTreeMap<Line, Vec<u32>> = BTreeMap::new();
         for ((at, &line), instruction) in (0..).zip(&lines).zip(&module.code) {
             if !matches!(instruction.update, Update::Enter | Update::Exit) {
                 instructions.entry(line).or_default().push(at);
             }
         }
-        let inverse = inverse.map(|text| text.lines().map(str::to_owned).collect());
         Listing { files: source_files(assembly), lines, instructions, origins, inverse }
     }
 
@@ -225,7 +246,13 @@ impl Listing {
 
     /// The inverse program line by line, or why there is none.
     pub fn inverse(&self) -> Result<&[String], &str> {
-        self.inverse.as_deref().map_err(String::as_str)
+        self.inverse.as_ref().map(|inverse| inverse.lines.as_slice()).map_err(String::as_str)
+    }
+
+    /// The line of the inverse program, counted from 1, that undoes a line; none for a line of a file that
+    /// the inverse includes as it is.
+    pub fn counterpart(&self, line: Line) -> Option<u32> {
+        self.inverse.as_ref().ok()?.counterparts.get(&line).copied()
     }
 }
 

@@ -60,7 +60,10 @@ pub enum Place {
 pub enum Trigger {
     /// Any of these places.
     Break(Vec<Place>),
-    Watch { target: Target, watch: Watch },
+    Watch {
+        target: Target,
+        watch: Watch,
+    },
 }
 
 /// A breakpoint or a watchpoint.

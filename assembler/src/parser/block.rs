@@ -184,9 +184,15 @@ impl Parser<'_> {
         }
         let (exit, end_comment, end) = self.end_condition(&open, "fi");
         let statement = match (entry, exit) {
-            (Some(entry), Some(exit)) => {
-                Statement::If(Box::new(If { entry, then, otherwise, exit, else_comment, end_comment, middle }))
-            }
+            (Some(entry), Some(exit)) => Statement::If(Box::new(If {
+                entry,
+                then,
+                otherwise,
+                exit,
+                else_comment,
+                end_comment,
+                middle,
+            })),
             _ => Statement::Empty,
         };
         Parsed { statement, comment, end: end.end }
@@ -213,9 +219,15 @@ impl Parser<'_> {
         }
         let (exit, end_comment, end) = self.end_condition(&open, "until");
         let statement = match (entry, exit) {
-            (Some(entry), Some(exit)) => {
-                Statement::Loop(Box::new(Loop { entry, first, again, exit, loop_comment, end_comment, middle }))
-            }
+            (Some(entry), Some(exit)) => Statement::Loop(Box::new(Loop {
+                entry,
+                first,
+                again,
+                exit,
+                loop_comment,
+                end_comment,
+                middle,
+            })),
             _ => Statement::Empty,
         };
         Parsed { statement, comment, end: end.end }

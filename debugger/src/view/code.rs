@@ -69,6 +69,12 @@ struct Pair {
     is_current: bool,
 }
 
+impl Pair {
+    fn overlaps(&self, other: &Pair) -> bool {
+        self.top <= other.bottom && other.top <= self.bottom
+    }
+}
+
 /// Columns that brackets take at most; deeper ones aren't drawn.
 const MOST_COLUMNS: usize = 6;
 
@@ -169,21 +175,39 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     };
     let mut pairs = pairs(session, file);
     pairs.retain(|pair| pair.top <= last && pair.bottom >= first);
-    pairs.sort_by_key(|pair| pair.bottom - pair.top);
-    let mut columns: Vec<Vec<(u32, u32)>> = Vec::new();
-    for pair in pairs {
-        let overlaps = |&(top, bottom): &(u32, u32)| pair.top <= bottom && top <= pair.bottom;
-        let free = columns.iter().position(|taken| !taken.iter().any(overlaps)).unwrap_or(columns.len());
-        if free >= MOST_COLUMNS {
-            continue;
+    pairs.sort_by_key(|pair| (pair.bottom - pair.top, pair.top, !pair.is_current));
+    // What is computed has the lines of what uncomputes it.
+    pairs.dedup_by_key(|pair| (pair.top, pair.bottom));
+    for (column, pairs) in columns(pairs).into_iter().enumerate() {
+        for pair in pairs {
+            let touched = lines.iter_mut().filter(|line| (pair.top..=pair.bottom).contains(&line.line));
+            touched.for_each(|line| line.brackets.push(piece(&pair, line.line, column)));
         }
-        if free == columns.len() {
+    }
+}
+
+/// The pairs by columns, so that those of one column don't overlap. The longest of too many are left
+/// out, but not where the machine is.
+fn columns(pairs: Vec<Pair>) -> Vec<Vec<Pair>> {
+    let mut columns: Vec<Vec<Pair>> = Vec::new();
+    for pair in pairs {
+        let is_free = |taken: &Vec<Pair>| !taken.iter().any(|other| other.overlaps(&pair));
+        let free = columns.iter().position(is_free).unwrap_or(columns.len());
+        if free == columns.len() && free < MOST_COLUMNS {
             columns.push(Vec::new());
         }
-        columns[free].push((pair.top, pair.bottom));
-        let touched = lines.iter_mut().filter(|line| (pair.top..=pair.bottom).contains(&line.line));
-        touched.for_each(|line| line.brackets.push(piece(&pair, line.line, free)));
+        match columns.get_mut(free) {
+            Some(column) => column.push(pair),
+            None if pair.is_current => {
+                if let Some(outermost) = columns.last_mut() {
+                    outermost.retain(|other| !other.overlaps(&pair));
+                    outermost.push(pair);
+                }
+            }
+            None => {}
+        }
     }
+    columns
 }
 
 fn piece(pair: &Pair, line: u32, column: usize) -> Bracket {

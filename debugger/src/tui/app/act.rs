@@ -201,9 +201,7 @@ impl App {
     fn at_cursor(&self, session: &Session, command: &str) -> Result<String, String> {
         let Line { file, line } = self.cursor_line();
         match session.listing().files().get(file as usize) {
-            Some(source) if file != session.current_file() => {
-                Ok(format!("{command} {}:{line}", source.name))
-            }
+            Some(source) if file != session.current_file() => Ok(format!("{command} {}:{line}", source.name)),
             _ => Ok(format!("{command} {line}")),
         }
     }
@@ -242,8 +240,7 @@ impl App {
     /// Shows the line under the cursor of another pane in the code pane.
     fn look_at_call(&mut self) {
         if let Some(Spot::Line(line)) = self.spot(self.panes.focus()) {
-            self.choices.file = line.file;
-            self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
+            self.show_line(line);
             self.panes.set_focus(PaneKind::Code);
         }
     }

@@ -1,12 +1,11 @@
-//! The inverse program as text, with the statement that undoes the next instruction, where the text
-//! leaves no doubt which one that is.
+//! The inverse program as text, with the line that undoes the next instruction.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane};
-use crate::listing::spell;
+use crate::session::Session;
 
 pub struct Inverse;
 
@@ -20,7 +19,7 @@ impl Pane for Inverse {
             Ok(lines) => lines,
             Err(why) => return remark(context, &format!("There is no inverse program. {why}"), buffer),
         };
-        let counterpart = counterpart(context, lines);
+        let counterpart = counterpart(context.session);
         let digits = lines.len().to_string().len();
         // Unless somebody reads in it, the pane goes along with the program.
         let along = counterpart.filter(|_| !context.is_focused);
@@ -57,23 +56,12 @@ impl Pane for Inverse {
     }
 }
 
-/// The line that undoes the next instruction, if just one line could.
-fn counterpart(context: &Context<'_>, lines: &[String]) -> Option<usize> {
-    let at = context.session.next_instruction()?;
-    // Procedures stay as they are in an inverse program; main is turned round.
-    let is_main = context.session.program().procedure_of(at) == 0;
-    let wanted = words(&spell(context.session.program(), at, is_main));
-    let mut fitting = lines.iter().enumerate().filter(|(_, line)| words(statement(line)) == wanted);
-    let (found, _) = fitting.next()?;
-    fitting.next().is_none().then_some(found)
-}
-
-/// A line without its comment and its label.
-fn statement(line: &str) -> &str {
-    let line = line.split(';').next().unwrap_or_default();
-    line.split_once(':').map_or(line, |(_, statement)| statement)
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The line that undoes the next instruction, counted from 0. What stands in a file that the inverse
+/// includes is undone by the call that leads there.
+fn counterpart(session: &Session) -> Option<usize> {
+    let sites = session.state().calls.iter().rev().map(|call| call.site);
+    let mut places = session.next_instruction().into_iter().chain(sites);
+    let listing = session.listing();
+    let line = places.find_map(|at| listing.counterpart(listing.line(at)))?;
+    (line as usize).checked_sub(1)
 }
