@@ -129,6 +129,16 @@ pub fn here(session: &Session) -> Line {
     session.listing().line(at)
 }
 
+/// The line of the inverse program that undoes the next instruction, counted from 0. What stands in a file that the inverse
+/// includes is undone by the call that leads there.
+pub fn counterpart(session: &Session) -> Option<usize> {
+    let sites = session.state().calls.iter().rev().map(|call| call.site);
+    let mut places = session.next_instruction().into_iter().chain(sites);
+    let listing = session.listing();
+    let line = places.find_map(|at| listing.counterpart(listing.line(at)))?;
+    (line as usize).checked_sub(1)
+}
+
 /// The lines around the machine's place.
 pub fn around_here(session: &Session, height: usize) -> CodePane {
     around(session, here(session), height)

@@ -231,6 +231,22 @@ fn what_comes_next_has_lines_around_it() {
 }
 
 #[test]
+fn the_inverse_program_follows() {
+    let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 80, 24);
+    screen.keys("2");
+    let marked = |screen: &Screen| {
+        let text = screen.text();
+        text.lines().find(|row| row.contains('◄')).unwrap_or_default().to_owned()
+    };
+    assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
+    // What stands in the library is undone by the call.
+    screen.keys("s s");
+    assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
+    screen.keys("End S");
+    assert!(marked(&screen).contains("irot"), "{}", screen.text());
+}
+
+#[test]
 fn the_bracket_at_hand_is_drawn_among_many() {
     let depth = 12;
     let open: String = (0..depth).map(|n| format!("        if a == {n}\n")).collect();

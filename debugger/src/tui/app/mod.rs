@@ -41,7 +41,7 @@ use crate::outcome::{Reason, Touch};
 use crate::render::{render, render_error};
 use crate::repl;
 use crate::session::Session;
-use crate::view::code::here;
+use crate::view::code::{counterpart, here};
 
 /// What the outside has to do.
 #[derive(Debug)]
@@ -419,10 +419,14 @@ impl App {
         }
     }
 
-    /// Brings the machine's place into the code pane.
+    /// Brings the machine's place into the code pane and the inverse program.
     fn follow(&mut self) {
         let Some(session) = self.session() else { return };
-        self.show_line(here(session));
+        let (line, counterpart) = (here(session), counterpart(session));
+        self.show_line(line);
+        if let Some(counterpart) = counterpart {
+            self.panes.look_at(PaneKind::Inverse, counterpart);
+        }
     }
 
     /// Brings a line into the code pane, with what is around it.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane};
-use crate::session::Session;
+use crate::view::code::counterpart;
 
 pub struct Inverse;
 
@@ -21,13 +21,7 @@ impl Pane for Inverse {
         };
         let counterpart = counterpart(context.session);
         let digits = lines.len().to_string().len();
-        // Unless somebody reads in it, the pane goes along with the program.
-        let along = counterpart.filter(|_| !context.is_focused);
-        let top = along.map_or(context.scroll.top, |line| {
-            let most = lines.len().saturating_sub(usize::from(context.area.height));
-            line.saturating_sub(usize::from(context.area.height / 2)).min(most)
-        });
-        let visible = lines.iter().enumerate().skip(top);
+        let visible = lines.iter().enumerate().skip(context.scroll.top);
         for ((n, line), row) in visible.zip(context.area.rows()) {
             let is_counterpart = counterpart == Some(n);
             let mut pen = Pen::new(row, buffer);
@@ -54,14 +48,4 @@ impl Pane for Inverse {
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         context.session.listing().inverse().ok()?.get(item).cloned()
     }
-}
-
-/// The line that undoes the next instruction, counted from 0. What stands in a file that the inverse
-/// includes is undone by the call that leads there.
-fn counterpart(session: &Session) -> Option<usize> {
-    let sites = session.state().calls.iter().rev().map(|call| call.site);
-    let mut places = session.next_instruction().into_iter().chain(sites);
-    let listing = session.listing();
-    let line = places.find_map(|at| listing.counterpart(listing.line(at)))?;
-    (line as usize).checked_sub(1)
 }
