@@ -15,7 +15,7 @@ use crate::session::{Event, Session};
 use crate::timeline::{Calls, Fork, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
-use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::code::{Bracket, CodeLine, CodePane, Piece, detail};
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
@@ -145,16 +145,9 @@ impl Page<'_> {
         let listing = session.listing();
         let line = listing.line(next);
         let text = listing.text(line).split(';').next().unwrap_or_default().trim();
-        let file = match listing.files().get(line.file as usize) {
-            Some(file) if line.file > 0 => format!("{}:", file.name),
-            _ => "line ".to_owned(),
-        };
-        // A statement of several instructions says which of them is next; the text is enough for others.
-        let detail = match listing.instructions(line) {
-            [_] => String::new(),
-            _ => format!("  ({})", crate::listing::spell(session.program(), next, session.state().inverted)),
-        };
-        line!(self, "{}, {file}{}{inverted}: {text}{detail}", moment(at), line.line);
+        let origin = listing.origin(next).map_or(String::new(), |origin| format!(" (source: {origin})"));
+        let detail = detail(session, next).map_or(String::new(), |detail| format!("  ({})", detail.text()));
+        line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
     }
 
     fn hit(&mut self, hit: &Hit) {
@@ -179,13 +172,14 @@ impl Page<'_> {
             (false, false) => format!("{} read", touch.after),
         };
         let (name, text) = (&touch.name, &touch.instruction);
-        line!(self, "{name}: {what} by `{text}` (line {}, step {})", touch.line.line, touch.step + 1);
+        let line = self.session.listing().name(touch.line);
+        line!(self, "{name}: {what} by `{text}` ({line}, step {})", touch.step + 1);
     }
 
     fn trap(&mut self, trap: &Explanation) {
         line!(self, "trap: {}", trap.message);
-        let place = trap.line.map_or(String::new(), |line| format!(" (line {line})"));
-        line!(self, "  at `{}`{place}", trap.instruction);
+        let listing = self.session.listing();
+        line!(self, "  at `{}` ({})", trap.instruction, listing.name(listing.line(trap.at)));
         for note in &trap.notes {
             line!(self, "  {note}");
         }
@@ -223,8 +217,8 @@ impl Page<'_> {
                 OriginCause::Written { write, sources, store } => {
                     let (name, value, text) = (&origin.cell, &origin.value, &write.instruction);
                     let same = if write.is_changed() { "" } else { ", unchanged" };
-                    let (line, step) = (write.line.line, write.step + 1);
-                    line!(self, "{indent}{name} = {value}: `{text}` (line {line}, step {step}{same})");
+                    let (line, step) = (self.session.listing().name(write.line), write.step + 1);
+                    line!(self, "{indent}{name} = {value}: `{text}` ({line}, step {step}{same})");
                     let values = sources.iter().map(|(name, value)| format!("{name} = {value}"));
                     let values: Vec<String> =
                         values.chain(store.map(|store| store.name().to_owned())).collect();
@@ -292,6 +286,9 @@ impl Page<'_> {
 
     fn code(&mut self, pane: &CodePane) {
         let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
+        if pane.is_included {
+            line!(self, "{}:", pane.file);
+        }
         for line in &pane.lines {
             let drawn = brackets(line, columns.unwrap_or(0));
             let marker = match line {
@@ -316,7 +313,8 @@ impl Page<'_> {
         let inverted = if frame.inverted { " inverted" } else { "" };
         let (number, name) = (frame.number, &frame.procedure);
         let (arguments, text) = (arguments.join(", "), &frame.instruction);
-        line!(self, "#{number} {name}({arguments}){inverted} at `{text}` (line {})", frame.line.line);
+        let line = self.session.listing().name(frame.line);
+        line!(self, "#{number} {name}({arguments}){inverted} at `{text}` ({line})");
     }
 
     fn cells(&mut self, pane: &CellsPane) {
@@ -366,7 +364,7 @@ impl Page<'_> {
 
     fn card(&mut self, view: &CardView) {
         let end = if view.is_end { "the end, behind " } else { "" };
-        line!(self, "{end}{} (line {})", view.instruction, view.line.line);
+        line!(self, "{end}{} ({})", view.instruction, self.session.listing().name(view.line));
         let mut last = None;
         for (topic, text) in view.lines(&str::to_owned) {
             let name = if last == Some(topic) { "" } else { topic.name() };

@@ -8,9 +8,10 @@ use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
 use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::{Console, find};
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::{Line, Subject, spell};
 use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::Reason;
+use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{Session, SessionError};
 use reviver_debugger::timeline::Limits;
@@ -272,6 +273,79 @@ fn an_image_is_shown_disassembled() {
     console.execute("expect b == 1").unwrap();
     let pane = reviver_debugger::view::code::around_here(&console.session, 3);
     assert!(pane.lines.iter().any(|line| line.is_next && line.text.contains("br")), "{pane:?}");
+}
+
+#[test]
+fn an_image_says_where_its_text_came_from() {
+    let Subject { program, .. } = support::subject(&support::text("complex_multiply.rasm"));
+    let image = reviver_assembler::image::encode(program.module());
+    let text = reviver_assembler::disassemble::disassemble(program.module());
+    let origins = |subject: &Subject| {
+        let ats = 0..subject.program.module().code.len() as u32;
+        ats.filter_map(|at| subject.listing.origin(at)).collect::<Vec<_>>()
+    };
+    let image = Subject::open("complex.rbc", image, &Disk).unwrap();
+    assert_eq!(origins(&image)[1], "line 30");
+    assert_eq!(origins(&image)[6], "lib/complex.rasm:9");
+    // A disassembled text says the same; one that stands for itself says nothing.
+    assert_eq!(origins(&Subject::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
+    assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
+    let mut console = Console::new(Session::at_begin(image));
+    let outcome = console.execute("s").unwrap();
+    let said = render(&console.session, &outcome);
+    assert!(said.contains(" (source: lib/complex.rasm:9): add.mul"), "{said}");
+}
+
+#[test]
+fn what_undoes_an_instruction_is_known_in_every_program() {
+    for (name, subject) in programs() {
+        if subject.listing.inverse().is_err() {
+            continue;
+        }
+        let main = &subject.program.module().procedures[0];
+        for at in main.entry + 1..main.exit {
+            let line = subject.listing.line(at);
+            assert!(subject.listing.counterpart(line).is_some(), "{name}: {}", subject.listing.name(line));
+        }
+    }
+}
+
+#[test]
+fn a_compound_condition_that_fails_is_named() {
+    let told = |text: &str| {
+        let mut console = Console::new(Session::at_begin(support::subject(text)));
+        let outcome = console.execute("c").unwrap();
+        render(&console.session, &outcome)
+    };
+    let said = told(
+        ".inout s default 3, n default 2\n\tif s > 0 and n > 0\n\t sub s, 5\n\t neg n\n\
+         \tfi (s > 0 and n < 0) or not s != 7\n",
+    );
+    let wanted = "the condition `(s > 0 and n < 0) or s == 7` is not what the way that led here says\n  \
+                  at `vacate flag` (line 5)\n  s is -2\n  n is -2\n";
+    assert!(said.contains(wanted), "{said}");
+    // A flag of the author's own is one.
+    let said = told(".inout n default 2\n.ancilla flag\n\txor flag, n\n\tvacate flag\n");
+    assert!(said.contains("`flag` must be vacant but is 2"), "{said}");
+}
+
+#[test]
+fn a_line_is_come_to_from_all_sides() {
+    let text = ".inout s default 3\n\tif s > 0\n\t neg s\n\telse\n\t not s\n\tfi s < 0\n\
+                \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
+                \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
+    let Subject { program, listing, .. } = support::subject(text);
+    let entries = |line| {
+        let of_line = listing.entries(program.module(), Line { file: 0, line });
+        of_line.into_iter().map(|at| spell(&program, at, false)).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(4), ["br fi$1, always", "from if$1, always"]);
+    assert_eq!(entries(6), ["from then$1, s < 0"]);
+    // Who skips the body of a compound `if` doesn't raise the flag, but passes the join.
+    assert_eq!(entries(9), ["from if$2, flag == 0"]);
+    assert_eq!(entries(10), ["br rof$1, 0 >= s"]);
+    assert_eq!(entries(14), ["xor s, 1", "xor s, 1"]);
+    assert_eq!(entries(15), [""; 0]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use reviver_isa::module::{Procedure, Shape as Cells, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
+use crate::flag::Condition;
 use crate::lookup::{OpenFrame, cell_of, open_frames};
 use crate::program::Program;
 use crate::state::{ADJOINT, State};
@@ -134,7 +135,13 @@ impl<'a> Explainer<'a> {
                 format!("the {which} is {index}, outside of 0..{length}")
             }
             Cause::Alias { .. } => "a target is also a source or an index of its own instruction".into(),
-            Cause::NotVacant { class, cell } => self.not_vacant(class, cell),
+            Cause::NotVacant { class, cell } => match self.condition() {
+                Some(condition) => {
+                    let text = condition.text(&self.speller(at));
+                    format!("the condition `{text}` is not what the way that led here says")
+                }
+                None => self.not_vacant(class, cell),
+            },
             Cause::FrameNotVacant { class, cell } => {
                 format!("{} when its procedure ends", self.not_vacant(class, cell))
             }
@@ -164,6 +171,11 @@ impl<'a> Explainer<'a> {
         }
     }
 
+    /// The condition whose flag the instruction that trapped was to vacate.
+    fn condition(&self) -> Option<Condition<'a>> {
+        Condition::vacated_at(&self.program.module().code, self.trap.at)
+    }
+
     fn not_vacant(&self, class: Class, cell: u32) -> String {
         let value = self.value(class, cell);
         format!("`{}` must be vacant but is {value}", cell_name(self.program, self.state, class, cell))
@@ -179,7 +191,10 @@ impl<'a> Explainer<'a> {
 
     fn notes(&self) -> Vec<String> {
         let at = self.trap.at;
-        let mut notes = self.operand_values(at);
+        let mut notes = match self.condition() {
+            Some(condition) => self.values_of(at, condition.operands()),
+            None => self.operand_values(at),
+        };
         match self.trap.cause {
             Cause::UnexpectedJump { partner } => {
                 notes.push(format!("the pair is {} and {}", self.place(at), self.place(partner)));
@@ -210,8 +225,13 @@ impl<'a> Explainer<'a> {
 
     /// "`a` is 3" for every cell that an instruction names directly.
     fn operand_values(&self, at: u32) -> Vec<String> {
+        self.values_of(at, self.instruction(at).operands.iter())
+    }
+
+    /// The same for other operands in the procedure of an instruction.
+    fn values_of<'o>(&self, at: u32, operands: impl IntoIterator<Item = &'o Operand>) -> Vec<String> {
         let speller = self.speller(at);
-        let places = self.instruction(at).operands.iter().filter(|o| matches!(o, Operand::Place(_)));
+        let places = operands.into_iter().filter(|o| matches!(o, Operand::Place(_)));
         places
             .filter_map(|operand| {
                 let (class, cell) = self.resolve(at, operand)?;

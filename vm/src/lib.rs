@@ -8,6 +8,7 @@ pub mod digest;
 pub mod drift;
 mod engine;
 pub mod explain;
+mod flag;
 pub mod history;
 mod interp;
 mod journal;

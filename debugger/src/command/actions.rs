@@ -7,9 +7,9 @@ use super::table::{COMMANDS, Command, EVENTS, INFO, REASONS};
 use super::{CommandError, Console, Outcome, find, reason_name, split_word};
 use crate::expression::Expression;
 use crate::format::{Format, Layout};
-use crate::listing::{Line, spell};
+use crate::listing::spell;
 use crate::outcome::Motion;
-use crate::points::{Place, Trigger, Watch};
+use crate::points::{Trigger, Watch};
 use crate::session::{EventKind, Session, SessionError};
 use crate::view;
 
@@ -70,8 +70,8 @@ pub fn reverse_until(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 fn run_to(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
-    let (place, _) = console.session.place(row.something(rest, "a place")?)?;
-    motion(Ok(console.session.run_to(place, travel)))
+    let (places, _) = console.session.places(row.something(rest, "a place")?)?;
+    motion(Ok(console.session.run_to(&places, travel)))
 }
 
 pub fn goto(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -347,33 +347,26 @@ pub fn history(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::History(console.session.history(cell, most)?))
 }
 
-/// The line of a place.
-fn line_of(console: &Console, place: Place) -> Line {
-    console.session.listing().line(instruction_of(console, place))
-}
-
-fn instruction_of(console: &Console, place: Place) -> u32 {
-    match place {
-        Place::Instruction(at) => at,
-        Place::Procedure(n) => {
-            let procedures = &console.session.program().module().procedures;
-            procedures.get(n as usize).map_or(0, |procedure| procedure.entry + 1)
-        }
-    }
+/// The instruction that a text names.
+fn instruction_of(console: &Console, text: &str) -> Result<u32, CommandError> {
+    let (places, _) = console.session.places(text)?;
+    Ok(places.first().map_or(0, |place| place.instruction(console.session.program())))
 }
 
 pub fn list(console: &mut Console, _: Row, rest: &str) -> Done {
     if rest.is_empty() {
         return Ok(Outcome::Code(view::code::around_here(&console.session, PAGE)));
     }
-    let line = line_of(console, console.session.place(rest)?.0);
-    let first = line.line.saturating_sub(PAGE as u32 / 2).max(1);
-    Ok(Outcome::Code(view::code::code(&console.session, line.file, first, PAGE)))
+    let line = match console.session.line_named(rest)? {
+        Some(line) => line,
+        None => console.session.listing().line(instruction_of(console, rest)?),
+    };
+    Ok(Outcome::Code(view::code::around(&console.session, line, PAGE)))
 }
 
 pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
     let session = &console.session;
-    let at = instruction_of(console, session.place(rest)?.0);
+    let at = instruction_of(console, rest)?;
     let last = session.program().module().code.len() as u32;
     let first = at.saturating_sub(PAGE as u32 / 2);
     let next = session.next_instruction();

@@ -50,8 +50,8 @@ pub enum SessionError {
     Value(#[from] ValueError),
     #[error("there is no `{name}` to stop at")]
     NoPlace { name: String, near: Option<String> },
-    #[error("there are no instructions on line {0} or behind it")]
-    NoLine(u32),
+    #[error("there are no instructions on {0} or behind it")]
+    NoLine(String),
     #[error("there is no breakpoint or watchpoint {0}")]
     NoPoint(u32),
     #[error("there is no mark `{name}`")]

@@ -149,10 +149,12 @@ impl Session {
     }
 
     pub(super) fn goals_of(&self, point: &Point, travel: Travel, goals: &mut Vec<Node>) {
-        match point.trigger {
-            Trigger::Break(place) => goals.extend(place.nodes(self.program(), travel)),
+        match &point.trigger {
+            Trigger::Break(places) => {
+                goals.extend(places.iter().flat_map(|place| place.nodes(self.program(), travel)));
+            }
             Trigger::Watch { target, watch } => {
-                for at in candidates(&self.memory, target, watch) {
+                for at in candidates(&self.memory, *target, *watch) {
                     goals.push(Node { position: at, backward: false });
                     goals.push(Node { position: at + 1, backward: true });
                 }
@@ -302,8 +304,8 @@ impl Session {
     /// What to say of a breakpoint if the state is at its place.
     pub(super) fn is_at(&self, n: usize) -> Option<HitKind> {
         let point = self.points.get(n).filter(|point| point.enabled)?;
-        let Trigger::Break(place) = point.trigger else { return None };
-        let at = place.is_at(self.program(), self.state());
+        let Trigger::Break(places) = &point.trigger else { return None };
+        let at = places.iter().any(|place| place.is_at(self.program(), self.state()));
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 

@@ -58,9 +58,9 @@ impl Session {
         Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth), heeds_points: true }))
     }
 
-    /// Runs to a place, where points stop it too.
-    pub fn run_to(&mut self, place: Place, travel: Travel) -> Motion {
-        let nodes = place.nodes(self.program(), travel).to_vec();
+    /// Runs to the nearest of some places; points stop it too.
+    pub fn run_to(&mut self, places: &[Place], travel: Travel) -> Motion {
+        let nodes = places.iter().flat_map(|place| place.nodes(self.program(), travel)).collect();
         self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes), heeds_points: true })
     }
 

@@ -308,3 +308,61 @@ fn a_key_can_run_a_command_line() {
     screen.keys("F2");
     assert!(screen.step() > 0);
 }
+
+#[test]
+fn an_included_file_is_shown_where_the_machine_goes_into_it() {
+    let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 120, 40);
+    screen.keys("s");
+    assert!(screen.text().contains("code lib/complex.rasm"), "{}", screen.text());
+    // The cursor is in the file that is shown, and so is the breakpoint.
+    screen.keys("Down Down b");
+    let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
+    assert!(said.contains(&"breakpoint 1: lib/complex.rasm:11"), "{said:?}");
+    assert!(screen.text().contains("●  11"), "{}", screen.text());
+    screen.keys("c");
+    assert!(screen.text().contains(" ►11"), "{}", screen.text());
+    screen.keys("End");
+    assert!(screen.text().contains("code test.rasm"), "{}", screen.text());
+}
+
+#[test]
+fn what_comes_next_has_lines_around_it() {
+    let text = format!(".inout a\n{}", "        add a, 1\n".repeat(200));
+    let mut screen = Screen::open(support::subject(&text), 80, 24);
+    for _ in 0..60 {
+        screen.keys("s");
+        let rows = screen.text();
+        let next = rows.lines().position(|row| row.contains('►')).unwrap();
+        assert!(rows.lines().nth(next + 2).is_some_and(|row| row.contains("add a, 1")), "{rows}");
+    }
+}
+
+#[test]
+fn the_inverse_program_follows() {
+    let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 80, 24);
+    screen.keys("2");
+    let marked = |screen: &Screen| {
+        let text = screen.text();
+        text.lines().find(|row| row.contains('◄')).unwrap_or_default().to_owned()
+    };
+    assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
+    // What stands in the library is undone by the call.
+    screen.keys("s s");
+    assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
+    screen.keys("End S");
+    assert!(marked(&screen).contains("irot"), "{}", screen.text());
+}
+
+#[test]
+fn the_bracket_at_hand_is_drawn_among_many() {
+    let depth = 12;
+    let open: String = (0..depth).map(|n| format!("        if a == {n}\n")).collect();
+    let close: String = (0..depth).rev().map(|n| format!("        fi a == {n}\n")).collect();
+    let text = format!(".inout a default 50, b\n{open}        neg b\n{close}");
+    let screen = Screen::open(support::subject(&text), 80, 40);
+    let rows = screen.text();
+    let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
+    // The outermost pair is the longest, but the machine is there.
+    assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
+    assert!(!at("if a == 1 ").contains('┌'), "{rows}");
+}

@@ -59,8 +59,8 @@ impl App {
     fn command_with_argument(&self, action: Action) -> Option<Result<String, String>> {
         let session = self.session()?;
         Some(match action {
-            Action::RunToCursor => self.at_cursor("until"),
-            Action::ReverseRunToCursor => self.at_cursor("reverse-until"),
+            Action::RunToCursor => self.at_cursor(session, "until"),
+            Action::ReverseRunToCursor => self.at_cursor(session, "reverse-until"),
             Action::Scrub => Ok(format!("goto {}", scrubbed(session, 1))),
             Action::ReverseScrub => Ok(format!("goto {}", scrubbed(session, -1))),
             Action::Breakpoint => self.breakpoint(session),
@@ -199,12 +199,12 @@ impl App {
         Line { file: self.choices.file, line: u32::try_from(cursor).unwrap_or(u32::MAX).saturating_add(1) }
     }
 
-    /// A command with the line under the cursor: by its number, and the file's name if it isn't the first.
-    fn at_cursor(&self, command: &str) -> Result<String, String> {
+    /// A command with the line under the cursor: by its number, and the file's name if the machine stands
+    /// in another.
+    fn at_cursor(&self, session: &Session, command: &str) -> Result<String, String> {
         let Line { file, line } = self.cursor_line();
-        let files = self.session().map_or(&[][..], |session| session.listing().files());
-        match files.get(file as usize) {
-            Some(source) if file > 0 => Ok(format!("{command} {}:{line}", source.name)),
+        match session.listing().files().get(file as usize) {
+            Some(source) if file != session.current_file() => Ok(format!("{command} {}:{line}", source.name)),
             _ => Ok(format!("{command} {line}")),
         }
     }
@@ -214,7 +214,7 @@ impl App {
         let code = view::code::code(session, file, line, 1);
         match code.lines.first().and_then(|line| line.breakpoints.first()) {
             Some(mark) => Ok(format!("delete {}", mark.id)),
-            None => self.at_cursor("break"),
+            None => self.at_cursor(session, "break"),
         }
     }
 

@@ -34,17 +34,17 @@ use self::play::Player;
 use self::prompt::{Prompt, Purpose, Typed};
 use super::event::{Event, Gesture};
 use super::keys::{Action, Binding, Code, Key, KeyMap};
-use super::panes::{Choices, Context, PaneKind};
+use super::panes::{Choices, Context, PaneKind, Scroll};
 use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
-use crate::listing::OpenError;
+use crate::listing::{Line, OpenError};
 use crate::outcome::{Reason, Touch};
 use crate::render::{render, render_error};
 use crate::repl;
 use crate::session::{Progress, Session};
 use crate::timeline::Span;
 use crate::view::card::{CardView, card};
-use crate::view::code::here;
+use crate::view::code::{counterpart, here};
 
 /// What the outside has to do.
 #[derive(Debug)]
@@ -431,12 +431,23 @@ impl App {
         }
     }
 
-    /// Brings the machine's place into the code pane.
+    /// Brings the machine's place into the code pane and the inverse program.
     fn follow(&mut self) {
         let Some(session) = self.session() else { return };
-        let line = here(session);
-        self.choices.file = line.file;
-        self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
+        let (line, counterpart) = (here(session), counterpart(session));
+        self.show_line(line);
+        if let Some(counterpart) = counterpart {
+            self.panes.look_at(PaneKind::Inverse, counterpart);
+        }
+    }
+
+    /// Brings a line into the code pane, with what is around it.
+    fn show_line(&mut self, line: Line) {
+        if self.choices.file != line.file {
+            self.choices.file = line.file;
+            self.panes.set_scroll(PaneKind::Code, Scroll::default());
+        }
+        self.panes.look_at(PaneKind::Code, line.line.saturating_sub(1) as usize);
     }
 
     fn show_failure(&mut self, is_trap: bool) {

@@ -74,7 +74,7 @@ fn draw_frame(context: &Context<'_>, frame: &FrameView, columns: &Columns, row: 
     };
     let line = match context.session.next_instruction() {
         None if frame.number == 0 => "the end".to_owned(),
-        _ => format!("line {}", frame.line.line),
+        _ => context.session.listing().name(frame.line),
     };
     pen.right(&line, 10, theme.dim);
     pen.write(&frame.procedure, theme.label);

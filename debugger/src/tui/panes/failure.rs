@@ -94,7 +94,7 @@ impl Junction {
         let holds = if self.came_by_jump { "is false" } else { "is true" };
         let values = values(session, self.join);
         let values = if values.is_empty() { values } else { format!(": {values}") };
-        format!("`{condition}` {holds}{values} (line {})", session.listing().line(self.join).line)
+        format!("`{condition}` {holds}{values} ({})", line_name(session, self.join))
     }
 
     /// One of the two ways.
@@ -123,8 +123,11 @@ fn place(session: &Session, at: u32) -> String {
         _ => {}
     }
     let label = label(session.program().module(), at).map_or(String::new(), |label| format!("{label}: "));
-    let line = session.listing().line(at).line;
-    format!("`{label}{}` (line {line})", spell(session.program(), at, false))
+    format!("`{label}{}` ({})", spell(session.program(), at, false), line_name(session, at))
+}
+
+fn line_name(session: &Session, at: u32) -> String {
+    session.listing().name(session.listing().line(at))
 }
 
 /// The values of the cells that an instruction names.

@@ -79,6 +79,8 @@ pub struct Scroll {
     pub cursor: usize,
     /// The first row shown.
     pub top: usize,
+    /// Whether rows before and behind the cursor are to be seen too.
+    pub has_context: bool,
 }
 
 /// What lies under the cursor or the mouse.
