@@ -158,12 +158,12 @@ impl Listing {
         (found.file == line.file).then_some(*found)
     }
 
-    /// The number of the file whose name is this, or ends with it after a `/`.
+    /// The number of the file whose name is this, else of the first one that ends with it after a `/`.
     pub fn file(&self, name: &str) -> Option<u32> {
-        let fits = |file: &SourceFile| {
-            file.name == name || file.name.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'))
-        };
-        self.files.iter().position(fits).map(|n| n as u32)
+        let ends =
+            |file: &SourceFile| file.name.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
+        let exact = self.files.iter().position(|file| file.name == name);
+        exact.or_else(|| self.files.iter().position(ends)).map(|n| n as u32)
     }
 
     /// The inverse program line by line, or why there is none.

@@ -26,6 +26,20 @@ pub fn render(session: &Session, outcome: &Outcome) -> String {
     page.out
 }
 
+/// What `show` and log points printed on the way to an outcome, line by line.
+pub fn printed(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Motion(motion) => printed_on(motion).collect(),
+        Outcome::All(all) => all.iter().map(|(_, outcome)| printed(outcome)).collect(),
+        _ => String::new(),
+    }
+}
+
+fn printed_on(motion: &Motion) -> impl Iterator<Item = String> {
+    let shown = motion.shown.iter().map(|shown| format!("{} = {}\n", shown.name, shown.value));
+    shown.chain(motion.logged.iter().map(|text| format!("{text}\n")))
+}
+
 /// An error and what could help.
 pub fn render_error(error: &CommandError) -> String {
     let help = error.help().map_or(String::new(), |help| format!("  help: {help}\n"));
@@ -105,12 +119,7 @@ impl Page<'_> {
     }
 
     fn motion(&mut self, motion: &Motion) {
-        for shown in &motion.shown {
-            line!(self, "{} = {}", shown.name, shown.value);
-        }
-        for text in &motion.logged {
-            line!(self, "{text}");
-        }
+        self.out.extend(printed_on(motion));
         match &motion.reason {
             Reason::Arrived => {}
             Reason::Points(hits) => hits.iter().for_each(|hit| self.hit(hit)),

@@ -277,8 +277,8 @@ fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
     session.goto_end();
     session.goto(17);
     let before = session.state().clone();
-    let cell = session.cell("n").unwrap();
-    let samples = session.samples(&[cell], session.timeline().branch().extent(), 5);
+    let target = session.memory().target(session.state(), session.cell("n").unwrap());
+    let samples = session.samples(&[target], session.timeline().branch().extent(), 5);
     let steps: Vec<i64> = samples.iter().map(|sample| sample.step).collect();
     let values: Vec<f64> = samples.iter().filter_map(|sample| sample.values[0]).collect();
     assert_eq!((steps, values), (vec![0, 13, 26, 39, 52], vec![10.0, 8.0, 5.0, 3.0, 0.0]));

@@ -10,6 +10,7 @@ pub mod panes;
 pub mod terminal;
 pub mod theme;
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -79,14 +80,14 @@ impl Stage {
             self.screen.draw(|frame| self.app.draw(frame))?;
         }
         if let Some(done) = self.arrived(Duration::ZERO)? {
-            let effect = self.app.returned(done);
-            return self.carry_out(effect);
+            let effects = self.app.returned(done);
+            return self.carry_out(effects);
         }
         let effect = match self.screen.event(self.patience())? {
             Some(event) => self.app.handle(event),
             None => self.tick(),
         };
-        self.carry_out(effect)
+        self.carry_out(effect.into_iter().collect())
     }
 
     /// How long to wait for an event.
@@ -105,8 +106,9 @@ impl Stage {
         self.app.handle(Event::Tick(elapsed))
     }
 
-    fn carry_out(&mut self, mut effect: Option<Effect>) -> Goes {
-        while let Some(next) = effect.take() {
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Goes {
+        let mut due = VecDeque::from(effects);
+        while let Some(next) = due.pop_front() {
             match next {
                 Effect::Quit => return Ok(ControlFlow::Break(())),
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
@@ -114,7 +116,8 @@ impl Stage {
                 Effect::Run(errand) => {
                     self.returning = Some(errand.start()?);
                     self.last_tick = Instant::now();
-                    effect = self.arrived(AT_ONCE)?.and_then(|done| self.app.returned(done));
+                    let done = self.arrived(AT_ONCE)?;
+                    due.extend(done.into_iter().flat_map(|done| self.app.returned(done)));
                 }
             }
         }

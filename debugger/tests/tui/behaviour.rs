@@ -65,7 +65,7 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     std::thread::sleep(Duration::from_millis(20));
     screen.event(Event::Key(Key::ctrl('c')));
     let effect = screen.app.returned(running.join().unwrap());
-    assert!(effect.is_none() && !screen.has_quit);
+    assert!(effect.is_empty() && !screen.has_quit);
     screen.draw();
     assert!(screen.step() > 0 && screen.text().contains("nterrupt"), "{}", screen.text());
 }
@@ -87,9 +87,50 @@ fn what_is_typed_during_a_run_happens_after_it() {
     let mut screen = fib();
     let errand = screen.send(Event::Key(Key::char('s')));
     screen.keys("s s");
-    let effect = screen.app.returned(errand.perform());
-    screen.carry_out(effect);
+    let effects = screen.app.returned(errand.perform());
+    screen.carry_out(effects);
     assert_eq!(screen.step(), 3);
+}
+
+#[test]
+fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
+    let mut screen = fib();
+    let errand = screen.send(Event::Key(Key::char('s')));
+    screen.keys("m Ctrl-L s m s");
+    let effects = screen.app.returned(errand.perform());
+    screen.carry_out(effects);
+    assert_eq!(screen.step(), 3);
+}
+
+/// Prints at some of its steps.
+const SHOWS: &str = ".out a\n\
+                     \x20       for i in 0..10\n\
+                     \x20           add a, i\n\
+                     \x20           show a\n\
+                     \x20       rof\n";
+
+#[test]
+fn what_is_printed_while_playing_is_said_and_playing_goes_on() {
+    let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
+    screen.command("break 3 log now {a}").keys("p + + + + + +");
+    (0..10).for_each(|_| screen.event(Event::Tick(Duration::from_millis(33))));
+    let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
+    for expected in ["a = 1", "a = 45", "now 1", "now 36", "history end"] {
+        assert_eq!(said.iter().filter(|text| **text == expected).count(), 1, "{expected} in {said:?}");
+    }
+}
+
+#[test]
+fn breakpoints_at_the_cursor_are_of_the_file_that_is_seen() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    // The machine stops in the library, and the cursor is in the program.
+    screen.command("break ifactorial").keys("c 5 Down Enter");
+    let line = screen.app.messages().len();
+    screen.keys("b");
+    let said = screen.app.messages().iter().skip(line).map(|message| message.text.as_str());
+    let said: Vec<&str> = said.collect();
+    assert!(said[0].contains("test.rasm:") && said[1].starts_with("breakpoint 2: line"), "{said:?}");
+    assert!(screen.text().contains("●"), "{}", screen.text());
 }
 
 #[test]
@@ -200,4 +241,52 @@ fn a_key_can_run_a_command_line() {
     let mut screen = Screen::new(App::new(session, keys, Theme::new(ThemeName::Sixteen)), 80, 24);
     screen.keys("F2");
     assert!(screen.step() > 0);
+}
+
+/// Two calls, one after the other, whose variables lie in the same place.
+const CALLS: &str = ".out a\n\
+                     \x20       call  p(a)\n\
+                     \x20       call  q(a)\n\
+                     .proc p(inout u)\n\
+                     \x20       local mine = 3\n\
+                     \x20       add   u, mine\n\
+                     \x20       delocal mine = 3\n\
+                     .end\n\
+                     .proc q(inout u)\n\
+                     \x20       local other = 777\n\
+                     \x20       add   u, other\n\
+                     \x20       delocal other = 777\n\
+                     .end\n";
+
+#[test]
+fn the_plot_of_a_variable_stays_with_its_call() {
+    let mut screen = Screen::open(support::subject(CALLS), 120, 40);
+    screen.command("break p").keys("c s s 3 Ctrl-End d");
+    let plot = |screen: &mut Screen| {
+        (0..2).for_each(|_| screen.event(Event::Tick(Duration::from_millis(250))));
+        let text = screen.text();
+        let below = text.split_once("timeline").unwrap().1;
+        assert!(below.contains("mine"), "{text}");
+        below.to_owned()
+    };
+    assert!(plot(&mut screen).contains("mine      3"), "{}", plot(&mut screen));
+    screen.command("delete").command("break q").keys("c s s");
+    assert!(!plot(&mut screen).contains("777"), "{}", plot(&mut screen));
+    screen.command("goto end");
+    assert!(!plot(&mut screen).contains("777"), "{}", plot(&mut screen));
+}
+
+#[test]
+fn a_failure_that_has_nothing_to_do_with_ways_names_none() {
+    let text = ".out a\n.out A[3]\n\
+                \x20       for i in 0..6\n\
+                \x20           if A[i] == 0\n\
+                \x20               add a, i\n\
+                \x20           fi A[i] == 0\n\
+                \x20       rof\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    screen.keys("c");
+    let text = screen.text();
+    assert!(text.contains("the index is 3, outside of 0..3"), "{text}");
+    assert!(!text.contains("expected") && !text.contains("is false"), "{text}");
 }

@@ -141,8 +141,8 @@ fn random_events_during_runs_do_not_panic() {
                 screen.resize(width, height);
             }
         }
-        let effect = screen.app.returned(errand.perform());
-        screen.carry_out(effect);
+        let effects = screen.app.returned(errand.perform());
+        screen.carry_out(effects);
         screen.draw();
     }
 }

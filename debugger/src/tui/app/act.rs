@@ -196,12 +196,13 @@ impl App {
         Line { file: self.choices.file, line: u32::try_from(cursor).unwrap_or(u32::MAX).saturating_add(1) }
     }
 
-    /// A command with the line under the cursor: by its number, and the file's name if it isn't the first.
+    /// A command with the line under the cursor. Where there are several files it names one, because a
+    /// number alone means the file in which the machine stands.
     fn at_cursor(&self, command: &str) -> Result<String, String> {
         let Line { file, line } = self.cursor_line();
         let files = self.session().map_or(&[][..], |session| session.listing().files());
         match files.get(file as usize) {
-            Some(source) if file > 0 => Ok(format!("{command} {}:{line}", source.name)),
+            Some(source) if files.len() > 1 => Ok(format!("{command} {}:{line}", source.name)),
             _ => Ok(format!("{command} {line}")),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use crate::command::{CommandError, Console, Outcome};
-use crate::memory::Cell;
+use crate::memory::Target;
 use crate::outcome::Touch;
 use crate::session::Sample;
 
@@ -26,7 +26,7 @@ pub(super) enum Task {
         is_quiet: bool,
     },
     /// Values for the plot.
-    Sample { cells: Vec<Cell>, extent: (i64, i64), count: usize },
+    Sample { targets: Vec<Target>, extent: (i64, i64), count: usize },
 }
 
 /// The session, back from an errand.
@@ -52,8 +52,8 @@ impl Errand {
                 let outcome = self.console.execute(&line);
                 TaskResult::Command { line, is_quiet, outcome }
             }
-            Task::Sample { cells, extent, count } => {
-                let samples = self.console.session.samples(&cells, extent, count);
+            Task::Sample { targets, extent, count } => {
+                let samples = self.console.session.samples(&targets, extent, count);
                 TaskResult::Sampled { samples, extent, count }
             }
         };

@@ -38,7 +38,7 @@ use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
 use crate::listing::OpenError;
 use crate::outcome::{Reason, Touch};
-use crate::render::{render, render_error};
+use crate::render::{printed, render, render_error};
 use crate::repl;
 use crate::session::Session;
 use crate::view::code::here;
@@ -199,8 +199,9 @@ impl App {
         }
     }
 
-    /// Takes the session back, and what came of its errand.
-    pub fn returned(&mut self, done: Done) -> Option<Effect> {
+    /// Takes the session back, and what came of its errand. What happened meanwhile comes next, all of
+    /// it or until the session is sent away again.
+    pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
         self.engine = Engine::Here(done.console);
         self.footprint = done.footprint;
@@ -209,18 +210,18 @@ impl App {
                 let quits = outcome == Ok(Outcome::Quit);
                 self.report(&line, is_quiet, outcome);
                 if quits {
-                    return Some(Effect::Quit);
+                    return vec![Effect::Quit];
                 }
             }
             TaskResult::Sampled { samples, extent, count } => self.sampled(samples, extent, count),
         }
-        while let Some(event) = self.waiting.pop_front() {
-            let effect = self.handle(event);
-            if effect.is_some() {
-                return effect;
-            }
+        let mut effects = Vec::new();
+        while matches!(self.engine, Engine::Here(_))
+            && let Some(event) = self.waiting.pop_front()
+        {
+            effects.extend(self.handle(event));
         }
-        None
+        effects
     }
 
     fn console(&self) -> Option<&Console> {
@@ -393,7 +394,12 @@ impl App {
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
             Err(error) => (Tone::Error, render_error(error)),
         };
-        if !(is_quiet && goes_on) {
+        if is_quiet && goes_on {
+            // What the program and log points print is said while playing too, and playing goes on.
+            if let Ok(outcome) = &outcome {
+                self.say_printed(outcome);
+            }
+        } else {
             self.player.pause();
             self.say(Tone::Command, line);
             let first = self.messages.lines().len();
@@ -403,6 +409,14 @@ impl App {
         if moves {
             self.follow();
             self.show_failure(is_trap);
+        }
+    }
+
+    /// Says what was printed on the way, and nothing else.
+    fn say_printed(&mut self, outcome: &Outcome) {
+        let text = printed(outcome);
+        if !text.is_empty() {
+            self.say(Tone::Reply, &text);
         }
     }
 

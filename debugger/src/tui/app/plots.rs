@@ -29,12 +29,12 @@ impl App {
             return self.say(Tone::Note, "no cell is selected: choose one in the cells or the arrays");
         };
         let Some(session) = self.session() else { return };
-        let cell = session.cell(&name);
+        let target = session.cell(&name).map(|cell| session.memory().target(session.state(), cell));
         let cells = &mut self.choices.plots.cells;
-        match cell {
-            Ok(cell) => match cells.iter().position(|(_, plotted)| *plotted == cell) {
+        match target {
+            Ok(target) => match cells.iter().position(|(_, plotted)| *plotted == target) {
                 Some(n) => drop(cells.remove(n)),
-                None if cells.len() < MOST_PLOTS => cells.push((name, cell)),
+                None if cells.len() < MOST_PLOTS => cells.push((name, target)),
                 None => {
                     return self.say(Tone::Note, &format!("no more than {MOST_PLOTS} cells can be plotted"));
                 }
@@ -65,10 +65,10 @@ impl App {
             return None;
         }
         let extent = session.timeline().branch().extent();
-        let cells = self.choices.plots.cells.iter().map(|(_, cell)| *cell).collect();
+        let targets = self.choices.plots.cells.iter().map(|(_, target)| *target).collect();
         // Two for a column, which is as fine as dots in a cell of the screen are.
         let count = 2 * usize::from(self.panes.area(PaneKind::Timeline).width.max(1));
-        self.send(Task::Sample { cells, extent, count })
+        self.send(Task::Sample { targets, extent, count })
     }
 
     /// Takes samples; they are too few if the user went on meanwhile.

@@ -25,7 +25,7 @@ use ratatui::layout::{Position, Rect};
 use super::app::messages::Message;
 use super::theme::Theme;
 use crate::listing::Line;
-use crate::memory::Cell;
+use crate::memory::Target;
 use crate::outcome::Touch;
 use crate::session::{Sample, Session};
 
@@ -59,8 +59,8 @@ pub struct Choices {
 /// The cells in the plot, and what is known of them.
 #[derive(Clone, Debug, Default)]
 pub struct Plots {
-    /// At most [`MOST_PLOTS`].
-    pub cells: Vec<(String, Cell)>,
+    /// Their names and themselves, at most [`MOST_PLOTS`]. A name means another cell in another call.
+    pub cells: Vec<(String, Target)>,
     /// One sample a column, with one value for each cell; the steps ascend. Empty until they are known.
     pub samples: Vec<Sample>,
 }
