@@ -65,7 +65,7 @@ impl Screen {
         while let Some(next) = due.pop_front() {
             match next {
                 Effect::Quit => self.has_quit = true,
-                Effect::Mouse(_) => {}
+                Effect::Mouse(_) | Effect::Suspend => {}
                 Effect::Clear => self.terminal.clear().unwrap(),
                 Effect::Run(errand) => due.extend(self.run(errand)),
             }

@@ -20,6 +20,7 @@ impl App {
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         self.is_stale = false;
         let area = frame.area();
+        frame.buffer_mut().set_style(area, self.theme.ground);
         match &self.engine {
             Engine::Broken(broken) => {
                 let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());

@@ -51,6 +51,8 @@ pub enum Effect {
     Mouse(bool),
     /// Forget what is on the screen, and draw everything.
     Clear,
+    /// Give the terminal back to the shell until that lets the debugger go on.
+    Suspend,
     /// Run this, and give what it comes to to [`App::returned`].
     Run(Errand),
 }
@@ -186,6 +188,7 @@ impl App {
                 None
             }
             Event::Key(key) if key == Key::ctrl('c') => self.interrupt(),
+            Event::Key(key) if self.suspends(key) => Some(Effect::Suspend),
             _ if matches!(self.engine, Engine::Away(_)) => {
                 self.keep(event);
                 None
@@ -222,6 +225,12 @@ impl App {
             effects.extend(self.handle(event));
         }
         effects
+    }
+
+    /// Whether a key leaves for the shell: it does so at any time, unless it is a letter that is typed.
+    fn suspends(&self, key: Key) -> bool {
+        let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
+        !is_typed && self.keys.get(key) == Some(&Binding::Action(Action::Suspend))
     }
 
     fn console(&self) -> Option<&Console> {

@@ -135,6 +135,7 @@ actions! {
         Help "help" "these lines";
         Mouse "mouse" "mouse on, or off";
         Redraw "redraw" "draw everything anew";
+        Suspend "suspend" "back to the shell; there `fg` goes on";
         Quit "quit" "end the session";
     }
 }
