@@ -272,6 +272,8 @@ impl Branch {
     fn reach_back(&mut self, travel: Travel) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
+            // The newer half may have shown more since.
+            self.machine.state_mut().counters.shown = self.shown;
         }
         let now = self.state().step;
         if self.distance() > self.base {
