@@ -7,6 +7,7 @@ pub mod event;
 pub mod keys;
 pub mod layout;
 pub mod panes;
+mod sgr;
 mod signals;
 pub mod terminal;
 pub mod theme;

@@ -20,12 +20,13 @@ use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 use super::event::{Event, Gesture, Mouse};
 use super::keys::{Code, Key};
+use super::sgr::Sixteen;
 use super::theme::Ground;
 
 /// The terminal as a screen; given back when it is dropped, and on a panic.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
     /// Whether the mouse is on.
     mouse: bool,
 }
@@ -57,7 +58,7 @@ impl Screen {
         restore_on_panic();
         let open = || {
             enter()?;
-            Terminal::new(CrosstermBackend::new(stdout()))
+            Terminal::new(CrosstermBackend::new(Sixteen::new(stdout())))
         };
         open().map(|terminal| Screen { terminal, mouse: false }).inspect_err(|_| restore())
     }
