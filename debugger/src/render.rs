@@ -16,6 +16,7 @@ use crate::timeline::{Fork, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 
@@ -104,6 +105,9 @@ impl Page<'_> {
             Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", moment(*at)),
             Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
             Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
+            Outcome::Plot(plot) => self.plot(plot),
+            Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
+            Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
             Outcome::Help(commands) => self.help(commands),
             Outcome::All(all) => {
                 for (command, outcome) in all {
@@ -413,6 +417,19 @@ impl Page<'_> {
                 );
             }
         }
+    }
+
+    fn plot(&mut self, plot: &Plot) {
+        let (first, last) = plot.extent;
+        if !plot.is_whole {
+            line!(self, "interrupted: {} is plotted in part", plot.name);
+        }
+        let Some((low, high)) = plot.range() else {
+            line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
+            return;
+        };
+        line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
+        plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }
 
     fn help(&mut self, commands: &[&'static Command]) {

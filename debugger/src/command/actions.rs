@@ -12,7 +12,7 @@ use crate::points::{Place, Trigger, Watch};
 use crate::session::SessionError;
 use crate::view;
 
-type Done = Result<Outcome, CommandError>;
+pub(super) type Done = Result<Outcome, CommandError>;
 type Row = &'static Command;
 
 /// Lines that `list` and `disassemble` print.

@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use crate::support;
 use reviver_assembler::files::Disk;
 use reviver_debugger::listing::Subject;
-use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::app::{App, Effect};
 use reviver_debugger::tui::event::{Event, Gesture};
 use reviver_debugger::tui::keys::{Action, Binding, Code, Key, KeyMap, Preset};
 use reviver_debugger::tui::panes::PaneKind;
@@ -289,4 +289,97 @@ fn a_failure_that_has_nothing_to_do_with_ways_names_none() {
     let text = screen.text();
     assert!(text.contains("the index is 3, outside of 0..3"), "{text}");
     assert!(!text.contains("expected") && !text.contains("is false"), "{text}");
+}
+
+#[test]
+fn messages_follow_unless_somebody_reads_earlier_ones() {
+    let mut screen = fib();
+    screen.keys("7");
+    (0..30).for_each(|_| _ = screen.keys("s"));
+    assert!(screen.text().contains("step 30, line"), "{}", screen.text());
+    screen.keys("PageUp s");
+    assert!(!screen.text().contains("step 31, line"), "{}", screen.text());
+    screen.keys("Ctrl-End s");
+    assert!(screen.text().contains("step 32, line"), "{}", screen.text());
+}
+
+#[test]
+fn long_lines_are_seen_to_their_end() {
+    let mut screen = fib();
+    screen.keys("s s").command(&format!("print 1{}", " + 1".repeat(30)));
+    assert!(screen.text().contains("1 = 31"), "{}", screen.text());
+    screen.keys("Esc 7");
+    assert!(screen.text().contains("1 = 31"), "{}", screen.text());
+}
+
+#[test]
+fn what_a_script_says_is_shown_and_where_it_led() {
+    let path = std::env::temp_dir().join(format!("reviver-script-{}", std::process::id()));
+    std::fs::write(&path, "step 3\nprint n\nbt\n").unwrap();
+    let mut screen = fib();
+    screen.command(&format!("source {}", path.display()));
+    let text = screen.text();
+    std::fs::write(&path, "goto end\nnonsense\n").unwrap();
+    screen.keys("Esc").command(&format!("source {}", path.display()));
+    std::fs::remove_file(&path).unwrap();
+    assert!(text.contains("n = 10") && text.contains("Esc closes"), "{text}");
+    assert!(screen.text().contains("there is no command `nonsense`"), "{}", screen.text());
+    assert!(screen.step() > 3);
+}
+
+fn said(screen: &Screen) -> Vec<String> {
+    screen.app.messages().iter().map(|message| message.text.clone()).collect()
+}
+
+#[test]
+fn adjoints_can_be_chosen_watched_and_plotted() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    screen.keys("3 a");
+    assert!(screen.last_row().contains("there are no adjoints yet"), "{}", screen.text());
+    screen.command("goto end").command("gradient out").command("reverse-step 250");
+    // Below nu, which is an integer, stands z.
+    screen.keys("3 Ctrl-Home Down > v d e");
+    assert!(screen.last_row().starts_with(":set z' = "), "{}", screen.text());
+    screen.keys("Esc < v d Up a v");
+    let said = said(&screen);
+    for expected in ["watchpoint 1: z'", "plots z'", "watchpoint 2: z", "plots z", "watchpoint 3: nu"] {
+        assert!(said.iter().any(|text| text == expected), "{expected} in {said:?}");
+    }
+    let below = screen.text().split_once("timeline").unwrap().1.to_owned();
+    assert!(below.contains("z' ") && below.contains("z "), "{below}");
+    screen.keys("Down d").command("unplot z");
+    assert!(said(&screen).iter().any(|text| text == "nothing is plotted any more"));
+}
+
+#[test]
+fn the_mouse_chooses_values_and_adjoints() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    screen.command("goto end").command("gradient out").command("reverse-step 250");
+    let text = screen.text();
+    let find = |text: &str, what: &str| {
+        let (row, line) = text.lines().enumerate().find(|(_, line)| line.contains(what)).unwrap();
+        let byte = line.find(what).unwrap();
+        (line[..byte].chars().count() as u16, row as u16)
+    };
+    let (column, heading) = find(&text, "adjoint");
+    let (_, row) = find(&text, "  z ");
+    assert!(heading < row, "{text}");
+    screen.mouse(Gesture::Press, column + 2, row).keys("v");
+    screen.mouse(Gesture::Press, column - 6, row).keys("v");
+    let said = said(&screen);
+    assert!(said.iter().any(|text| text == "watchpoint 1: z'"), "{said:?}\n{text}");
+    assert!(said.iter().any(|text| text == "watchpoint 2: z"), "{said:?}\n{text}");
+}
+
+#[test]
+fn the_shell_can_be_reached_at_any_time_but_while_a_letter_is_typed() {
+    let mut screen = fib();
+    let suspends =
+        |screen: &mut Screen, key: Key| matches!(screen.app.handle(Event::Key(key)), Some(Effect::Suspend));
+    assert!(suspends(&mut screen, Key::ctrl('z')));
+    screen.keys(": s");
+    assert!(suspends(&mut screen, Key::ctrl('z')));
+    screen.keys("Esc");
+    let _running = screen.send(Event::Key(Key::char('s')));
+    assert!(suspends(&mut screen, Key::ctrl('z')));
 }

@@ -13,7 +13,7 @@ use super::{App, Away, Engine};
 use crate::outcome::Reason;
 use crate::tui::keys::Action;
 use crate::tui::layout::Slot;
-use crate::tui::panes::{Context, Pane, PaneKind, status::Status};
+use crate::tui::panes::{Context, Pane, PaneKind, status::Status, text::cut};
 
 impl App {
     /// Draws the whole screen.
@@ -137,7 +137,7 @@ impl App {
                 Tone::Note => self.theme.dim,
                 Tone::Reply | Tone::Command => self.theme.text,
             };
-            Line::styled(message.text.as_str(), style).render(area, buffer);
+            Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
             let key = |action| self.keys.keys(action).next().map_or("-".to_owned(), |key| key.to_string());
             let (help, command, quit) = (key(Action::Help), key(Action::Command), key(Action::Quit));

@@ -34,6 +34,8 @@ pub(super) enum Task {
 pub struct Done {
     pub(super) console: Box<Console>,
     pub(super) result: TaskResult,
+    /// Whether the session is at another moment than before.
+    pub(super) has_moved: bool,
     /// What the last step did.
     pub(super) footprint: Vec<Touch>,
 }
@@ -47,6 +49,7 @@ pub(super) enum TaskResult {
 impl Errand {
     /// Does it. May take long; the session's interrupt flag ends it.
     pub fn perform(mut self) -> Done {
+        let before = self.console.session.moment();
         let result = match self.task {
             Task::Command { line, is_quiet } => {
                 let outcome = self.console.execute(&line);
@@ -57,8 +60,9 @@ impl Errand {
                 TaskResult::Sampled { samples, extent, count }
             }
         };
+        let has_moved = self.console.session.moment() != before;
         let footprint = self.console.session.footprint().to_vec();
-        Done { console: self.console, result, footprint }
+        Done { console: self.console, result, has_moved, footprint }
     }
 
     /// Does it on a thread of its own. What comes back when it is done is [`Done`], or what the thread

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
+use ratatui::text::Span;
 use reviver_vm::Travel;
 
 pub use errand::{Done, Errand};
@@ -211,7 +212,7 @@ impl App {
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
                 let quits = outcome == Ok(Outcome::Quit);
-                self.report(&line, is_quiet, outcome);
+                self.report(&line, is_quiet, done.has_moved, outcome);
                 if quits {
                     return vec![Effect::Quit];
                 }
@@ -241,10 +242,14 @@ impl App {
     }
 
     fn say(&mut self, tone: Tone, text: &str) {
+        let kind = PaneKind::Messages;
+        // The last lines are seen, unless the user reads earlier ones.
+        let cursor = self.panes.scroll(kind).cursor;
+        let reads_earlier =
+            self.context(kind).is_some_and(|context| cursor + 1 < kind.pane().items(&context));
         self.messages.say(tone, text);
-        // The last lines are seen, unless the user reads others.
-        if self.panes.focus() != PaneKind::Messages {
-            self.panes.set_cursor(PaneKind::Messages, self.messages.lines().len());
+        if self.panes.focus() != kind || !reads_earlier {
+            self.panes.set_cursor(kind, usize::MAX - 1);
         }
         self.is_stale = true;
     }
@@ -394,12 +399,23 @@ impl App {
     }
 
     /// Says what a command came to, and shows where it led.
-    fn report(&mut self, line: &str, is_quiet: bool, outcome: Result<Outcome, CommandError>) {
+    fn report(
+        &mut self,
+        line: &str,
+        is_quiet: bool,
+        has_moved: bool,
+        outcome: Result<Outcome, CommandError>,
+    ) {
+        if let Ok(outcome) = &outcome {
+            self.plotted(outcome);
+        }
         let Engine::Here(console) = &self.engine else { return };
-        let moves = outcome.as_ref().is_ok_and(is_motion);
+        let moves = has_moved || outcome.as_ref().is_ok_and(is_motion);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
         let (tone, text) = match &outcome {
+            // The pane below the time bar draws it better.
+            Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
             Err(error) => (Tone::Error, render_error(error)),
         };
@@ -413,7 +429,8 @@ impl App {
             self.say(Tone::Command, line);
             let first = self.messages.lines().len();
             self.messages.dismiss();
-            self.say_reply(tone, text.trim_end(), first, moves);
+            let is_asked = outcome.as_ref().map_or(true, is_asked);
+            self.say_reply(tone, text.trim_end(), first, is_asked);
         }
         if moves {
             self.follow();
@@ -429,14 +446,16 @@ impl App {
         }
     }
 
-    /// A reply of several lines lies over the screen, unless the messages are seen anyway.
-    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, moves: bool) {
+    /// A reply that doesn't fit into the last row lies over the screen, if it was asked for, unless the
+    /// messages are seen anyway.
+    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
         if text.is_empty() {
             return;
         }
         self.say(tone, text);
-        let lines = text.lines().count();
-        if lines > 1 && !moves && !self.panes.is_seen(PaneKind::Messages) {
+        let (lines, room) = (text.lines().count(), usize::from(self.panes.screen().prompt.width));
+        let fits = lines == 1 && Span::raw(text).width() <= room;
+        if !fits && is_asked && !self.panes.is_seen(PaneKind::Messages) {
             let first = first.min(self.messages.lines().len().saturating_sub(lines));
             self.overlay = Some(Overlay::Reply { first, lines, top: 0 });
         }
@@ -472,6 +491,16 @@ impl App {
             scroll: self.panes.scroll(kind),
             is_focused: self.panes.focus() == kind,
         })
+    }
+}
+
+/// Whether what a command said is why it was given: a motion shows itself, and what it says is extra.
+fn is_asked(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Motion(_) | Outcome::Edited { .. } => false,
+        // The lines of a script have their commands above them; what is displayed has none.
+        Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
+        _ => true,
     }
 }
 

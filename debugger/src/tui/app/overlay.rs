@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Borders, Clear, Widget};
 use super::messages::{Message, Tone};
 use crate::tui::keys::help::{self, HelpLine};
 use crate::tui::keys::{Action, Binding, KeyMap};
+use crate::tui::panes::text::folded;
 use crate::tui::theme::Theme;
 
 /// What lies over the panes.
@@ -61,7 +62,8 @@ impl Overlay {
             }
             Overlay::Reply { first, lines, top } => {
                 let shown = messages.iter().skip(*first).take(*lines);
-                ("reply", shown.map(|message| reply_line(message, theme)).collect(), top)
+                let room = usize::from(area.width);
+                ("reply", shown.flat_map(|message| reply_lines(message, theme, room)).collect(), top)
             }
         };
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
@@ -98,7 +100,11 @@ fn help_line<'a>(line: &'a HelpLine, theme: &Theme) -> Line<'a> {
     }
 }
 
-fn reply_line<'a>(message: &'a Message, theme: &Theme) -> Line<'a> {
+fn reply_lines<'a>(
+    message: &'a Message,
+    theme: &Theme,
+    room: usize,
+) -> impl Iterator<Item = Line<'a>> + use<'a> {
     let style = if message.tone == Tone::Error { theme.error } else { theme.text };
-    Line::styled(message.text.as_str(), style)
+    folded(&message.text, room).into_iter().map(move |row| Line::styled(row, style))
 }

@@ -133,6 +133,7 @@ const LETTERS: Table = &[
     (ch('y'), Why),
     (ch('v'), Watch),
     (ch('d'), Plot),
+    (ch('a'), Adjoint),
     (ch('e'), Edit),
 ];
 

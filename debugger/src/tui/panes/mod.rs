@@ -16,7 +16,7 @@ pub mod messages;
 mod sheet;
 pub mod status;
 pub mod tapes;
-mod text;
+pub(super) mod text;
 pub mod timeline;
 
 use ratatui::buffer::Buffer;
@@ -52,6 +52,8 @@ pub struct Choices {
     /// The array in the arrays pane; none: the first there is.
     pub array: Option<String>,
     pub plots: Plots,
+    /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
+    pub adjoint: bool,
     /// What was searched last, to be highlighted; in lower case.
     pub search: Option<String>,
 }
@@ -65,8 +67,8 @@ pub struct Plots {
     pub samples: Vec<Sample>,
 }
 
-/// Cells that are plotted at once: as many as a theme has styles for.
-pub const MOST_PLOTS: usize = 4;
+/// Cells that are plotted at once: a theme has as many styles.
+pub use crate::command::plot::MOST_PLOTS;
 
 /// Where a pane's cursor is, and what it shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +119,12 @@ pub trait Pane {
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
         None
+    }
+
+    /// Whether a place is on an adjoint, where adjoints stand beside values.
+    fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
+        let _ = (context, place);
+        false
     }
 
     /// The item under a place of the area.

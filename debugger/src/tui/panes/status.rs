@@ -55,7 +55,7 @@ fn parts(facts: &Facts, theme: &Theme) -> Vec<Part> {
     let mut parts = vec![(0, format!("step {}/{whole}", facts.step), plain)];
     parts.extend(facts.percent.map(|percent| (5, format!("{percent:.1}%"), plain)));
     if facts.line > 0 {
-        parts.push((3, format!("line {}", facts.line), theme.fork));
+        parts.push((3, format!("branch {}", facts.line), theme.fork));
     }
     parts.push((2, format!("travel {}", arrow(facts.travel)), direction(facts.travel, theme)));
     parts.push((4, format!("machine {}", arrow(machine)), direction(machine, theme)));

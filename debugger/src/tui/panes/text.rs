@@ -57,6 +57,42 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
+/// All of a line in rows: broken between words where that can be, further in than the line begins.
+pub fn folded(line: &str, most: usize) -> Vec<Cow<'_, str>> {
+    // No character takes more columns than bytes: most lines need no closer look.
+    if line.len() <= most || width(line) <= most || most == 0 {
+        return vec![Cow::Borrowed(line)];
+    }
+    let begin = line.len() - line.trim_start().len();
+    let indent = " ".repeat((begin + 2).min(most / 2));
+    let mut rows: Vec<Cow<'_, str>> = Vec::new();
+    let (first, rest) = broken(line, most, begin);
+    rows.push(Cow::Borrowed(first));
+    let mut left = rest;
+    while !left.is_empty() {
+        let (row, rest) = broken(left, most - indent.len(), 0);
+        rows.push(Cow::Owned(format!("{indent}{row}")));
+        left = rest;
+    }
+    rows
+}
+
+/// What fits of a text, to the last blank behind byte `begin` if there is one; and the rest. Something
+/// always fits.
+fn broken(text: &str, most: usize, begin: usize) -> (&str, &str) {
+    let mut used = 0;
+    let over = text.char_indices().find(|(_, c)| {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        used > most
+    });
+    let Some((end, _)) = over else { return (text, "") };
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let head = &text[..end.max(first)];
+    let blank = head.rfind(' ').filter(|at| *at > begin && !text[head.len()..].starts_with(' '));
+    let row = &head[..blank.unwrap_or(head.len())];
+    (row, text[row.len()..].trim_start())
+}
+
 /// Writes a row from left to right.
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
@@ -165,6 +201,16 @@ mod tests {
         assert_eq!(cut_number("-5.425347222e-6", 9), "-5.42…e-6");
         assert_eq!(cut_number("0.114903", 6), "0.114…");
         assert_eq!(cut_number("5.42e-6", 2), "e…");
+    }
+
+    #[test]
+    fn nothing_of_a_folded_line_is_lost() {
+        assert_eq!(folded("  from sum = 1, term = 2", 14), ["  from sum =", "    1, term =", "    2"]);
+        assert_eq!(folded("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
+        assert_eq!(folded("abcd efgh", 4), ["abcd", "  ef", "  gh"]);
+        assert_eq!(folded("漢字漢字", 1), ["漢", "字", "漢", "字"]);
+        assert_eq!(folded("fits", 4), ["fits"]);
+        assert_eq!(folded("", 0), [""]);
     }
 
     #[test]
