@@ -296,11 +296,11 @@ fn messages_follow_unless_somebody_reads_earlier_ones() {
     let mut screen = fib();
     screen.keys("7");
     (0..30).for_each(|_| _ = screen.keys("s"));
-    assert!(screen.text().contains("step 30, line"), "{}", screen.text());
+    assert!(screen.text().contains("│step 30, line"), "{}", screen.text());
     screen.keys("PageUp s");
-    assert!(!screen.text().contains("step 31, line"), "{}", screen.text());
+    assert!(!screen.text().contains("│step 31, line"), "{}", screen.text());
     screen.keys("Ctrl-End s");
-    assert!(screen.text().contains("step 32, line"), "{}", screen.text());
+    assert!(screen.text().contains("│step 32, line"), "{}", screen.text());
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn long_lines_are_seen_to_their_end() {
     screen.keys("s s").command(&format!("print 1{}", " + 1".repeat(30)));
     assert!(screen.text().contains("1 = 31"), "{}", screen.text());
     screen.keys("Esc 7");
-    assert!(screen.text().contains("1 = 31"), "{}", screen.text());
+    assert!(screen.text().contains("│  = 31"), "{}", screen.text());
 }
 
 #[test]
@@ -339,11 +339,11 @@ fn adjoints_can_be_chosen_watched_and_plotted() {
     screen.command("goto end").command("gradient out").command("reverse-step 250");
     // Below nu, which is an integer, stands z.
     screen.keys("3 Ctrl-Home Down > v d e");
-    assert!(screen.last_row().starts_with(":set z' = "), "{}", screen.text());
+    assert!(screen.last_row().starts_with(":set z' ="), "{}", screen.text());
     screen.keys("Esc < v d Up a v");
-    let said = said(&screen);
+    let heard = said(&screen);
     for expected in ["watchpoint 1: z'", "plots z'", "watchpoint 2: z", "plots z", "watchpoint 3: nu"] {
-        assert!(said.iter().any(|text| text == expected), "{expected} in {said:?}");
+        assert!(heard.iter().any(|text| text == expected), "{expected} in {heard:?}");
     }
     let below = screen.text().split_once("timeline").unwrap().1.to_owned();
     assert!(below.contains("z' ") && below.contains("z "), "{below}");
@@ -366,9 +366,9 @@ fn the_mouse_chooses_values_and_adjoints() {
     assert!(heading < row, "{text}");
     screen.mouse(Gesture::Press, column + 2, row).keys("v");
     screen.mouse(Gesture::Press, column - 6, row).keys("v");
-    let said = said(&screen);
-    assert!(said.iter().any(|text| text == "watchpoint 1: z'"), "{said:?}\n{text}");
-    assert!(said.iter().any(|text| text == "watchpoint 2: z"), "{said:?}\n{text}");
+    let heard = said(&screen);
+    assert!(heard.iter().any(|text| text == "watchpoint 1: z'"), "{heard:?}\n{text}");
+    assert!(heard.iter().any(|text| text == "watchpoint 2: z"), "{heard:?}\n{text}");
 }
 
 #[test]
