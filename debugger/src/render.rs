@@ -16,6 +16,7 @@ use crate::timeline::{Calls, Fork, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece, detail};
+use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
@@ -28,6 +29,20 @@ pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = Page { session, out: String::new() };
     page.outcome(outcome);
     page.out
+}
+
+/// What `show` and log points printed on the way to an outcome, line by line.
+pub fn printed(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Motion(motion) => printed_on(motion).collect(),
+        Outcome::All(all) => all.iter().map(|(_, outcome)| printed(outcome)).collect(),
+        _ => String::new(),
+    }
+}
+
+fn printed_on(motion: &Motion) -> impl Iterator<Item = String> {
+    let shown = motion.shown.iter().map(|shown| format!("{} = {}\n", shown.name, shown.value));
+    shown.chain(motion.logged.iter().map(|text| format!("{text}\n")))
 }
 
 /// An error and what could help.
@@ -100,6 +115,9 @@ impl Page<'_> {
             Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", moment(*at)),
             Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
             Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
+            Outcome::Plot(plot) => self.plot(plot),
+            Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
+            Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
             Outcome::Help(commands) => self.help(commands),
             Outcome::All(all) => {
                 for (command, outcome) in all {
@@ -115,12 +133,7 @@ impl Page<'_> {
     }
 
     fn motion(&mut self, motion: &Motion) {
-        for shown in &motion.shown {
-            line!(self, "{} = {}", shown.name, shown.value);
-        }
-        for text in &motion.logged {
-            line!(self, "{text}");
-        }
+        self.out.extend(printed_on(motion));
         match &motion.reason {
             Reason::Arrived => {}
             Reason::Points(hits) => hits.iter().for_each(|hit| self.hit(hit)),
@@ -439,6 +452,19 @@ impl Page<'_> {
                 );
             }
         }
+    }
+
+    fn plot(&mut self, plot: &Plot) {
+        let (first, last) = plot.extent;
+        if !plot.is_whole {
+            line!(self, "interrupted: {} is plotted in part", plot.name);
+        }
+        let Some((low, high)) = plot.range() else {
+            line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
+            return;
+        };
+        line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
+        plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }
 
     fn help(&mut self, commands: &[&'static Command]) {

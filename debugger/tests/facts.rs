@@ -366,6 +366,25 @@ fn history_stays_within_its_limit() {
 }
 
 #[test]
+fn what_was_printed_is_not_printed_again_however_one_came_back() {
+    let text = ".out x: real\n.out y\n\
+                \x20       for i in 0..200\n\
+                \x20           add x, 0.1\n\
+                \x20           add y, i\n\
+                \x20           show x\n\
+                \x20       rof\n";
+    let subject = support::subject(text);
+    let machine = Machine::at_begin(subject.program.clone());
+    let limits = Limits { history: 512, short: 8, spacing: 1_000, ..Limits::default() };
+    let mut session = Session::new(subject, &machine, limits);
+    let mut walk =
+        |travel, steps: usize| -> usize { (0..steps).map(|_| session.step(travel, 1).shown.len()).sum() };
+    assert!(walk(Travel::Forward, 600) > 100);
+    assert_eq!((walk(Travel::Backward, 500), walk(Travel::Forward, 500)), (0, 0));
+    assert_eq!((walk(Travel::Backward, 40), walk(Travel::Forward, 40)), (0, 0));
+}
+
+#[test]
 fn integers_take_no_history() {
     let mut session = Session::at_begin(support::subject(&support::text("fib.rasm")));
     let motions = [
@@ -385,8 +404,8 @@ fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
     session.goto_end();
     session.goto(17);
     let before = session.state().clone();
-    let cell = session.cell("n").unwrap();
-    let samples = session.samples(&[cell], session.timeline().branch().extent(), 5);
+    let target = session.memory().target(session.state(), session.cell("n").unwrap());
+    let samples = session.samples(&[target], session.timeline().branch().extent(), 5);
     let steps: Vec<i64> = samples.iter().map(|sample| sample.step).collect();
     let values: Vec<f64> = samples.iter().filter_map(|sample| sample.values[0]).collect();
     assert_eq!((steps, values), (vec![0, 13, 26, 39, 52], vec![10.0, 8.0, 5.0, 3.0, 0.0]));

@@ -127,6 +127,6 @@ fn options_of_the_screen() {
         .says("keys.toml:3: there is no action `continu`: did you mean `continue`?");
     reviver("debug programs/fib.rasm --keys nowhere.toml").expect(3).says("nowhere.toml: ");
     reviver("debug programs/fib.rasm --preset emacs").expect(2).says("gdb, vi, vscode, arrows");
-    reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, plain");
+    reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, 16-light, plain");
     reviver("debug programs/fib.rasm --history lots").expect(2).says("64M");
 }

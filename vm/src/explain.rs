@@ -20,6 +20,7 @@ pub struct Explanation {
     pub message: String,
     /// The instruction that trapped, as source text.
     pub instruction: String,
+    pub cause: Cause,
     /// Index of the instruction, its procedure and its source line, if known.
     pub at: u32,
     pub procedure: String,
@@ -47,6 +48,7 @@ impl<'a> Explainer<'a> {
         let at = self.trap.at;
         Explanation {
             message: self.message(),
+            cause: self.trap.cause,
             instruction: self.spell(at),
             at,
             procedure: self.procedure(at).name.clone(),

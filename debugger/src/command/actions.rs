@@ -13,7 +13,7 @@ use crate::points::{Trigger, Watch};
 use crate::session::{EventKind, Session, SessionError};
 use crate::view;
 
-type Done = Result<Outcome, CommandError>;
+pub(super) type Done = Result<Outcome, CommandError>;
 type Row = &'static Command;
 
 /// Lines that `list` and `disassemble` print.

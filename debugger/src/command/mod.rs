@@ -3,12 +3,14 @@
 
 mod actions;
 mod arguments;
+pub mod plot;
 pub mod table;
 
 use reviver_assembler::suggest::nearest;
 use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
+use crate::memory::Target;
 use crate::outcome::{Check, History, Motion, Origin, Reason};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
@@ -16,6 +18,7 @@ use crate::timeline::{Fork, LineNumber, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
+use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
@@ -70,6 +73,9 @@ pub enum Outcome {
     },
     Forks(Vec<Fork>),
     Inverse(Vec<String>),
+    Plot(Plot),
+    /// The cells that are still plotted.
+    Unplotted(Vec<String>),
     Help(Vec<&'static Command>),
     /// Several, one after the other.
     All(Vec<(String, Outcome)>),
@@ -161,6 +167,8 @@ pub struct Console {
     pub session: Session,
     /// Expressions that are printed after every motion.
     displays: Vec<String>,
+    /// Cells that are plotted: their names and themselves. A name means another cell in another call.
+    plots: Vec<(String, Target)>,
     /// The lines that were carried out.
     transcript: Vec<String>,
     /// What an empty line repeats.
@@ -171,7 +179,14 @@ pub struct Console {
 
 impl Console {
     pub fn new(session: Session) -> Console {
-        Console { session, displays: Vec::new(), transcript: Vec::new(), repeated: None, depth: 0 }
+        Console {
+            session,
+            displays: Vec::new(),
+            plots: Vec::new(),
+            transcript: Vec::new(),
+            repeated: None,
+            depth: 0,
+        }
     }
 
     /// Carries a line out. An empty one repeats the last motion or choice of a frame, as in gdb; what
@@ -196,6 +211,11 @@ impl Console {
             self.transcript.push(line);
         }
         Ok(self.with_displays(outcome))
+    }
+
+    /// The cells that are plotted, at most [`plot::MOST_PLOTS`].
+    pub fn plots(&self) -> &[(String, Target)] {
+        &self.plots
     }
 
     /// The lines that were carried out so far, as a script.

@@ -2,6 +2,7 @@
 //! the manual of the REPL come from here.
 
 use super::actions::*;
+use super::plot::{plot, unplot};
 use super::{CommandError, Console, Outcome};
 use crate::session::EventKind;
 
@@ -165,6 +166,10 @@ commands! {
         "Print a value after every motion.";
     "undisplay" [] " [N]" Argument::Count => undisplay,
         "Stop displaying a value, or all.";
+    "plot" [] " CELL" Argument::Cell => plot,
+        "Plot a cell over the steps that are known; on the screen below the time bar.";
+    "unplot" [] " [CELL]" Argument::Cell => unplot,
+        "Stop plotting a cell, or all.";
     "info" ["i"] " TOPIC" Argument::OneOf(INFO) => info,
         "Tell about arrays, breakpoints, card, cells, display, events, fences, frame, marks, stack, status, tapes, watchpoints.";
     "why" [] " CELL [DEPTH]" Argument::Cell => why,

@@ -407,8 +407,7 @@ impl Session {
     /// Values of cells, and the number of open calls, at evenly spaced steps of the current line: what a
     /// plot needs. Each sample is a step, the call depth and the values; a cell whose frame isn't open
     /// has none. Costs a run over the steps.
-    pub fn samples(&mut self, cells: &[Cell], (first, last): (i64, i64), count: usize) -> Vec<Sample> {
-        let targets: Vec<Target> = cells.iter().map(|&cell| self.memory.target(self.state(), cell)).collect();
+    pub fn samples(&mut self, targets: &[Target], (first, last): (i64, i64), count: usize) -> Vec<Sample> {
         let count = count.clamp(1, MOST_SAMPLES) as i128;
         let steps = (0..count).map(|n| {
             let width = i128::from(last) - i128::from(first);

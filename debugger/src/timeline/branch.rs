@@ -420,6 +420,7 @@ impl Branch {
     fn take_older(&mut self) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
+            // The newer half may have shown more since.
             self.machine.state_mut().counters.shown = self.shown;
         }
     }

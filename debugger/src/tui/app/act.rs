@@ -73,6 +73,7 @@ impl App {
             Action::Why => self.with_cell("why"),
             Action::History => self.with_cell("history"),
             Action::Watch => self.watch(session),
+            Action::Plot => self.plot(session),
             Action::Open => return self.open(session),
             _ => return None,
         })
@@ -95,7 +96,6 @@ impl App {
             Action::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
             Action::SearchNext => self.search(true),
             Action::SearchPrevious => self.search(false),
-            Action::Plot => self.plot(),
             Action::Here => self.follow(),
             Action::Help => self.overlay = Some(Overlay::help(&self.keys)),
             Action::Mouse => return self.toggle_mouse(),
@@ -125,8 +125,21 @@ impl App {
             Action::FocusMessages => self.panes.set_focus(PaneKind::Messages),
             Action::FocusCard => self.panes.set_focus(PaneKind::Card),
             Action::FocusTimeline => self.panes.set_focus(PaneKind::Timeline),
+            Action::Adjoint => self.choose_adjoint(!self.choices.adjoint),
+            // Values and adjoints stand beside each other there.
+            Action::ItemLeft if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(false),
+            Action::ItemRight if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(true),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
             other => self.move_cursor(self.panes.focus(), other),
+        }
+    }
+
+    /// Chooses the adjoints of cells, or their values, for what is done with the selected cell.
+    fn choose_adjoint(&mut self, adjoint: bool) {
+        let shows = self.session().is_some_and(view::cells::shows_adjoints);
+        self.choices.adjoint = adjoint && shows;
+        if adjoint && !shows {
+            self.say(Tone::Note, "there are no adjoints yet: `gradient LOSS` begins to carry them");
         }
     }
 
@@ -187,7 +200,7 @@ impl App {
         }
     }
 
-    fn with_cell(&self, command: &str) -> Result<String, String> {
+    pub(super) fn with_cell(&self, command: &str) -> Result<String, String> {
         let cell =
             self.selected_cell().ok_or("no cell is selected: choose one in the cells or the arrays")?;
         Ok(format!("{command} {cell}"))

@@ -13,6 +13,7 @@ use super::{App, Engine};
 use crate::tui::keys::Action;
 use crate::tui::layout::Slot;
 use crate::tui::panes::status::{Running, Status, draw_running};
+use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
 
 impl App {
@@ -20,6 +21,7 @@ impl App {
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         self.is_stale = false;
         let area = frame.area();
+        frame.buffer_mut().set_style(area, self.theme.ground);
         match &self.engine {
             Engine::Broken(broken) => {
                 let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());
@@ -109,7 +111,7 @@ impl App {
                 Tone::Note => self.theme.dim,
                 Tone::Reply | Tone::Command => self.theme.text,
             };
-            Line::styled(message.text.as_str(), style).render(area, buffer);
+            Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
             let key = |action| self.keys.keys(action).next().map_or("-".to_owned(), |key| key.to_string());
             let (help, command, quit) = (key(Action::Help), key(Action::Command), key(Action::Quit));

@@ -82,6 +82,7 @@ impl Overlay {
             .title(Span::styled(format!(" {title} "), theme.heading_focused))
             .title(Line::styled(format!("{place} Esc closes "), theme.dim).right_aligned());
         Clear.render(area, buffer);
+        buffer.set_style(area, theme.ground);
         let inside = block.inner(area);
         block.render(area, buffer);
         for (line, row) in lines.into_iter().skip(*top).zip(inside.rows()) {

@@ -87,7 +87,7 @@ actions! {
         Goto "goto" "ask for a step, a percentage or a mark, and go there";
         Undo "undo" "back to where one was before the last motion";
         Redo "redo" "take an undo back";
-        TimelineUp "timeline-up" "leave the edited line of history for the one above";
+        TimelineUp "timeline-up" "leave the branch of an edit for the one above";
     }
     Places {
         Breakpoint "breakpoint" "set or delete a breakpoint at the cursor";
@@ -104,7 +104,8 @@ actions! {
         History "history" "tell what it held over time";
         Watch "watch" "stop where it changes, or no more";
         Plot "plot" "plot it over time, or no more";
-        Edit "edit" "ask for a value, and begin a line of history with it";
+        Adjoint "adjoint" "choose its adjoint, or its value again";
+        Edit "edit" "ask for a value, and begin a branch with it";
     }
     Panes {
         FocusNext "focus-next" "to the next pane";
@@ -139,6 +140,7 @@ actions! {
         Help "help" "these lines";
         Mouse "mouse" "mouse on, or off";
         Redraw "redraw" "draw everything anew";
+        Suspend "suspend" "back to the shell; there `fg` goes on";
         Quit "quit" "end the session";
     }
 }

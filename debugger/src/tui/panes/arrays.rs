@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 
-use super::cells::{adjoint_style, shared, signed, touch};
+use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch};
 use super::text::{Pen, mark_cursor, remark, width};
 use super::{Context, Pane, Spot};
 use crate::memory::{Cell, Storage};
@@ -42,7 +42,7 @@ impl Pane for Arrays {
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
         let (facts, ..) = chosen(context)?;
         let array = cells::array(context.session, &[], &facts.name, item as u64, 1).ok()?;
-        array.elements.first().map(|element| Spot::Cell(element.name.clone()))
+        array.elements.into_iter().next().map(|element| Spot::Cell(chosen_name(context, element)))
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
@@ -51,6 +51,12 @@ impl Pane for Arrays {
         let row = context.scroll.top + usize::from(place.y - context.area.y);
         let item = row.checked_mul(grid.columns)? + column;
         (column < grid.columns && item < self.items(context)).then_some(item)
+    }
+
+    fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
+        let Some(grid) = Grid::new(context).filter(|grid| grid.adjoint > 0) else { return false };
+        let behind = usize::from(place.x.saturating_sub(context.area.x)).checked_sub(grid.label);
+        behind.is_some_and(|columns| columns % grid.pitch() > grid.value)
     }
 }
 
@@ -129,8 +135,14 @@ impl Grid {
             pen.skip(1);
         }
         if let Some(column) = context.scroll.cursor.checked_sub(first).filter(|n| *n < elements.len()) {
-            let x = row.x.saturating_add((self.label + column * self.pitch()) as u16);
-            let cell = Rect { x, width: (self.pitch() - 1) as u16, ..row }.intersection(row);
+            let (start, width) = match self.adjoint {
+                0 => (0, self.pitch() - 1),
+                // The sign and the value, or the adjoint behind them.
+                _ if context.choices.adjoint => (self.value + 1, self.adjoint),
+                _ => (0, self.value + 1),
+            };
+            let x = row.x.saturating_add((self.label + column * self.pitch() + start) as u16);
+            let cell = Rect { x, width: width as u16, ..row }.intersection(row);
             mark_cursor(context, cell, cell, buffer);
         }
     }

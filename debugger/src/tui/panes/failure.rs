@@ -4,6 +4,7 @@
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
+use reviver_vm::Cause;
 use reviver_vm::explain::Explanation;
 
 use super::Context;
@@ -42,7 +43,7 @@ fn sheet(context: &Context<'_>) -> Sheet {
         sheet.field("", "Nothing has failed.", theme.dim);
         return sheet;
     };
-    match Junction::new(session, trap.at) {
+    match Junction::of(session, trap) {
         Some(junction) => {
             sheet.field("condition", &junction.condition(session), theme.changed);
             sheet.field("came", &junction.way(session, junction.came_by_jump), theme.text);
@@ -74,7 +75,12 @@ struct Junction {
 }
 
 impl Junction {
-    /// The junction at which an instruction failed; none if it is no half of a branch.
+    /// The junction at which the machine came the wrong way; none if something else failed.
+    fn of(session: &Session, trap: &Explanation) -> Option<Junction> {
+        let is_met = matches!(trap.cause, Cause::UnexpectedJump { .. } | Cause::UnexpectedFall);
+        if is_met { Junction::new(session, trap.at) } else { None }
+    }
+
     fn new(session: &Session, at: u32) -> Option<Junction> {
         let Link::Partner(partner) = instruction(session, at)?.link else { return None };
         let backward = Node::of(session.state(), session.facing()).backward;

@@ -17,7 +17,7 @@ mod parts;
 mod sheet;
 pub mod status;
 pub mod tapes;
-pub mod text;
+pub(super) mod text;
 pub mod timeline;
 
 use ratatui::buffer::Buffer;
@@ -26,7 +26,7 @@ use ratatui::layout::{Position, Rect};
 use super::app::messages::Message;
 use super::theme::Theme;
 use crate::listing::Line;
-use crate::memory::Cell;
+use crate::memory::Target;
 use crate::outcome::Touch;
 use crate::session::{Sample, Session};
 use crate::view::card::CardView;
@@ -56,6 +56,8 @@ pub struct Choices {
     /// The array in the arrays pane; none: the first there is.
     pub array: Option<String>,
     pub plots: Plots,
+    /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
+    pub adjoint: bool,
     /// What was searched last, to be highlighted; in lower case.
     pub search: Option<String>,
 }
@@ -63,14 +65,14 @@ pub struct Choices {
 /// The cells in the plot, and what is known of them.
 #[derive(Clone, Debug, Default)]
 pub struct Plots {
-    /// At most [`MOST_PLOTS`].
-    pub cells: Vec<(String, Cell)>,
+    /// Their names and themselves, at most [`MOST_PLOTS`]. A name means another cell in another call.
+    pub cells: Vec<(String, Target)>,
     /// One sample a column, with one value for each cell; the steps ascend. Empty until they are known.
     pub samples: Vec<Sample>,
 }
 
-/// Cells that are plotted at once: as many as a theme has styles for.
-pub const MOST_PLOTS: usize = 4;
+/// Cells that are plotted at once: a theme has as many styles.
+pub use crate::command::plot::MOST_PLOTS;
 
 /// Where a pane's cursor is, and what it shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,6 +127,12 @@ pub trait Pane {
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
         None
+    }
+
+    /// Whether a place is on an adjoint, where adjoints stand beside values.
+    fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
+        let _ = (context, place);
+        false
     }
 
     /// The item under a place of the area.

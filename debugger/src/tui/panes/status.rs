@@ -68,7 +68,7 @@ fn moment(facts: &Facts, theme: &Theme) -> Vec<Part> {
     )];
     parts.extend(facts.percent.map(|percent| Part::new(percents(percent), (5, 6), plain)));
     if facts.line > 0 {
-        let wordings = [format!("line {}", facts.line), format!("l{}", facts.line)];
+        let wordings = [format!("branch {}", facts.line), format!("b{}", facts.line)];
         parts.push(Part::new(wordings, (2, 4), theme.fork));
     }
     parts.extend(reason(facts, theme).map(|(wordings, style)| Part::new(wordings, (7, 2), style)));

@@ -20,7 +20,7 @@ impl Pane for Timeline {
         let pane = timeline::timeline(context.session, bar.width.into());
         let line = match context.session.moment().line {
             0 => "timeline".to_owned(),
-            line => format!("timeline, line {line}"),
+            line => format!("timeline, branch {line}"),
         };
         let seen = |kind: &EventKind| {
             pane.columns.iter().any(|column| match kind {
@@ -259,7 +259,8 @@ fn draw_axis(context: &Context<'_>, label: Rect, bar: Rect, buffer: &mut Buffer)
     }
 }
 
-/// The lines of history, if there is more than the program's own. Returns what is left of the area.
+/// The lines of history, if there is more than the program's own: on the screen they are branches, so that
+/// nobody takes them for lines of the source. Returns what is left of the area.
 fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Buffer) -> Rect {
     let has_room = area.height > u16::from(!context.choices.plots.cells.is_empty());
     if forks.len() < 2 || !has_room {
@@ -267,7 +268,7 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     }
     let areas = Areas::new(area);
     let (label, row) = areas.row(area.y);
-    Pen::new(label, buffer).write("lines", context.theme.dim);
+    Pen::new(label, buffer).write("branches", context.theme.dim);
     let mut pen = Pen::new(row, buffer);
     for fork in forks {
         let style = if fork.is_current { context.theme.fork } else { context.theme.dim };
