@@ -424,9 +424,8 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
             model = Model::of_line(&own.subject, &mut machine, &session, &reals);
         }
         let step = session.step_number();
-        // Edits join those of a line in which nothing was done yet.
-        session.goto_start();
-        session.goto(step);
+        // Edits join those of a line whose beginning nobody has left.
+        [step + 1, step - 1, step].map(|step| session.goto(step));
         let here = (step - model.first) as usize;
         let mut play = Play::new(&model, session, here, log);
         drops = drops.max(model.states[0].counters.drops);
