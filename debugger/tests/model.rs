@@ -425,7 +425,9 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
         }
         let step = session.step_number();
         // Edits join those of a line whose beginning nobody has left.
-        [step + 1, step - 1, step].map(|step| session.goto(step));
+        for step in [step + 1, step - 1, step] {
+            session.goto(step);
+        }
         let here = (step - model.first) as usize;
         let mut play = Play::new(&model, session, here, log);
         drops = drops.max(model.states[0].counters.drops);
