@@ -63,11 +63,15 @@ fn the_bessel_function_has_its_derivatives() {
 #[test]
 fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
     let object = on(MIXED, "grad", "--loss B[1] --json").expect(0).json();
-    let wanted = ["value", "grad", "steps", "drops", "reported", "memory_bytes", "history_bytes"];
+    let wanted =
+        ["value", "grad", "steps", "steps_back", "drops", "reported", "memory_bytes", "history_bytes"];
     assert_eq!(keys(&object), wanted);
     assert_eq!(object["value"], json!(1.0));
     assert_eq!(object["grad"], json!({ "x": 2.0, "A": [[0.0, 0.5], [0.0, 0.0]] }));
-    assert_eq!((&object["steps"], &object["history_bytes"]), (&json!(4), &json!(0)));
+    assert_eq!(
+        (&object["steps"], &object["steps_back"], &object["history_bytes"]),
+        (&json!(4), &json!(4), &json!(0))
+    );
     let object = on(MIXED, "grad", "--loss B[1] --wrt A[0,1],x --json").expect(0).json();
     assert_eq!(object["grad"], json!({ "A[0,1]": 0.5, "x": 2.0 }));
     on(MIXED, "grad", "--loss B[1] --wrt A[0,1]").expect(0).says("").prints(
