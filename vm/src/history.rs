@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::lanes::Lanes;
-use crate::state::{Counters, State};
+use crate::state::{Counters, MODE, State};
 use crate::travel::{Interval, Track};
 
 /// The interface between the interpreter and a history.
@@ -119,6 +119,8 @@ impl<B: Lanes> Kept<B> {
     pub(crate) fn restore(&self, cells: &mut Cells<B>, counters: &mut Counters) {
         let (cell, bits) = (self.cell as usize, self.bits);
         match self.slot {
+            // No step changes the mode bit, whatever a record that comes from a file says.
+            Slot::Int if cell == MODE => {}
             Slot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
             Slot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             Slot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
