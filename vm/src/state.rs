@@ -5,7 +5,6 @@
 //! ones (dual numbers, Taylor series).
 
 use reviver_isa::instruction::Class;
-use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
 use crate::travel::{Track, Travel};
@@ -158,8 +157,7 @@ impl<B> State<B> {
     /// The number that a track has reached.
     pub(crate) fn on_track(&self, track: Track) -> i64 {
         match track {
-            Track::Program if keeps(Rule::RuleStepsAreCountedApart) => self.own_steps(),
-            Track::Program => self.step,
+            Track::Program => self.own_steps(),
             Track::Rules => self.rule_steps,
         }
     }
