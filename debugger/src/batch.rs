@@ -21,17 +21,6 @@ pub enum Ended {
     Limited { line: usize },
 }
 
-impl Ended {
-    /// The exit code of a process that ran the script: 0, 1 where a command failed, or 5 at the step limit.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Ended::Fine => 0,
-            Ended::Failed { .. } => 1,
-            Ended::Limited { .. } => 5,
-        }
-    }
-}
-
 /// Carries a script out.
 ///
 /// # Errors

@@ -32,8 +32,8 @@ pub struct Debugged {
   reviver debug programs/fib.rasm --batch commands.txt
 
 On the screen `?` shows the keys, and `:` takes the commands of `reviver repl`.
---batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance. A program may
-never end after an edit: --max-steps stops it.")]
+--batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance.
+A program may never end after an edit: --max-steps stops it.")]
 pub struct Debug {
     #[command(flatten)]
     pub debugged: Debugged,

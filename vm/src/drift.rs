@@ -3,7 +3,7 @@
 use reviver_isa::instruction::Class;
 
 use crate::program::Program;
-use crate::state::State;
+use crate::state::{MODE, State};
 use crate::values::Value;
 
 /// The largest difference of a cell between the start and the end of a round trip.
@@ -42,6 +42,11 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
 /// Whether two states are the same bit for bit, whatever was counted on the way.
 pub fn same(a: &State, b: &State) -> bool {
     a.ints == b.ints && a.reals == b.reals && active(a) == active(b) && same_but_for_cells(a, b)
+}
+
+/// Whether two states differ in adjoints and the mode at most.
+pub fn same_values(a: &State, b: &State) -> bool {
+    a.ints.get(MODE + 1..) == b.ints.get(MODE + 1..) && a.reals == b.reals && same_but_for_cells(a, b)
 }
 
 /// Whether two states are the same up to the module's tolerance in float cells.

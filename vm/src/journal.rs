@@ -43,9 +43,7 @@ impl<H> Journal<'_, H> {
         H: History<B>,
     {
         if !self.restores {
-            for n in (0..self.history.inherited(self.interval).len()).rev() {
-                self.adopt(n, cells, counters, true);
-            }
+            self.adopt(cells, counters, true);
             return !self.gradient;
         }
         let mut complete = true;
@@ -71,19 +69,20 @@ impl<H> Journal<'_, H> {
         if self.restores {
             self.restore(cells, counters);
         } else {
-            for n in (0..self.history.inherited(self.interval).len()).rev() {
-                self.adopt(n, cells, counters, false);
-            }
+            self.adopt(cells, counters, false);
         }
     }
 
-    /// Puts back the n-th of the values that an earlier run recorded for this interval.
-    fn adopt<B: Lanes>(&mut self, n: usize, cells: &mut Cells<B>, counters: &mut Counters, records: bool)
+    /// Puts back the values that an earlier run recorded for this interval, the latest first.
+    fn adopt<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters, records: bool)
     where
         H: History<B>,
     {
-        let Some((_, kept)) = self.history.inherited(self.interval).get(n).copied() else { return };
-        if matches!(kept.slot, Slot::Int | Slot::Real) {
+        for n in (0..self.history.inherited(self.interval).len()).rev() {
+            let Some(&(_, kept)) = self.history.inherited(self.interval).get(n) else { return };
+            if !matches!(kept.slot, Slot::Int | Slot::Real) {
+                continue;
+            }
             if records {
                 self.history.record(self.interval, kept.replaced(cells, self.gradient));
             }

@@ -19,10 +19,10 @@ impl Session {
     /// the session goes on there. Returns the cell's name, its old and its new value.
     ///
     /// # Errors
-    /// No cell, no value, or a value that doesn't fit into the cell; a place where the mode can't be
-    /// switched.
+    /// No cell, a constant, no value, or a value that doesn't fit into the cell; a place where the mode
+    /// can't be switched.
     pub fn set(&mut self, cell: &str, value: &str) -> Result<(String, String, String), SessionError> {
-        let target = self.cell(cell)?;
+        let target = self.variable(cell)?;
         let scene = self.scene();
         let computed = Expression::parse(value)?.evaluate(scene)?;
         let value = scene.value_for(target.class, computed)?;
@@ -44,10 +44,10 @@ impl Session {
     /// there on the way back carries adjoints to the inputs. Returns the adjoint's name and its value.
     ///
     /// # Errors
-    /// A loss that is no real cell; a place where the mode can't be switched.
+    /// A loss that is no real cell, or a constant; a place where the mode can't be switched.
     pub fn gradient(&mut self, loss: &str) -> Result<(String, String), SessionError> {
         let not_real = || SessionError::NotReal(loss.to_owned());
-        let adjoint = self.cell(loss)?.adjoint().ok_or_else(not_real)?;
+        let adjoint = self.variable(loss)?.adjoint().ok_or_else(not_real)?;
         let one = self.program().parse(Class::Real, "1")?;
         if !self.state().mode() {
             self.check_switch(Value::Int(1))?;

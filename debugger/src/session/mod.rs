@@ -78,8 +78,8 @@ pub enum SessionError {
     NoFence,
     #[error("`{0}` is no array")]
     NoArray(String),
-    #[error("a constant can't be watched or set")]
-    Constant,
+    #[error("`{0}` stands for a constant here, which nothing can change")]
+    Constant(String),
     #[error("`{0}` is no real cell: only those have a gradient")]
     NotReal(String),
     #[error("the mode is 0 or 1")]
@@ -258,6 +258,16 @@ impl Session {
     pub fn array(&self, text: &str) -> Result<Storage, SessionError> {
         let array = Expression::parse(text)?.array(self.scene())?;
         array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
+    }
+
+    /// The cell that a text names in the selected frame, unless it is a constant that a call was given: all
+    /// that use it share it.
+    pub(super) fn variable(&self, text: &str) -> Result<Cell, SessionError> {
+        let cell = self.cell(text)?;
+        match self.memory.is_constant(cell) {
+            true => Err(SessionError::Constant(text.to_owned())),
+            false => Ok(cell),
+        }
     }
 
     /// The instruction that the next step forward executes, as an index into the code; none at the end.

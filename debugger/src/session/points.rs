@@ -130,14 +130,14 @@ impl Session {
     /// procedure is open at the same depth; what a parameter stands for is watched by its address.
     ///
     /// # Errors
-    /// No such cell, or a condition that can't be read.
+    /// No such cell, a constant, or a condition that can't be read.
     pub fn watch(
         &mut self,
         cell: &str,
         watch: Watch,
         options: &PointOptions,
     ) -> Result<&Point, SessionError> {
-        let cell = self.cell(cell)?;
+        let cell = self.variable(cell)?;
         let target = self.memory.target(self.state(), cell);
         let text = self.memory.name(self.state(), cell);
         self.add_point(Trigger::Watch { target, watch }, text, options)

@@ -21,8 +21,6 @@ pub(super) struct Scan {
     pub travel: Travel,
     pub budget: u64,
     pub until: Until,
-    /// Whether breakpoints and watchpoints count.
-    pub heeds_points: bool,
 }
 
 /// Where a scan ends besides at points.
@@ -91,7 +89,7 @@ impl Session {
             }
             let node = Node::of(self.state(), scan.travel);
             let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(node));
-            if looks && scan.heeds_points {
+            if looks {
                 self.look_at_watched(node, &mut watched);
             }
             let outcome = match looks {
@@ -135,7 +133,7 @@ impl Session {
     /// The places that must be looked at; none where nothing must.
     fn plan(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
-        if scan.heeds_points && scan.budget > 0 {
+        if scan.budget > 0 {
             for point in self.points.iter().filter(|point| point.enabled) {
                 self.goals_of(point, scan.travel, &mut goals);
             }
@@ -282,7 +280,7 @@ impl Session {
         mut hits: Vec<Hit>,
         logged: &mut Vec<String>,
     ) -> Option<Reason> {
-        if looks && scan.heeds_points {
+        if looks {
             for n in 0..self.points.len() {
                 if let Some(kind) = self.is_at(n) {
                     hits.extend(self.decide(n, kind, logged));

@@ -62,10 +62,8 @@ impl Session {
     /// As the scan's own plan, seen from the other direction.
     fn plan_forth(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
-        if scan.heeds_points {
-            for point in self.points.iter().filter(|point| point.enabled) {
-                self.goals_of(point, scan.travel.reversed(), &mut goals);
-            }
+        for point in self.points.iter().filter(|point| point.enabled) {
+            self.goals_of(point, scan.travel.reversed(), &mut goals);
         }
         match &scan.until {
             Until::Budget => {}
@@ -124,7 +122,7 @@ impl Session {
     fn stops_at_state(&self, scan: &Scan, node: Node) -> bool {
         let is_goal = matches!(&scan.until, Until::Nodes(nodes) if nodes.contains(&turned(node)));
         let breaks = |n: usize| self.is_at(n).is_some() && self.may_stop(n);
-        is_goal || scan.heeds_points && (0..self.points.len()).any(breaks)
+        is_goal || (0..self.points.len()).any(breaks)
     }
 
     /// Whether a point's condition holds in the current state, or can't be told.

@@ -16,7 +16,7 @@ use crate::timeline::{LineNumber, Moment, Span};
 impl Session {
     /// Makes at most `count` steps; points stop it.
     pub fn step(&mut self, travel: Travel, count: u64) -> Motion {
-        self.travel(Scan { travel, budget: count, until: Until::Budget, heeds_points: true })
+        self.travel(Scan { travel, budget: count, until: Until::Budget })
     }
 
     /// Runs until a point, a fence or the history's bound.
@@ -30,10 +30,10 @@ impl Session {
         let mut all = Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() };
         for _ in 0..count {
             let depth = self.state().calls.len();
-            self.go_on(Scan { travel, budget: 1, until: Until::Budget, heeds_points: true }, &mut all);
+            self.go_on(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
             if all.reason == Reason::Arrived && self.state().calls.len() > depth {
                 let until = Until::Depth(depth);
-                self.go_on(Scan { travel, budget: u64::MAX, until, heeds_points: true }, &mut all);
+                self.go_on(Scan { travel, budget: u64::MAX, until }, &mut all);
             }
             if all.reason != Reason::Arrived {
                 break;
@@ -55,13 +55,13 @@ impl Session {
     /// Main is no call.
     pub fn finish(&mut self, travel: Travel) -> Result<Motion, SessionError> {
         let depth = self.depth().checked_sub(1).ok_or(SessionError::NoCaller)?;
-        Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth), heeds_points: true }))
+        Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth) }))
     }
 
     /// Runs to the nearest of some places; points stop it too.
     pub fn run_to(&mut self, places: &[Place], travel: Travel) -> Motion {
         let nodes = places.iter().flat_map(|place| place.nodes(self.program(), travel)).collect();
-        self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes), heeds_points: true })
+        self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes) })
     }
 
     fn travel(&mut self, scan: Scan) -> Motion {

@@ -19,9 +19,8 @@ use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Module;
 use reviver_isa::update::Shape;
 use reviver_vm::history::Residues;
-use reviver_vm::state::MODE;
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
+use reviver_vm::{Machine, Program, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
@@ -125,7 +124,7 @@ impl Branch {
     /// what this line knows about the steps before.
     pub fn edited(&self, state: State) -> Branch {
         let number = self.state().own_steps();
-        let inherits = has_same_values(self.state(), &state);
+        let inherits = drift::same_values(self.state(), &state);
         let mut branch = Branch::new(self.program.clone(), state, self.step(), self.limits);
         if inherits {
             branch.pasts = Past::of(self).into_iter().collect();
@@ -499,17 +498,6 @@ fn uses_adjoints(module: &Module) -> bool {
     let is_adjoint = |operand: &Operand| matches!(operand, Operand::Place(place) if place.adjoint);
     let mut code = module.code.iter();
     code.any(|i| i.update.shape() == Shape::Switch || i.operands.iter().any(is_adjoint))
-}
-
-/// Whether two states differ in adjoints and the mode at most.
-fn has_same_values(a: &State, b: &State) -> bool {
-    let ints = |state: &State| state.ints.iter().skip(MODE + 1).copied().collect::<Vec<_>>();
-    ints(a) == ints(b)
-        && a.reals == b.reals
-        && a.int_stack == b.int_stack
-        && a.real_stack == b.real_stack
-        && a.input == b.input
-        && a.output == b.output
 }
 
 /// Whether any adjoint isn't 0.

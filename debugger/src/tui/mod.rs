@@ -109,7 +109,12 @@ impl Stage {
             let effects = self.app.returned(done);
             return self.carry_out(effects);
         }
-        let effect = match self.screen.event(self.patience())? {
+        let event = self.screen.event(self.patience())?;
+        if self.app.patience().is_none() {
+            // What came at rest doesn't mean what this event may start.
+            self.signals.take_interrupt();
+        }
+        let effect = match event {
             Some(event) => self.app.handle(event),
             None => self.tick(),
         };
