@@ -7,8 +7,8 @@
 
 use std::io::{self, Write};
 
-use crate::command::{Console, Outcome, without_comment};
-use crate::render::{render, render_error};
+use crate::command::{Console, without_comment};
+use crate::render::{render, render_done, render_error};
 
 /// How a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +41,14 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
         }
         writeln!(output, "> {command}")?;
         match console.execute(command) {
-            Ok(Outcome::Quit) => break,
-            Ok(outcome) => output.write_all(render(&console.session, &outcome).as_bytes())?,
+            Ok(outcome) => {
+                output.write_all(render(&console.session, &outcome).as_bytes())?;
+                if outcome.quits() {
+                    break;
+                }
+            }
             Err(error) => {
+                output.write_all(render_done(&console.session, &error).as_bytes())?;
                 output.write_all(render_error(&error).as_bytes())?;
                 return Ok(Ended::Failed { line: number });
             }

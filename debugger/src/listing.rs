@@ -136,6 +136,15 @@ impl Listing {
         &self.files
     }
 
+    /// A line for people and for commands: `line 12`, and with its file where it isn't the program's own
+    /// `lib/vector.rasm:12`.
+    pub fn name(&self, line: Line) -> String {
+        match self.files.get(line.file as usize) {
+            Some(file) if line.file > 0 => format!("{}:{}", file.name, line.line),
+            _ => format!("line {}", line.line),
+        }
+    }
+
     /// The text of a line; empty where there is none.
     pub fn text(&self, line: Line) -> &str {
         let file = self.files.get(line.file as usize);

@@ -9,21 +9,29 @@ use reviver_vm::explain::Explanation;
 
 use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
-use crate::outcome::{Check, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Touch};
+use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, Watch};
 use crate::session::Session;
-use crate::timeline::{Fork, Moment};
+use crate::timeline::{Fork, LineNumber, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 
-/// What came of a command, line by line, each with its end. The session is the one after the command.
+/// What came of a command, line by line, each with its end. The session may have gone on since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = Page { session, out: String::new() };
     page.outcome(outcome);
     page.out
+}
+
+/// What a script did before it failed; empty where the error is none of a script.
+pub fn render_done(session: &Session, error: &CommandError) -> String {
+    let CommandError::Script { done, command, error, .. } = error else { return String::new() };
+    let mut page = Page { session, out: String::new() };
+    page.all(done);
+    page.out + &format!("> {command}\n") + &render_done(session, error)
 }
 
 /// An error and what could help.
@@ -59,21 +67,19 @@ impl Page<'_> {
             Outcome::Deleted(count) => line!(self, "deleted {count}"),
             Outcome::Origins(chain) => self.origins(chain, None),
             Outcome::History(history) => self.history(history),
-            Outcome::Edited { cell, before, after, line } => {
-                line!(self, "{cell}: {before} -> {after}, in line of history {line}");
-            }
-            Outcome::Seeded { adjoint, value, line } => {
-                line!(self, "{adjoint} = {value} and gradient mode on, in line of history {line}");
-                line!(
-                    self,
-                    "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves"
-                );
-            }
+            Outcome::Edited { edit, line } => self.edit(edit, *line),
+            Outcome::Seeded { seed, line } => self.seed(seed, *line),
             Outcome::Check(check) => self.check(check),
             Outcome::Code(pane) => self.code(pane),
-            Outcome::Instructions(list) => list.iter().for_each(|(at, text, is_next)| {
-                line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
-            }),
+            Outcome::Instructions(list) => self.instructions(list),
+            Outcome::Line { name, instructions } if instructions.is_empty() => {
+                line!(self, "{name} has no instructions");
+            }
+            Outcome::Line { name, instructions } => {
+                let count = instructions.len();
+                line!(self, "{name} has {count} instruction{}:", plural(count as u64));
+                self.instructions(instructions);
+            }
             Outcome::Frames(frames) => frames.iter().for_each(|frame| self.frame(frame)),
             Outcome::Cells(pane) => self.cells(pane),
             Outcome::Rows(rows) => rows.iter().for_each(|row| self.row(row)),
@@ -84,6 +90,9 @@ impl Page<'_> {
                 marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", moment(*at)));
             }
             Outcome::Marked { name, at } => line!(self, "mark {name}: {}", moment(*at)),
+            Outcome::Events(events) => {
+                events.iter().for_each(|(step, event)| line!(self, "step {step}: {event}"));
+            }
             Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
             Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
             Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", moment(*at)),
@@ -91,16 +100,20 @@ impl Page<'_> {
             Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
             Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
             Outcome::Help(commands) => self.help(commands),
-            Outcome::All(all) => {
-                for (command, outcome) in all {
-                    if !command.is_empty() {
-                        line!(self, "> {command}");
-                    }
-                    self.outcome(outcome);
-                }
-            }
+            Outcome::All(all) => self.all(all),
             Outcome::Saved(path) => line!(self, "saved to {path}"),
+            Outcome::Empty => line!(self, "there are none"),
             Outcome::Quit | Outcome::Nothing => {}
+        }
+    }
+
+    /// Outcomes, each behind its command.
+    fn all(&mut self, all: &[(String, Outcome)]) {
+        for (command, outcome) in all {
+            if !command.is_empty() {
+                line!(self, "> {command}");
+            }
+            self.outcome(outcome);
         }
     }
 
@@ -120,14 +133,14 @@ impl Page<'_> {
             Reason::Interrupted => line!(self, "interrupted"),
             Reason::Fence => line!(self, "fence"),
         }
-        self.place(motion.to);
+        self.place(motion);
     }
 
-    /// Where the session is: step, line, what comes next.
-    fn place(&mut self, at: Moment) {
-        let session = self.session;
-        let inverted = if session.state().inverted { ", inverted" } else { "" };
-        let Some(next) = session.next_instruction() else {
+    /// Where a motion led: step, line, what comes next.
+    fn place(&mut self, motion: &Motion) {
+        let (session, at) = (self.session, motion.to);
+        let inverted = if motion.inverted { ", inverted" } else { "" };
+        let Some(next) = motion.next else {
             line!(self, "{}: the end", moment(at));
             return;
         };
@@ -141,9 +154,32 @@ impl Page<'_> {
         // A statement of several instructions says which of them is next; the text is enough for others.
         let detail = match listing.instructions(line) {
             [_] => String::new(),
-            _ => format!("  ({})", crate::listing::spell(session.program(), next, session.state().inverted)),
+            _ => format!("  ({})", crate::listing::spell(session.program(), next, motion.inverted)),
         };
         line!(self, "{}, {file}{}{inverted}: {text}{detail}", moment(at), line.line);
+    }
+
+    fn edit(&mut self, edit: &Edit, branch: LineNumber) {
+        let Edit { cell, before, after, is_change } = edit;
+        match is_change {
+            true => line!(self, "{cell}: {before} -> {after}, in branch {branch}"),
+            false => line!(self, "{cell} is {after} already: nothing has changed"),
+        }
+    }
+
+    fn seed(&mut self, seed: &Seed, branch: LineNumber) {
+        let Seed { adjoint, value, cleared, is_change } = seed;
+        if !is_change {
+            line!(self, "{adjoint} = {value} and gradient mode on already: nothing has changed");
+            return;
+        }
+        line!(self, "{adjoint} = {value} and gradient mode on, in branch {branch}");
+        match cleared {
+            0 => {}
+            1 => line!(self, "another adjoint was not 0, and now is"),
+            count => line!(self, "{count} other adjoints were not 0, and now are"),
+        }
+        line!(self, "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves");
     }
 
     fn hit(&mut self, hit: &Hit) {
@@ -293,6 +329,12 @@ impl Page<'_> {
         }
     }
 
+    fn instructions(&mut self, list: &[(u32, String, bool)]) {
+        for (at, text, is_next) in list {
+            line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
+        }
+    }
+
     fn frame(&mut self, frame: &FrameView) {
         let arguments: Vec<String> =
             frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
@@ -304,6 +346,9 @@ impl Page<'_> {
 
     fn cells(&mut self, pane: &CellsPane) {
         let lists = [&pane.globals, &pane.registers, &pane.parameters, &pane.ancillas];
+        if pane.arrays.is_empty() && lists.iter().all(|list| list.is_empty()) {
+            line!(self, "there are none");
+        }
         lists.into_iter().flatten().for_each(|cell| self.cell(cell));
         for array in &pane.arrays {
             let shape = match array.shape {
@@ -375,8 +420,9 @@ impl Page<'_> {
         line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
         let travel = if status.travel == Travel::Forward { "forward" } else { "backward" };
         let own = if status.machine_inverted { "backward" } else { "forward" };
-        line!(self, "travel: {travel}; the machine: {own}, {} open calls", status.depth);
-        line!(self, "line of history: {}", status.line);
+        let depth = status.depth;
+        line!(self, "travel: {travel}; the machine: {own}, {depth} open call{}", plural(depth as u64));
+        line!(self, "branch: {}", status.line);
         line!(
             self,
             "history: {} B of residues, {} B of checkpoints",
@@ -407,24 +453,60 @@ impl Page<'_> {
     }
 
     fn help(&mut self, commands: &[&'static Command]) {
-        if let [command] = commands {
-            line!(self, "{}", command.usage);
-            if !command.aliases.is_empty() {
-                line!(self, "also: {}", command.aliases.join(", "));
+        match commands {
+            [command] => self.help_on(command),
+            _ => {
+                self.summaries(commands);
+                line!(self, "`help COMMAND` tells how a command is written, and more about it.");
             }
-            line!(self, "{}", command.help);
-            return;
-        }
-        for command in commands {
-            line!(self, "{:<34} {}", command.usage, command.help);
         }
     }
+
+    fn help_on(&mut self, command: &Command) {
+        line!(self, "{}", command.usage);
+        if !command.aliases.is_empty() {
+            line!(self, "also: {}", command.aliases.join(", "));
+        }
+        wrapped(command.help, HELP_WIDTH).iter().for_each(|text| line!(self, "{text}"));
+        self.summaries(&command.topics().iter().collect::<Vec<_>>());
+    }
+
+    /// Each command with the first sentence of its help.
+    fn summaries(&mut self, commands: &[&'static Command]) {
+        let widest = commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
+        for command in commands {
+            let (first, _) = command.help.split_once(". ").unwrap_or((command.help, ""));
+            let mut name = command.name;
+            for text in wrapped(first.trim_end_matches('.'), HELP_WIDTH - widest - 2) {
+                line!(self, "{name:<widest$}  {text}");
+                name = "";
+            }
+        }
+    }
+}
+
+/// Columns that help takes.
+const HELP_WIDTH: usize = 79;
+
+/// A text in lines of at most so many characters, broken between words.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn moment(at: Moment) -> String {
     match at.line {
         0 => format!("step {}", at.step),
-        line => format!("step {} of line {line}", at.step),
+        line => format!("step {} of branch {line}", at.step),
     }
 }
 

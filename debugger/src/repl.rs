@@ -14,8 +14,8 @@ use rustyline::history::FileHistory;
 use rustyline::{Config, Context, Editor, Helper, Highlighter, Validator};
 
 use crate::command::table::{Argument, COMMANDS, Command};
-use crate::command::{Console, Outcome, find};
-use crate::render::{render, render_error};
+use crate::command::{Console, find, find_topic};
+use crate::render::{render, render_done, render_error};
 
 const PROMPT: &str = "(reviver) ";
 
@@ -56,13 +56,14 @@ pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> 
 /// Carries a line out; false if that was the last.
 fn execute(console: &RefCell<Console>, line: &str, output: &mut dyn Write) -> io::Result<bool> {
     let mut console = console.borrow_mut();
-    match console.execute(line) {
-        Ok(Outcome::Quit) => return Ok(false),
-        Ok(outcome) => output.write_all(render(&console.session, &outcome).as_bytes())?,
-        Err(error) => output.write_all(render_error(&error).as_bytes())?,
-    }
+    let result = console.execute(line);
+    let text = match &result {
+        Ok(outcome) => render(&console.session, outcome),
+        Err(error) => render_done(&console.session, error) + &render_error(error),
+    };
+    output.write_all(text.as_bytes())?;
     output.flush()?;
-    Ok(true)
+    Ok(!result.is_ok_and(|outcome| outcome.quits()))
 }
 
 fn other(error: ReadlineError) -> io::Error {
@@ -104,10 +105,10 @@ impl Hinter for Completion {
 pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
         None => (0, COMMANDS.iter().map(|command| command.name.to_owned()).collect()),
-        Some((command, _)) => {
+        Some((command, rest)) => {
             let separates = |c: char| c.is_whitespace() || "([+-*/=<>&|^~,".contains(c);
             let start = typed.rfind(separates).map_or(0, |at| at + 1);
-            (start, find(command).map_or(Vec::new(), |command| arguments(console, command)))
+            (start, find(command).map_or(Vec::new(), |command| arguments(console, row(command, rest))))
         }
     };
     let word = typed.get(start..).unwrap_or_default();
@@ -115,6 +116,14 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     names.sort();
     names.dedup();
     (start, names)
+}
+
+/// The row whose arguments are being typed: the command's, or that of its topic.
+fn row(command: &'static Command, rest: &str) -> &'static Command {
+    match rest.trim_start().split_once(char::is_whitespace) {
+        Some((topic, _)) if command.argument == Argument::Topic => find_topic(topic).unwrap_or(command),
+        _ => command,
+    }
 }
 
 fn arguments(console: &Console, command: &Command) -> Vec<String> {
@@ -134,6 +143,7 @@ fn arguments(console: &Console, command: &Command) -> Vec<String> {
         }
         Argument::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
         Argument::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
+        Argument::Topic => command.topics().iter().map(|topic| topic.name.to_owned()).collect(),
         Argument::OneOf(words) => owned(words),
     }
 }

@@ -3,13 +3,16 @@
 
 mod actions;
 mod arguments;
+mod code;
+mod foreign;
 pub mod table;
+pub mod topics;
 
 use reviver_assembler::suggest::nearest;
 use thiserror::Error;
 
 use crate::expression::ExpressionError;
-use crate::outcome::{Check, History, Motion, Origin, Reason};
+use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{Fork, LineNumber, Moment};
@@ -32,23 +35,25 @@ pub enum Outcome {
     Deleted(usize),
     Origins(Vec<Origin>),
     History(History),
-    /// A cell, what it held, what it holds, and the line of history that this began.
+    /// A cell was set; the session is on this branch now.
     Edited {
-        cell: String,
-        before: String,
-        after: String,
+        edit: Edit,
         line: LineNumber,
     },
-    /// The adjoint of a loss, what it holds, and the line of history in which it is carried back.
+    /// A gradient was begun; on this branch it is carried back.
     Seeded {
-        adjoint: String,
-        value: String,
+        seed: Seed,
         line: LineNumber,
     },
     Check(Check),
     Code(CodePane),
     /// Instructions: index, text, whether it is the next one.
     Instructions(Vec<(u32, String, bool)>),
+    /// A source line and its instructions.
+    Line {
+        name: String,
+        instructions: Vec<(u32, String, bool)>,
+    },
     Frames(Vec<FrameView>),
     Cells(CellsPane),
     Rows(Vec<Row>),
@@ -59,6 +64,8 @@ pub enum Outcome {
         name: String,
         at: Moment,
     },
+    /// What happened at which step.
+    Events(Vec<(i64, String)>),
     Fences(Vec<i64>),
     Fence {
         at: Moment,
@@ -72,14 +79,18 @@ pub enum Outcome {
     /// A file was written.
     Saved(String),
     Quit,
+    /// There is nothing of what was asked for.
+    Empty,
     Nothing,
 }
 
 /// Why a line is no command, or a command failed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum CommandError {
-    #[error("there is no command `{word}`")]
-    Unknown { word: String, near: Option<&'static str> },
+    #[error("there is no {what} `{word}`")]
+    Unknown { what: &'static str, word: String, near: Option<&'static str> },
+    #[error("`{word}` is a command of gdb that is not needed here")]
+    Foreign { word: String, instead: &'static str },
     #[error("`{word}` can mean {}", candidates.join(", "))]
     Ambiguous { word: String, candidates: Vec<&'static str> },
     #[error("{message}")]
@@ -90,8 +101,29 @@ pub enum CommandError {
     File(String),
     #[error("{0}")]
     Failed(String),
+    /// A script failed at a line; what came of the lines before it is done.
     #[error("line {line}: `{command}`: {error}")]
-    Script { line: usize, command: String, error: Box<CommandError> },
+    Script { line: usize, command: String, error: Box<CommandError>, done: Vec<(String, Outcome)> },
+}
+
+impl Outcome {
+    /// Whether the session is to end, because of this or of the last command of a script.
+    pub fn quits(&self) -> bool {
+        match self {
+            Outcome::Quit => true,
+            Outcome::All(all) => all.last().is_some_and(|(_, last)| last.quits()),
+            _ => false,
+        }
+    }
+
+    /// Whether this has led to another moment.
+    pub fn moves(&self) -> bool {
+        match self {
+            Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Seeded { .. } => true,
+            Outcome::All(all) => all.iter().any(|(_, outcome)| outcome.moves()),
+            _ => false,
+        }
+    }
 }
 
 impl From<ExpressionError> for CommandError {
@@ -101,16 +133,30 @@ impl From<ExpressionError> for CommandError {
 }
 
 impl CommandError {
+    /// Whether a script has led to another moment before it failed.
+    pub fn has_moved(&self) -> bool {
+        match self {
+            CommandError::Script { done, error, .. } => {
+                done.iter().any(|(_, outcome)| outcome.moves()) || error.has_moved()
+            }
+            _ => false,
+        }
+    }
+
     /// What could help, without a full stop.
     pub fn help(&self) -> Option<String> {
         let meant = |near: &Option<String>| near.as_ref().map(|near| format!("did you mean `{near}`?"));
         match self {
             CommandError::Unknown { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
-            CommandError::Unknown { near: None, .. } => Some("`help` lists the commands".into()),
+            CommandError::Unknown { what: "topic", .. } => Some("`help info` lists the topics".into()),
+            CommandError::Unknown { .. } => Some("`help` lists the commands".into()),
+            CommandError::Foreign { instead, .. } => Some((*instead).to_owned()),
             CommandError::Usage { usage, .. } => Some(format!("usage: {usage}")),
-            CommandError::Session(SessionError::NoPlace { near, .. } | SessionError::NoMark { near, .. }) => {
-                meant(near)
-            }
+            CommandError::Session(
+                SessionError::NoPlace { near, .. }
+                | SessionError::NoName { near, .. }
+                | SessionError::NoMark { near, .. },
+            ) => meant(near),
             CommandError::Session(SessionError::Expression(ExpressionError::Unknown { near, .. })) => {
                 meant(near)
             }
@@ -130,20 +176,30 @@ pub struct Console {
     transcript: Vec<String>,
     /// What an empty line repeats.
     repeated: Option<String>,
+    /// Where `list` goes on.
+    listed: Option<code::Listed>,
     /// Scripts that are being carried out: a script that runs itself would never end.
     depth: usize,
 }
 
 impl Console {
     pub fn new(session: Session) -> Console {
-        Console { session, displays: Vec::new(), transcript: Vec::new(), repeated: None, depth: 0 }
+        Console {
+            session,
+            displays: Vec::new(),
+            transcript: Vec::new(),
+            repeated: None,
+            listed: None,
+            depth: 0,
+        }
     }
 
-    /// Carries a line out. An empty one repeats the last motion, as in gdb; what follows `#` is a
-    /// comment.
+    /// Carries a line out. An empty one repeats the last motion, or prints the next page of `list`, as in
+    /// gdb; what follows `#` is a comment.
     ///
     /// # Errors
-    /// What is wrong with the line, or why the command failed; nothing has changed then.
+    /// What is wrong with the line, or why the command failed; nothing has changed then. A script that
+    /// fails has done what stands before the line that failed.
     pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
         let mut line = without_comment(line).trim().to_owned();
         if line.is_empty() {
@@ -155,17 +211,24 @@ impl Console {
         let (word, rest) = split_word(&line);
         let command = find(word)?;
         let outcome = (command.action)(self, command, rest)?;
-        self.repeated = matches!(outcome, Outcome::Motion(_)).then(|| line.clone());
-        // A script stands in the transcript as the command that ran it.
-        if self.depth == 0 {
+        self.repeated = match outcome {
+            Outcome::Motion(_) => Some(line.clone()),
+            // The next page.
+            Outcome::Code(_) if rest == "-" => Some(line.clone()),
+            Outcome::Code(_) => Some(command.name.to_owned()),
+            _ => None,
+        };
+        // A script stands in the transcript as the command that ran it. Who replays a session wants to see
+        // it again, not to write files.
+        if self.depth == 0 && !matches!(outcome, Outcome::Saved(_)) {
             self.transcript.push(line);
         }
         Ok(self.with_displays(outcome))
     }
 
-    /// The lines that were carried out so far, as a script.
+    /// The lines that were carried out so far, as a script that begins with [`SAVED`].
     pub fn transcript(&self) -> String {
-        self.transcript.iter().map(|line| format!("{line}\n")).collect()
+        std::iter::once(SAVED).chain(self.transcript.iter().map(String::as_str)).fold(String::new(), add_line)
     }
 
     /// A motion is followed by what is to be displayed.
@@ -198,14 +261,16 @@ impl Console {
             if without_comment(line).trim().is_empty() {
                 continue;
             }
-            let failed = |error| CommandError::Script {
-                line: number + 1,
-                command: line.trim().to_owned(),
-                error: Box::new(error),
+            let command = line.trim().to_owned();
+            let outcome = match self.execute(line) {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    let (line, error) = (number + 1, Box::new(error));
+                    return Err(CommandError::Script { line, command, error, done: outcomes });
+                }
             };
-            let outcome = self.execute(line).map_err(failed)?;
-            let quits = outcome == Outcome::Quit;
-            outcomes.push((line.trim().to_owned(), outcome));
+            let quits = outcome.quits();
+            outcomes.push((command, outcome));
             if quits {
                 break;
             }
@@ -214,23 +279,48 @@ impl Console {
     }
 }
 
+/// The first line of a saved session, which tells it from other files.
+pub const SAVED: &str = "# a session of the reviver debugger";
+
+fn add_line(text: String, line: &str) -> String {
+    text + line + "\n"
+}
+
 /// The command that a word names: its name, an alias, or a beginning that only one name has.
 ///
 /// # Errors
-/// None, or several.
+/// None, or several; a command that only gdb has.
 pub fn find(word: &str) -> Result<&'static Command, CommandError> {
+    row_of(table::COMMANDS, "command", word).map_err(|error| match foreign::instead_of(word) {
+        Some(instead) => CommandError::Foreign { word: word.to_owned(), instead },
+        None => error,
+    })
+}
+
+/// The topic of `info` that a word names, as [`find`].
+///
+/// # Errors
+/// None, or several.
+pub fn find_topic(word: &str) -> Result<&'static Command, CommandError> {
+    row_of(topics::TOPICS, "topic", word)
+}
+
+fn row_of(
+    table: &'static [Command],
+    what: &'static str,
+    word: &str,
+) -> Result<&'static Command, CommandError> {
     let names = |command: &&'static Command| command.name == word || command.aliases.contains(&word);
-    if let Some(command) = table::COMMANDS.iter().find(names) {
+    if let Some(command) = table.iter().find(names) {
         return Ok(command);
     }
     let begun: Vec<&'static Command> =
-        table::COMMANDS.iter().filter(|command| command.name.starts_with(word)).collect();
+        table.iter().filter(|command| command.name.starts_with(word)).collect();
     match begun[..] {
         [command] => Ok(command),
         [] => {
-            let all =
-                table::COMMANDS.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
-            Err(CommandError::Unknown { word: word.to_owned(), near: nearest(word, all) })
+            let all = table.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+            Err(CommandError::Unknown { what, word: word.to_owned(), near: nearest(word, all) })
         }
         _ => {
             let candidates = begun.iter().map(|command| command.name).collect();

@@ -46,15 +46,17 @@ pub enum SessionError {
     NoLine(u32),
     #[error("there is no breakpoint or watchpoint {0}")]
     NoPoint(u32),
+    #[error("no procedure of the program has a cell `{name}`")]
+    NoName { name: String, near: Option<String> },
     #[error("there is no mark `{name}`")]
     NoMark { name: String, near: Option<String> },
     #[error("main has no caller to return to")]
     NoCaller,
     #[error("there is nothing to {0}")]
     NoTrail(&'static str),
-    #[error("this is the program's own line of history: nothing is above it")]
+    #[error("this is the program's own branch: nothing is above it")]
     TopLine,
-    #[error("there is no line of history {0}")]
+    #[error("there is no branch {0}")]
     NoFork(LineNumber),
     #[error("there is no fence here")]
     NoFence,

@@ -5,6 +5,7 @@ use reviver_vm::values::Value;
 
 use crate::listing::{Line, spell};
 use crate::session::Session;
+use crate::view::code::here;
 
 /// An open procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,9 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         Some(call) => (call.site, call.inverted),
         None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
     };
+    // Main's end has no line of its own: one stands behind the last one.
+    let is_end = depth == state.calls.len() && session.next_instruction().is_none();
+    let line = if is_end { here(session) } else { session.listing().line(at) };
     let name = |n: u32| {
         let reference = state.references.get((frame.references + n) as usize)?;
         let class = procedure.parameters.get(n as usize)?.class;
@@ -53,7 +57,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         procedure: procedure.name.clone(),
         inverted,
         instruction: spell(program, at, inverted),
-        line: session.listing().line(at),
+        line,
         arguments: (0..).zip(&procedure.parameters).filter_map(argument).collect(),
     })
 }

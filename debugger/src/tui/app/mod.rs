@@ -38,7 +38,7 @@ use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
 use crate::listing::OpenError;
 use crate::outcome::{Reason, Touch};
-use crate::render::{render, render_error};
+use crate::render::{render, render_done, render_error};
 use crate::repl;
 use crate::session::Session;
 use crate::view::code::here;
@@ -206,7 +206,7 @@ impl App {
         self.footprint = done.footprint;
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
-                let quits = outcome == Ok(Outcome::Quit);
+                let quits = outcome.as_ref().is_ok_and(Outcome::quits);
                 self.report(&line, is_quiet, outcome);
                 if quits {
                     return Some(Effect::Quit);
@@ -386,16 +386,18 @@ impl App {
     /// Says what a command came to, and shows where it led.
     fn report(&mut self, line: &str, is_quiet: bool, outcome: Result<Outcome, CommandError>) {
         let Engine::Here(console) = &self.engine else { return };
-        let moves = outcome.as_ref().is_ok_and(is_motion);
+        let moves = outcome.as_ref().map_or_else(CommandError::has_moved, Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
         let (tone, text) = match &outcome {
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
             Err(error) => (Tone::Error, render_error(error)),
         };
+        let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if !(is_quiet && goes_on) {
             self.player.pause();
             self.say(Tone::Command, line);
+            done.iter().for_each(|done| self.say(Tone::Reply, done));
             let first = self.messages.lines().len();
             self.messages.dismiss();
             self.say_reply(tone, text.trim_end(), first, moves);
@@ -449,14 +451,5 @@ impl App {
             scroll: self.panes.scroll(kind),
             is_focused: self.panes.focus() == kind,
         })
-    }
-}
-
-/// Whether a command has led somewhere.
-fn is_motion(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Motion(_) | Outcome::Edited { .. } => true,
-        Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| is_motion(outcome)),
-        _ => false,
     }
 }
