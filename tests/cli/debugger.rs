@@ -68,7 +68,7 @@ fn a_line_mode_through_a_pipe() {
     assert!(ran.stdout.contains("did you mean `watch`?"), "{ran:#?}");
     assert!(ran.stdout.contains("b = 89"), "{ran:#?}");
     // What failed is not done again.
-    assert_eq!(folder.read("transcript"), b"goto end\nrs 2\nprint b\n");
+    assert_eq!(folder.read("transcript"), b"# a session of the reviver debugger\ngoto end\nrs 2\nprint b\n");
     let again = reviver(&format!("debug programs/fib.rasm --batch {transcript}")).expect(0);
     assert!(again.stdout.ends_with("> print b\nb = 89\n"), "{again:#?}");
     with_input("repl -", b"").expect(2).says("reads commands from standard input");

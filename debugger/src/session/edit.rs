@@ -1,4 +1,4 @@
-//! Edits: each begins another line of history, so that nothing that was is lost. And the check of a
+//! Edits: each begins another branch, so that nothing that was is lost. And the check of a
 //! whole line, there and back.
 
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::outcome::{Check, Edit, Reason, Seed};
 use crate::timeline::Moment;
 
 impl Session {
-    /// Gives a cell the value of an expression. The state with that value begins a line of history, and
+    /// Gives a cell the value of an expression. The state with that value begins a branch, and
     /// the session goes on there. A cell that holds the value already stays as it is, and begins nothing.
     ///
     /// # Errors
