@@ -187,7 +187,7 @@ fn set_watch(console: &mut Console, row: Row, asked: (&str, PointOptions), watch
 
 pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
     let chosen = row.points(rest, console.session.points())?;
-    chosen.iter().map(|id| console.session.delete(Some(*id))).collect::<Result<Vec<_>, _>>()?;
+    chosen.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
     Ok(Outcome::Deleted(chosen.len()))
 }
 
@@ -198,7 +198,7 @@ pub fn clear(console: &mut Console, _: Row, rest: &str) -> Done {
         let name = console.session.listing().name(line);
         return Err(CommandError::Failed(format!("there is no breakpoint on {name}")));
     }
-    ids.iter().map(|id| console.session.delete(Some(*id))).collect::<Result<Vec<_>, _>>()?;
+    ids.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
     Ok(Outcome::Deleted(ids.len()))
 }
 

@@ -76,7 +76,7 @@ fn watchpoints(console: &mut Console, row: Row, rest: &str) -> Done {
 
 fn card(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    let card = view::card::card(&mut console.session, Forward);
+    let card = view::card::card(&console.session, Forward);
     card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
 }
 

@@ -130,8 +130,8 @@ impl Session {
     ) -> Result<&Point, SessionError> {
         let condition = options.condition.as_deref().map(Expression::parse).transpose()?;
         let log = options.log.as_deref().map(Message::parse).transpose()?;
-        let expressions = condition.iter().chain(log.iter().flat_map(Message::expressions));
-        expressions.map(|expression| self.check_names(expression)).collect::<Result<(), _>>()?;
+        let in_message = log.iter().flat_map(Message::expressions);
+        condition.iter().chain(in_message).try_for_each(|expression| self.check_names(expression))?;
         let id = self.next_point;
         self.next_point += 1;
         self.points.push(Point {
