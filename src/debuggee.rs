@@ -54,7 +54,11 @@ fn session(options: &Debugged, mut subject: Subject) -> Outcome<Session> {
     subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
     let limits = Limits { history: options.history, ..Limits::default() };
-    Ok(Session::new(subject, &machine, limits))
+    let session = Session::new(subject, &machine, limits);
+    Ok(match options.max_steps {
+        Some(most) => session.with_most_steps(most),
+        None => session,
+    })
 }
 
 /// The errors of a text, once more in the manner of all other commands.

@@ -224,6 +224,44 @@ fn gradient(text: &str) -> [f64; 2] {
         .map(|name| subject.program.approximate(Value::Real(gradient.adjoints.cells[variable(name).cell])))
 }
 
+/// Rules make steps on the way back that were not made on the way there. What the steps before them have
+/// lost is still found.
+#[test]
+fn what_was_overwritten_before_a_rule_is_found_again() {
+    let text = "
+.in  x: real default 0.1
+.in  y: real default 0.7
+.out out: real
+.ancilla a: real
+        add.mul a, x, y
+        overwrite out, 3
+        add.mul out, x, 0.3
+        overwrite out, 5
+        add.mul out, a, 0.3
+        call log1p(out, a)
+        call log1p(out, a)
+        sub.mul a, x, y
+
+.proc log1p(inout v: real, in u: real) rule log1p_adjoint
+.ancilla t: real
+        add.sum t, u, 1
+        add.log v, t
+        sub.sum t, u, 1
+.end
+
+.proc log1p_adjoint(inout v: real, in u: real)
+.ancilla t: real
+        add.sum t, u, 1
+        add.div u', v', t
+        sub.sum t, u, 1
+.end
+";
+    // out = 5 + 0.3·a + 2·ln(1 + a) with a = x·y
+    let by_a = 0.3 + 2.0 / 1.07;
+    let [x, y] = gradient(text);
+    assert!(is_close(x, 0.7 * by_a) && is_close(y, 0.1 * by_a), "{x} {y}");
+}
+
 /// Adjoints and the mode in places where cells and integers may stand: refused, or carried out and undone.
 #[test]
 fn adjoints_and_the_mode_stand_where_they_may() {

@@ -91,7 +91,7 @@ fn given(line: &str) -> Option<Vec<&str>> {
 
 fn inverse(name: &str, inverse_name: &str) -> Result<String, String> {
     let bytes = std::fs::read(name).map_err(|error| error.to_string())?;
-    let Inversion { sources, text } = invert_text(name, bytes, inverse_name, &Disk);
+    let Inversion { sources, text, .. } = invert_text(name, bytes, inverse_name, &Disk);
     text.map_err(|diagnostics| render(&sources, &diagnostics, false))
 }
 

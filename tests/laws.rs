@@ -40,6 +40,7 @@ laws! {
     history_is_silent: "a history changes nothing forward"
     shown_once: "what is shown is shown once"
     erasures: "every erasure is counted"
+    calls: "every call is counted"
     erasures_are_final: "without a history, erasures are final"
     pairing: "tangents and adjoints stay paired"
     values_come_back: "gradient mode leaves values alone"

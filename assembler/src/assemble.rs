@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use reviver_isa::Module;
+use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation, verify};
 
 use crate::diagnostic::{Diagnostic, Severity, in_order};
@@ -26,14 +27,32 @@ pub struct Assembly {
     pub module: Option<Module>,
     /// Errors and warnings, in order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// The text of each instruction; in the body of a macro, the body's text.
-    pub spans: Vec<Span>,
+    /// The line on which each instruction acts. One of a macro acts where the macro is used, a half
+    /// of a block's branch pair at its word: `else`, `fi`.
+    pub lines: Vec<Line>,
+    /// By number of the file: the way to it from the program's folder, as the includes spell it.
+    /// Empty for the program itself.
+    pub paths: Vec<String>,
+}
+
+/// A line of a source file; lines count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Line {
+    pub file: FileId,
+    pub line: u32,
 }
 
 impl Assembly {
-    fn refused(sources: Sources, mut diagnostics: Vec<Diagnostic>) -> Assembly {
+    fn refused(loaded: Loaded) -> Assembly {
+        let Loaded { sources, mut diagnostics, paths, .. } = loaded;
         in_order(&mut diagnostics);
-        Assembly { sources, module: None, diagnostics, spans: Vec::new() }
+        Assembly { sources, module: None, diagnostics, lines: Vec::new(), paths }
+    }
+
+    /// Writes the lines of this text into the structure of its module. A text that an image was
+    /// disassembled to records those of the text that the image was made from: this replaces them.
+    pub fn record_own_lines(&self, structure: &mut Structure) {
+        record_lines(structure, &self.lines, &self.paths);
     }
 
     /// Whether anything keeps the text from being a program.
@@ -46,7 +65,7 @@ impl Assembly {
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     let mut loaded = load(name, bytes, files);
     if !loaded.diagnostics.is_empty() {
-        return Assembly::refused(loaded.sources, loaded.diagnostics);
+        return Assembly::refused(loaded);
     }
     let body = loaded.splice(&HashSet::new());
     let Loaded { sources, paths, .. } = loaded;
@@ -55,10 +74,14 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());
     }
-    record_lines(&mut lowered, &sources, &paths);
+    let lines = lines_of(&lowered, &sources);
+    let structure = &mut lowered.module.structure;
+    if structure.lines.is_empty() && structure.files.is_empty() {
+        record_lines(structure, &lines, &paths);
+    }
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
-    let Lowered { module, spans, globals, procedures, .. } = lowered;
-    let mut assembly = Assembly { sources, module: None, diagnostics, spans };
+    let Lowered { module, globals, procedures, .. } = lowered;
+    let mut assembly = Assembly { sources, module: None, diagnostics, lines, paths };
     if !assembly.has_errors() {
         assembly.diagnostics.extend(lint(&module, &globals, &procedures));
         assembly.module = Some(module);
@@ -72,25 +95,39 @@ fn no_program() -> Diagnostic {
         .help("declare cells with `.in` and `.out`, and write one instruction a line")
 }
 
-/// Gives each instruction its line, that of the use for macros, and the file that the line is of,
-/// unless the text records others. `paths` are those of the sources.
-fn record_lines(lowered: &mut Lowered, sources: &Sources, paths: &[String]) {
-    let structure = &mut lowered.module.structure;
-    if !structure.lines.is_empty() || !structure.files.is_empty() {
-        return;
+/// The line on which each instruction acts.
+fn lines_of(lowered: &Lowered, sources: &Sources) -> Vec<Line> {
+    let (mut acts, mut uses) = (Ranges::new(&lowered.acts), Ranges::new(&lowered.uses));
+    let line = |(at, own): (u32, &Span)| {
+        let acting = acts.at(at);
+        let span = uses.at(at).or(acting).unwrap_or(*own);
+        Line { file: span.file, line: sources.line(span.file, span.start) as u32 }
+    };
+    (0..).zip(&lowered.spans).map(line).collect()
+}
+
+/// Places of ranges of instructions, asked for in order of the code.
+struct Ranges<'l>(std::iter::Peekable<std::slice::Iter<'l, (Range<u32>, Span)>>);
+
+impl<'l> Ranges<'l> {
+    fn new(ranges: &'l [(Range<u32>, Span)]) -> Ranges<'l> {
+        Ranges(ranges.iter().peekable())
     }
-    let mut uses = lowered.uses.iter().peekable();
+
+    fn at(&mut self, at: u32) -> Option<Span> {
+        while self.0.next_if(|(range, _)| range.end <= at).is_some() {}
+        self.0.peek().filter(|(range, _)| range.start <= at).map(|(_, place)| *place)
+    }
+}
+
+/// Writes the lines and their files down. `paths` are those of the sources.
+fn record_lines(structure: &mut Structure, lines: &[Line], paths: &[String]) {
+    structure.lines = lines.iter().map(|line| line.line).collect();
+    structure.files.clear();
     let mut file = FileId::default();
-    structure.lines.reserve(lowered.spans.len());
-    for (at, own) in (0..).zip(&lowered.spans) {
-        while uses.next_if(|(range, _)| range.end <= at).is_some() {}
-        let span = match uses.peek() {
-            Some((range, place)) if range.start <= at => place,
-            _ => own,
-        };
-        structure.lines.push(sources.line(span.file, span.start) as u32);
-        if span.file != file {
-            file = span.file;
+    for (at, line) in (0..).zip(lines) {
+        if line.file != file {
+            file = line.file;
             structure.files.push((at, paths.get(file.0 as usize).cloned().unwrap_or_default()));
         }
     }

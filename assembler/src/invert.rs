@@ -12,6 +12,7 @@
 
 mod arrange;
 mod body;
+mod counterpart;
 mod file;
 
 use std::collections::HashSet;

@@ -9,7 +9,7 @@ use std::string::FromUtf8Error;
 use crate::diagnostic::Diagnostic;
 
 /// Number of a file in [`Sources`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
 /// A range of bytes in a file.

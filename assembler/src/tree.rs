@@ -315,8 +315,8 @@ pub struct If {
     pub exit: Condition,
     pub else_comment: Option<CompactString>,
     pub end_comment: Option<CompactString>,
-    /// Of the line with `fi`.
-    pub end: Span,
+    /// Of the word `else`, or of what stands where it would.
+    pub middle: Span,
 }
 
 /// `from entry … loop … until exit`
@@ -330,8 +330,8 @@ pub struct Loop {
     pub exit: Condition,
     pub loop_comment: Option<CompactString>,
     pub end_comment: Option<CompactString>,
-    /// Of the line with `until`.
-    pub end: Span,
+    /// Of the word `loop`, or of what stands where it would.
+    pub middle: Span,
 }
 
 /// `for i in from..to step s reversed … rof`

@@ -11,8 +11,8 @@ use reviver_vm::State;
 use reviver_vm::state::Part;
 
 use crate::cotangents::carried;
-use crate::flow::Node;
 use crate::memory::{Cell, MODE_BIT, Memory};
+use reviver_vm::stops::Node;
 
 /// What a step does with a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,11 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
     match instruction.update.shape() {
         Shape::Switch => true,
         Shape::Call => {
-            state.mode() && memory.callee(node.instruction()).is_some_and(|p| memory.rule(p).is_some())
+            state.mode()
+                && memory
+                    .program()
+                    .callee(node.instruction())
+                    .is_some_and(|p| memory.program().rule(p).is_some())
         }
         // Either part of such a call begins at its end and goes over into the other at its entry, or
         // begins there and returns at the end.
@@ -67,12 +71,12 @@ pub fn visit_partner(memory: &Memory, state: &State, node: Node, mut visit: impl
     }
 }
 
-/// Whether a step from `node` that led to `after` was a taken branch.
-pub fn jumped(memory: &Memory, node: Node, after: &State) -> bool {
+/// Whether a step from `node` that led to this position was a taken branch.
+pub fn jumped(memory: &Memory, node: Node, position: u32) -> bool {
     let instruction = memory.program().module().code.get(node.instruction() as usize);
     let is_branch = instruction.is_some_and(|i| matches!(i.link, Link::Partner(_)));
     let next = if node.backward { node.position.wrapping_sub(1) } else { node.position + 1 };
-    is_branch && after.position != next
+    is_branch && position != next
 }
 
 struct Visitor<'a> {

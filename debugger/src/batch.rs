@@ -1,5 +1,5 @@
 //! Commands from a script: the grader's mode. Each command is echoed, then what came of it; the first
-//! one that fails ends the script.
+//! one that fails ends the script, and so does one that reaches the session's step limit.
 //!
 //! A script is a text of commands, one a line; `#` begins a comment. `expect` and `expect-stop` fail
 //! unless something holds, so a script is also a test. Output is a transcript; its commands are the
@@ -17,14 +17,17 @@ pub enum Ended {
     Fine,
     /// The command on this line (counted from 1) failed; what was said about it has been written.
     Failed { line: usize },
+    /// The command on this line would have gone beyond the session's step limit.
+    Limited { line: usize },
 }
 
 impl Ended {
-    /// The exit code of a process that ran the script: 0, or 1 where a command failed.
+    /// The exit code of a process that ran the script: 0, 1 where a command failed, or 5 at the step limit.
     pub fn exit_code(&self) -> u8 {
         match self {
             Ended::Fine => 0,
             Ended::Failed { .. } => 1,
+            Ended::Limited { .. } => 5,
         }
     }
 }
@@ -43,6 +46,9 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
         match console.execute(command) {
             Ok(outcome) => {
                 output.write_all(render(&console.session, &outcome).as_bytes())?;
+                if outcome.is_limited() {
+                    return Ok(Ended::Limited { line: number });
+                }
                 if outcome.quits() {
                     break;
                 }

@@ -2,7 +2,8 @@
 //! and the shapes of updates; the numbers are the machine's.
 //!
 //! A cotangent of 0 carries nothing, constants receive nothing, and an instruction that names an adjoint
-//! acts plainly. A step from either end tells the same, because what is carried isn't changed by carrying.
+//! acts plainly. A step from either end tells the same, because what is carried isn't changed by carrying;
+//! but for steps that erase, which may be said to carry where they don't.
 
 use reviver_isa::instruction::{Class, Instruction, Operand};
 use reviver_isa::update::{Shape, Update};
@@ -15,8 +16,8 @@ use crate::memory::{Cell, Memory};
 pub struct Carried {
     /// The adjoint that changes.
     pub to: Cell,
-    /// The adjoints that its new content is made of; none where it is emptied, or comes from a stack or
-    /// a tape.
+    /// The adjoints of cells that its new content is made of; none where it is emptied, or comes from a
+    /// stack or a tape.
     pub from: Vec<Cell>,
 }
 
@@ -33,8 +34,13 @@ pub fn carried(memory: &Memory, state: &State, instruction: &Instruction) -> Vec
     let (targets, sources) = adjoints.split_at(targets.min(adjoints.len()));
     let sources = sources.iter().flatten().copied();
     match (instruction.update, targets) {
-        // Their way back needs what was erased, and the step that erased carried nothing.
-        (Update::Overwrite | Update::Erase, _) => Vec::new(),
+        // Going back hands on the target's cotangent and leaves it none. Whether that happened can't be seen
+        // from the other end, where it is put back.
+        (Update::Overwrite | Update::Erase, &[Some(y)]) => {
+            let mut all = accumulated(y, sources);
+            all.push(Carried { to: y, from: Vec::new() });
+            all
+        }
         (Update::Neg, &[Some(y)]) => vec![Carried { to: y, from: vec![y] }],
         (update, &[Some(y)]) if update.shape() == Shape::Single => vec![Carried { to: y, from: Vec::new() }],
         (Update::Swap, &[Some(x), Some(y)]) => swapped(x, y),

@@ -1,8 +1,9 @@
 //! Expressions over cells, for `print`, `set` and conditions: the operators of the language's constant
-//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in the current frame.
+//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in one frame.
 //!
 //! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
-//! stands alone keeps all its bits, also where it is compared. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
+//! stands alone keeps all its bits, also where it is compared. `&&`, `||` and `!` are other spellings of
+//! `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
 //! `$depth` and `$position` are the machine's own numbers.
 
 use std::cmp::Ordering;
@@ -10,10 +11,14 @@ use std::cmp::Ordering;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_vm::State;
+use reviver_vm::lookup::IndexError;
 use reviver_vm::values::Value;
 use thiserror::Error;
 
-use crate::memory::{Cell, IndexError, MODE_BIT, Memory, Storage};
+use crate::memory::{Cell, MODE_BIT, Memory, Storage};
+
+/// The machine's own numbers.
+pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
 
 /// Brackets and signs that may be open at a time: bounds the recursion.
 const DEEPEST: usize = 100;
@@ -25,6 +30,8 @@ pub enum ExpressionError {
     Missing,
     #[error("`{0}` is not expected here")]
     Unexpected(String),
+    #[error("`=` sets nothing here")]
+    Assignment,
     #[error("`{0}` is not closed")]
     Unclosed(char),
     #[error("`{0}` is not a number")]
@@ -32,7 +39,9 @@ pub enum ExpressionError {
     #[error("the expression is nested too deeply")]
     TooDeep,
     #[error("there is no cell `{name}` here")]
-    Unknown { name: String, near: Option<String> },
+    Unknown { name: String, hint: Option<Hint> },
+    #[error("`{0}` is none of {names}", names = SPECIALS.join(", "))]
+    Special(String),
     #[error("`{name}`: {error}")]
     Index { name: String, error: IndexError },
     #[error("`{0}` is an array: name one of its elements")]
@@ -45,6 +54,15 @@ pub enum ExpressionError {
     NoCell(String),
     #[error("`{0}` is an integer: only reals have adjoints")]
     NoAdjoint(String),
+}
+
+/// What somebody may have meant by a name that isn't known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// A name that is much like it.
+    Near(String),
+    /// The frame of a procedure knows it: so many calls further out, or further in where negative.
+    Frame { procedure: String, outward: isize },
 }
 
 /// An expression, read but not yet looked up.
@@ -108,6 +126,7 @@ impl Expression {
         let root = parser.binary(0)?;
         match parser.rest.trim_start() {
             "" => Ok(Expression { text: text.to_owned(), root }),
+            rest if rest.starts_with('=') => Err(ExpressionError::Assignment),
             rest => Err(ExpressionError::Unexpected(first_word(rest))),
         }
     }
@@ -162,14 +181,18 @@ impl Expression {
         }
     }
 
-    /// The array that the expression names without an index, with its name.
-    pub fn array(&self, scene: Scene<'_>) -> Option<(&str, Storage)> {
+    /// The array, or the adjoints of one, that the expression names without an index; none where it is
+    /// something else.
+    ///
+    /// # Errors
+    /// No such name; adjoints of integers.
+    pub fn array(&self, scene: Scene<'_>) -> Result<Option<Storage>, ExpressionError> {
         match &self.root {
-            Node::Place { name, adjoint: false, indices } if indices.is_empty() => {
-                let storage = scene.storage(name).ok()?;
-                (storage.shape != Shape::Scalar).then_some((name.as_str(), storage))
+            Node::Place { name, adjoint, indices } if indices.is_empty() && !is_mode(name, *adjoint) => {
+                let storage = scene.cells(name, *adjoint)?;
+                Ok(Some(storage).filter(|storage| storage.shape() != Shape::Scalar))
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 }
@@ -189,28 +212,33 @@ impl Node {
 }
 
 impl Scene<'_> {
-    fn storage(&self, name: &str) -> Result<Storage, ExpressionError> {
+    /// The cells that a name stands for, or their adjoints.
+    fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
         let base = self.memory.base(self.state, self.depth, name);
-        base.and_then(|base| self.memory.storage(self.state, self.depth, base)).ok_or_else(|| {
-            let near = reviver_assembler::suggest::nearest(name, self.memory.names(self.state));
-            ExpressionError::Unknown { name: name.to_owned(), near: near.map(str::to_owned) }
-        })
+        let storage = base.and_then(|base| self.memory.storage(self.state, self.depth, base));
+        let storage = storage
+            .ok_or_else(|| ExpressionError::Unknown { name: name.to_owned(), hint: self.hint(name) })?;
+        match adjoint {
+            true => storage.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
+            false => Ok(storage),
+        }
+    }
+
+    fn hint(&self, name: &str) -> Option<Hint> {
+        if let Some(depth) = self.memory.other_frame_with(self.state, self.depth, name) {
+            let procedure = self.memory.procedure(self.state, depth)?.name.clone();
+            return Some(Hint::Frame { procedure, outward: self.depth as isize - depth as isize });
+        }
+        let names = self.memory.names(self.state, self.depth);
+        reviver_assembler::suggest::nearest(name, names).map(|near| Hint::Near(near.to_owned()))
     }
 
     fn cell(&self, name: &str, adjoint: bool, indices: &[Node]) -> Result<Cell, ExpressionError> {
-        if name == "mode" && !adjoint && indices.is_empty() {
+        if is_mode(name, adjoint) && indices.is_empty() {
             return Ok(MODE_BIT);
         }
-        let cell = self.element(name, indices)?;
-        match adjoint {
-            true => cell.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
-            false => Ok(cell),
-        }
-    }
-
-    fn element(&self, name: &str, indices: &[Node]) -> Result<Cell, ExpressionError> {
-        let storage = self.storage(name)?;
-        if indices.is_empty() && storage.shape != Shape::Scalar {
+        let storage = self.cells(name, adjoint)?;
+        if indices.is_empty() && storage.shape() != Shape::Scalar {
             return Err(ExpressionError::Array(name.to_owned()));
         }
         let indices: Vec<i64> =
@@ -356,6 +384,11 @@ impl Scene<'_> {
     }
 }
 
+/// Whether a name is the gradient mode bit's.
+fn is_mode(name: &str, adjoint: bool) -> bool {
+    name == "mode" && !adjoint
+}
+
 fn integers(operator: &'static str, a: i64, b: i64) -> Result<i64, ExpressionError> {
     Ok(match operator {
         "*" => a.wrapping_mul(b),
@@ -408,7 +441,9 @@ fn meets(operator: &str, order: Ordering) -> bool {
 /// Binary operators and how strongly they bind; of two that begin alike the longer comes first.
 const BINARY: &[(&str, u8)] = &[
     ("or", 1),
+    ("||", 1),
     ("and", 2),
+    ("&&", 2),
     ("==", 3),
     ("!=", 3),
     ("<=", 3),
@@ -438,6 +473,11 @@ impl<'a> Parser<'a> {
         while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
             self.rest = &self.rest[operator.len()..];
             let right = self.binary(strength)?;
+            let operator = match operator {
+                "||" => "or",
+                "&&" => "and",
+                operator => operator,
+            };
             left = Node::Binary(operator, Box::new(left), Box::new(right));
         }
         Ok(left)
@@ -473,8 +513,9 @@ impl<'a> Parser<'a> {
 
     fn operand(&mut self) -> Result<Node, ExpressionError> {
         self.rest = self.rest.trim_start();
-        if word(self.rest) == "not" {
-            self.rest = &self.rest[3..];
+        if word(self.rest) == "not" || self.rest.starts_with('!') {
+            let length = word(self.rest).len().max("!".len());
+            self.rest = &self.rest[length..];
             return Ok(Node::Unary("not", Box::new(self.unary()?)));
         }
         for sign in ["-", "~"] {
@@ -493,6 +534,7 @@ impl<'a> Parser<'a> {
         match self.rest.chars().next() {
             None => Err(ExpressionError::Missing),
             Some('$') => self.special(),
+            Some('=') => Err(ExpressionError::Assignment),
             Some(c) if c.is_ascii_digit() => self.number(""),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.place(),
             Some(_) => Err(ExpressionError::Unexpected(first_word(self.rest))),
@@ -505,7 +547,7 @@ impl<'a> Parser<'a> {
             "step" => Special::Step,
             "depth" => Special::Depth,
             "position" => Special::Position,
-            _ => return Err(ExpressionError::Unknown { name: format!("${name}"), near: None }),
+            _ => return Err(ExpressionError::Special(format!("${name}"))),
         };
         self.rest = &self.rest[1 + name.len()..];
         Ok(Node::Special(special))
@@ -608,6 +650,8 @@ mod tests {
         same("-A[i + 1]", "-(A[(i + 1)])");
         same("android", "(android)");
         same("-9223372036854775808", "-0x8000000000000000");
+        same("a && !b || c & d", "(a and (not b)) or (c & d)");
+        same("!a != b", "(not a) != b");
         same("x' + A'[i]", "(x') + (A'[(i)])");
     }
 
@@ -617,6 +661,8 @@ mod tests {
         assert_eq!(error("(a"), "`(` is not closed");
         assert_eq!(error("A[1"), "`[` is not closed");
         assert_eq!(error("1 2"), "`2` is not expected here");
+        assert_eq!(error("a = 3"), "`=` sets nothing here");
+        assert_eq!(error("a += 3"), "`=` sets nothing here");
         assert_eq!(error("12ab"), "`12ab` is not a number");
         assert_eq!(error("é"), "`é` is not expected here");
         assert_eq!(error(&"(".repeat(10_000)), "the expression is nested too deeply");

@@ -4,14 +4,14 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`memory`], [`access`], [`cotangents`], [`flow`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, what can follow what, source text |
+//! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`points`] | what users write: expressions, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: lines of history, checkpoints, residues, edits |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
 //! | [`view`] | what there is to see, as plain data, one file a pane |
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes in words |
-//! | [`batch`], [`repl`] | scripts; a prompt |
+//! | [`batch`], [`repl`] | scripts; a prompt, and a word to who waits at it |
 //!
 //! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
 //! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
@@ -22,7 +22,7 @@ pub mod batch;
 pub mod command;
 pub mod cotangents;
 pub mod expression;
-pub mod flow;
+pub mod format;
 pub mod listing;
 pub mod memory;
 pub mod outcome;
@@ -33,3 +33,4 @@ pub mod session;
 pub mod timeline;
 pub mod tui;
 pub mod view;
+mod waiting;

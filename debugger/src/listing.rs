@@ -8,8 +8,12 @@ use reviver_assembler::assemble::{Assembly, assemble};
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::files::Files;
 use reviver_assembler::invert::invert_text;
+use reviver_assembler::source::FileId;
 use reviver_assembler::{image, render};
 use reviver_isa::Module;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::{Instruction, Link};
+use reviver_isa::module::Structure;
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 use reviver_vm::Program;
@@ -52,20 +56,19 @@ impl Subject {
         }
     }
 
-    /// An image has no text but the one that it is disassembled to; its own line numbers belong to a
-    /// text that isn't there.
-    fn disassembled(name: &str, mut module: Module, files: &dyn Files) -> Result<Subject, OpenError> {
+    /// An image has no text but the one that it is disassembled to.
+    fn disassembled(name: &str, module: Module, files: &dyn Files) -> Result<Subject, OpenError> {
         let text = disassemble(&module).into_bytes();
-        module.structure.lines.clear();
         Subject::new(module, assemble(name, text.clone(), files), text, files)
     }
 
     fn new(
-        module: Module,
+        mut module: Module,
         assembly: Assembly,
         text: Vec<u8>,
         files: &dyn Files,
     ) -> Result<Subject, OpenError> {
+        let origins = origins(&mut module, &assembly);
         let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
         let program = Program::new(module, hash).map_err(|violations| {
             let messages: Vec<String> = violations.iter().take(20).map(|v| v.message.clone()).collect();
@@ -73,10 +76,32 @@ impl Subject {
         })?;
         let name = assembly.sources.files().next().map_or("", |file| assembly.sources.name(file));
         let inversion = invert_text(name, text, name, files);
-        let inverse = inversion.text.map_err(|errors| render::render(&inversion.sources, &errors, false));
-        let listing = Listing::new(program.module(), &assembly, inverse);
+        let inverse = match inversion.text {
+            Ok(text) => Ok(Inverse {
+                lines: text.lines().map(str::to_owned).collect(),
+                counterparts: inversion
+                    .counterparts
+                    .iter()
+                    .map(|(l, other)| (own_line(*l), *other))
+                    .collect(),
+            }),
+            Err(errors) => Err(render::render(&inversion.sources, &errors, false)),
+        };
+        let listing = Listing::new(program.module(), &assembly, origins, inverse);
         Ok(Subject { program: Arc::new(program), listing, warnings: diagnostics(&assembly) })
     }
+}
+
+/// What a module records of another text than the one at hand: an image, of the text that it was
+/// assembled from. From here on the module records the text at hand.
+fn origins(module: &mut Module, assembly: &Assembly) -> Option<Structure> {
+    let structure = &mut module.structure;
+    let mut own = Structure::default();
+    assembly.record_own_lines(&mut own);
+    let is_own = structure.lines == own.lines && structure.files == own.files;
+    let lines = std::mem::replace(&mut structure.lines, own.lines);
+    let files = std::mem::replace(&mut structure.files, own.files);
+    (!is_own && !lines.is_empty()).then(|| Structure { lines, files, ..Structure::default() })
 }
 
 fn diagnostics(assembly: &Assembly) -> String {
@@ -106,30 +131,38 @@ pub struct Listing {
     lines: Vec<Line>,
     /// The instructions of each line, ascending.
     instructions: BTreeMap<Line, Vec<u32>>,
-    inverse: Result<Vec<String>, String>,
+    /// The lines and files of a text that isn't here, from which an image was made.
+    origins: Option<Structure>,
+    inverse: Result<Inverse, String>,
+}
+
+/// The text of the inverse program.
+#[derive(Clone, Debug)]
+struct Inverse {
+    lines: Vec<String>,
+    /// By line of the program, the line of this text that undoes it.
+    counterparts: BTreeMap<Line, u32>,
+}
+
+fn own_line(line: reviver_assembler::assemble::Line) -> Line {
+    Line { file: line.file.0, line: line.line }
 }
 
 impl Listing {
-    fn new(module: &Module, assembly: &Assembly, inverse: Result<String, String>) -> Listing {
-        let sources = &assembly.sources;
-        let files = sources
-            .files()
-            .map(|file| SourceFile {
-                name: sources.name(file).to_owned(),
-                lines: sources.file_text(file).lines().map(str::to_owned).collect(),
-            })
-            .collect();
-        let lines: Vec<Line> = (0..module.code.len()).map(|at| line_of(module, assembly, at)).collect();
+    fn new(
+        module: &Module,
+        assembly: &Assembly,
+        origins: Option<Structure>,
+        inverse: Result<Inverse, String>,
+    ) -> Listing {
+        let lines: Vec<Line> = assembly.lines.iter().map(|line| own_line(*line)).collect();
         let mut instructions: BTreeMap<Line, Vec<u32>> = BTreeMap::new();
-        for (at, &line) in (0..).zip(&lines) {
-            let is_bound =
-                module.code.get(at as usize).is_none_or(|i| matches!(i.update, Update::Enter | Update::Exit));
-            if !is_bound {
+        for ((at, &line), instruction) in (0..).zip(&lines).zip(&module.code) {
+            if !matches!(instruction.update, Update::Enter | Update::Exit) {
                 instructions.entry(line).or_default().push(at);
             }
         }
-        let inverse = inverse.map(|text| text.lines().map(str::to_owned).collect());
-        Listing { files, lines, instructions, inverse }
+        Listing { files: source_files(assembly), lines, instructions, origins, inverse }
     }
 
     pub fn files(&self) -> &[SourceFile] {
@@ -143,6 +176,14 @@ impl Listing {
             Some(file) if line.file > 0 => format!("{}:{}", file.name, line.line),
             _ => format!("line {}", line.line),
         }
+    }
+
+    /// Where an instruction stood in the text that an image was made from, if it records that: `line 12`
+    /// or `lib/vector.rasm:12`.
+    pub fn origin(&self, at: u32) -> Option<String> {
+        let origins = self.origins.as_ref()?;
+        let line = origins.line(at)?;
+        Some(origins.file(at).map_or_else(|| format!("line {line}"), |file| format!("{file}:{line}")))
     }
 
     /// The text of a line; empty where there is none.
@@ -167,30 +208,78 @@ impl Listing {
         (found.file == line.file).then_some(*found)
     }
 
-    /// The number of the file whose name is this, or ends with it after a `/`.
+    /// Where the machine comes to a line, as instructions: where it falls into one of the line's runs of
+    /// instructions, or jumps into it from further up. An `else` is come to from two sides, what is
+    /// uncomputed has a run of its own.
+    pub fn entries(&self, module: &Module, line: Line) -> Vec<u32> {
+        let code = &module.code;
+        let leaves = |i: &Instruction| i.update == Update::Br && i.function == Function::Always;
+        let falls = |a: &u32, b: &u32| a + 1 == *b && !code.get(*a as usize).is_some_and(leaves);
+        self.instructions(line).chunk_by(falls).filter_map(|run| entry(code, run)).collect()
+    }
+
+    /// The number of an instruction among its neighbours from the same line, counted from 1, and how many
+    /// they are.
+    pub fn part(&self, at: u32) -> (usize, usize) {
+        let mut runs = self.instructions(self.line(at)).chunk_by(|a, b| a + 1 == *b);
+        let run = runs.find(|run| run.contains(&at)).unwrap_or_default();
+        let number = run.iter().position(|other| *other == at).map_or(1, |n| n + 1);
+        (number, run.len().max(1))
+    }
+
+    /// The statement of a line: its text without label, comment and needless blanks.
+    pub fn statement(&self, line: Line) -> String {
+        let text = self.text(line);
+        let text = text.split(';').next().unwrap_or_default();
+        words(text.split_once(':').filter(|(label, _)| is_label(label)).map_or(text, |(_, rest)| rest))
+    }
+
+    /// The number of the file whose name is this, or one of them ends with the other after a `/`.
     pub fn file(&self, name: &str) -> Option<u32> {
-        let fits = |file: &SourceFile| {
-            file.name == name || file.name.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'))
+        let ends = |long: &str, short: &str| {
+            !short.is_empty() && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
         };
-        self.files.iter().position(fits).map(|n| n as u32)
+        let same = self.files.iter().position(|file| file.name == name);
+        let similar = || self.files.iter().position(|file| ends(&file.name, name) || ends(name, &file.name));
+        same.or_else(similar).map(|n| n as u32)
     }
 
     /// The inverse program line by line, or why there is none.
     pub fn inverse(&self) -> Result<&[String], &str> {
-        self.inverse.as_deref().map_err(String::as_str)
+        self.inverse.as_ref().map(|inverse| inverse.lines.as_slice()).map_err(String::as_str)
+    }
+
+    /// The line of the inverse program, counted from 1, that undoes a line; none for a line of a file that
+    /// the inverse includes as it is.
+    pub fn counterpart(&self, line: Line) -> Option<u32> {
+        self.inverse.as_ref().ok()?.counterparts.get(&line).copied()
     }
 }
 
-/// An instruction from a macro belongs to the line of the program that uses it, which the module
-/// records; any other one to the line on which it stands.
-fn line_of(module: &Module, assembly: &Assembly, at: usize) -> Line {
-    let sources = &assembly.sources;
-    let span = assembly.spans.get(at).copied().unwrap_or_default();
-    let (file, own) = (span.file.0, sources.line(span.file, span.start) as u32);
-    let program = sources.files().next().map_or(0, |program| sources.lines(program));
-    match module.structure.lines.get(at) {
-        Some(&line) if line != own && line as usize <= program => Line { file: 0, line },
-        _ => Line { file, line: own },
+/// The program's own file has the name that it was opened by, the others their way from its folder.
+fn source_files(assembly: &Assembly) -> Vec<SourceFile> {
+    let (sources, paths) = (&assembly.sources, &assembly.paths);
+    let file = |file: FileId| {
+        let path = paths.get(file.0 as usize).filter(|path| !path.is_empty());
+        SourceFile {
+            name: path.map_or_else(|| sources.name(file), String::as_str).to_owned(),
+            lines: sources.file_text(file).lines().map(str::to_owned).collect(),
+        }
+    };
+    sources.files().map(file).collect()
+}
+
+/// Where a run of instructions is come to. That is its first one, unless it begins with what only one of
+/// two ways does before they join: then it is the `from` where they join.
+fn entry(code: &[Instruction], run: &[u32]) -> Option<u32> {
+    let first = *run.first()?;
+    let half = |at: &u32| match code.get(*at as usize) {
+        Some(Instruction { update, link: Link::Partner(partner), .. }) => Some((*at, *update, *partner)),
+        _ => None,
+    };
+    match run.iter().find_map(half) {
+        Some((at, Update::From, br)) if br < first => Some(at),
+        _ => Some(first),
     }
 }
 
@@ -213,6 +302,16 @@ pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
         instruction.update = instruction.update.inverse();
     }
     speller.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
+}
+
+/// Whether this is a label, in front of a colon.
+pub fn is_label(text: &str) -> bool {
+    let name = text.trim_start();
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The label of a branch half.

@@ -1,14 +1,14 @@
-//! Names and cells: which cell a name means in a frame, and what a frame holds. Reads states;
-//! knows no instruction and no time.
+//! Names and cells: which cell a name means in a frame, and how a cell is found again in another state.
+//! Where cells lie is the machine's knowledge ([`lookup`]); knows no instruction and no time.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
+use reviver_isa::instruction::{Base, Class, Operand, Place, Term};
 use reviver_isa::module::{Extent, Procedure, Shape};
-use reviver_vm::state::{ADJOINT, CallRecord, Frame, MODE, Part, State};
+use reviver_vm::lookup::{self, IndexError, OpenFrame};
+use reviver_vm::state::{ADJOINT, CallRecord, MODE, State};
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, explain, lookup};
+use reviver_vm::{Program, explain};
 
 /// The address of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,57 +63,48 @@ impl Cell {
     }
 }
 
-/// The cells that a name stands for in one frame.
+/// The cells that a name stands for in one frame, or their adjoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
-    pub class: Class,
-    /// Offset of the first cell, and the distance of neighbours.
-    pub first: u32,
-    pub stride: u32,
-    pub shape: Shape,
+    cells: lookup::Storage,
+    adjoint: bool,
 }
 
 impl Storage {
+    pub fn class(&self) -> Class {
+        self.cells.class
+    }
+
+    pub fn shape(&self) -> Shape {
+        self.cells.shape
+    }
+
     /// Number of cells.
     pub fn cells(&self) -> u64 {
-        self.shape.cells()
+        self.cells.cells()
     }
 
     /// The cell of a number below [`Storage::cells`], row after row.
     pub fn cell(&self, n: u64) -> Option<Cell> {
-        let offset = u64::from(self.first) + n * u64::from(self.stride);
-        (n < self.cells()).then_some(Cell::new(self.class, offset as u32))
+        self.cells.cell(n).map(|offset| self.at(offset))
     }
 
-    /// The cell of as many indices as the shape has; the error says what is wrong with them.
+    /// The cell of as many indices as the shape has.
+    ///
+    /// # Errors
+    /// What is wrong with the indices.
     pub fn element(&self, indices: &[i64]) -> Result<Cell, IndexError> {
-        let within = |index: i64, length: u32| {
-            u64::try_from(index)
-                .ok()
-                .filter(|&i| i < u64::from(length))
-                .ok_or(IndexError::Outside { index, length })
-        };
-        let n = match (self.shape, indices) {
-            (Shape::Scalar, []) => 0,
-            (Shape::Vector(length), &[i]) => within(i, length)?,
-            (Shape::Matrix(rows, columns), &[i, j]) => {
-                within(i, rows)? * u64::from(columns) + within(j, columns)?
-            }
-            (Shape::Scalar, _) => return Err(IndexError::Count { wanted: 0 }),
-            (Shape::Vector(_), _) => return Err(IndexError::Count { wanted: 1 }),
-            (Shape::Matrix(..), _) => return Err(IndexError::Count { wanted: 2 }),
-        };
-        self.cell(n).ok_or(IndexError::Count { wanted: 0 })
+        self.cells.element(indices).map(|offset| self.at(offset))
     }
-}
 
-/// Why indices name no element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IndexError {
-    #[error("the index {index} is outside of 0..{length}")]
-    Outside { index: i64, length: u32 },
-    #[error("{}", match wanted { 0 => "a scalar takes no index", 1 => "a vector takes one index", _ => "a matrix takes two indices" })]
-    Count { wanted: u8 },
+    /// The adjoints of real cells; integers and adjoints have none.
+    pub fn adjoint(self) -> Option<Storage> {
+        (self.class() == Class::Real && !self.adjoint).then_some(Storage { adjoint: true, ..self })
+    }
+
+    fn at(&self, offset: u32) -> Cell {
+        Cell { class: self.class(), offset, adjoint: self.adjoint }
+    }
 }
 
 /// A cell that is found again in another state: frames come and go, and their cells with them.
@@ -139,22 +130,11 @@ impl Target {
 #[derive(Clone, Debug)]
 pub struct Memory {
     program: Arc<Program>,
-    /// Of each procedure the place of each frame variable; relative to the frame except in main.
-    variables: Vec<Vec<u32>>,
-    /// Where immediates lie among the reals: constants, which have no adjoint.
-    constants: Range<u32>,
 }
 
 impl Memory {
     pub fn new(program: Arc<Program>) -> Memory {
-        let procedures = &program.module().procedures;
-        let mut variables: Vec<Vec<u32>> = procedures.iter().map(consecutive).collect();
-        let state = Machine::at_end(program.clone()).into_state();
-        if let Some(main) = variables.first_mut() {
-            *main = places_in_main(&program, &state);
-        }
-        let constants = variables_end(&program, &variables)..state.reals.len() as u32;
-        Memory { program, variables, constants }
+        Memory { program }
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -162,77 +142,28 @@ impl Memory {
     }
 
     /// The procedure and the frame at a call depth; 0 is main.
-    pub fn frame(&self, state: &State, depth: usize) -> Option<(usize, Frame)> {
-        let Some(above) = depth.checked_sub(1) else { return Some((0, Frame::default())) };
-        let record = state.calls.get(above)?;
-        let procedure = self.executed(record)?;
-        let frame = state.calls.get(depth).map_or(state.frame, |callee| callee.frame);
-        Some((procedure, frame))
-    }
-
-    /// The procedure that the instruction at `site` calls.
-    pub fn callee(&self, site: u32) -> Option<usize> {
-        let instruction = self.program.module().code.get(site as usize)?;
-        match &instruction.link {
-            reviver_isa::instruction::Link::Calls(calls) => calls.first().map(|c| c.procedure as usize),
-            _ => None,
-        }
-    }
-
-    /// The procedure that an open call executes now: in gradient mode one with a rule takes turns with it.
-    pub fn executed(&self, record: &CallRecord) -> Option<usize> {
-        let callee = self.callee(record.site)?;
-        match record.part {
-            Part::Whole | Part::Body => Some(callee),
-            Part::Rule => self.rule(callee),
-        }
-    }
-
-    /// The procedure that stands in for the adjoint of another.
-    pub fn rule(&self, procedure: usize) -> Option<usize> {
-        self.program.module().procedures.get(procedure)?.rule.map(|rule| rule as usize)
+    pub fn frame(&self, state: &State, depth: usize) -> Option<OpenFrame> {
+        lookup::frame_at(&self.program, state, depth)
     }
 
     /// Whether a call of a procedure with a rule is open: the mode can't be switched in there, because
     /// it decides how the call is left and entered.
     pub fn is_in_ruled_call(&self, state: &State) -> bool {
-        let has_rule = |record: &CallRecord| self.callee(record.site).and_then(|p| self.rule(p)).is_some();
+        let has_rule = |record: &CallRecord| {
+            self.program.callee(record.site).and_then(|callee| self.program.rule(callee)).is_some()
+        };
         state.calls.iter().any(has_rule)
     }
 
     /// Whether a cell is an immediate.
     pub fn is_constant(&self, cell: Cell) -> bool {
-        cell.class == Class::Real && self.constants.contains(&cell.offset)
+        self.program.constants(cell.class).contains(&(cell.offset as usize))
     }
 
     /// The cells of a declaration, seen from the frame at a call depth.
     pub fn storage(&self, state: &State, depth: usize, base: Base) -> Option<Storage> {
-        let module = self.program.module();
-        let (procedure, frame) = self.frame(state, depth)?;
-        match base {
-            Base::Global(n) => {
-                let global = module.globals.get(n as usize)?;
-                let first = self.program.cells(n as usize).start as u32;
-                Some(Storage { class: global.class, first, stride: 1, shape: global.shape })
-            }
-            Base::Frame(n) => {
-                let variable = module.procedures.get(procedure)?.frame.get(n as usize)?;
-                let relative = *self.variables.get(procedure)?.get(n as usize)?;
-                let first = start_of(frame, variable.class) + relative;
-                Some(Storage { class: variable.class, first, stride: 1, shape: variable.shape })
-            }
-            Base::Parameter(n) => {
-                let parameter = module.procedures.get(procedure)?.parameters.get(n as usize)?;
-                let reference = state.references.get((frame.references + n) as usize)?;
-                let shape = if parameter.slice { Shape::Vector(reference.length) } else { Shape::Scalar };
-                Some(Storage {
-                    class: parameter.class,
-                    first: reference.base,
-                    stride: reference.stride,
-                    shape,
-                })
-            }
-        }
+        let cells = lookup::storage(&self.program, state, self.frame(state, depth)?, base)?;
+        Some(Storage { cells, adjoint: false })
     }
 
     /// Whether a declaration, seen from a procedure, can name the cell of a target, as far as is known
@@ -248,8 +179,8 @@ impl Memory {
         let first = match (base, target) {
             (Base::Global(n), Target::Static(_)) => self.program.cells(n as usize).start as u32,
             (Base::Frame(n), _) if procedure == frame_of(target) => {
-                let places = self.variables.get(procedure);
-                places.and_then(|places| places.get(n as usize)).copied().unwrap_or(u32::MAX)
+                let place = lookup::place_in_frame(&self.program, procedure, n);
+                place.map_or(u32::MAX, |place| self.start_of(target) + place)
             }
             (Base::Global(_) | Base::Frame(_), _) => return false,
             // A parameter can stand for any cell of its class.
@@ -262,28 +193,48 @@ impl Memory {
         offset.checked_sub(first).is_some_and(|n| u64::from(n) < cells)
     }
 
+    /// Where the frame begins that a target is relative to.
+    fn start_of(&self, target: Target) -> u32 {
+        match target {
+            Target::Static(cell) => lookup::main_frame(&self.program).frame.start(cell.class),
+            Target::Frame { .. } => 0,
+        }
+    }
+
     /// What a name means in the frame at a call depth: a variable of the frame, else a parameter,
     /// else a global.
     pub fn base(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
-        let module = self.program.module();
-        let (procedure, _) = self.frame(state, depth)?;
-        let owner = module.procedures.get(procedure)?;
-        let number = |position: Option<usize>| position.map(|n| n as u32);
-        number(owner.frame.iter().position(|v| v.name == name))
-            .map(Base::Frame)
-            .or_else(|| number(owner.parameters.iter().position(|p| p.name == name)).map(Base::Parameter))
-            .or_else(|| number(module.globals.iter().position(|g| g.name == name)).map(Base::Global))
+        let globals = &self.program.module().globals;
+        let global = || globals.iter().position(|g| g.name == name).map(|n| Base::Global(n as u32));
+        self.own(state, depth, name).or_else(global)
     }
 
-    /// Every name that the current frame knows.
-    pub fn names(&self, state: &State) -> impl Iterator<Item = &str> {
-        let module = self.program.module();
-        let procedure = self.frame(state, state.calls.len()).map_or(0, |(procedure, _)| procedure);
-        let owner = module.procedures.get(procedure);
-        let own = owner.into_iter().flat_map(|p| {
+    /// The variable or parameter with a name of the frame at a call depth.
+    fn own(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
+        let owner = self.procedure(state, depth)?;
+        let variable = owner.frame.iter().position(|v| v.name == name);
+        let parameter = || owner.parameters.iter().position(|p| p.name == name);
+        variable.map(|n| Base::Frame(n as u32)).or_else(|| parameter().map(|n| Base::Parameter(n as u32)))
+    }
+
+    /// The call depth of another open frame that knows a name: the nearest one outside of the frame at
+    /// a depth, else the nearest one inside of it.
+    pub fn other_frame_with(&self, state: &State, depth: usize, name: &str) -> Option<usize> {
+        let inside = depth.saturating_add(1)..=state.calls.len();
+        (0..depth).rev().chain(inside).find(|&other| self.own(state, other, name).is_some())
+    }
+
+    /// The procedure that is open at a call depth.
+    pub fn procedure(&self, state: &State, depth: usize) -> Option<&Procedure> {
+        self.program.module().procedures.get(self.frame(state, depth)?.procedure)
+    }
+
+    /// Every name that the frame at a call depth knows.
+    pub fn names(&self, state: &State, depth: usize) -> impl Iterator<Item = &str> {
+        let own = self.procedure(state, depth).into_iter().flat_map(|p| {
             p.frame.iter().map(|v| v.name.as_str()).chain(p.parameters.iter().map(|p| p.name.as_str()))
         });
-        own.chain(module.globals.iter().map(|g| g.name.as_str()))
+        own.chain(self.program.module().globals.iter().map(|g| g.name.as_str()))
     }
 
     /// The cell that an operand of the current procedure names; `None` for constants and for indices
@@ -296,15 +247,8 @@ impl Memory {
     }
 
     pub fn place(&self, state: &State, place: &Place) -> Option<Cell> {
-        let storage = self.storage(state, state.calls.len(), place.base)?;
-        let cell = match place.index.as_deref() {
-            None => storage.cell(0),
-            Some(Index::One(term)) => storage.element(&[self.term(state, term)?]).ok(),
-            Some(Index::Two(row, column)) => {
-                storage.element(&[self.term(state, row)?, self.term(state, column)?]).ok()
-            }
-        };
-        if place.adjoint { cell?.adjoint() } else { cell }
+        let (class, address) = lookup::place(&self.program, state, self.innermost(state)?, place)?;
+        Some(Cell { class, offset: address & !ADJOINT, adjoint: place.adjoint })
     }
 
     /// The integer cell that an index reads, if any.
@@ -312,22 +256,15 @@ impl Memory {
         self.storage(state, state.calls.len(), term.cell?)?.cell(0)
     }
 
-    fn term(&self, state: &State, term: &Term) -> Option<i64> {
-        let value = match term.cell {
-            None => 0,
-            Some(_) => match self.index_cell(state, term)?.value(state)? {
-                Value::Int(value) => value,
-                Value::Real(_) => return None,
-            },
-        };
-        value.checked_add(term.offset)
+    fn innermost(&self, state: &State) -> Option<OpenFrame> {
+        self.frame(state, state.calls.len())
     }
 
     /// How a cell of this state is to be found again in others.
     pub fn target(&self, state: &State, cell: Cell) -> Target {
         for depth in (1..=state.calls.len()).rev() {
-            let Some((procedure, frame)) = self.frame(state, depth) else { continue };
-            let start = start_of(frame, cell.class);
+            let Some(OpenFrame { procedure, frame }) = self.frame(state, depth) else { continue };
+            let start = frame.start(cell.class);
             if cell.offset >= start {
                 let relative = cell.offset - start;
                 let Cell { class, adjoint, .. } = cell;
@@ -342,9 +279,9 @@ impl Memory {
         match target {
             Target::Static(cell) => Some(cell),
             Target::Frame { procedure, depth, class, relative, adjoint } => {
-                let (open, frame) = self.frame(state, depth)?;
-                let offset = start_of(frame, class) + relative;
-                (open == procedure).then_some(Cell { class, offset, adjoint })
+                let open = self.frame(state, depth)?;
+                let offset = open.frame.start(class) + relative;
+                (open.procedure == procedure).then_some(Cell { class, offset, adjoint })
             }
         }
     }
@@ -369,55 +306,4 @@ fn frame_of(target: Target) -> usize {
         Target::Static(_) => 0,
         Target::Frame { procedure, .. } => procedure,
     }
-}
-
-/// Where the cells of a class begin in a frame.
-fn start_of(frame: Frame, class: Class) -> u32 {
-    match class {
-        Class::Int => frame.ints,
-        Class::Real => frame.reals,
-    }
-}
-
-/// Frame variables lie one after the other, each class by itself.
-fn consecutive(procedure: &Procedure) -> Vec<u32> {
-    let (mut ints, mut reals) = (0u32, 0u32);
-    let place = |variable: &reviver_isa::module::FrameVariable| {
-        let next = match variable.class {
-            Class::Int => &mut ints,
-            Class::Real => &mut reals,
-        };
-        let start = *next;
-        *next = next.saturating_add(variable.shape.cells() as u32);
-        start
-    };
-    procedure.frame.iter().map(place).collect()
-}
-
-/// Main's frame is laid out once and for all; the machine says where.
-fn places_in_main(program: &Program, state: &State) -> Vec<u32> {
-    let Some(main) = program.module().procedures.first() else { return Vec::new() };
-    let zero = Term { cell: None, offset: 0 };
-    let first = |(n, shape): (u32, Shape)| {
-        let index = match shape {
-            Shape::Scalar => None,
-            Shape::Vector(_) => Some(Box::new(Index::One(zero))),
-            Shape::Matrix(..) => Some(Box::new(Index::Two(zero, zero))),
-        };
-        let operand = Operand::Place(Place { base: Base::Frame(n), adjoint: false, index });
-        lookup::cell_of(program, state, program.begin(), &operand).map_or(0, |(_, offset)| offset)
-    };
-    (0..).zip(main.frame.iter().map(|v| v.shape)).map(first).collect()
-}
-
-/// The end of the real globals and of main's variables, behind which the constants lie.
-fn variables_end(program: &Program, variables: &[Vec<u32>]) -> u32 {
-    let module = program.module();
-    let is_real = |(_, class): &(u32, Class)| *class == Class::Real;
-    let globals =
-        module.globals.iter().enumerate().map(|(n, global)| (program.cells(n).end as u32, global.class));
-    let main = module.procedures.first().map_or(&[][..], |main| &main.frame);
-    let places = variables.first().into_iter().flatten();
-    let main = places.zip(main).map(|(place, v)| (place + v.shape.cells() as u32, v.class));
-    globals.chain(main).filter(is_real).map(|(end, _)| end).max().unwrap_or(0)
 }

@@ -45,6 +45,8 @@ pub enum Reason {
     Interrupted,
     /// Here one was to stop in any case.
     Fence,
+    /// The session goes no further from step 0.
+    StepLimit,
 }
 
 /// A point that stopped somebody.
@@ -115,7 +117,7 @@ pub struct Origin {
 pub enum OriginCause {
     /// An instruction wrote it, out of these cells and their values, or took it from a store.
     Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
-    /// It was there when the line of history began, or as far back as one looked.
+    /// It was there when the line of history or its frame began, or as far back as one looked.
     Initial { step: i64 },
     /// Its chain goes on, but not in this answer.
     Deeper,
@@ -184,7 +186,8 @@ pub struct Check {
     pub stop: Reason,
     /// Cells that aren't as they must be at the end.
     pub garbage: Vec<Garbage>,
-    /// Whether the way back without a history leads to the start: bit for bit, or not at all.
+    /// Whether the way back without a history leads to the start: bit for bit, or not at all. Unknown
+    /// where a bound wasn't reached, or the way back was interrupted.
     pub restored: Option<bool>,
     pub erased_bits: u64,
 }

@@ -11,8 +11,8 @@ use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
 use crate::expression::{Expression, Scene};
-use crate::flow::Node;
 use crate::memory::{MODE_BIT, Memory, Target};
+use reviver_vm::stops::Node;
 
 /// What a watchpoint waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,12 @@ pub enum Place {
 /// What a point waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
-    Break(Place),
-    Watch { target: Target, watch: Watch },
+    /// Any of these places.
+    Break(Vec<Place>),
+    Watch {
+        target: Target,
+        watch: Watch,
+    },
 }
 
 /// A breakpoint or a watchpoint.
@@ -165,6 +169,14 @@ impl Place {
                 let bounds = program.module().procedures.get(n as usize);
                 bounds.map_or([u32::MAX; 2], |p| [p.entry + 1, p.exit])
             }
+        }
+    }
+
+    /// The instruction that people see there.
+    pub fn instruction(self, program: &Program) -> u32 {
+        match self {
+            Place::Instruction(at) => at,
+            Place::Procedure(_) => self.positions(program)[0],
         }
     }
 }

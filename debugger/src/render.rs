@@ -11,13 +11,15 @@ use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
 use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, Watch};
-use crate::session::Session;
-use crate::timeline::{Fork, LineNumber, Moment};
+use crate::session::{Event, Session};
+use crate::timeline::{Calls, Fork, LineNumber, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
-use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::code::{Bracket, CodeLine, CodePane, Piece, detail};
+use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
+use crate::view::timeline::{Events, Happening};
 
 /// What came of a command, line by line, each with its end. The session may have gone on since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
@@ -32,6 +34,20 @@ pub fn render_done(session: &Session, error: &CommandError) -> String {
     let mut page = Page { session, out: String::new() };
     page.all(done);
     page.out + &format!("> {command}\n") + &render_done(session, error)
+}
+
+/// What `show` and log points printed on the way to an outcome, line by line.
+pub fn printed(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Motion(motion) => printed_on(motion).collect(),
+        Outcome::All(all) => all.iter().map(|(_, outcome)| printed(outcome)).collect(),
+        _ => String::new(),
+    }
+}
+
+fn printed_on(motion: &Motion) -> impl Iterator<Item = String> {
+    let shown = motion.shown.iter().map(|shown| format!("{} = {}\n", shown.name, shown.value));
+    shown.chain(motion.logged.iter().map(|text| format!("{text}\n")))
 }
 
 /// An error and what could help.
@@ -80,7 +96,12 @@ impl Page<'_> {
                 line!(self, "{name} has {count} instruction{}:", plural(count as u64));
                 self.instructions(instructions);
             }
-            Outcome::Frames(frames) => frames.iter().for_each(|frame| self.frame(frame)),
+            Outcome::Frame(frame) => self.frame(frame),
+            Outcome::Frames(frames) if frames.len() == 1 => frames.iter().for_each(|frame| self.frame(frame)),
+            Outcome::Frames(frames) => frames.iter().for_each(|frame| {
+                self.out.push_str(if frame.is_selected { "* " } else { "  " });
+                self.frame(frame);
+            }),
             Outcome::Cells(pane) => self.cells(pane),
             Outcome::Rows(rows) => rows.iter().for_each(|row| self.row(row)),
             Outcome::Card(card) => self.card(card),
@@ -90,15 +111,16 @@ impl Page<'_> {
                 marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", moment(*at)));
             }
             Outcome::Marked { name, at } => line!(self, "mark {name}: {}", moment(*at)),
-            Outcome::Events(events) => {
-                events.iter().for_each(|(step, event)| line!(self, "step {step}: {event}"));
-            }
+            Outcome::Events(events) => self.events(events),
             Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
             Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
             Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", moment(*at)),
             Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", moment(*at)),
             Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
             Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
+            Outcome::Plot(plot) => self.plot(plot),
+            Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
+            Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
             Outcome::Help(commands) => self.help(commands),
             Outcome::All(all) => self.all(all),
             Outcome::Saved(path) => line!(self, "saved to {path}"),
@@ -118,12 +140,7 @@ impl Page<'_> {
     }
 
     fn motion(&mut self, motion: &Motion) {
-        for shown in &motion.shown {
-            line!(self, "{} = {}", shown.name, shown.value);
-        }
-        for text in &motion.logged {
-            line!(self, "{text}");
-        }
+        self.out.extend(printed_on(motion));
         match &motion.reason {
             Reason::Arrived => {}
             Reason::Points(hits) => hits.iter().for_each(|hit| self.hit(hit)),
@@ -132,6 +149,7 @@ impl Page<'_> {
             Reason::Trap(explanation) => self.trap(explanation),
             Reason::Interrupted => line!(self, "interrupted"),
             Reason::Fence => line!(self, "fence"),
+            Reason::StepLimit => line!(self, "step limit"),
         }
         self.place(motion);
     }
@@ -147,16 +165,10 @@ impl Page<'_> {
         let listing = session.listing();
         let line = listing.line(next);
         let text = listing.text(line).split(';').next().unwrap_or_default().trim();
-        let file = match listing.files().get(line.file as usize) {
-            Some(file) if line.file > 0 => format!("{}:", file.name),
-            _ => "line ".to_owned(),
-        };
-        // A statement of several instructions says which of them is next; the text is enough for others.
-        let detail = match listing.instructions(line) {
-            [_] => String::new(),
-            _ => format!("  ({})", crate::listing::spell(session.program(), next, motion.inverted)),
-        };
-        line!(self, "{}, {file}{}{inverted}: {text}{detail}", moment(at), line.line);
+        let origin = listing.origin(next).map_or(String::new(), |origin| format!(" (source: {origin})"));
+        let detail = detail(session, next, motion.inverted);
+        let detail = detail.map_or(String::new(), |detail| format!("  ({})", detail.text()));
+        line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
     }
 
     fn edit(&mut self, edit: &Edit, branch: LineNumber) {
@@ -204,13 +216,14 @@ impl Page<'_> {
             (false, false) => format!("{} read", touch.after),
         };
         let (name, text) = (&touch.name, &touch.instruction);
-        line!(self, "{name}: {what} by `{text}` (line {}, step {})", touch.line.line, touch.step + 1);
+        let line = self.session.listing().name(touch.line);
+        line!(self, "{name}: {what} by `{text}` ({line}, step {})", touch.step + 1);
     }
 
     fn trap(&mut self, trap: &Explanation) {
         line!(self, "trap: {}", trap.message);
-        let place = trap.line.map_or(String::new(), |line| format!(" (line {line})"));
-        line!(self, "  at `{}`{place}", trap.instruction);
+        let listing = self.session.listing();
+        line!(self, "  at `{}` ({})", trap.instruction, listing.name(listing.line(trap.at)));
         for note in &trap.notes {
             line!(self, "  {note}");
         }
@@ -248,8 +261,8 @@ impl Page<'_> {
                 OriginCause::Written { write, sources, store } => {
                     let (name, value, text) = (&origin.cell, &origin.value, &write.instruction);
                     let same = if write.is_changed() { "" } else { ", unchanged" };
-                    let (line, step) = (write.line.line, write.step + 1);
-                    line!(self, "{indent}{name} = {value}: `{text}` (line {line}, step {step}{same})");
+                    let (line, step) = (self.session.listing().name(write.line), write.step + 1);
+                    line!(self, "{indent}{name} = {value}: `{text}` ({line}, step {step}{same})");
                     let values = sources.iter().map(|(name, value)| format!("{name} = {value}"));
                     let values: Vec<String> =
                         values.chain(store.map(|store| store.name().to_owned())).collect();
@@ -289,10 +302,12 @@ impl Page<'_> {
         let steps = check.steps;
         match &check.stop {
             Reason::HistoryEnd => line!(self, "{steps} step{} to the end", plural(steps)),
+            Reason::HistoryBegin => line!(self, "{steps} step{} back to the beginning", plural(steps)),
             Reason::Trap(explanation) => {
                 line!(self, "a trap after {steps} step{}", plural(steps));
                 self.trap(explanation);
             }
+            Reason::StepLimit => line!(self, "the step limit, after {steps} step{}", plural(steps)),
             _ => line!(self, "interrupted after {steps} step{}", plural(steps)),
         }
         for garbage in &check.garbage {
@@ -303,6 +318,9 @@ impl Page<'_> {
             Some(false) => {
                 line!(self, "the way back, without a history, does not restore the start bit for bit")
             }
+            None if matches!(check.stop, Reason::HistoryEnd | Reason::HistoryBegin) => {
+                line!(self, "interrupted on the way back")
+            }
             None => {}
         }
         if check.erased_bits > 0 {
@@ -312,12 +330,16 @@ impl Page<'_> {
 
     fn code(&mut self, pane: &CodePane) {
         let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
+        if pane.is_included {
+            line!(self, "{}:", pane.file);
+        }
         for line in &pane.lines {
             let drawn = brackets(line, columns.unwrap_or(0));
-            let marker = match (line.is_executed, line.is_next) {
-                (_, true) => "=>",
-                (true, false) => " -",
-                (false, false) => "  ",
+            let marker = match line {
+                CodeLine { is_next: true, .. } => "=>",
+                CodeLine { is_call: true, .. } => " >",
+                CodeLine { is_executed: true, .. } => " -",
+                _ => "  ",
             };
             let point = match line.breakpoints.first() {
                 Some(point) if point.enabled => "*",
@@ -339,9 +361,10 @@ impl Page<'_> {
         let arguments: Vec<String> =
             frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
         let inverted = if frame.inverted { " inverted" } else { "" };
-        let (depth, name) = (frame.depth, &frame.procedure);
+        let (number, name) = (frame.number, &frame.procedure);
         let (arguments, text) = (arguments.join(", "), &frame.instruction);
-        line!(self, "#{depth} {name}({arguments}){inverted} at `{text}` (line {})", frame.line.line);
+        let line = self.session.listing().name(frame.line);
+        line!(self, "#{number} {name}({arguments}){inverted} at `{text}` ({line})");
     }
 
     fn cells(&mut self, pane: &CellsPane) {
@@ -393,29 +416,24 @@ impl Page<'_> {
     }
 
     fn card(&mut self, view: &CardView) {
-        let card = &view.card;
-        line!(self, "{} (line {})", view.instruction, view.line.line);
-        line!(self, "  {}", card.equation);
-        let parts = card.parts.iter().map(|part| ("where", part));
-        let numbers = card.numbers.iter().map(|text| ("now", text));
-        let inverse = card.inverse.iter().map(|text| ("undone", text));
-        let adjoint = card.adjoint.iter().map(|text| ("adjoint", text));
-        for (name, text) in numbers.chain(inverse).chain(adjoint).chain(parts) {
-            line!(self, "  {name}: {text}");
-        }
-        let cotangents: Vec<String> =
-            view.cotangents.iter().map(|(x, value)| format!("{x} = {value}")).collect();
-        if !cotangents.is_empty() {
-            line!(self, "  adjoints now: {}", cotangents.join(", "));
-        }
-        if card.inverse.is_none() {
-            line!(self, "  irreversible");
+        let end = if view.is_end { "the end, behind " } else { "" };
+        line!(self, "{end}{} ({})", view.instruction, self.session.listing().name(view.line));
+        let mut last = None;
+        for (topic, text) in view.lines(&str::to_owned) {
+            let name = if last == Some(topic) { "" } else { topic.name() };
+            line!(self, "  {name:<9} {}", text.formula);
+            text.numbers.iter().for_each(|numbers| line!(self, "  {:<9} {numbers}", ""));
+            last = Some(topic);
         }
     }
 
     fn status(&mut self, status: &Status) {
-        let (first, last) = status.extent;
-        let end = if status.end_is_known { "" } else { " or later" };
+        let (first, last) = status.span.steps();
+        let end = match status.span.end {
+            SpanEnd::Known => "",
+            SpanEnd::Reached => " or later",
+            SpanEnd::Expected => " as in the line above",
+        };
         let percent = status.percent.map_or(String::new(), |percent| format!(" ({percent:.1} %)"));
         line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
         let travel = if status.travel == Travel::Forward { "forward" } else { "backward" };
@@ -436,6 +454,33 @@ impl Page<'_> {
         }
     }
 
+    fn events(&mut self, events: &Events) {
+        if events.moments.is_empty() && events.calls.none() {
+            line!(self, "there are none");
+        }
+        if events.more_moments > 0 {
+            line!(self, "… {} before", events.more_moments);
+        }
+        for (step, happening) in &events.moments {
+            match happening {
+                Happening::Mark(name) => line!(self, "step {step}: mark {name}"),
+                Happening::Fence => line!(self, "step {step}: a fence"),
+                Happening::Stop(Event::Point(id)) => line!(self, "step {step}: stopped by point {id}"),
+                Happening::Stop(Event::Trap) => line!(self, "step {step}: a trap"),
+            }
+        }
+        for stretch in &events.stretches {
+            let calls = calls(stretch.calls);
+            match (stretch.from + 1, stretch.to) {
+                (first, last) if first == last => line!(self, "step {last}: {calls}"),
+                (first, last) => line!(self, "steps {first} to {last}: {calls}"),
+            }
+        }
+        if events.stretches.len() > 1 {
+            line!(self, "in all: {}", calls(events.calls));
+        }
+    }
+
     fn fork(&mut self, fork: &Fork) {
         let marker = if fork.is_current { "*" } else { " " };
         let (first, last) = fork.extent;
@@ -450,6 +495,19 @@ impl Page<'_> {
                 );
             }
         }
+    }
+
+    fn plot(&mut self, plot: &Plot) {
+        let (first, last) = plot.extent;
+        if !plot.is_whole {
+            line!(self, "interrupted: {} is plotted in part", plot.name);
+        }
+        let Some((low, high)) = plot.range() else {
+            line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
+            return;
+        };
+        line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
+        plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }
 
     fn help(&mut self, commands: &[&'static Command]) {
@@ -507,6 +565,16 @@ fn moment(at: Moment) -> String {
     match at.line {
         0 => format!("step {}", at.step),
         line => format!("step {} of branch {line}", at.step),
+    }
+}
+
+fn calls(Calls { entered, left }: Calls) -> String {
+    match (entered, left) {
+        (1, 0) => "a call entered".to_owned(),
+        (0, 1) => "a call left".to_owned(),
+        (_, 0) => format!("{entered} calls entered"),
+        (0, _) => format!("{left} calls left"),
+        _ => format!("{entered} call{} entered, {left} left", plural(entered)),
     }
 }
 

@@ -1,21 +1,25 @@
 //! The line mode: a prompt with completion, hints and a history file. What is typed goes to the
 //! [`Console`]; this file knows the terminal only through rustyline.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use rustyline::completion::Completer;
+use rustyline::completion::{Completer, FilenameCompleter, unescape};
 use rustyline::error::ReadlineError;
-use rustyline::hint::Hinter;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
-use rustyline::{Config, Context, Editor, Helper, Highlighter, Validator};
+use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
 use crate::command::table::{Argument, COMMANDS, Command};
 use crate::command::{Console, find, find_topic};
+use crate::expression::SPECIALS;
 use crate::render::{render, render_done, render_error};
+use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
 
@@ -26,14 +30,20 @@ const PROMPT: &str = "(reviver) ";
 /// # Errors
 /// A terminal that can't be read, or output that can't be written.
 pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> io::Result<String> {
-    let config = Config::builder().history_ignore_dups(true).map_err(other)?.auto_add_history(true).build();
+    let config = Config::builder()
+        .history_ignore_dups(true)
+        .map_err(other)?
+        .auto_add_history(true)
+        .completion_type(CompletionType::List)
+        .build();
     let interrupt = console.session.interrupt();
     let console = Rc::new(RefCell::new(console));
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
     // After the editor, which has a handler of its own: Ctrl-C during a run stops the run. Where the
     // process has set one before, stopping runs is its business.
     let _ = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
-    editor.set_helper(Some(Completion { console: console.clone() }));
+    let hints = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    editor.set_helper(Some(Completion { console: console.clone(), hints }));
     if let Some(path) = history {
         let _ = editor.load_history(path);
     }
@@ -56,7 +66,8 @@ pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> 
 /// Carries a line out; false if that was the last.
 fn execute(console: &RefCell<Console>, line: &str, output: &mut dyn Write) -> io::Result<bool> {
     let mut console = console.borrow_mut();
-    let result = console.execute(line);
+    let (progress, span) = (console.session.progress(), console.session.timeline().span());
+    let result = accompany(&progress, span, || console.execute(line));
     let text = match &result {
         Ok(outcome) => render(&console.session, outcome),
         Err(error) => render_done(&console.session, error) + &render_error(error),
@@ -71,9 +82,11 @@ fn other(error: ReadlineError) -> io::Error {
 }
 
 /// Completion and hints, from the table of commands and the program's names.
-#[derive(Helper, Highlighter, Validator)]
+#[derive(Helper, Validator)]
 struct Completion {
     console: Rc<RefCell<Console>>,
+    /// Whether there are hints. They are dim, which `NO_COLOR` doesn't want, and else would look typed.
+    hints: bool,
 }
 
 impl Completer for Completion {
@@ -91,13 +104,63 @@ impl Completer for Completion {
 }
 
 impl Hinter for Completion {
-    type Hint = String;
+    type Hint = CommandHint;
 
-    /// The arguments of a command whose name has been typed.
-    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<String> {
-        let word = line.strip_suffix(' ').filter(|_| position == line.len())?;
-        let command = find(word).ok()?;
-        command.usage.strip_prefix(command.name).map(|usage| usage.trim_start().to_owned())
+    /// What the first word goes on with, or the arguments of a command whose name has been typed.
+    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<CommandHint> {
+        if !self.hints || position != line.len() {
+            return None;
+        }
+        hint(line)
+    }
+}
+
+/// What a line could go on with.
+#[derive(Debug, PartialEq, Eq)]
+struct CommandHint {
+    text: String,
+    /// How many bytes of it the right arrow key types; the rest only tells.
+    typed: usize,
+}
+
+impl Hint for CommandHint {
+    fn display(&self) -> &str {
+        &self.text
+    }
+
+    fn completion(&self) -> Option<&str> {
+        self.text.get(..self.typed).filter(|text| !text.is_empty())
+    }
+}
+
+fn hint(line: &str) -> Option<CommandHint> {
+    match line.strip_suffix(' ') {
+        Some(word) => {
+            let text = usage(find(word).ok()?)?.trim_start().to_owned();
+            Some(CommandHint { text, typed: 0 })
+        }
+        None => rest_of_command(line),
+    }
+}
+
+/// What follows a command's name in its usage, with a blank before it.
+fn usage(command: &Command) -> Option<&'static str> {
+    command.usage.strip_prefix(command.name).filter(|usage| !usage.is_empty())
+}
+
+/// The rest of the only command that a word can mean, and its arguments. Another name of a command is
+/// not completed; its arguments are told.
+fn rest_of_command(word: &str) -> Option<CommandHint> {
+    let command = find(word).ok().filter(|_| !word.is_empty())?;
+    let rest = command.name.strip_prefix(word).filter(|_| !command.aliases.contains(&word)).unwrap_or("");
+    let text = format!("{rest}{}", usage(command).unwrap_or(""));
+    Some(CommandHint { text, typed: rest.len() }).filter(|hint| !hint.text.is_empty())
+}
+
+impl Highlighter for Completion {
+    /// Dim, so that it doesn't look typed.
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(format!("\x1b[2m{hint}\x1b[m"))
     }
 }
 
@@ -105,6 +168,9 @@ impl Hinter for Completion {
 pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
         None => (0, COMMANDS.iter().map(|command| command.name.to_owned()).collect()),
+        Some((command, _)) if find(command).is_ok_and(|command| command.argument == Argument::File) => {
+            return files(typed);
+        }
         Some((command, rest)) => {
             let separates = |c: char| c.is_whitespace() || "([+-*/=<>&|^~,".contains(c);
             let start = typed.rfind(separates).map_or(0, |at| at + 1);
@@ -126,6 +192,13 @@ fn row(command: &'static Command, rest: &str) -> &'static Command {
     }
 }
 
+/// The files that the last word could become. A folder that can't be read has none.
+fn files(typed: &str) -> (usize, Vec<String>) {
+    let found = FilenameCompleter::new().complete_path(typed, typed.len());
+    let (start, pairs) = found.unwrap_or((typed.len(), Vec::new()));
+    (start, pairs.iter().map(|pair| unescape(&pair.replacement, Some('\\')).into_owned()).collect())
+}
+
 fn arguments(console: &Console, command: &Command) -> Vec<String> {
     let session = &console.session;
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -136,14 +209,45 @@ fn arguments(console: &Console, command: &Command) -> Vec<String> {
         }
         Argument::Mark => session.marks().keys().cloned().collect(),
         Argument::Place => session.place_names().map(str::to_owned).collect(),
-        Argument::Cell => session.memory().names(session.state()).map(str::to_owned).collect(),
-        Argument::Expression => {
-            let special = ["$step", "$depth", "$position"].into_iter();
-            special.chain(session.memory().names(session.state())).map(str::to_owned).collect()
+        Argument::Procedure => {
+            session.program().module().procedures.iter().map(|procedure| procedure.name.clone()).collect()
         }
+        Argument::Cell => session.names().map(str::to_owned).collect(),
+        Argument::Expression => SPECIALS.into_iter().chain(session.names()).map(str::to_owned).collect(),
         Argument::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
         Argument::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
         Argument::Topic => command.topics().iter().map(|topic| topic.name.to_owned()).collect(),
         Argument::OneOf(words) => owned(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_tell_how_a_command_goes_on() {
+        let told = |line: &str| {
+            let hint = hint(line)?;
+            Some((hint.completion().unwrap_or_default().to_owned(), hint.text))
+        };
+        let some = |typed: &str, text: &str| Some((typed.to_owned(), text.to_owned()));
+        assert_eq!(told("conti"), some("nue", "nue"));
+        assert_eq!(told("cond"), some("", " N [CONDITION]"));
+        assert_eq!(told("goto "), some("", "STEP | N% | start | end | MARK"));
+        assert_eq!(told("disa"), None);
+        assert_eq!(told("s"), some("", " [N]"));
+        assert_eq!(told("watc"), some("h", "h CELL [any] [if CONDITION] [log MESSAGE]"));
+        assert_eq!(told(""), None);
+        assert_eq!(told("continue "), None);
+        assert_eq!(told("goto 5"), None);
+    }
+
+    #[test]
+    fn files_are_completed() {
+        let folder = env!("CARGO_MANIFEST_DIR");
+        let (start, names) = files(&format!("source {folder}/src/rep"));
+        assert_eq!((start, names), (7, vec![format!("{folder}/src/repl.rs")]));
+        assert_eq!(files("save nowhere/x").1, [""; 0]);
     }
 }

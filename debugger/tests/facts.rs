@@ -9,15 +9,16 @@ use reviver_debugger::access::{Access, jumped, visit};
 use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::topics::TOPICS;
 use reviver_debugger::command::{Console, find, find_topic};
-use reviver_debugger::flow::{Flow, Node};
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::{Line, Subject, spell};
 use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::Reason;
+use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{Session, SessionError};
 use reviver_debugger::timeline::Limits;
 use reviver_isa::instruction::{Class, Link, Operand};
-use reviver_vm::{Machine, State, Stop, Travel, lookup};
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::{Machine, State, Stop, Trap, Travel};
 
 /// Steps of each program that are looked at.
 const STEPS: usize = 1_500;
@@ -82,7 +83,7 @@ fn what_a_step_changes_is_what_it_writes() {
                     assert!(written.contains(&cell), "{name}: step {} changes {cell:?}", before.step);
                 }
                 let is_branch = matches!(code[node.instruction() as usize].link, Link::Partner(_));
-                assert!(is_branch || !jumped(&memory, node, machine.state()), "{name}");
+                assert!(is_branch || !jumped(&memory, node, machine.state().position), "{name}");
             }
         }
     }
@@ -125,20 +126,23 @@ fn what_gradient_mode_changes_is_what_it_writes() {
 }
 
 #[test]
-fn operands_are_where_the_machine_finds_them() {
+fn cells_are_found_again() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
         let mut machine = Machine::at_begin(subject.program.clone());
         for _ in 0..STEPS {
             let state = machine.state();
             let at = Node::of(state, Travel::Forward).instruction();
-            for operand in &subject.program.module().code[at as usize].operands {
-                let found = memory.operand(state, operand).map(|cell| (cell.class, cell.address()));
-                let expected = lookup::cell_of(&subject.program, state, at, operand);
-                assert_eq!(found, expected, "{name}: {operand:?} at step {}", state.step);
-                if let (Operand::Place(_), Some(cell)) = (operand, memory.operand(state, operand)) {
-                    assert_eq!(memory.resolve(state, memory.target(state, cell)), Some(cell), "{name}");
-                }
+            let operands = &subject.program.module().code[at as usize].operands;
+            for cell in operands.iter().filter_map(|operand| memory.operand(state, operand)) {
+                let target = memory.target(state, cell);
+                assert_eq!(memory.resolve(state, target), Some(cell), "{name} at step {}", state.step);
+                let procedure = subject.program.procedure_of(at);
+                let named = operands.iter().any(|operand| match operand {
+                    Operand::Place(place) => memory.may_name(procedure, place.base, target),
+                    _ => false,
+                });
+                assert!(named, "{name}: {cell:?} at step {}", state.step);
             }
             if !machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {
                 break;
@@ -148,24 +152,55 @@ fn operands_are_where_the_machine_finds_them() {
 }
 
 #[test]
-fn every_step_is_an_edge_of_the_flow() {
+fn a_run_stops_at_every_place_to_stop_at_and_nowhere_else() {
     for (name, subject) in programs() {
-        let flow = Flow::new(&subject.program);
-        let mut machine = Machine::at_begin(subject.program.clone());
-        machine.keep_residues();
-        let mut seen = HashSet::new();
-        for travel in [Travel::Forward, Travel::Backward] {
-            for _ in 0..STEPS {
-                let from = Node::of(machine.state(), travel);
-                if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
-                    break;
-                }
-                let to = Node::of(machine.state(), travel);
-                if seen.insert((from.position, from.backward, to.position, to.backward)) {
-                    let distance = flow.distances([to]).from(from);
-                    assert!(distance <= 1, "{name}: {from:?} to {to:?} is {distance}");
+        let length = subject.program.module().code.len() as u32;
+        for every in [3, 5] {
+            let both = |position| [false, true].map(|backward| Node { position, backward });
+            let positions = (0..=length).filter(|position| position % every == 0);
+            let stops = Stops::new(&subject.program, positions.flat_map(both));
+            let mut machine = Machine::at_begin(subject.program.clone());
+            machine.keep_residues();
+            for travel in [Travel::Forward, Travel::Backward] {
+                let first = machine.state().step;
+                while machine.state().step.abs_diff(first) < STEPS as u64 {
+                    let mut single = machine.clone();
+                    let end = steps_to(&mut single, &stops, travel);
+                    assert_eq!(run_to(&mut machine, &stops, travel), end, "{name}");
+                    assert_eq!(machine.state(), single.state(), "{name}");
+                    if end != Ok(Stop::Budget) || machine.step(travel) == Ok(Stop::Bound) {
+                        break;
+                    }
                 }
             }
+        }
+    }
+}
+
+/// Steps of a stretch between two places to stop at.
+const STRETCH: u64 = 10_000;
+
+/// Goes to the next place to stop at, step by step.
+fn steps_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
+    for _ in 0..STRETCH {
+        if stops.contains(Node::of(machine.state(), travel)) {
+            return Ok(Stop::Budget);
+        }
+        if machine.step(travel)? == Stop::Bound {
+            return Ok(Stop::Bound);
+        }
+    }
+    Ok(Stop::Budget)
+}
+
+/// Goes there at once.
+fn run_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
+    let first = machine.state().step;
+    loop {
+        let left = STRETCH - machine.state().step.abs_diff(first);
+        match machine.run_until(Some(stops), travel, left)? {
+            Stop::Shown { .. } => {}
+            stop => return Ok(stop),
         }
     }
 }
@@ -249,6 +284,79 @@ fn an_image_is_shown_disassembled() {
 }
 
 #[test]
+fn an_image_says_where_its_text_came_from() {
+    let Subject { program, .. } = support::subject(&support::text("complex_multiply.rasm"));
+    let image = reviver_assembler::image::encode(program.module());
+    let text = reviver_assembler::disassemble::disassemble(program.module());
+    let origins = |subject: &Subject| {
+        let ats = 0..subject.program.module().code.len() as u32;
+        ats.filter_map(|at| subject.listing.origin(at)).collect::<Vec<_>>()
+    };
+    let image = Subject::open("complex.rbc", image, &Disk).unwrap();
+    assert_eq!(origins(&image)[1], "line 30");
+    assert_eq!(origins(&image)[6], "lib/complex.rasm:9");
+    // A disassembled text says the same; one that stands for itself says nothing.
+    assert_eq!(origins(&Subject::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
+    assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
+    let mut console = Console::new(Session::at_begin(image));
+    let outcome = console.execute("s").unwrap();
+    let said = render(&console.session, &outcome);
+    assert!(said.contains(" (source: lib/complex.rasm:9): add.mul"), "{said}");
+}
+
+#[test]
+fn what_undoes_an_instruction_is_known_in_every_program() {
+    for (name, subject) in programs() {
+        if subject.listing.inverse().is_err() {
+            continue;
+        }
+        let main = &subject.program.module().procedures[0];
+        for at in main.entry + 1..main.exit {
+            let line = subject.listing.line(at);
+            assert!(subject.listing.counterpart(line).is_some(), "{name}: {}", subject.listing.name(line));
+        }
+    }
+}
+
+#[test]
+fn a_compound_condition_that_fails_is_named() {
+    let told = |text: &str| {
+        let mut console = Console::new(Session::at_begin(support::subject(text)));
+        let outcome = console.execute("c").unwrap();
+        render(&console.session, &outcome)
+    };
+    let said = told(
+        ".inout s default 3, n default 2\n\tif s > 0 and n > 0\n\t sub s, 5\n\t neg n\n\
+         \tfi (s > 0 and n < 0) or not s != 7\n",
+    );
+    let wanted = "the condition `(s > 0 and n < 0) or s == 7` is not what the way that led here says\n  \
+                  at `vacate flag` (line 5)\n  s is -2\n  n is -2\n";
+    assert!(said.contains(wanted), "{said}");
+    // A flag of the author's own is one.
+    let said = told(".inout n default 2\n.ancilla flag\n\txor flag, n\n\tvacate flag\n");
+    assert!(said.contains("`flag` must be vacant but is 2"), "{said}");
+}
+
+#[test]
+fn a_line_is_come_to_from_all_sides() {
+    let text = ".inout s default 3\n\tif s > 0\n\t neg s\n\telse\n\t not s\n\tfi s < 0\n\
+                \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
+                \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
+    let Subject { program, listing, .. } = support::subject(text);
+    let entries = |line| {
+        let of_line = listing.entries(program.module(), Line { file: 0, line });
+        of_line.into_iter().map(|at| spell(&program, at, false)).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(4), ["br fi$1, always", "from if$1, always"]);
+    assert_eq!(entries(6), ["from then$1, s < 0"]);
+    // Who skips the body of a compound `if` doesn't raise the flag, but passes the join.
+    assert_eq!(entries(9), ["from if$2, flag == 0"]);
+    assert_eq!(entries(10), ["br rof$1, 0 >= s"]);
+    assert_eq!(entries(14), ["xor s, 1", "xor s, 1"]);
+    assert_eq!(entries(15), [""; 0]);
+}
+
+#[test]
 fn history_stays_within_its_limit() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
     let subject = support::subject(&text);
@@ -263,6 +371,25 @@ fn history_stays_within_its_limit() {
     }
     // What one slice adds may come on top.
     assert!((1..=2_048 + 512).contains(&most), "{most}");
+}
+
+#[test]
+fn what_was_printed_is_not_printed_again_however_one_came_back() {
+    let text = ".out x: real\n.out y\n\
+                \x20       for i in 0..200\n\
+                \x20           add x, 0.1\n\
+                \x20           add y, i\n\
+                \x20           show x\n\
+                \x20       rof\n";
+    let subject = support::subject(text);
+    let machine = Machine::at_begin(subject.program.clone());
+    let limits = Limits { history: 512, short: 8, spacing: 1_000, ..Limits::default() };
+    let mut session = Session::new(subject, &machine, limits);
+    let mut walk =
+        |travel, steps: usize| -> usize { (0..steps).map(|_| session.step(travel, 1).shown.len()).sum() };
+    assert!(walk(Travel::Forward, 600) > 100);
+    assert_eq!((walk(Travel::Backward, 500), walk(Travel::Forward, 500)), (0, 0));
+    assert_eq!((walk(Travel::Backward, 40), walk(Travel::Forward, 40)), (0, 0));
 }
 
 #[test]
@@ -285,8 +412,8 @@ fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
     session.goto_end();
     session.goto(17);
     let before = session.state().clone();
-    let cell = session.cell("n").unwrap();
-    let samples = session.samples(&[cell], session.timeline().branch().extent(), 5);
+    let target = session.memory().target(session.state(), session.cell("n").unwrap());
+    let samples = session.samples(&[target], session.timeline().branch().extent(), 5);
     let steps: Vec<i64> = samples.iter().map(|sample| sample.step).collect();
     let values: Vec<f64> = samples.iter().filter_map(|sample| sample.values[0]).collect();
     assert_eq!((steps, values), (vec![0, 13, 26, 39, 52], vec![10.0, 8.0, 5.0, 3.0, 0.0]));

@@ -1,7 +1,7 @@
 //! Random sequences of commands, each held against a vector of all states.
 //!
 //! The model knows every state of a program's run, bit for bit, and finds where a command must end by
-//! looking through them. It knows nothing of histories, checkpoints and flow.
+//! looking through them. It knows nothing of histories, checkpoints and places to stop at.
 
 mod support;
 
@@ -54,13 +54,19 @@ impl Model {
         Model { cells: globals.collect(), subject, states, first: 0, line: 0 }
     }
 
-    /// The line of history that a session has just begun with an edit, to both ends. Watched are its
-    /// adjoints too.
-    fn of_line(subject: &Subject, session: &Session, reals: &[String]) -> Model {
-        let mut machine = Machine::resume(subject.program.clone(), session.state().clone(), None);
+    /// The line of history that a session has just begun with an edit of adjoints, to both ends. Watched are
+    /// its adjoints too. `machine` came there too, keeping residues; the way back is its way back.
+    fn of_line(subject: &Subject, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
+        let State { step, rule_steps, .. } = *machine.state();
+        *machine.state_mut() = State { step, rule_steps, ..session.state().clone() };
+        let mut machine = machine.clone();
         let mut states = vec![machine.state().clone()];
         while machine.step(Travel::Backward).is_ok_and(|stop| stop != Stop::Bound) {
             states.push(machine.state().clone());
+        }
+        // In a line of history steps count from its origin.
+        for state in &mut states {
+            (state.step, state.rule_steps) = (state.step - step, state.rule_steps - rule_steps);
         }
         states.reverse();
         let first = session.step_number() - (states.len() as i64 - 1);
@@ -205,15 +211,21 @@ impl<'a> Play<'a> {
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
-    fn finish(&mut self, travel: Travel) {
+    /// Leaves the call of the frame that lies so many calls out, as far as there are so many.
+    fn finish(&mut self, travel: Travel, outward: usize) {
         let depth = |step: usize| self.model.states[step].calls.len();
-        let (model, points, first) = (self.model, &self.points, depth(self.here));
+        let (model, points, innermost) = (self.model, &self.points, depth(self.here));
+        let first = innermost.saturating_sub(outward);
+        self.session.select_frame(0).unwrap();
+        assert_eq!(self.session.up(outward).is_ok(), innermost > 0);
+        assert_eq!(self.session.depth(), first);
         let Ok(motion) = self.session.finish(travel) else {
             assert_eq!(first, 0);
             return;
         };
         let to = walk(model, self.here, travel, |from, to| depth(to) < first || points.stop(model, from, to));
-        self.moved(format!("finish {travel:?}"), to, Some(motion));
+        assert_eq!(self.session.depth(), self.session.state().calls.len(), "a motion selects the innermost");
+        self.moved(format!("up {outward}, finish {travel:?}"), to, Some(motion));
     }
 
     fn goto(&mut self, step: usize) {
@@ -246,7 +258,7 @@ impl<'a> Play<'a> {
             3 => self.step(travel, 1 + dice.below(self.model.states.len())),
             4 | 5 => self.resume(travel),
             6 => self.next(travel),
-            7 => self.finish(travel),
+            7 => self.finish(travel, dice.below(3)),
             8 => self.goto(dice.below(self.model.states.len() + 2)),
             9 => {
                 let motion = if dice.below(2) == 0 {
@@ -276,6 +288,21 @@ impl<'a> Play<'a> {
             _ => self.branch(dice, travel),
         }
         self.compare();
+        self.peek(travel);
+        self.compare();
+    }
+
+    /// Looks at a neighbour, which changes nothing.
+    fn peek(&mut self, travel: Travel) {
+        self.log.push(format!("peek {travel:?}"));
+        let extent = self.session.timeline().branch().extent();
+        let seen = self.session.peek(travel, |state, _| state.clone());
+        let neighbour = usize::try_from(self.here as i64 + travel.sign()).ok();
+        match neighbour.and_then(|step| self.model.states.get(step)) {
+            Some(expected) => same(&seen.unwrap(), expected, &self.log),
+            None => assert!(seen.is_none(), "{}", self.log.join("\n")),
+        }
+        assert_eq!(self.session.timeline().branch().extent(), extent, "{}", self.log.join("\n"));
     }
 
     fn undo(&mut self) {
@@ -381,13 +408,24 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
         let step = if dice.below(3) == 0 { dice.below(own.states.len()) } else { own.last() };
         session.goto(step as i64);
         let loss = &reals[dice.below(reals.len())];
-        let log = vec![format!("seed {seed}: gradient {loss} at {step}")];
+        let mut log = vec![format!("seed {seed}: gradient {loss} at {step}")];
         if session.gradient(loss).is_err() {
             // Inside a call of a procedure with a rule.
             assert!(!own.states[step].calls.is_empty(), "{log:?}");
             continue;
         }
-        let model = Model::of_line(&own.subject, &session, &reals);
+        let mut machine = Machine::resume(own.subject.program.clone(), own.states[0].clone(), None);
+        machine.keep_residues();
+        machine.run_to_step(step as i64).unwrap();
+        let mut model = Model::of_line(&own.subject, &mut machine, &session, &reals);
+        if dice.below(3) == 0 {
+            let steps = dice.below(model.last());
+            session.goto(session.step_number() - steps as i64);
+            machine.run(Travel::Backward, steps as u64).unwrap();
+            session.set(&format!("{loss}'"), "0.25").unwrap();
+            log.push(format!("set {loss}' {steps} steps before"));
+            model = Model::of_line(&own.subject, &mut machine, &session, &reals);
+        }
         let step = session.step_number();
         // Edits join those of a line in which nothing was done yet.
         session.goto_start();
@@ -503,6 +541,32 @@ const ADJOINTS: &str = "
 #[test]
 fn gradients_over_floats_with_a_rule() {
     play_gradients(ADJOINTS, 0..SEQUENCES / 4);
+}
+
+/// The same, with values that are erased, overwritten, and freed although they aren't quite 0.
+const FORGETFUL: &str = "
+.inout seen: real default 5
+.inout rest: real default 1e-12
+.inout marks
+        overwrite loss, 3
+        vacate rest
+        for i in 0..3
+            overwrite seen, x
+            overwrite marks, i
+            add.mul   loss, seen, x
+            push      y
+            pop       rest
+            erase     y
+            swap      y, rest
+        rof
+        erase marks
+        erase seen
+";
+
+#[test]
+fn gradients_over_erasures_and_residues() {
+    let text = ADJOINTS.replacen("        for", &format!("{FORGETFUL}        for"), 1);
+    play_gradients(&text, 0..SEQUENCES / 4);
 }
 
 #[test]

@@ -80,6 +80,15 @@ fn integers() {
 
 #[test]
 #[ignore = "measures; takes seconds"]
+fn calls() {
+    let text = ".inout n default 9_000_000\n.out last\n.proc more(inout y, in x)\n        add y, x\n\
+                \x20       sub y, x\n.end\n        for i in 0..n\n            call more(last, i)\n        rof\n\
+                \x20       add last, 1\n";
+    measure("calls", text, "last");
+}
+
+#[test]
+#[ignore = "measures; takes seconds"]
 fn floats() {
     let text =
         support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "4_500_000");
@@ -107,7 +116,7 @@ fn panes_of_a_large_program() {
         let code = reviver_debugger::view::code::around_here(&session, 40);
         let cells = reviver_debugger::view::cells::cells(&session, &footprint);
         let array = reviver_debugger::view::cells::array(&session, &footprint, "big", 999_900, 60);
-        let card = reviver_debugger::view::card::card(&session, Travel::Forward);
+        let card = reviver_debugger::view::card::card(&mut session);
         let bar = reviver_debugger::view::timeline::timeline(&session, 120);
         let status = reviver_debugger::view::status::status(&session);
         (code, cells, array, card, bar, status, reviver_debugger::view::stack::frames(&session, 0, 20))

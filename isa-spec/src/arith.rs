@@ -142,4 +142,16 @@ pub trait Arith {
     fn real_of(&self, a: Self::Int) -> Eval<Self::Real>;
     /// The integer part (rounded toward zero). Faults out of the integers' range.
     fn int_of(&self, a: Self::Real) -> Eval<Self::Int>;
+
+    /// A number that is computed in another way than people write it: to stay in range, to keep digits, or
+    /// to have a value at an edge. Where `written` has a value, it is the one `computed`. Only a reading
+    /// for people takes `written`.
+    #[inline(always)]
+    fn written_as(
+        &self,
+        _written: impl FnOnce() -> Eval<Self::Real>,
+        computed: impl FnOnce() -> Eval<Self::Real>,
+    ) -> Eval<Self::Real> {
+        computed()
+    }
 }

@@ -1,8 +1,9 @@
 //! The text reading of the rows: the value or a derivative of a function as a readable formula.
 //!
 //! Values are numbers of expressions in an arena, so that a row which uses a part twice says so.
-//! Formulas show the row as it is, with the fewest parentheses: they are never rearranged. This
-//! module knows how formulas are spelt; it knows no update and no layout of a page.
+//! Formulas show the row as it is, with the fewest parentheses: they are never rearranged. Where a row
+//! computes a number in another way than people write it, an arena shows one or the other. This module
+//! knows how formulas are spelt; it knows no update and no layout of a page.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -80,6 +81,8 @@ impl Infix {
 #[derive(Debug, Default)]
 pub struct Formulas {
     nodes: RefCell<Vec<Node>>,
+    /// Whether numbers are shown as people write them, not as they are computed.
+    as_written: bool,
 }
 
 /// A formula as text.
@@ -113,8 +116,14 @@ pub struct Spelled {
 }
 
 impl Formulas {
+    /// An arena that shows what is computed, step by step.
     pub fn new() -> Formulas {
         Formulas::default()
+    }
+
+    /// An arena that shows numbers as people write them: see [`Arith::written_as`].
+    pub fn as_written() -> Formulas {
+        Formulas { as_written: true, ..Formulas::default() }
     }
 
     /// The expression with this node; equal ones are one.
@@ -198,7 +207,13 @@ impl Formulas {
 
     /// Expressions as text.
     pub fn spell(&self, exprs: &[Expr]) -> Spelled {
-        let mut printer = Printer { arena: self, names: HashMap::new() };
+        self.spell_with(exprs, &str::to_owned)
+    }
+
+    /// Expressions as text, with something else in place of their leaves: values in place of names, say.
+    /// Whatever that is, the parts are the same.
+    pub fn spell_with(&self, exprs: &[Expr], leaf: &dyn Fn(&str) -> String) -> Spelled {
+        let mut printer = Printer { arena: self, leaf, names: HashMap::new() };
         let mut parts = Vec::new();
         let mut letters = self.unused_letters();
         for part in self.repeated_choices(exprs) {
@@ -255,6 +270,8 @@ impl Formulas {
 /// Writes expressions, some of which have names.
 struct Printer<'a> {
     arena: &'a Formulas,
+    /// What stands for a leaf.
+    leaf: &'a dyn Fn(&str) -> String,
     names: HashMap<Expr, &'static str>,
 }
 
@@ -264,7 +281,7 @@ impl Printer<'_> {
             return Formula::leaf(name);
         }
         let (text, binding) = match self.arena.node(expr) {
-            Node::Leaf(text) => return Formula::leaf(text),
+            Node::Leaf(text) => return Formula::leaf((self.leaf)(&text)),
             Node::Negated(a) => (format!("-{}", self.operand(a, Binding::Product)), Binding::Sum),
             Node::Infix(infix, a, b) => {
                 let (sign, binding, [left, right]) = infix.spelling();
@@ -387,5 +404,12 @@ impl Arith for Formulas {
     }
     fn int_of(&self, a: Expr) -> Eval<Expr> {
         Ok(self.applied("trunc", vec![a]))
+    }
+    fn written_as(
+        &self,
+        written: impl FnOnce() -> Eval<Expr>,
+        computed: impl FnOnce() -> Eval<Expr>,
+    ) -> Eval<Expr> {
+        if self.as_written { written() } else { computed() }
     }
 }

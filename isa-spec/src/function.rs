@@ -356,10 +356,12 @@ functions! {
             // Where b is 0, b - 1 would lift 0 to the -1, which traps. So the power is divided by its base
             // instead, unless that is 0 too: then the result is 0 anyway.
             let (zero, one) = (s.real(0.0)?, s.real(1.0)?);
-            let constant = s.test(Order::Eq, b, zero);
-            let divisor = s.choose(constant, s.choose(s.test(Order::Eq, a, zero), one, a), one);
-            let exponent = s.sub(b, s.choose(constant, zero, one))?;
-            s.div(s.mul(b, s.pow(a, exponent)?)?, divisor)
+            s.written_as(|| s.mul(b, s.pow(a, s.sub(b, one)?)?), || {
+                let constant = s.test(Order::Eq, b, zero);
+                let divisor = s.choose(constant, s.choose(s.test(Order::Eq, a, zero), one, a), one);
+                let exponent = s.sub(b, s.choose(constant, zero, one))?;
+                s.div(s.mul(b, s.pow(a, exponent)?)?, divisor)
+            })
         };
         d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
     }
@@ -371,11 +373,13 @@ functions! {
         d_a_int: {
             // b - 1 would lift 0 to the -1, which traps, and wrap where b is MIN. So a negative
             // power is divided by its base instead.
-            let negative = s.int_test(Order::Lt, b, s.int(0));
-            let positive = s.int_test(Order::Gt, b, s.int(0));
-            let exponent = s.int_sub(b, positive);
-            let divisor = s.choose(negative, a, s.real(1.0)?);
-            s.mul(s.real_of(b)?, s.div(s.powi(a, exponent)?, divisor)?)
+            s.written_as(|| s.mul(s.real_of(b)?, s.powi(a, s.int_sub(b, s.int(1)))?), || {
+                let negative = s.int_test(Order::Lt, b, s.int(0));
+                let positive = s.int_test(Order::Gt, b, s.int(0));
+                let exponent = s.int_sub(b, positive);
+                let divisor = s.choose(negative, a, s.real(1.0)?);
+                s.mul(s.real_of(b)?, s.div(s.powi(a, exponent)?, divisor)?)
+            })
         };
     }
     /// The smaller source.
@@ -399,8 +403,8 @@ functions! {
     edges "The integer MIN wraps to MIN; in fixed point it traps. The float zero -0 stays -0. \
            The derivative at 0 is 0." {
         int: Ok(s.int_choose(s.int_test(Order::Lt, a, s.int(0)), s.int_sub(s.int(0), a), a));
-        // Not a choice of -a and a: at 0 the value, too, would have another derivative than 0.
-        real: s.mul(a, sign(s, a)?);
+        // Not computed as a choice of -a and a: at 0 the value, too, would have another derivative than 0.
+        real: s.written_as(|| magnitude(s, a), || s.mul(a, sign(s, a)?));
         d_a: sign(s, a);
     }
     /// The source times itself.
@@ -470,14 +474,20 @@ functions! {
     /// The angle in (-π/2, π/2) whose tangent is the source.
     Atan = 0x18 "atan" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Atan, a);
-        d_a: over_squares(s, s.real(1.0)?, (a, s.real(1.0)?), greater(s, magnitude(s, a)?, s.real(1.0)?));
+        d_a: {
+            let one = s.real(1.0)?;
+            s.written_as(
+                || s.div(one, s.add(one, s.mul(a, a)?)?),
+                || over_squares(s, one, (a, one), greater(s, magnitude(s, a)?, one)),
+            )
+        };
     }
     /// The angle of the point (b, a): the first source is y, the second x.
     Atan2 = 0x19 "atan2" Elementary (s, a, b)
     edges "The angle of the origin is 0 (±0 and ±π by the signs of float zeros); its derivative traps." {
         real: s.atan2(a, b);
-        d_a: over_squares(s, b, (a, b), greater(s, magnitude(s, a)?, magnitude(s, b)?));
-        d_b: s.neg(over_squares(s, a, (a, b), greater(s, magnitude(s, a)?, magnitude(s, b)?))?);
+        d_a: over_length(s, b, (a, b));
+        d_b: s.neg(over_length(s, a, (a, b))?);
     }
     /// The hyperbolic sine.
     Sinh = 0x1a "sinh" Elementary (s, a) edges "A result out of range traps." {
@@ -576,7 +586,16 @@ functions! {
 
 /// 1 - a², as a product: near ±1 the difference of squares would keep few digits.
 fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
-    s.mul(s.sub(s.real(1.0)?, a)?, s.add(s.real(1.0)?, a)?)
+    let one = s.real(1.0)?;
+    s.written_as(|| s.sub(one, s.mul(a, a)?), || s.mul(s.sub(one, a)?, s.add(one, a)?))
+}
+
+/// p / (a² + b²), where p is a or b.
+fn over_length<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<S::Real> {
+    s.written_as(
+        || s.div(p, s.add(s.mul(a, a)?, s.mul(b, b)?)?),
+        || over_squares(s, p, (a, b), greater(s, magnitude(s, a)?, magnitude(s, b)?)),
+    )
 }
 
 /// p / (a² + b²), where p is a or b. All are divided by `scale`, the greater magnitude of a and b: squares

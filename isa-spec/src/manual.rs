@@ -366,16 +366,17 @@ fn instruction_page(update: Update, function: Function) -> Option<String> {
 }
 
 fn write_card(text: &mut String, card: &Card) {
-    let _ = writeln!(text, "    forward   {}", card.equation);
-    if let Some(inverse) = &card.inverse {
-        let _ = writeln!(text, "    backward  {inverse}");
+    let _ = writeln!(text, "    forward   {}", card.does.equation.formula);
+    if let Some(undone) = &card.undone {
+        let _ = writeln!(text, "    backward  {}", undone.equation.formula);
     }
     let titles = std::iter::once("adjoint").chain(std::iter::repeat(""));
-    for (title, line) in titles.zip(&card.adjoint) {
-        let _ = writeln!(text, "    {title:<9} {line}");
+    for (title, line) in titles.zip(&card.does.adjoint) {
+        let _ = writeln!(text, "    {title:<9} {}", line.formula);
     }
     if !card.parts.is_empty() {
-        let _ = writeln!(text, "    where     {}", card.parts.join(", "));
+        let parts: Vec<&str> = card.parts.iter().map(|part| part.formula.as_str()).collect();
+        let _ = writeln!(text, "    where     {}", parts.join(", "));
     }
     text.push('\n');
 }

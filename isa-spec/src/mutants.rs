@@ -121,6 +121,8 @@ rules! {
     RulesActAtTheEntry,
     /// While a procedure with a rule runs, gradient mode is off.
     RulesSwitchTheModeOff,
+    /// Steps in rules don't shift the numbers under which the history keeps those of the program.
+    RuleStepsAreCountedApart,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
 }

@@ -110,7 +110,9 @@ macro_rules! updates {
                 match self { $( Update::$Name => $meaning, )+ }
             }
 
-            /// What it does to the adjoints while gradient mode is on.
+            /// What it does to the adjoints while gradient mode is on, one thing after the other: an adjoint
+            /// is the one that the clauses before have left. `x_old` and `x_new` are the value of a target
+            /// before and after the instruction.
             pub fn adjoint(self) -> &'static str {
                 match self { $( Update::$Name => $adjoint, )+ }
             }
@@ -193,11 +195,11 @@ updates! {
     /// Rotates the point (x, y) by an angle in radians: a Givens rotation.
     Rot = 0x14 "rot" Rotate inverse Irot over [AdditiveReals]
         means "x, y ← x·cos θ - y·sin θ, x·sin θ + y·cos θ"
-        adjoint "(x', y') rotates alike, then θ' ← θ' - (x·y' - y·x')"
+        adjoint "θ' ← θ' - (x_old·y' - y_old·x'), then x', y' ← x'·cos θ - y'·sin θ, x'·sin θ + y'·cos θ"
     /// Rotates the point (x, y) by the negated angle.
     Irot = 0x15 "irot" Rotate inverse Rot over [AdditiveReals]
         means "x, y ← x·cos θ + y·sin θ, y·cos θ - x·sin θ"
-        adjoint "(x', y') rotates alike, then θ' ← θ' + (x·y' - y·x')"
+        adjoint "x', y' ← x'·cos θ + y'·sin θ, y'·cos θ - x'·sin θ, then θ' ← θ' + (x_new·y' - y_new·x')"
 
     /// Traps unless the condition holds.
     Assert = 0x20 "assert" Condition inverse Assert over []
@@ -207,7 +209,7 @@ updates! {
         means "jumps behind its partner if f" adjoint ""
     /// Joins two ways: the condition holds if and only if the partner `br` was taken.
     From = 0x22 "from" Branch inverse Br over []
-        means "traps if f, when fallen into" adjoint ""
+        means "when fallen into, traps if f" adjoint ""
     /// The beginning of a procedure.
     Enter = 0x23 "enter" Boundary inverse Exit over []
         means "the procedure begins" adjoint ""
@@ -235,35 +237,35 @@ updates! {
 
     /// Moves a cell onto the stack of its class and leaves it 0.
     Push = 0x30 "push" Single inverse Pop over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the stack gains y; y ← 0" adjoint "y' moves along"
+        means "the stack gains y; y ← 0" adjoint "the stack gains y' too; y' ← 0"
     /// Moves the top of the stack of its class into a vacant cell.
     Pop = 0x31 "pop" Single inverse Push over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← the top, which the stack loses" adjoint "y' moves along"
+        means "the stack loses its top; y ← the top" adjoint "y' ← the adjoint of the top"
     /// Moves the next value of the input tape into a vacant cell of its class.
     Read = 0x32 "read" Single inverse Unread over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← the next value of the input tape" adjoint "y' moves along"
+        means "y ← the next value of the input tape" adjoint "y' ← the adjoint of that value"
     /// Moves a cell back to the input tape and leaves it 0.
     Unread = 0x33 "unread" Single inverse Read over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the input tape regains y; y ← 0" adjoint "y' moves along"
+        means "the input tape regains y; y ← 0" adjoint "the input tape regains y' too; y' ← 0"
     /// Moves a cell onto the output tape and leaves it 0.
     Write = 0x34 "write" Single inverse Unwrite over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the output tape gains y; y ← 0" adjoint "y' moves along"
+        means "the output tape gains y; y ← 0" adjoint "the output tape gains y' too; y' ← 0"
     /// Moves the last value of the output tape back into a vacant cell of its class.
     Unwrite = 0x35 "unwrite" Single inverse Write over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← the last value of the output tape" adjoint "y' moves along"
+        means "y ← the last value of the output tape" adjoint "y' ← the adjoint of that value"
     /// Traps unless the cell is vacant; a float within the tolerance becomes exactly 0.
     Vacate = 0x36 "vacate" Single inverse Vacate over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "traps unless y is vacant; y ← 0" adjoint "y' is dropped"
+        means "traps unless y is vacant; y ← 0" adjoint "y' is dropped; y' ← 0"
     /// Prints a value. It changes nothing, and prints only on a forward step never made before.
     Show = 0x37 "show" Show inverse Show over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "prints the value" adjoint ""
+        means "prints y" adjoint ""
 
     /// Replaces the target by the function's value: irreversible, its old bits are erased.
     Overwrite = 0x40 "overwrite" Accumulate inverse Overwrite over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← f, and the old y is lost" adjoint "a' ← a' + y'·∂f/∂a, then y' ← 0 (backward only)"
+        means "y ← f; the old y is lost" adjoint "a' ← a' + y'·∂f/∂a, then y' ← 0 (backward only)"
     /// Sets the target to 0: irreversible, its old bits are erased.
     Erase = 0x41 "erase" Single inverse Erase over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← 0, and the old y is lost" adjoint "y' ← 0 (backward only)"
+        means "y ← 0; the old y is lost" adjoint "y' ← 0 (backward only)"
 
     /// Switches gradient mode on; traps where it is on.
     GradOn = 0x50 "grad.on" Switch inverse GradOff over []

@@ -18,6 +18,10 @@ pub struct Debugged {
     /// Integers and fixed point keep nothing
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
     pub history: usize,
+    /// Go no further than so many steps from the start, in either direction; with --batch, end there with
+    /// exit code 5
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub max_steps: Option<u64>,
 }
 
 /// Travel through a program's run, forward and backward, on a screen.
@@ -28,7 +32,8 @@ pub struct Debugged {
   reviver debug programs/fib.rasm --batch commands.txt
 
 On the screen `?` shows the keys, and `:` takes the commands of `reviver repl`.
---batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance.")]
+--batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance. A program may
+never end after an edit: --max-steps stops it.")]
 pub struct Debug {
     #[command(flatten)]
     pub debugged: Debugged,

@@ -22,11 +22,13 @@ pub fn run(options: &Debug) -> Outcome {
 
 fn screen(options: &Debug) -> Outcome {
     let keys = keys::file::load(options.keys.as_deref(), options.preset).map_err(Failure::load)?;
-    let theme = Theme::new(ThemeName::choose(options.theme, |name| std::env::var(name).ok()));
     if !terminal::is_terminal() {
         return Err(no_screen(TuiError::NoTerminal));
     }
-    match debuggee::open(&options.debugged, None)? {
+    let debuggee = debuggee::open(&options.debugged, None)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let theme = Theme::new(ThemeName::choose(options.theme, variable, terminal::ground));
+    match debuggee {
         Debuggee::Session(session) => tui::run(App::new(*session, keys, theme)).map_err(no_screen),
         Debuggee::Broken { error, failure } => {
             tui::run(App::broken(&error, keys, theme)).map_err(no_screen)?;
@@ -37,8 +39,12 @@ fn screen(options: &Debug) -> Outcome {
 
 fn no_screen(error: TuiError) -> Failure {
     match error {
-        TuiError::NoTerminal => Failure::usage("the debugger's screen needs a terminal, and this is none")
-            .help("`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`"),
+        TuiError::NoTerminal => {
+            Failure::usage("the debugger's screen needs a terminal that can be drawn on, and this is none")
+                .help(
+                    "`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`",
+                )
+        }
         TuiError::Terminal(_) => Failure::load(error),
     }
 }
@@ -52,6 +58,12 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
         Ended::Failed { line } => {
             let name = load::name(path);
             Err(Failure::new(Exit::Check, format_args!("the command on line {line} of {name} failed")))
+        }
+        Ended::Limited { line } => {
+            let (name, limit) = (load::name(path), options.debugged.max_steps.unwrap_or_default());
+            let error =
+                format_args!("the command on line {line} of {name} went {limit} steps from the start");
+            Err(Failure::new(Exit::StepLimit, error).help("raise `--max-steps`"))
         }
     }
 }

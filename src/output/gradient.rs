@@ -40,11 +40,12 @@ impl Page {
         }
         let _ = writeln!(
             text,
-            "steps: {steps} there, {steps} back, drops: {}, history: {} bytes, memory: {} bytes",
+            "steps: {} there, {} back, drops: {}, history: {} bytes, memory: {} bytes",
+            gradient.steps,
+            gradient.steps_back,
             gradient.drops,
             gradient.history_bytes,
             gradient.memory_bytes,
-            steps = gradient.steps,
         );
         if let Some(check) = self.verified.as_ref().filter(|check| check.agrees()) {
             text.push_str(&verified::line(check));
@@ -66,6 +67,7 @@ impl Page {
             object.insert("tape".into(), entries.collect());
         }
         object.insert("steps".into(), gradient.steps.into());
+        object.insert("steps_back".into(), gradient.steps_back.into());
         object.insert("drops".into(), gradient.drops.into());
         object.insert("reported".into(), self.reported.iter().map(Reported::json).collect());
         object.insert("memory_bytes".into(), gradient.memory_bytes.into());

@@ -50,6 +50,20 @@ fn a_script_ends_at_its_first_failure() {
 }
 
 #[test]
+fn a_program_without_end_is_stopped() {
+    let script = b"goto 20\nset n = -1\ncontinue\nprint a\n";
+    let ran = with_input("debug programs/fib.rasm --batch - --max-steps 10_000", script).expect(2);
+    ran.says("invalid value");
+    let ran = with_input("debug programs/fib.rasm --batch - --max-steps 10000", script)
+        .expect(5)
+        .says("error: the command on line 3 of <stdin> went 10000 steps from the start\n");
+    assert!(ran.stdout.contains("step limit\nstep 10000 of line 1"), "{ran:#?}");
+    // In the line mode one goes on.
+    let ran = with_input("repl programs/fib.rasm --max-steps 10", b"c\nrs 3\ninfo status\n").expect(0);
+    assert!(ran.stdout.contains("step limit\nstep 10") && ran.stdout.contains("step 7 of"), "{ran:#?}");
+}
+
+#[test]
 fn scripts_that_can_not_be_read() {
     let folder = Folder::new();
     reviver("debug programs/fib.rasm --batch nowhere").expect(3).says("there is no file nowhere");
@@ -113,6 +127,6 @@ fn options_of_the_screen() {
         .says("keys.toml:3: there is no action `continu`: did you mean `continue`?");
     reviver("debug programs/fib.rasm --keys nowhere.toml").expect(3).says("nowhere.toml: ");
     reviver("debug programs/fib.rasm --preset emacs").expect(2).says("gdb, vi, vscode, arrows");
-    reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, plain");
+    reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, 16-light, plain");
     reviver("debug programs/fib.rasm --history lots").expect(2).says("64M");
 }

@@ -131,6 +131,74 @@ fn ctrl_c_in_the_line_mode() {
     terminal.is_restored();
 }
 
+/// The debugger in a terminal, and the number of its process.
+fn debug_and_pid(arguments: &str) -> Option<(Terminal, u32)> {
+    let terminal = Terminal::open(80, 24)?;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let run = format!("echo $$ > {}; exec {REVIVER} debug {arguments}", file.display());
+    terminal.line(&format!("sh -c '{run}'; echo code $?"));
+    terminal.shows("step 0/");
+    let pid = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    Some((terminal, pid))
+}
+
+fn kill(signal: &str, pid: u32) {
+    let status = std::process::Command::new("kill").args([signal, &pid.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn signals_that_end_it_give_the_terminal_back() {
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+        let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm --set n=1000000000000") else { return };
+        terminal.keys(&["m", "c"]);
+        terminal.shows("Ctrl-C stops");
+        kill(signal, pid);
+        terminal.shows(&format!("code {code}"));
+        terminal.is_restored();
+    }
+}
+
+#[test]
+fn an_interrupt_from_outside_is_one_like_ctrl_c() {
+    let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm --set n=1000000000000") else { return };
+    kill("-INT", pid);
+    terminal.keys(&["c"]);
+    terminal.shows("Ctrl-C stops");
+    kill("-INT", pid);
+    terminal.shows("interrupted");
+    terminal.keys(&["q"]);
+    terminal.shows("code 0");
+    terminal.is_restored();
+}
+
+#[test]
+fn ctrl_z_leaves_for_the_shell_and_fg_comes_back() {
+    let Some(terminal) = debug(80, 24, "programs/fib.rasm") else { return };
+    terminal.shows("step 0/");
+    terminal.keys(&["s", "s"]);
+    terminal.shows("step 2,");
+    terminal.keys(&["C-z"]);
+    terminal.is_restored();
+    terminal.line("fg");
+    terminal.shows("step 2/");
+    terminal.keys(&["s"]);
+    terminal.shows("step 3,");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+#[test]
+fn a_dumb_terminal_is_none() {
+    let Some(terminal) = Terminal::open(80, 24) else { return };
+    terminal.line(&format!("TERM=dumb {REVIVER} debug programs/fib.rasm; echo code $?"));
+    terminal.shows("needs a terminal");
+    terminal.shows("`reviver repl FILE`");
+    terminal.shows("code 2");
+    terminal.is_restored();
+}
+
 #[test]
 fn a_panic_gives_the_terminal_back() {
     let Some(terminal) = Terminal::open(80, 24) else { return };

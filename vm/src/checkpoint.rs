@@ -15,7 +15,7 @@ use crate::program::{FORWARD, Program};
 use crate::state::{Frame, MODE, Part, State};
 
 const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 const HEADER: usize = MAGIC.len() + 2 + 4;
 
 /// Why bytes are not a state to go on from.
@@ -121,7 +121,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
             return Err("a call record does not continue the one before");
         }
         let site = &program.calls[op.a as usize];
-        procedure = program.callee(record).ok_or("a call record names a rule that isn't there")?;
+        procedure = program.executed(record).ok_or("a call record names a rule that isn't there")?;
         frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
         ints += program.layout.frame_ints[procedure] as usize;
         reals += program.layout.frame_reals[procedure] as usize;
@@ -146,10 +146,7 @@ fn check_references(program: &Program, state: &State) -> Result<(), &'static str
         let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
         let callee = &program.module().procedures[site.procedure as usize];
         for (parameter, reference) in callee.parameters.iter().zip(references.by_ref()) {
-            let cells = match parameter.class {
-                Class::Int => frame.ints,
-                Class::Real => frame.reals,
-            };
+            let cells = frame.start(parameter.class);
             let last = u64::from(reference.base)
                 + u64::from(reference.length.saturating_sub(1)) * u64::from(reference.stride);
             let outside = reference.length != 0 && last >= u64::from(cells);

@@ -6,6 +6,8 @@ use reviver_isa::module::{Procedure, Shape as Cells, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
+use crate::flag::Condition;
+use crate::lookup::{OpenFrame, cell_of, open_frames};
 use crate::program::Program;
 use crate::state::{ADJOINT, State};
 use crate::trap::{Cause, Trap};
@@ -18,6 +20,7 @@ pub struct Explanation {
     pub message: String,
     /// The instruction that trapped, as source text.
     pub instruction: String,
+    pub cause: Cause,
     /// Index of the instruction, its procedure and its source line, if known.
     pub at: u32,
     pub procedure: String,
@@ -45,6 +48,7 @@ impl<'a> Explainer<'a> {
         let at = self.trap.at;
         Explanation {
             message: self.message(),
+            cause: self.trap.cause,
             instruction: self.spell(at),
             at,
             procedure: self.procedure(at).name.clone(),
@@ -133,7 +137,13 @@ impl<'a> Explainer<'a> {
                 format!("the {which} is {index}, outside of 0..{length}")
             }
             Cause::Alias { .. } => "a target is also a source or an index of its own instruction".into(),
-            Cause::NotVacant { class, cell } => self.not_vacant(class, cell),
+            Cause::NotVacant { class, cell } => match self.condition() {
+                Some(condition) => {
+                    let text = condition.text(&self.speller(at));
+                    format!("the condition `{text}` is not what the way that led here says")
+                }
+                None => self.not_vacant(class, cell),
+            },
             Cause::FrameNotVacant { class, cell } => {
                 format!("{} when its procedure ends", self.not_vacant(class, cell))
             }
@@ -163,6 +173,11 @@ impl<'a> Explainer<'a> {
         }
     }
 
+    /// The condition whose flag the instruction that trapped was to vacate.
+    fn condition(&self) -> Option<Condition<'a>> {
+        Condition::vacated_at(&self.program.module().code, self.trap.at)
+    }
+
     fn not_vacant(&self, class: Class, cell: u32) -> String {
         let value = self.value(class, cell);
         format!("`{}` must be vacant but is {value}", cell_name(self.program, self.state, class, cell))
@@ -178,7 +193,10 @@ impl<'a> Explainer<'a> {
 
     fn notes(&self) -> Vec<String> {
         let at = self.trap.at;
-        let mut notes = self.operand_values(at);
+        let mut notes = match self.condition() {
+            Some(condition) => self.values_of(at, condition.operands()),
+            None => self.operand_values(at),
+        };
         match self.trap.cause {
             Cause::UnexpectedJump { partner } => {
                 notes.push(format!("the pair is {} and {}", self.place(at), self.place(partner)));
@@ -209,8 +227,13 @@ impl<'a> Explainer<'a> {
 
     /// "`a` is 3" for every cell that an instruction names directly.
     fn operand_values(&self, at: u32) -> Vec<String> {
+        self.values_of(at, self.instruction(at).operands.iter())
+    }
+
+    /// The same for other operands in the procedure of an instruction.
+    fn values_of<'o>(&self, at: u32, operands: impl IntoIterator<Item = &'o Operand>) -> Vec<String> {
         let speller = self.speller(at);
-        let places = self.instruction(at).operands.iter().filter(|o| matches!(o, Operand::Place(_)));
+        let places = operands.into_iter().filter(|o| matches!(o, Operand::Place(_)));
         places
             .filter_map(|operand| {
                 let (class, cell) = self.resolve(at, operand)?;
@@ -221,7 +244,7 @@ impl<'a> Explainer<'a> {
 
     /// The cell of an operand in the current state.
     fn resolve(&self, at: u32, operand: &Operand) -> Option<(Class, u32)> {
-        crate::lookup::cell_of(self.program, self.state, at, operand)
+        cell_of(self.program, self.state, at, operand)
     }
 }
 
@@ -254,15 +277,11 @@ pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> S
             return element_name(&global.name, global.shape, n);
         }
     }
-    for (procedure, frame) in crate::lookup::open_frames(program, state) {
-        let base = match class {
-            Class::Int => frame.ints,
-            Class::Real => frame.reals,
-        };
+    for OpenFrame { procedure, frame } in open_frames(program, state) {
         let owner = &module.procedures[procedure];
         for (variable, &offset) in owner.frame.iter().zip(&program.layout.frames[procedure]) {
             if variable.class == class
-                && let Some(n) = within(base + offset, variable.shape)
+                && let Some(n) = within(frame.start(class) + offset, variable.shape)
             {
                 return element_name(&variable.name, variable.shape, n);
             }

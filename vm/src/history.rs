@@ -1,27 +1,37 @@
 //! Histories: what is kept so that a lossy step can be undone bit for bit.
 //!
 //! Steps that lie away from step 0 in the direction of travel *record*; steps toward it *restore*.
-//! So one stack serves forward runs and backward ones, and it is empty at step 0. Integer and
+//! So one stack serves forward runs and backward ones, and it is empty at step 0. Steps in rules of
+//! procedures are numbered apart and have a stack of their own, because gradient mode alone makes them:
+//! what a run recorded with the mode off is found by the way back with the mode on. Integer and
 //! fixed-point programs without irreversible instructions never record anything.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::lanes::Lanes;
 use crate::state::{Counters, State};
+use crate::travel::{Interval, Track};
 
 /// The interface between the interpreter and a history.
 pub trait History<B> {
     /// False where nothing is ever recorded: the interpreter then omits all asking.
     const ACTIVE: bool;
 
-    /// Records what a cell held before the step over `interval` (between two steps) changed it.
-    fn record(&mut self, interval: i64, cell: Kept<B>);
+    /// Records what a cell held before the step over an interval changed it.
+    fn record(&mut self, interval: Interval, cell: Kept<B>);
 
-    /// The latest record if it belongs to this interval.
-    fn latest(&self, interval: i64) -> Option<Kept<B>>;
+    /// The latest record of the interval's track if it belongs to this interval.
+    fn latest(&self, interval: Interval) -> Option<Kept<B>>;
 
-    /// Takes the latest record if it belongs to this interval.
-    fn take(&mut self, interval: i64) -> Option<Kept<B>>;
+    /// Takes what [`History::latest`] gives.
+    fn take(&mut self, interval: Interval) -> Option<Kept<B>>;
+
+    /// What an earlier run lost of values on a step over this interval, the latest last; see [`Past`].
+    fn inherited(&self, _interval: Interval) -> &[(i64, Kept<B>)] {
+        &[]
+    }
 }
 
 /// The kinds of cells whose content can be kept.
@@ -46,29 +56,35 @@ pub struct Kept<B = u64> {
     pub cost: Cost,
 }
 
-/// What losing a cell's content was counted as.
+/// What losing a cell's content was counted as; less than 0 where finding it again was what was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Bits erased on purpose.
-    pub erased: u32,
+    pub erased: i32,
     /// Bits of a float that was vacated within the tolerance.
-    pub discarded: u32,
+    pub discarded: i32,
     /// Adjoints dropped: 0 or 1.
-    pub drops: u32,
+    pub drops: i32,
 }
 
 impl Cost {
+    /// Counts it. Records can come from a file, so what they claim may be more than there is.
     pub fn charge(self, counters: &mut Counters) {
-        counters.erased_bits += u64::from(self.erased);
-        counters.discarded_bits += u64::from(self.discarded);
-        counters.drops += u64::from(self.drops);
+        let add = |count: &mut u64, cost: i32| *count = count.saturating_add_signed(cost.into());
+        add(&mut counters.erased_bits, self.erased);
+        add(&mut counters.discarded_bits, self.discarded);
+        add(&mut counters.drops, self.drops);
     }
 
-    /// Takes back what was counted. Records can come from a file, so what they claim may exceed the count.
+    /// Takes back what was counted.
     pub fn refund(self, counters: &mut Counters) {
-        counters.erased_bits = counters.erased_bits.saturating_sub(u64::from(self.erased));
-        counters.discarded_bits = counters.discarded_bits.saturating_sub(u64::from(self.discarded));
-        counters.drops = counters.drops.saturating_sub(u64::from(self.drops));
+        self.reversed().charge(counters);
+    }
+
+    /// What taking it back is counted as.
+    fn reversed(self) -> Cost {
+        let [erased, discarded, drops] = [self.erased, self.discarded, self.drops].map(i32::saturating_neg);
+        Cost { erased, discarded, drops }
     }
 }
 
@@ -88,6 +104,17 @@ impl<B> Cells<'_, B> {
 }
 
 impl<B: Lanes> Kept<B> {
+    /// What has to be recorded before this is restored, so that the step can be made again.
+    pub(crate) fn replaced(&self, cells: &Cells<B>, gradient: bool) -> Kept<B> {
+        let cell = self.cell as usize;
+        let bits = match self.slot {
+            Slot::Int => cells.ints.get(cell).map(|&int| B::of_word(int as u64)),
+            Slot::Real => cells.reals.get(cell).copied(),
+            Slot::Adjoint | Slot::Entry => None,
+        };
+        Kept { bits: bits.unwrap_or_default(), gradient, cost: self.cost.reversed(), ..*self }
+    }
+
     /// Puts the old content back and takes back what was counted.
     pub(crate) fn restore(&self, cells: &mut Cells<B>, counters: &mut Counters) {
         let (cell, bits) = (self.cell as usize, self.bits);
@@ -118,13 +145,13 @@ pub struct NoHistory;
 impl<B> History<B> for NoHistory {
     const ACTIVE: bool = false;
 
-    fn record(&mut self, _interval: i64, _cell: Kept<B>) {}
+    fn record(&mut self, _interval: Interval, _cell: Kept<B>) {}
 
-    fn latest(&self, _interval: i64) -> Option<Kept<B>> {
+    fn latest(&self, _interval: Interval) -> Option<Kept<B>> {
         None
     }
 
-    fn take(&mut self, _interval: i64) -> Option<Kept<B>> {
+    fn take(&mut self, _interval: Interval) -> Option<Kept<B>> {
         None
     }
 }
@@ -132,46 +159,108 @@ impl<B> History<B> for NoHistory {
 /// Residues of float updates and vacancies, the old values of erased cells, and dropped adjoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Residues<B = u64> {
-    records: Vec<(i64, Kept<B>)>,
+    /// Records of the program's own steps by the numbers of their intervals, the latest last.
+    program: Vec<(i64, Kept<B>)>,
+    /// Records of steps in rules.
+    rules: Vec<(i64, Kept<B>)>,
+    #[serde(skip)]
+    past: Option<Past<B>>,
+}
+
+/// What an earlier run lost on its way to a state. A run that begins with the same values and leads back
+/// over that way finds here what it can't know by itself. Adjoints may be others, so only values are
+/// taken. Cheap to clone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past<B = u64> {
+    /// By number; those of one interval in the order in which they were recorded.
+    records: Arc<[(i64, Kept<B>)]>,
+    /// What the number of an interval was in the earlier run, less what it is in the later one.
+    offset: i64,
+}
+
+impl<B: Clone> Past<B> {
+    /// What `earlier` has recorded. At the later run's start [`State::own_steps`] was greater by `offset`
+    /// than it is now.
+    pub fn new(earlier: &Residues<B>, offset: i64) -> Past<B> {
+        let mut records = earlier.program.clone();
+        // A run that led backward has recorded the greatest number first.
+        records.sort_by_key(|&(number, _)| number);
+        Past { records: records.into(), offset }
+    }
+
+    /// Memory that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.records)
+    }
 }
 
 impl<B> Default for Residues<B> {
     fn default() -> Self {
-        Residues { records: Vec::new() }
+        Residues { program: Vec::new(), rules: Vec::new(), past: None }
     }
 }
 
 impl<B> Residues<B> {
     /// Memory that the records take.
     pub fn bytes(&self) -> usize {
-        self.records.len() * size_of::<(i64, Kept<B>)>()
+        self.len() * size_of::<(i64, Kept<B>)>()
     }
 
     /// Number of records.
     pub fn len(&self) -> usize {
-        self.records.len()
+        self.program.len() + self.rules.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.len() == 0
+    }
+
+    /// From now on, steps that lead away from the start find lost values there.
+    pub fn inherit(&mut self, past: Past<B>) {
+        self.past = Some(past);
+    }
+
+    fn of(&self, track: Track) -> &Vec<(i64, Kept<B>)> {
+        match track {
+            Track::Program => &self.program,
+            Track::Rules => &self.rules,
+        }
+    }
+
+    fn of_mut(&mut self, track: Track) -> &mut Vec<(i64, Kept<B>)> {
+        match track {
+            Track::Program => &mut self.program,
+            Track::Rules => &mut self.rules,
+        }
     }
 }
 
 impl<B: Copy> History<B> for Residues<B> {
     const ACTIVE: bool = true;
 
-    fn record(&mut self, interval: i64, cell: Kept<B>) {
-        self.records.push((interval, cell));
+    fn record(&mut self, interval: Interval, cell: Kept<B>) {
+        self.of_mut(interval.track).push((interval.number, cell));
     }
 
-    fn latest(&self, interval: i64) -> Option<Kept<B>> {
-        self.records.last().filter(|(recorded, _)| *recorded == interval).map(|(_, cell)| *cell)
+    fn latest(&self, interval: Interval) -> Option<Kept<B>> {
+        let latest = self.of(interval.track).last();
+        latest.filter(|(number, _)| *number == interval.number).map(|(_, cell)| *cell)
     }
 
-    fn take(&mut self, interval: i64) -> Option<Kept<B>> {
+    fn take(&mut self, interval: Interval) -> Option<Kept<B>> {
         let latest = self.latest(interval)?;
-        self.records.pop();
+        self.of_mut(interval.track).pop();
         Some(latest)
+    }
+
+    fn inherited(&self, interval: Interval) -> &[(i64, Kept<B>)] {
+        let Some(past) = self.past.as_ref().filter(|_| interval.track == Track::Program) else { return &[] };
+        let number = interval.number + past.offset;
+        let rest = &past.records[past.records.partition_point(|(recorded, _)| *recorded < number)..];
+        let records = &rest[..rest.partition_point(|(recorded, _)| *recorded == number)];
+        // A plain step that changed an adjoint is made anew: the adjoint may be another now.
+        let concerns_adjoints = |kept: &Kept<B>| kept.slot == Slot::Adjoint && !kept.gradient;
+        if records.iter().any(|(_, kept)| concerns_adjoints(kept)) { &[] } else { records }
     }
 }
 
@@ -179,17 +268,21 @@ impl<B: Copy> History<B> for Residues<B> {
 impl<B: Copy> History<B> for Option<&mut Residues<B>> {
     const ACTIVE: bool = true;
 
-    fn record(&mut self, interval: i64, cell: Kept<B>) {
+    fn record(&mut self, interval: Interval, cell: Kept<B>) {
         if let Some(residues) = self {
             residues.record(interval, cell);
         }
     }
 
-    fn latest(&self, interval: i64) -> Option<Kept<B>> {
+    fn latest(&self, interval: Interval) -> Option<Kept<B>> {
         self.as_ref().and_then(|residues| residues.latest(interval))
     }
 
-    fn take(&mut self, interval: i64) -> Option<Kept<B>> {
+    fn take(&mut self, interval: Interval) -> Option<Kept<B>> {
         self.as_mut().and_then(|residues| residues.take(interval))
+    }
+
+    fn inherited(&self, interval: Interval) -> &[(i64, Kept<B>)] {
+        self.as_ref().map_or(&[], |residues| residues.inherited(interval))
     }
 }

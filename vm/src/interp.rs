@@ -20,10 +20,10 @@ use crate::op::{self, Kind, Op};
 use crate::program::{BACKWARD, FORWARD, Program};
 use crate::rare::{ADD, Moment, OVERWRITE, Rare, SUB, apply_real};
 use crate::reports::Reports;
-use crate::state::State;
+use crate::state::{Part, State};
 use crate::transport::{Carried, Gradient, Mode, Plain, Sense, View, is_silent};
 use crate::trap::{Cause, Trap};
-use crate::travel::{Clock, Stop, Travel};
+use crate::travel::{Clock, Stop, Track, Travel};
 
 /// Why the inner loop paused.
 pub(crate) enum Pause {
@@ -49,6 +49,8 @@ pub(crate) struct Run<'a, W, R: Reals, H> {
     /// Index in `Program::code`.
     pub direction: usize,
     pub counter: usize,
+    /// Whose step the next one is, unless it leads into a rule.
+    pub track: Track,
 }
 
 /// Makes at most `budget` steps.
@@ -70,6 +72,7 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     let tolerance = program.module().tolerance();
     let direction = effective_direction(state.inverted, travel);
     let counter = program.counter(state.position, direction);
+    let track = track_of(program, state);
     let mut run = Run {
         program,
         numbers,
@@ -81,11 +84,11 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
         left: budget,
         direction,
         counter,
+        track,
     };
     let outcome = run.go();
     let at = run.program.instruction_at(run.counter, run.direction);
     run.state.position = run.program.position(run.counter, run.direction);
-    run.state.step += run.travel.sign() * (budget - run.left) as i64;
     outcome.map_err(|cause| Trap { at, cause })
 }
 
@@ -97,19 +100,29 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     }
 }
 
+/// The track of a state: there is at most one rule among the open calls, because none begins within
+/// another, and with the mode on there is none.
+fn track_of<B: Lanes>(program: &Program, state: &State<B>) -> Track {
+    let may_be = program.has_rules && !state.mode();
+    match may_be && state.calls.iter().any(|call| call.part == Part::Rule) {
+        true => Track::Rules,
+        false => Track::Program,
+    }
+}
+
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
-        let clock = Clock { travel: self.travel, budget: self.left, step: self.state.step };
         loop {
+            let clock = self.clock(self.track);
             let pause =
                 if self.state.mode() { self.cells::<Gradient>(clock) } else { self.cells::<Plain>(clock) };
+            self.state.passed(self.travel, self.track, clock.budget - self.left);
             match pause {
                 Pause::Budget => return Ok(Stop::Budget),
                 Pause::Trap(cause) => return Err(cause),
                 Pause::Denied => return Err(self.denied()),
                 Pause::Structural => {
-                    let interval = clock.interval(self.left);
-                    if let Some(stop) = self.structural(interval)? {
+                    if let Some(stop) = self.structural()? {
                         return Ok(stop);
                     }
                 }
@@ -117,14 +130,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
+    pub(crate) fn clock(&self, track: Track) -> Clock {
+        Clock { travel: self.travel, budget: self.left, track, start: self.state.on_track(track) }
+    }
+
     fn denied(&self) -> Cause {
         let landing = self.program.code[self.direction][self.counter].c as usize;
         Cause::UnexpectedJump { partner: self.program.instruction_at(landing - 1, self.direction) }
-    }
-
-    /// Whether a step over this interval leads back toward step 0, so that it restores.
-    pub(crate) fn restores(&self, interval: i64) -> bool {
-        self.travel.restores(interval)
     }
 
     /// The hot loop: executes instructions that change only cells, and branches.
@@ -165,7 +177,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 } else if $op.flags & op::LANDS_ALWAYS != 0 {
                     true
                 } else {
-                    match rare.order(join, cells!()) {
+                    match rare.order_landing($op.c as usize - 1, cells!()) {
                         Ok(ordering) => join.holds(ordering),
                         Err(cause) => break Pause::Trap(cause),
                     }

@@ -8,12 +8,13 @@ use crate::address::ADJOINT;
 use crate::history::{Cells, Cost, History, Kept, Slot};
 use crate::lanes::Lanes;
 use crate::state::Counters;
+use crate::travel::Interval;
 
 /// The history as one step sees it.
 pub(crate) struct Journal<'a, H> {
     pub history: &'a mut H,
-    pub interval: i64,
-    /// Whether the step leads back toward step 0.
+    pub interval: Interval,
+    /// Whether the step leads back toward the start.
     pub restores: bool,
     /// Whether gradient mode is on.
     pub gradient: bool,
@@ -27,15 +28,26 @@ impl<H> Journal<'_, H> {
     where
         H: History<B>,
     {
-        H::ACTIVE && self.restores && self.history.latest(self.interval).is_some()
+        let own = || self.restores && self.history.latest(self.interval).is_some();
+        let earlier = || !self.restores && !self.history.inherited(self.interval).is_empty();
+        H::ACTIVE && (own() || earlier())
     }
 
     /// Puts back everything that was recorded for this interval. Whether the step is undone: records
     /// of plain steps know nothing of the adjoints that gradient mode has still to transport.
+    ///
+    /// What an earlier run has recorded is put back when leading away from the start, and what it
+    /// replaces is recorded in its turn, with the adjoints that the caller changes.
     pub fn restore<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters) -> bool
     where
         H: History<B>,
     {
+        if !self.restores {
+            for n in (0..self.history.inherited(self.interval).len()).rev() {
+                self.adopt(n, cells, counters, true);
+            }
+            return !self.gradient;
+        }
         let mut complete = true;
         while let Some(kept) = self.history.take(self.interval) {
             complete = kept.gradient || !self.gradient;
@@ -45,6 +57,38 @@ impl<H> Journal<'_, H> {
             }
         }
         complete
+    }
+
+    /// Puts back what a step that changes more than cells has discarded. Making it again discards
+    /// it by itself.
+    pub fn put_back<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters)
+    where
+        H: History<B>,
+    {
+        if !H::ACTIVE {
+            return;
+        }
+        if self.restores {
+            self.restore(cells, counters);
+        } else {
+            for n in (0..self.history.inherited(self.interval).len()).rev() {
+                self.adopt(n, cells, counters, false);
+            }
+        }
+    }
+
+    /// Puts back the n-th of the values that an earlier run recorded for this interval.
+    fn adopt<B: Lanes>(&mut self, n: usize, cells: &mut Cells<B>, counters: &mut Counters, records: bool)
+    where
+        H: History<B>,
+    {
+        let Some((_, kept)) = self.history.inherited(self.interval).get(n).copied() else { return };
+        if matches!(kept.slot, Slot::Int | Slot::Real) {
+            if records {
+                self.history.record(self.interval, kept.replaced(cells, self.gradient));
+            }
+            kept.restore(cells, counters);
+        }
     }
 
     /// Keeps the bits of a cell that the step is about to change.
@@ -71,7 +115,7 @@ impl<H> Journal<'_, H> {
         H: History<B>,
     {
         if bits != B::default() {
-            let cost = Cost { discarded: width, ..Cost::default() };
+            let cost = Cost { discarded: width as i32, ..Cost::default() };
             cost.charge(counters);
             self.keep(Slot::Real, cell, bits, cost);
         }
@@ -83,7 +127,7 @@ impl<H> Journal<'_, H> {
         H: History<B>,
     {
         if bits != B::default() {
-            let cost = Cost { drops: u32::from(counts), ..Cost::default() };
+            let cost = Cost { drops: i32::from(counts), ..Cost::default() };
             cost.charge(counters);
             self.keep(Slot::Adjoint, cell, bits, cost);
         }
@@ -104,7 +148,7 @@ impl<H> Journal<'_, H> {
             Class::Int => Slot::Int,
             Class::Real => Slot::Real,
         };
-        let cost = Cost { erased: width, ..Cost::default() };
+        let cost = Cost { erased: width as i32, ..Cost::default() };
         if keeps(Rule::ErasuresAreCounted) {
             cost.charge(counters);
         }

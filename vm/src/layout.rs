@@ -75,10 +75,13 @@ impl Layout {
         self.frame_reals.push(reals);
     }
 
-    /// Where the constants lie among the reals.
-    pub fn real_constants(&self) -> std::ops::Range<usize> {
-        let start = self.pool_reals_start as usize;
-        start..start + self.pool_reals.len()
+    /// Where the constants lie among the cells of a class.
+    pub fn constants(&self, class: Class) -> std::ops::Range<usize> {
+        let (start, count) = match class {
+            Class::Int => (self.pool_ints_start, self.pool_ints.len()),
+            Class::Real => (self.pool_reals_start, self.pool_reals.len()),
+        };
+        start as usize..start as usize + count
     }
 
     /// Cells of each class before the first frame of a call.

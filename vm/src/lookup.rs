@@ -1,101 +1,163 @@
-//! Which cell an operand of the source names in a given state. The interpreter resolves operands
-//! at load; this is the slow way, for explanations and debuggers.
+//! The machine's memory as people name it: which frames are open in a state, which cells a declaration
+//! stands for in one of them, and which cell an operand names. The interpreter resolves operands at
+//! load; this is the slow way, for explanations and debuggers. Changes nothing, makes no step.
 
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
-use reviver_isa::module::{Extent, Shape as Cells};
+use reviver_isa::module::Shape;
+use thiserror::Error;
 
 use crate::program::Program;
-use crate::state::{ADJOINT, Frame, State};
+use crate::state::{ADJOINT, Frame, Reference, State};
 
-/// The open frames with their procedures, main's first.
-pub fn open_frames(program: &Program, state: &State) -> Vec<(usize, Frame)> {
-    let main = Frame { ints: program.layout.main_ints, reals: program.layout.main_reals, references: 0 };
-    let mut frames = vec![(0, main)];
-    let callers = state.calls.iter().skip(1).map(|record| record.frame);
-    let callees = callers.chain(std::iter::once(state.frame));
-    for (record, frame) in state.calls.iter().zip(callees) {
-        frames.push((program.callee(record).unwrap_or_default(), frame));
-    }
-    frames
+/// An open procedure, and where its cells and references begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFrame {
+    /// Number of the procedure that is executed: main, the callee of a call, or the callee's rule.
+    pub procedure: usize,
+    pub frame: Frame,
 }
 
-/// The class and the address of the cell that an operand of instruction `at` names now (its offset; an
-/// adjoint's has [`ADJOINT`] set); `None` for constants, for the mode bit, for indices out of bounds, and where `at` isn't in the current procedure.
+/// The cells that a declaration stands for in one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storage {
+    pub class: Class,
+    /// Offset of the first cell, and the distance of neighbours.
+    pub first: u32,
+    pub stride: u32,
+    pub shape: Shape,
+}
+
+/// Why indices name no element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum IndexError {
+    #[error("the index {index} is outside of 0..{length}")]
+    Outside { index: i64, length: u32 },
+    #[error("{}", match wanted { 0 => "a scalar takes no index", 1 => "a vector takes one index", _ => "a matrix takes two indices" })]
+    Count { wanted: u8 },
+}
+
+impl Storage {
+    /// Number of cells.
+    pub fn cells(&self) -> u64 {
+        self.shape.cells()
+    }
+
+    /// The offset of the cell of a number below [`Storage::cells`], row after row.
+    pub fn cell(&self, n: u64) -> Option<u32> {
+        let offset = u64::from(self.first) + n * u64::from(self.stride);
+        (n < self.cells()).then_some(offset as u32)
+    }
+
+    /// The offset of the element of as many indices as the shape has.
+    ///
+    /// # Errors
+    /// What is wrong with the indices.
+    pub fn element(&self, indices: &[i64]) -> Result<u32, IndexError> {
+        let within = |index: i64, length: u32| {
+            u64::try_from(index)
+                .ok()
+                .filter(|&i| i < u64::from(length))
+                .ok_or(IndexError::Outside { index, length })
+        };
+        let (n, wanted) = match (self.shape, indices) {
+            (Shape::Scalar, []) => (Some(0), 0),
+            (Shape::Vector(length), &[i]) => (Some(within(i, length)?), 1),
+            (Shape::Matrix(rows, columns), &[i, j]) => {
+                (Some(within(i, rows)? * u64::from(columns) + within(j, columns)?), 2)
+            }
+            (Shape::Scalar, _) => (None, 0),
+            (Shape::Vector(_), _) => (None, 1),
+            (Shape::Matrix(..), _) => (None, 2),
+        };
+        n.and_then(|n| self.cell(n)).ok_or(IndexError::Count { wanted })
+    }
+}
+
+/// The frame that is open at a call depth; 0 is main, the number of open calls the innermost. None
+/// where fewer calls are open.
+pub fn frame_at(program: &Program, state: &State, depth: usize) -> Option<OpenFrame> {
+    let Some(call) = depth.checked_sub(1) else { return Some(main_frame(program)) };
+    let procedure = program.executed(state.calls.get(call)?)?;
+    // A record keeps its caller's frame.
+    let frame = state.calls.get(depth).map_or(state.frame, |inner| inner.frame);
+    Some(OpenFrame { procedure, frame })
+}
+
+/// Main's frame, which lies in the same place as long as the program lives.
+pub fn main_frame(program: &Program) -> OpenFrame {
+    let layout = &program.layout;
+    let frame = Frame { ints: layout.main_ints, reals: layout.main_reals, references: 0 };
+    OpenFrame { procedure: 0, frame }
+}
+
+/// The open frames, main's first.
+pub fn open_frames(program: &Program, state: &State) -> impl Iterator<Item = OpenFrame> {
+    (0..=state.calls.len()).filter_map(move |depth| frame_at(program, state, depth))
+}
+
+/// The first cell of a frame variable of a procedure, counted in its class from where the frame begins.
+pub fn place_in_frame(program: &Program, procedure: usize, variable: u32) -> Option<u32> {
+    program.layout.frames.get(procedure)?.get(variable as usize).copied()
+}
+
+/// What the parameter `n` of an open frame refers to.
+pub fn reference(state: &State, open: OpenFrame, n: u32) -> Option<Reference> {
+    state.references.get(open.frame.references.checked_add(n)? as usize).copied()
+}
+
+/// The cells of a declaration, seen from an open frame: of a parameter those that it refers to.
+pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) -> Option<Storage> {
+    let module = program.module();
+    let procedure = module.procedures.get(open.procedure)?;
+    Some(match base {
+        Base::Global(n) => {
+            let global = module.globals.get(n as usize)?;
+            let first = *program.layout.globals.get(n as usize)?;
+            Storage { class: global.class, first, stride: 1, shape: global.shape }
+        }
+        Base::Frame(n) => {
+            let variable = procedure.frame.get(n as usize)?;
+            let first = open.frame.start(variable.class) + place_in_frame(program, open.procedure, n)?;
+            Storage { class: variable.class, first, stride: 1, shape: variable.shape }
+        }
+        Base::Parameter(n) => {
+            let parameter = procedure.parameters.get(n as usize)?;
+            let Reference { base, length, stride } = reference(state, open, n)?;
+            let shape = if parameter.slice { Shape::Vector(length) } else { Shape::Scalar };
+            Storage { class: parameter.class, first: base, stride, shape }
+        }
+    })
+}
+
+/// The class and the address of the cell that a place names in an open frame (its offset; an adjoint's
+/// has [`ADJOINT`] set); none for indices out of bounds.
+pub fn place(program: &Program, state: &State, open: OpenFrame, place: &Place) -> Option<(Class, u32)> {
+    let storage = storage(program, state, open, place.base)?;
+    let index = |term: &Term| index(program, state, open, term);
+    let offset = match place.index.as_deref() {
+        None => storage.cell(0)?,
+        Some(Index::One(term)) => storage.element(&[index(term)?]).ok()?,
+        Some(Index::Two(row, column)) => storage.element(&[index(row)?, index(column)?]).ok()?,
+    };
+    Some((storage.class, if place.adjoint { offset | ADJOINT } else { offset }))
+}
+
+/// The value of an index.
+fn index(program: &Program, state: &State, open: OpenFrame, term: &Term) -> Option<i64> {
+    let value = match term.cell {
+        Some(base) => *state.ints.get(storage(program, state, open, base)?.first as usize)?,
+        None => 0,
+    };
+    value.checked_add(term.offset)
+}
+
+/// The cell that an operand of instruction `at` names now, as [`place`]; none for constants, for the mode
+/// bit, for indices out of bounds, and where `at` isn't in the current procedure.
 pub fn cell_of(program: &Program, state: &State, at: u32, operand: &Operand) -> Option<(Class, u32)> {
-    let Operand::Place(place) = operand else { return None };
-    let (procedure, frame) = *open_frames(program, state).last()?;
-    if program.procedure_of(at) != procedure {
+    let Operand::Place(named) = operand else { return None };
+    let open = frame_at(program, state, state.calls.len())?;
+    if program.procedure_of(at) != open.procedure {
         return None;
     }
-    let (class, cell) = Finder { program, state, procedure, frame }.place(place)?;
-    Some((class, if place.adjoint { cell | ADJOINT } else { cell }))
-}
-
-struct Finder<'a> {
-    program: &'a Program,
-    state: &'a State,
-    procedure: usize,
-    frame: Frame,
-}
-
-impl Finder<'_> {
-    fn place(&self, place: &Place) -> Option<(Class, u32)> {
-        let (class, base, stride) = self.base(place.base)?;
-        let extent = self.extent(place.base)?;
-        let offset = match (place.index.as_deref(), extent) {
-            (None, _) => 0,
-            (Some(Index::One(term)), Extent::Cells(shape)) => self.index(term, shape.cells())?,
-            (Some(Index::One(term)), Extent::Slice) => {
-                self.index(term, u64::from(self.slice(place.base)?))?
-            }
-            (Some(Index::Two(row, column)), Extent::Cells(Cells::Matrix(rows, columns))) => {
-                self.index(row, u64::from(rows))? * u64::from(columns)
-                    + self.index(column, u64::from(columns))?
-            }
-            _ => return None,
-        };
-        Some((class, base + (offset * u64::from(stride)) as u32))
-    }
-
-    fn extent(&self, base: Base) -> Option<Extent> {
-        let module = self.program.module();
-        module.declaration(&module.procedures[self.procedure], base).map(|d| d.extent)
-    }
-
-    /// Class, first cell and stride of a declaration.
-    fn base(&self, base: Base) -> Option<(Class, u32, u32)> {
-        let module = self.program.module();
-        let class = module.declaration(&module.procedures[self.procedure], base)?.class;
-        Some(match base {
-            Base::Global(n) => (class, *self.program.layout.globals.get(n as usize)?, 1),
-            Base::Frame(n) => {
-                let start = match class {
-                    Class::Int => self.frame.ints,
-                    Class::Real => self.frame.reals,
-                };
-                (class, start + self.program.layout.frames[self.procedure].get(n as usize)?, 1)
-            }
-            Base::Parameter(n) => {
-                let reference = self.state.references.get((self.frame.references + n) as usize)?;
-                (class, reference.base, reference.stride)
-            }
-        })
-    }
-
-    fn slice(&self, base: Base) -> Option<u32> {
-        match base {
-            Base::Parameter(n) => {
-                self.state.references.get((self.frame.references + n) as usize).map(|r| r.length)
-            }
-            _ => None,
-        }
-    }
-
-    fn index(&self, term: &Term, length: u64) -> Option<u64> {
-        let cell = match term.cell {
-            Some(base) => *self.state.ints.get(self.base(base)?.1 as usize)?,
-            None => 0,
-        };
-        u64::try_from(cell.checked_add(term.offset)?).ok().filter(|&index| index < length)
-    }
+    place(program, state, open, named)
 }

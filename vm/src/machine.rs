@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::history::Residues;
+use crate::history::{Past, Residues};
 use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::state::{Counters, Frame, State};
+use crate::stops::Stops;
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
 use crate::values;
@@ -49,6 +50,12 @@ impl<B: Lanes> Machine<B> {
         self.residues.get_or_insert_default();
     }
 
+    /// Keeps residues from now on, and finds values that steps away from the start need in those of an
+    /// earlier run, which came to a state with the same values as this one's start.
+    pub fn inherit(&mut self, past: Past<B>) {
+        self.residues.get_or_insert_default().inherit(past);
+    }
+
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -86,8 +93,17 @@ impl<B: Lanes> Machine<B> {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        self.run_until(None, travel, budget)
+    }
+
+    /// The same, but it stops before a step that one of the places to stop at is at: the first too.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let program = stops.map_or(&*self.program, Stops::program);
         let residues = self.residues.as_mut();
-        B::execute(&self.program, &mut self.state, residues, &mut self.reports, travel, budget)
+        B::execute(program, &mut self.state, residues, &mut self.reports, travel, budget)
     }
 
     /// Makes one step.
@@ -96,6 +112,44 @@ impl<B: Lanes> Machine<B> {
     /// A trap, as [`Machine::run`].
     pub fn step(&mut self, travel: Travel) -> Result<Stop, Trap> {
         self.run(travel, 1)
+    }
+
+    /// Makes one step, lets `look` see the state behind it, and undoes it: nothing is left of the step, not
+    /// what it counts, shows or reports. `look` also learns whether the step lost bits, so that only a
+    /// history can undo it exactly. `None` at the bound. A step that leads back toward step 0 is undone
+    /// exactly if the machine keeps residues, or if its steps lose nothing.
+    ///
+    /// # Errors
+    /// The trap of the step; then nothing was changed either.
+    pub fn peek<T>(
+        &mut self,
+        travel: Travel,
+        look: impl FnOnce(&State<B>, bool) -> T,
+    ) -> Result<Option<T>, Trap> {
+        let counters = self.state.counters;
+        let reports = std::mem::take(&mut self.reports);
+        let keeps_residues = self.residues.is_some();
+        self.keep_residues();
+        let records = self.records();
+        let outcome = self.step(travel);
+        let seen = match outcome {
+            Ok(Stop::Bound) => Ok(None),
+            Ok(_) => {
+                let seen = look(&self.state, self.records() != records);
+                self.step(travel.reversed()).map(|_| Some(seen))
+            }
+            Err(trap) => Err(trap),
+        };
+        if !keeps_residues {
+            self.residues = None;
+        }
+        self.state.counters = counters;
+        self.reports = reports;
+        seen
+    }
+
+    fn records(&self) -> usize {
+        self.residues.as_ref().map_or(0, Residues::len)
     }
 
     /// Travels to a step, in whichever direction it lies, or to the bound before it.
@@ -138,6 +192,7 @@ fn initial_state(program: &Program, position: u32) -> State {
         inverted: false,
         position,
         step: 0,
+        rule_steps: 0,
         counters: Counters::default(),
     };
     let layout = &program.layout;

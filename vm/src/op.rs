@@ -80,6 +80,8 @@ pub enum Kind {
     ShowReal,
     GradOn,
     GradOff,
+    /// A run is to stop before what stands here ([`crate::stops`]).
+    Stop,
 }
 
 impl Kind {

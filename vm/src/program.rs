@@ -2,8 +2,9 @@
 //! interpreter, once in each direction. Knows no state.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use reviver_isa::instruction::{Argument, Call, Link, Operand};
+use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
 use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
@@ -20,10 +21,12 @@ pub const BACKWARD: usize = 1;
 /// A program that can run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    module: Module,
+    module: Arc<Module>,
     pub(crate) layout: Layout,
     /// The instructions in order; and the inverse of each, in the opposite order.
-    pub(crate) code: [Vec<Op>; 2],
+    pub(crate) code: Arc<[Vec<Op>; 2]>,
+    /// The same, where a run that stops at some of them looks up what jumps land on.
+    pub(crate) landings: Arc<[Vec<Op>; 2]>,
     /// Data instructions that stand in the code as `Kind::Dynamic`.
     pub(crate) dynamic: Vec<Op>,
     pub(crate) places: Vec<Place>,
@@ -32,6 +35,8 @@ pub struct Program {
     pub(crate) pool: Range<usize>,
     /// Whether any instruction names an adjoint cell.
     pub(crate) needs_adjoints: bool,
+    /// Whether any procedure that is called has a rule.
+    pub(crate) has_rules: bool,
     hash: u128,
 }
 
@@ -47,9 +52,29 @@ impl Program {
             return Err(violations);
         }
         let Resolved { layout, code, dynamic, places, calls } = resolve(&module);
-        let pool = layout.real_constants();
+        let pool = layout.constants(Class::Real);
         let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
-        Ok(Program { code, dynamic, layout, places, calls, pool, needs_adjoints, hash, module })
+        let has_rules = calls.iter().any(|site| site.rule.is_some());
+        let (code, module) = (Arc::new(code), Arc::new(module));
+        let landings = Arc::clone(&code);
+        Ok(Program {
+            module,
+            layout,
+            code,
+            landings,
+            dynamic,
+            places,
+            calls,
+            pool,
+            needs_adjoints,
+            has_rules,
+            hash,
+        })
+    }
+
+    /// The same program with other code of the same length. What jumps land on stays as it was.
+    pub(crate) fn with_code(&self, code: [Vec<Op>; 2]) -> Program {
+        Program { code: Arc::new(code), ..self.clone() }
     }
 
     /// The module it was made of.
@@ -76,14 +101,32 @@ impl Program {
         })
     }
 
-    /// The procedure that an open call executes.
-    pub(crate) fn callee(&self, record: &CallRecord) -> Option<usize> {
-        let op = self.code[FORWARD].get(record.site as usize)?;
-        let site = self.calls.get(op.a as usize)?;
-        match record.part {
-            Part::Whole | Part::Body => Some(site.procedure as usize),
-            Part::Rule => site.rule.map(|rule| rule as usize),
+    /// The procedure that the instruction at an index calls; none where it calls none.
+    pub fn callee(&self, site: u32) -> Option<usize> {
+        match &self.module.code.get(site as usize)?.link {
+            Link::Calls(calls) => calls.first().map(|call| call.procedure as usize),
+            _ => None,
         }
+    }
+
+    /// The procedure that stands in for the adjoint of another.
+    pub fn rule(&self, procedure: usize) -> Option<usize> {
+        self.module.procedures.get(procedure)?.rule.map(|rule| rule as usize)
+    }
+
+    /// The procedure that an open call executes now: in gradient mode a callee with a rule takes turns
+    /// with it.
+    pub fn executed(&self, record: &CallRecord) -> Option<usize> {
+        let callee = self.callee(record.site)?;
+        match record.part {
+            Part::Whole | Part::Body => Some(callee),
+            Part::Rule => self.rule(callee),
+        }
+    }
+
+    /// Where the constants lie among the cells of a class: nothing changes them, and they have no adjoints.
+    pub fn constants(&self, class: Class) -> Range<usize> {
+        self.layout.constants(class)
     }
 
     /// The position before main's first instruction.

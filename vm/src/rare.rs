@@ -68,6 +68,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(op.order([0, 1, 1], cells.ints, &copies, self.numbers.reals))
     }
 
+    /// The ordering of the sources of the join that a jump lands behind.
+    #[inline(never)]
+    pub fn order_landing(&self, counter: usize, cells: Cells<R::Bits>) -> Result<u8, Cause> {
+        self.order(&self.program.landings[self.direction][counter], cells)
+    }
+
     /// Executes an instruction whose cells are only known now.
     #[inline(never)]
     pub fn execute_dynamic<M: Mode>(
@@ -215,11 +221,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
                 }
             }
             Kind::VacateReal => self.vacate(a)?,
-            Kind::EraseInt => {
+            Kind::EraseInt if !self.restored() => {
                 self.erase_int(a);
                 self.cells.ints[a] = 0;
             }
-            Kind::EraseReal => {
+            Kind::EraseReal if !self.restored() => {
                 self.erase_real(a);
                 self.cells.reals[a] = R::Bits::default();
             }
@@ -251,6 +257,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
 
     fn update_int(&mut self, op: &Op, a: usize, f: i64) {
         if op.extra == OVERWRITE {
+            if self.restored() {
+                return;
+            }
             self.erase_int(a);
         }
         self.cells.ints[a] = apply_int(self.numbers.words, op, self.cells.ints[a], f);
@@ -277,9 +286,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         }
     }
 
-    /// Undoes the step by its record, if that is all there is to undo.
+    /// Makes a step that concerns no adjoints by its record, if it has one.
     fn restored(&mut self) -> bool {
-        self.journal.holds() && self.journal.restore(&mut self.cells, self.counters)
+        let holds = self.journal.holds();
+        if holds {
+            self.journal.restore(&mut self.cells, self.counters);
+        }
+        holds
     }
 
     /// y += f(a, b) and y -= f(a, b) over reals, and the overwriting of a real.
@@ -288,7 +301,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         if self.journal.holds() {
             let carried = self.carried(op, [a, b, c])?;
             if !self.journal.restore(&mut self.cells, self.counters) {
-                carried.write(reals, self.cells.adjoints);
+                self.carry(&carried);
             }
             return Ok(());
         }
@@ -338,9 +351,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         for &target in targets {
             self.journal.keep(Slot::Real, target, self.cells.reals[target], Cost::default());
         }
+        self.keep_adjoints(carried);
+    }
+
+    fn keep_adjoints(&mut self, carried: &Carried<R>) {
         for cell in carried.cells().filter(|_| keeps(Rule::AdjointsAreKept)) {
             self.journal.keep(Slot::Adjoint, cell, self.cells.adjoints[cell], Cost::default());
         }
+    }
+
+    /// Transports adjoints on a step whose values came from a record. If that was an earlier run's,
+    /// the step has a record of its own, and that must know of every change.
+    fn carry(&mut self, carried: &Carried<R>) {
+        self.keep_adjoints(carried);
+        carried.write(self.numbers.reals, self.cells.adjoints);
     }
 
     fn negate(&mut self, a: usize) -> Result<(), Cause> {
@@ -365,7 +389,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         let carried = if M::ON { self.view().rotate(&turn, [a, b, c])? } else { Carried::nothing() };
         if holds {
             if !self.journal.restore(&mut self.cells, self.counters) {
-                carried.write(reals, self.cells.adjoints);
+                self.carry(&carried);
             }
             return Ok(());
         }
@@ -438,7 +462,6 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
     /// The way back over an irreversible instruction: its record gives the old value; an overwritten
     /// real passes its adjoint on to what it was overwritten with, and keeps none.
     fn restore(&mut self, op: &Op, [a, b, c]: [usize; 3]) -> Result<(), Cause> {
-        let reals = self.numbers.reals;
         if !self.journal.holds() {
             return if keeps(Rule::ErasuresAreIrreversible) { Err(Cause::Irreversible) } else { Ok(()) };
         }
@@ -454,7 +477,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         };
         let undone = self.journal.restore(&mut self.cells, self.counters);
         if M::ON && op.kind != Kind::Restore && !undone {
-            carried.write(reals, self.cells.adjoints);
+            self.carry(&carried);
             self.report_adjoint(Loss::Overwritten, a);
             self.drop_adjoint(a);
         }

@@ -4,7 +4,11 @@
 //! A state is generic over the bits of a real: one word in plain number systems, several in lifted
 //! ones (dual numbers, Taylor series).
 
+use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
+
+use crate::travel::{Track, Travel};
 
 /// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
 pub const MODE: usize = 0;
@@ -55,6 +59,16 @@ pub struct Frame {
     pub references: u32,
 }
 
+impl Frame {
+    /// Where the cells of a class begin.
+    pub fn start(self, class: Class) -> u32 {
+        match class {
+            Class::Int => self.ints,
+            Class::Real => self.reals,
+        }
+    }
+}
+
 /// A value on a tape carries its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TapeEntry<B = u64> {
@@ -74,6 +88,9 @@ pub struct Counters {
     pub shown: i64,
     /// Adjoints that were not 0 when their cell became a constant.
     pub drops: u64,
+    /// Steps between step 0 and here that entered or left a call; negative before step 0. So the
+    /// difference between two states of a run is what happened between them.
+    pub calls: i64,
 }
 
 /// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is
@@ -119,7 +136,42 @@ pub struct State<B = u64> {
     pub position: u32,
     /// Steps since the start; negative before it.
     pub step: i64,
+    /// How many of them were made in rules of procedures, which only gradient mode does. A step back is
+    /// counted as -1, as in `step`.
+    pub rule_steps: i64,
     pub counters: Counters,
+}
+
+impl<B> State<B> {
+    /// The same state as the start of a run: steps count from here, and what comes after is shown.
+    #[must_use]
+    pub fn as_start(self) -> State<B> {
+        let counters = Counters { shown: 0, ..self.counters };
+        State { step: 0, rule_steps: 0, counters, ..self }
+    }
+
+    /// Steps since the start without those in rules: the same with gradient mode on and off.
+    pub fn own_steps(&self) -> i64 {
+        self.step - self.rule_steps
+    }
+
+    /// The number that a track has reached.
+    pub(crate) fn on_track(&self, track: Track) -> i64 {
+        match track {
+            Track::Program if keeps(Rule::RuleStepsAreCountedApart) => self.own_steps(),
+            Track::Program => self.step,
+            Track::Rules => self.rule_steps,
+        }
+    }
+
+    /// Counts steps.
+    pub(crate) fn passed(&mut self, travel: Travel, track: Track, steps: u64) {
+        let steps = travel.sign() * steps as i64;
+        self.step += steps;
+        if track == Track::Rules {
+            self.rule_steps += steps;
+        }
+    }
 }
 
 impl<B: Copy + Default + PartialEq> State<B> {

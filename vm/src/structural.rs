@@ -18,7 +18,7 @@ use crate::rare::{is_vacant, report_freed};
 use crate::state::{CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
 use crate::transport::is_silent;
 use crate::trap::Cause;
-use crate::travel::{Stop, Travel};
+use crate::travel::{Interval, Stop, Track, Travel};
 
 /// A value on its way between a cell and a stack or tape, a real with its adjoint.
 #[derive(Clone, Copy)]
@@ -59,13 +59,17 @@ enum Store {
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Makes one step over an instruction that the inner loop doesn't handle.
-    pub(crate) fn structural(&mut self, interval: i64) -> Result<Option<Stop>, Cause> {
+    pub(crate) fn structural(&mut self) -> Result<Option<Stop>, Cause> {
         let op = self.program.code[self.direction][self.counter];
+        let track = self.track_over(&op);
+        let interval = self.clock(track).interval(self.left);
+        let mut stop = None;
         match op.kind {
             Kind::Call | Kind::Uncall => self.enter(&op)?,
+            Kind::Stop => return Ok(Some(Stop::Budget)),
             Kind::Leave if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
             Kind::Leave => self.leave(interval)?,
-            Kind::ShowInt | Kind::ShowReal => return self.show(&op, interval),
+            Kind::ShowInt | Kind::ShowReal => stop = self.show(&op)?,
             Kind::GradOn | Kind::GradOff => self.switch(op.kind == Kind::GradOn)?,
             _ => {
                 let cell = self.cell(&op)?;
@@ -74,11 +78,48 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             }
         }
         let (mut journal, mut cells, counters) = self.journal(interval);
-        if journal.holds() {
-            journal.restore(&mut cells, counters);
-        }
+        journal.put_back(&mut cells, counters);
         self.left -= 1;
-        Ok(None)
+        self.state.passed(self.travel, track, 1);
+        Ok(stop)
+    }
+
+    /// Whose step the next one is. A call whose rule comes first, or that ends with it, is entered and left
+    /// as in plain mode where its body begins or ends; the rule is on the other side of that step.
+    fn track_over(&self, op: &Op) -> Track {
+        let enters = matches!(op.kind, Kind::Call | Kind::Uncall);
+        let turns = || self.state.calls.last().is_some_and(|record| self.next_part(*record).is_some());
+        match op.kind {
+            Kind::Leave if turns() => Track::Program,
+            _ if enters && self.first_part(op) == Part::Rule => Track::Rules,
+            _ => self.track,
+        }
+    }
+
+    /// What a call executes first. A rule acts at the callee's entry: going forward before the body, going
+    /// backward after it.
+    fn first_part(&self, op: &Op) -> Part {
+        let has_rule = self.program.calls[op.a as usize].rule.is_some();
+        if !has_rule || !self.state.mode() || !keeps(Rule::RulesStandIn) {
+            return Part::Whole;
+        }
+        let forward = effective_direction(self.inverted_within(op), self.travel) == FORWARD;
+        if forward == keeps(Rule::RulesActAtTheEntry) { Part::Rule } else { Part::Body }
+    }
+
+    /// The machine's direction inside of a call.
+    fn inverted_within(&self, op: &Op) -> bool {
+        let turned = op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
+        self.state.inverted ^ turned
+    }
+
+    /// What an open call executes after the part that ends here.
+    fn next_part(&self, record: CallRecord) -> Option<Part> {
+        match (record.part, self.direction == FORWARD) {
+            (Part::Body, false) => Some(Part::Rule),
+            (Part::Rule, false) => Some(Part::Body),
+            _ => None,
+        }
     }
 
     fn switch(&mut self, on: bool) -> Result<(), Cause> {
@@ -99,7 +140,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.scope().operands(op, &self.state.ints).map(|[a, _, _]| a)
     }
 
-    fn show(&mut self, op: &Op, interval: i64) -> Result<Option<Stop>, Cause> {
+    fn show(&mut self, op: &Op) -> Result<Option<Stop>, Cause> {
         let cell = self.cell(op)?;
         let at = self.program.instruction_at(self.counter, self.direction);
         let (class, bits) = match op.kind {
@@ -107,8 +148,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             _ => (Class::Real, self.real(cell).word()),
         };
         self.counter += 1;
-        self.left -= 1;
-        let step = interval + 1;
+        let step = self.state.step + 1;
         let shown = &mut self.state.counters.shown;
         if self.travel == Travel::Forward && (step > *shown || !keeps(Rule::ShowsOnce)) {
             *shown = step;
@@ -123,16 +163,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             return Err(Cause::DepthExceeded { limit });
         }
         let site = &self.program.calls[op.a as usize];
-        let has_rule = site.rule.is_some() && self.state.mode() && keeps(Rule::RulesStandIn);
-        let turned = op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
-        let inverted = self.state.inverted ^ turned;
-        let body_direction = effective_direction(inverted, self.travel);
-        // The rule acts at the callee's entry: going forward before the body, going backward after it.
-        let part = match has_rule {
-            false => Part::Whole,
-            true if (body_direction == FORWARD) == keeps(Rule::RulesActAtTheEntry) => Part::Rule,
-            true => Part::Body,
-        };
+        let (part, inverted) = (self.first_part(op), self.inverted_within(op));
         self.check_room(site, part)?;
         self.refer(site)?;
         let references = self.state.references.len() - site.arguments.len();
@@ -141,11 +172,18 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let (caller, outer) = (state.frame, state.inverted);
         state.calls.push(CallRecord { site: at, inverted: outer, frame: caller, part });
         state.frame.references = references as u32;
-        if has_rule && keeps(Rule::RulesSwitchTheModeOff) {
+        if part != Part::Whole && keeps(Rule::RulesSwitchTheModeOff) {
             state.set_mode(false);
         }
         self.begin(site, part, if part == Part::Rule { !inverted } else { inverted });
+        self.count_call();
         Ok(())
+    }
+
+    /// A step has entered a call or left one.
+    fn count_call(&mut self) {
+        let calls = &mut self.state.counters.calls;
+        *calls = calls.wrapping_add(self.travel.sign());
     }
 
     fn check_room(&self, site: &CallSite, part: Part) -> Result<(), Cause> {
@@ -171,6 +209,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             adjoints.cells.resize(reals, R::Bits::default());
         }
         state.inverted = inverted;
+        if part != Part::Whole {
+            self.track = if part == Part::Rule { Track::Rules } else { Track::Program };
+        }
         self.direction = effective_direction(inverted, self.travel);
         let bounds = &program.module().procedures[procedure];
         let near_bound = if self.direction == FORWARD { bounds.entry + 1 } else { bounds.exit };
@@ -201,24 +242,23 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(())
     }
 
-    fn leave(&mut self, interval: i64) -> Result<(), Cause> {
+    fn leave(&mut self, interval: Interval) -> Result<(), Cause> {
         let Some(record) = self.state.calls.last().copied() else { return Ok(()) };
         let program = self.program;
         let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
         self.check_frame()?;
         self.check_references(site, record)?;
-        let next = match (record.part, self.direction == FORWARD) {
-            (Part::Body, false) => Some(Part::Rule),
-            (Part::Rule, false) => Some(Part::Body),
-            _ => None,
-        };
+        let next = self.next_part(record);
         if let Some(part) = next {
             self.check_room(site, part)?;
         }
         self.free_frame(interval);
         match next {
             Some(part) => self.go_on(site, part),
-            None => self.return_from(record),
+            None => {
+                self.return_from(record);
+                self.count_call();
+            }
         }
         Ok(())
     }
@@ -242,6 +282,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
         if record.part != Part::Whole {
             state.set_mode(true);
+            self.track = Track::Program;
         }
         self.direction = effective_direction(state.inverted, self.travel);
         let behind_the_call = if self.direction == FORWARD { record.site + 1 } else { record.site };
@@ -281,7 +322,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Frees the cells of the frame: what remains in them is counted and recorded.
-    fn free_frame(&mut self, interval: i64) {
+    fn free_frame(&mut self, interval: Interval) {
         let Frame { ints, reals, .. } = self.state.frame;
         for cell in reals as usize..self.state.reals.len() {
             self.free(cell, interval);
@@ -296,7 +337,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     /// A vacant real cell goes out of use, or gets another value: what it held is discarded, and its
     /// adjoint dropped.
-    fn free(&mut self, cell: usize, interval: i64) {
+    fn free(&mut self, cell: usize, interval: Interval) {
         let reals = self.numbers.reals;
         let bits = self.state.reals[cell];
         let adjoint = self.state.adjoints.as_ref().map(|adjoints| adjoints.cells[cell]);
@@ -312,8 +353,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// The history as this step sees it, with the cells that it may change and what is counted.
-    fn journal(&mut self, interval: i64) -> (Journal<'_, H>, Cells<'_, R::Bits>, &mut Counters) {
-        let restores = self.restores(interval);
+    fn journal(&mut self, interval: Interval) -> (Journal<'_, H>, Cells<'_, R::Bits>, &mut Counters) {
+        let restores = self.travel.restores(interval);
         let gradient = self.state.mode();
         let journal = Journal { interval, restores, gradient, copies_of: None, history: &mut *self.history };
         let (cells, counters) = self.state.cells();
@@ -321,7 +362,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Moves a value between a cell and a stack or a tape.
-    fn transfer(&mut self, op: &Op, cell: usize, interval: i64) -> Result<(), Cause> {
+    fn transfer(&mut self, op: &Op, cell: usize, interval: Interval) -> Result<(), Cause> {
         use Kind::*;
         let class = class_of(op);
         match op.kind {
@@ -358,7 +399,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Moves a cell's value, with its adjoint in gradient mode, onto a store.
-    fn put_from(&mut self, class: Class, cell: usize, store: Store, interval: i64) {
+    fn put_from(&mut self, class: Class, cell: usize, store: Store, interval: Interval) {
         let moved = self.take(class, cell);
         let adjoint = self.recorded_entry(interval).unwrap_or(moved.adjoint());
         let State { int_stack, real_stack, input, output, adjoints, .. } = &mut *self.state;
@@ -399,7 +440,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Moves the last value of a store, with its adjoint, into a vacant cell.
-    fn fill_from(&mut self, class: Class, cell: usize, store: Store, interval: i64) -> Result<(), Cause> {
+    fn fill_from(
+        &mut self,
+        class: Class,
+        cell: usize,
+        store: Store,
+        interval: Interval,
+    ) -> Result<(), Cause> {
         let moved = self.last_of(class, store)?;
         self.check_vacant(class, cell)?;
         match moved {
@@ -412,7 +459,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(())
     }
 
-    fn fill_real(&mut self, cell: usize, bits: R::Bits, adjoint: R::Bits, interval: i64) {
+    fn fill_real(&mut self, cell: usize, bits: R::Bits, adjoint: R::Bits, interval: Interval) {
         if cell & ADJOINT == 0 && self.state.mode() {
             self.free(cell, interval);
             if let Some(adjoints) = &mut self.state.adjoints {
@@ -426,10 +473,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// A value moves to where its adjoint can't follow: outside of gradient mode, or into an adjoint.
-    fn leave_behind(&mut self, adjoint: R::Bits, interval: i64) {
+    fn leave_behind(&mut self, adjoint: R::Bits, interval: Interval) {
         let reals = self.numbers.reals;
         if adjoint != R::Bits::default() {
-            let drops = u32::from(!is_silent(reals, reals.of_bits(adjoint)));
+            let drops = i32::from(!is_silent(reals, reals.of_bits(adjoint)));
             let cost = Cost { drops, ..Cost::default() };
             let (mut journal, _, counters) = self.journal(interval);
             cost.charge(counters);
@@ -438,8 +485,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// The adjoint that a value left behind when it was moved away, if the step undoes that.
-    fn recorded_entry(&mut self, interval: i64) -> Option<R::Bits> {
-        if !H::ACTIVE || !self.restores(interval) {
+    fn recorded_entry(&mut self, interval: Interval) -> Option<R::Bits> {
+        if !H::ACTIVE || !self.travel.restores(interval) {
             return None;
         }
         self.history.latest(interval).filter(|kept| kept.slot == Slot::Entry)?;
@@ -449,7 +496,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// What a vacant cell holds is counted and recorded; adjoints are left alone.
-    fn discard(&mut self, address: usize, interval: i64) {
+    fn discard(&mut self, address: usize, interval: Interval) {
         let bits = self.real(address);
         let width = self.numbers.reals.width();
         let (mut journal, _, counters) = self.journal(interval);

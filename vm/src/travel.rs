@@ -18,10 +18,10 @@ impl Travel {
         }
     }
 
-    /// Whether a step in this direction over an interval between two steps leads back toward step 0,
-    /// so that it restores what was recorded there.
-    pub(crate) fn restores(self, interval: i64) -> bool {
-        (self == Travel::Forward) == (interval < 0)
+    /// Whether a step in this direction over an interval leads back toward the start, so that it restores
+    /// what was recorded there.
+    pub(crate) fn restores(self, interval: Interval) -> bool {
+        (self == Travel::Forward) == (interval.number < 0)
     }
 
     /// How a step changes the step number.
@@ -36,7 +36,8 @@ impl Travel {
 /// Why a run paused without a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The budget of steps is used up.
+    /// The budget of steps is used up, or the next step is at a place to stop at
+    /// ([`crate::stops::Stops`]).
     Budget,
     /// There is nothing further in the direction of travel: history end, or history begin.
     Bound,
@@ -44,20 +45,37 @@ pub enum Stop {
     Shown { at: u32, class: Class, bits: u64 },
 }
 
-/// Where a run began: what it takes to number the intervals that it crosses.
+/// Whose steps are counted. A procedure's rule runs in gradient mode only, so its steps are counted apart:
+/// the others have the same numbers with the mode on and off, and find what was recorded about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Track {
+    Program,
+    Rules,
+}
+
+/// What a step crosses: the gap between two numbers of a track. Number n lies between n and n + 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    pub track: Track,
+    pub number: i64,
+}
+
+/// Where a stretch of a run began: what it takes to number the intervals that it crosses.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     pub travel: Travel,
     /// Steps that might be made.
     pub budget: u64,
-    /// The number of the step before the first.
-    pub step: i64,
+    pub track: Track,
+    /// The number on the track before the first step.
+    pub start: i64,
 }
 
 impl Clock {
-    /// The number of the interval between two steps that the next step crosses.
-    pub fn interval(self, left: u64) -> i64 {
+    /// The interval that the next step crosses.
+    pub fn interval(self, left: u64) -> Interval {
         let passed = (self.budget - left) as i64;
-        self.step + if self.travel == Travel::Forward { passed } else { -passed - 1 }
+        let number = self.start + if self.travel == Travel::Forward { passed } else { -passed - 1 };
+        Interval { track: self.track, number }
     }
 }

@@ -76,7 +76,7 @@ impl Inverter {
             exit: tree.entry.clone(),
             else_comment: tree.else_comment.clone(),
             end_comment: tree.end_comment.clone(),
-            end: tree.end,
+            middle: tree.middle,
         }
     }
 
@@ -88,7 +88,7 @@ impl Inverter {
             exit: tree.entry.clone(),
             loop_comment: tree.loop_comment.clone(),
             end_comment: tree.end_comment.clone(),
-            end: tree.end,
+            middle: tree.middle,
         }
     }
 

@@ -3,10 +3,12 @@
 //! An included file that is the same in the inverse stays included, so that the inverse is as short
 //! as the program; the text of any other comes in its place, inverted.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::body::Inverter;
+use super::counterpart::counterparts;
 use super::stays;
+use crate::assemble::Line;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
 use crate::format::print_with;
@@ -21,6 +23,9 @@ pub struct Inversion {
     pub sources: Sources,
     /// The inverse program, or why there is none.
     pub text: Result<String, Vec<Diagnostic>>,
+    /// By line of the program, the line of the text (counted from 1) that undoes it; none for what stays
+    /// in another file.
+    pub counterparts: BTreeMap<Line, u32>,
 }
 
 /// Inverts a program. `name` is its file's name, from which includes are found through `files`;
@@ -28,11 +33,18 @@ pub struct Inversion {
 /// from there.
 pub fn invert_text(name: &str, bytes: Vec<u8>, inverse_name: &str, files: &dyn Files) -> Inversion {
     let mut loaded = load(name, bytes, files);
-    let text = inverse(&mut loaded, inverse_name, files);
-    Inversion { sources: loaded.sources, text }
+    let (text, counterparts) = match inverse(&mut loaded, inverse_name, files) {
+        Ok(inverse) => {
+            let text = print_with(&loaded.sources, &inverse);
+            let counterparts = counterparts(&loaded.sources, &inverse, &text);
+            (Ok(text), counterparts)
+        }
+        Err(diagnostics) => (Err(diagnostics), BTreeMap::new()),
+    };
+    Inversion { sources: loaded.sources, text, counterparts }
 }
 
-fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result<String, Vec<Diagnostic>> {
+fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result<Body, Vec<Diagnostic>> {
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
     if !diagnostics.is_empty() {
         in_order(&mut diagnostics);
@@ -45,7 +57,7 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
     let inverse = inverter.program(&body);
     let mut inverse = inverter.finish(inverse)?;
     redirect(&mut inverse, loaded, inverse_name, files);
-    Ok(print_with(&loaded.sources, &inverse))
+    Ok(inverse)
 }
 
 /// The files whose includes stay: they and all that they include are the same in the inverse.

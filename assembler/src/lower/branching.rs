@@ -1,4 +1,7 @@
 //! `if` and `from … until`: both are branch pairs around their bodies.
+//!
+//! Each half stands at the word that it acts at, so that the lines of a pair are those between which
+//! it leads. The words of an inverted block are those of its text: its `if` is the `fi` there.
 
 use reviver_isa::module::BlockKind;
 use reviver_isa::update::Update;
@@ -14,17 +17,18 @@ impl Lowering<'_> {
         let block = self.code.open(BlockKind::If);
         let (split, _) = self.split(&entry, false, "if");
         self.body(&tree.then);
-        let raised = self.raise(&exit, tree.end);
         match &tree.otherwise {
             None => {
+                let raised = self.raise(&exit, exit.span);
                 let join = self.join(&exit, raised, false, "fi");
                 self.code.pair(split, join);
             }
             // `br ELSE, !entry; then; br FI, always; ELSE: from, always; otherwise; FI: from, exit`
             Some(otherwise) => {
-                let leave = self.push_branch(Update::Br, Test::always(), "then", tree.end);
+                let raised = self.raise(&exit, tree.middle);
+                let leave = self.push_branch(Update::Br, Test::always(), "then", tree.middle);
                 let inner = self.code.open(BlockKind::Else);
-                let arrive = self.push_branch(Update::From, Test::always(), "else", entry.span);
+                let arrive = self.push_branch(Update::From, Test::always(), "else", tree.middle);
                 self.code.pair(split, arrive);
                 self.body(otherwise);
                 self.code.close(inner);
@@ -49,9 +53,11 @@ impl Lowering<'_> {
             }
             // `TOP: …; first; br DONE, exit; again; BACK: br TOP, always; DONE: from, always`
             Some(again) => {
+                let start = self.code.here();
                 let (out, flag) = self.split(&exit, true, "until");
+                self.code.act_at(start, tree.middle);
                 self.body(again);
-                let back = self.push_branch(Update::Br, Test::always(), "again", tree.end);
+                let back = self.push_branch(Update::Br, Test::always(), "again", exit.span);
                 self.code.pair(back, top);
                 let done = self.push_branch(Update::From, Test::always(), "done", exit.span);
                 self.code.pair(out, done);

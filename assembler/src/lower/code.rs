@@ -18,6 +18,8 @@ pub(super) struct Code {
     pub(super) instructions: Vec<Instruction>,
     /// The text of each instruction; in the body of a macro, the body's text.
     pub(super) spans: Vec<Span>,
+    /// Instructions that act at another place than that of their text.
+    pub(super) acts: Vec<(Range<u32>, Span)>,
     pub(super) blocks: Vec<Block>,
     /// The outermost macro uses, by the instructions they became.
     pub(super) uses: Vec<(Range<u32>, Span)>,
@@ -56,6 +58,11 @@ impl Code {
         let at = self.push(Update::Assert, Function::Eq, zeros, Link::None, span);
         self.broken.insert(at);
         at
+    }
+
+    /// Says where the instructions from `start` on act, if not where their text stands.
+    pub(super) fn act_at(&mut self, start: u32, place: Span) {
+        self.acts.push((start..self.here(), place));
     }
 
     /// Makes two branch halves name each other.

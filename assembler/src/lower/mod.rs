@@ -61,6 +61,8 @@ pub(crate) struct Lowered {
     pub(crate) module: Module,
     /// The text of each instruction; in the body of a macro, the body's text.
     pub(crate) spans: Vec<Span>,
+    /// Where instructions act, if not where their text stands; in order of the code.
+    pub(crate) acts: Vec<(Range<u32>, Span)>,
     /// The outermost macro uses, by the instructions they became.
     pub(crate) uses: Vec<(Range<u32>, Span)>,
     pub(crate) globals: Vec<Span>,
@@ -270,6 +272,7 @@ impl<'t> Lowering<'t> {
                 structure,
             },
             spans: self.code.spans,
+            acts: self.code.acts,
             uses: self.code.uses,
             globals: head.global_spans,
             procedures: head.procedure_spans,

@@ -176,6 +176,7 @@ impl Parser<'_> {
         let (entry, comment, span) = self.head();
         let (then, mut open) = self.body("if", span, &["else", "fi"]);
         let (mut otherwise, mut else_comment) = (None, None);
+        let middle = self.here();
         if self.eat_word("else") {
             else_comment = self.else_line();
             let (body, rest) = self.body("if", span, &["fi"]);
@@ -183,9 +184,15 @@ impl Parser<'_> {
         }
         let (exit, end_comment, end) = self.end_condition(&open, "fi");
         let statement = match (entry, exit) {
-            (Some(entry), Some(exit)) => {
-                Statement::If(Box::new(If { entry, then, otherwise, exit, else_comment, end_comment, end }))
-            }
+            (Some(entry), Some(exit)) => Statement::If(Box::new(If {
+                entry,
+                then,
+                otherwise,
+                exit,
+                else_comment,
+                end_comment,
+                middle,
+            })),
             _ => Statement::Empty,
         };
         Parsed { statement, comment, end: end.end }
@@ -204,6 +211,7 @@ impl Parser<'_> {
         let (entry, comment, span) = self.head();
         let (first, mut open) = self.body("from", span, &["loop", "until"]);
         let (mut again, mut loop_comment) = (None, None);
+        let middle = self.here();
         if self.eat_word("loop") {
             loop_comment = self.finish_line(false);
             let (body, rest) = self.body("from", span, &["until"]);
@@ -211,9 +219,15 @@ impl Parser<'_> {
         }
         let (exit, end_comment, end) = self.end_condition(&open, "until");
         let statement = match (entry, exit) {
-            (Some(entry), Some(exit)) => {
-                Statement::Loop(Box::new(Loop { entry, first, again, exit, loop_comment, end_comment, end }))
-            }
+            (Some(entry), Some(exit)) => Statement::Loop(Box::new(Loop {
+                entry,
+                first,
+                again,
+                exit,
+                loop_comment,
+                end_comment,
+                middle,
+            })),
             _ => Statement::Empty,
         };
         Parsed { statement, comment, end: end.end }

@@ -2,9 +2,11 @@
 
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::files::Memory;
+use reviver_isa::instruction::{Instruction, Link};
 use reviver_isa::module::{BlockKind, Module};
+use reviver_isa::update::Update;
 
-use crate::support::{module, module_of};
+use crate::support::{assembly, module, module_of};
 
 /// The flat text without declarations, structure and comments.
 fn flat(text: &str) -> String {
@@ -415,9 +417,55 @@ fn a_library_may_use_the_names_of_globals() {
 fn structure_records_lines_and_blocks() {
     let text = ".inout s\n.macro two(x)\n neg x\n neg x\n.endm\nif s < 3\n two s\nelse\n neg s\nfi s < 3\n";
     let structure = module(text).structure;
-    assert_eq!(structure.lines, [1, 6, 7, 7, 10, 6, 9, 10, 1]);
+    assert_eq!(structure.lines, [1, 6, 7, 7, 8, 8, 9, 10, 1]);
     let blocks: Vec<_> = structure.blocks.iter().map(|b| (b.kind, b.start, b.end)).collect();
     assert_eq!(blocks, [(BlockKind::If, 1, 8), (BlockKind::Macro, 2, 4), (BlockKind::Else, 5, 7)]);
+}
+
+/// The lines of each pair of branch halves in order of the code: that of the `br`, then of its `from`.
+fn pairs(text: &str) -> Vec<(u32, u32)> {
+    let module = module(text);
+    let line = |at: u32| module.structure.line(at).unwrap();
+    let pair = |(at, instruction): (u32, &Instruction)| match instruction.link {
+        Link::Partner(from) if instruction.update == Update::Br => Some((line(at), line(from))),
+        _ => None,
+    };
+    (0..).zip(&module.code).filter_map(pair).collect()
+}
+
+#[test]
+fn the_halves_of_a_pair_stand_at_their_words() {
+    let inout = ".inout s, n\n";
+    assert_eq!(pairs(&format!("{inout}if s < 3\n neg n\nfi s < 3\n")), [(2, 4)]);
+    assert_eq!(pairs(&format!("{inout}if s < 3\n neg n\nelse\n not n\nfi s < 3\n")), [(2, 4), (4, 6)]);
+    assert_eq!(pairs(&format!("{inout}from s == 0\n add s, 1\nuntil s == n\n")), [(4, 2)]);
+    let looped = format!("{inout}from s == 0\n add s, 1\nloop\n neg n\nuntil s == 9\n");
+    assert_eq!(pairs(&looped), [(4, 6), (6, 2)]);
+    assert_eq!(pairs(&format!("{inout}for i in 0..n\n add s, i\nrof\n")), [(2, 4), (4, 2)]);
+    // The same words the other way.
+    let undone = format!(
+        "{inout}compute\n if s < 3\n  neg n\n else\n  not n\n fi s < 3\napply\n swap n, s\nuncompute\n"
+    );
+    assert_eq!(pairs(&undone), [(3, 5), (5, 7), (7, 5), (5, 3)]);
+}
+
+#[test]
+fn what_a_flag_needs_stands_at_the_words_of_its_block() {
+    let text = ".inout s, n\nif s > 0 and n > 0\n neg n\nelse\n not n\nfi s > 0 and n < 0\n";
+    let lines = module(text).structure.lines;
+    // Main's own end has no word.
+    assert!(lines[..lines.len() - 1].is_sorted(), "{lines:?}");
+    let text = ".inout s, n\nfrom s == 0 and n > 0\n add s, 1\nloop\n neg n\nuntil s == 9 or n == 1\n";
+    let lines = module(text).structure.lines;
+    assert!(lines[..lines.len() - 1].is_sorted(), "{lines:?}");
+}
+
+#[test]
+fn what_breaks_a_rule_is_shown_where_its_text_stands() {
+    let text = ".inout s\n.var A[2]\nfrom s == 0\n add s, 1\nloop\n neg s\nuntil A[2] == 9\n";
+    let assembly = assembly(text);
+    let place = assembly.sources.position(assembly.diagnostics[0].primary.span);
+    assert_eq!(place.line, 7, "{:?}", assembly.diagnostics);
 }
 
 #[test]

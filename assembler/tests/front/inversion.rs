@@ -113,8 +113,69 @@ fn expectations_belong_to_the_original() {
 #[test]
 fn what_an_included_file_erases_is_named() {
     let files = Memory::new().with("bad.rasm", ".macro clear(x)\n erase x\n.endm\n");
-    let Inversion { sources, text } =
+    let Inversion { sources, text, .. } =
         invert_text("main.rasm", ".include \"bad.rasm\"\n.in n\n".into(), "main.rasm", &files);
     let complaints = complaints_of(&sources, &text.expect_err("it erases"));
     assert!(complaints.contains("bad.rasm:2:2"), "{complaints}");
+}
+
+/// Each line that has a counterpart in the inverse text, and that counterpart, without blanks and comments.
+fn counterparts(text: &str) -> Vec<(String, String)> {
+    let inversion = invert_text("main.rasm", text.into(), "main.rasm", &Memory::new());
+    let inverse = inversion.text.unwrap();
+    let line = |text: &str, line: u32| {
+        let text = text.lines().nth(line as usize - 1).unwrap();
+        text.split(';').next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let pairs = inversion.counterparts.iter();
+    pairs.map(|(own, other)| (line(text, own.line), line(&inverse, *other))).collect()
+}
+
+#[test]
+fn every_line_knows_the_one_that_undoes_it() {
+    let text = "\
+.inout s, n
+ add s, n   ; first
+
+ if s < 3
+  neg n
+ else
+  not n
+ fi s < 9
+ for i in 0..n
+  add s, i
+ rof
+ compute
+  local t = n
+ apply
+  add s, t
+ uncompute
+ call p(s)
+.proc p(inout x)
+ for i in 0..3
+  add x, i
+ rof
+.end
+";
+    let expected = [
+        (".inout s, n", ".inout s, n"),
+        ("add s, n", "sub s, n"),
+        ("if s < 3", "fi s < 3"),
+        ("neg n", "neg n"),
+        ("else", "else"),
+        ("not n", "not n"),
+        ("fi s < 9", "if s < 9"),
+        ("for i in 0..n", "rof"),
+        ("add s, i", "sub s, i"),
+        ("rof", "for i in 0..n reversed"),
+        ("compute", "compute"),
+        ("local t = n", "local t = n"),
+        ("add s, t", "sub s, t"),
+        ("call p(s)", "uncall p(s)"),
+        (".proc p(inout x)", ".proc p(inout x)"),
+        ("for i in 0..3", "for i in 0..3"),
+        ("add x, i", "add x, i"),
+        ("rof", "rof"),
+    ];
+    assert_eq!(counterparts(text), expected.map(|(own, other)| (own.to_owned(), other.to_owned())));
 }

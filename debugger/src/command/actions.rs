@@ -5,12 +5,13 @@ use std::io::ErrorKind;
 use reviver_vm::Travel::{self, Backward, Forward};
 
 use super::code;
-use super::table::{Argument, COMMANDS, Command, REASONS};
+use super::table::{Argument, COMMANDS, Command, EVENTS, REASONS};
 use super::{CommandError, Console, Outcome, SAVED, find, find_topic, reason_name, split_word};
 use crate::expression::Expression;
+use crate::format::{Format, Layout};
 use crate::outcome::{Motion, Reason};
 use crate::points::Watch;
-use crate::session::{PointOptions, SessionError};
+use crate::session::{EventKind, PointOptions, Session, SessionError};
 use crate::view;
 
 /// What an action comes to.
@@ -85,8 +86,8 @@ pub fn reverse_until(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 fn run_to(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
-    let (place, _) = console.session.place(row.something(rest, "a place")?)?;
-    motion(Ok(console.session.run_to(place, travel)))
+    let (places, _) = console.session.places(row.something(rest, "a place")?)?;
+    motion(Ok(console.session.run_to(&places, travel)))
 }
 
 pub fn goto(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -114,6 +115,25 @@ pub fn last(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn next_write(console: &mut Console, row: Row, rest: &str) -> Done {
     motion(console.session.next_write(row.something(rest, "a cell")?))
+}
+
+pub fn next_event(console: &mut Console, row: Row, rest: &str) -> Done {
+    to_event(console, row, rest, Forward)
+}
+
+pub fn last_event(console: &mut Console, row: Row, rest: &str) -> Done {
+    to_event(console, row, rest, Backward)
+}
+
+fn to_event(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
+    let wanted = match rest {
+        "" => None,
+        kind => {
+            let wrong = || row.wrong(format!("`{kind}` is none of {}", EVENTS.join(", ")));
+            Some(EventKind::named(kind).ok_or_else(wrong)?)
+        }
+    };
+    motion(console.session.next_event(travel, wanted))
 }
 
 pub fn undo(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -236,33 +256,45 @@ fn switch(console: &mut Console, row: Row, rest: &str, on: bool) -> Done {
 
 pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
     let text = row.something(rest, "an expression")?;
-    let expression = Expression::parse(text)?;
-    let array = expression.array(console.session.scene()).map(|(name, _)| name.to_owned());
-    if let Some(name) = array {
-        return window(console, row, &name, 0, SOME);
+    let (layout, expression) = Layout::split(text).map_err(SessionError::from)?;
+    let expression = row.something(expression, "an expression")?;
+    if Expression::parse(expression)?.array(console.session.scene())?.is_some() {
+        return window(console, expression, (0, SOME), layout);
     }
     let (_, value) = console.session.evaluate(text)?;
-    Ok(Outcome::Values(vec![(text.to_owned(), Ok(value))]))
+    Ok(Outcome::Values(vec![(expression.to_owned(), Ok(value))]))
 }
 
 pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (layout, rest) = Layout::split(rest).map_err(SessionError::from)?;
     let mut words = row.something(rest, "the name of an array")?.split_whitespace();
     let name = words.next().unwrap_or_default();
     let first = words.next().map_or(Ok(0), |word| row.number(word))?;
     let count = words.next().map_or(Ok(SOME), |word| row.number(word))?;
     row.nothing(words.next().unwrap_or_default())?;
-    window(console, row, name, first, count)
+    window(console, name, (first, count), layout)
 }
 
-fn window(console: &mut Console, row: Row, name: &str, first: u64, count: usize) -> Done {
+/// Elements of an array, from a number on and at most so many, unless the layout says how many.
+fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layout: Layout) -> Done {
     let footprint = console.session.footprint().to_vec();
-    let array = view::cells::array(&console.session, &footprint, name, first, count);
-    array.map(Outcome::Array).ok_or_else(|| row.wrong(format!("there is no array `{name}` here")))
+    let (session, count) = (&console.session, layout.count.unwrap_or(count));
+    let mut array = view::cells::array(session, &footprint, name, first, count)?;
+    if layout.format != Format::Decimal {
+        for element in &mut array.elements {
+            // Bits tell enough by themselves.
+            (element.other, element.adjoint) = (None, None);
+            let value = Expression::parse(&element.name)?.evaluate(session.scene())?;
+            element.value = layout.format.text(session.program(), value).unwrap_or_default();
+        }
+    }
+    Ok(Outcome::Array(array))
 }
 
 pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
     if !rest.is_empty() {
-        console.session.check_names(&Expression::parse(rest)?)?;
+        let (_, expression) = Layout::split(rest).map_err(SessionError::from)?;
+        console.session.check_names(&Expression::parse(expression)?)?;
         console.displays.push(rest.to_owned());
     }
     let value = |text: &String| {
@@ -303,7 +335,8 @@ fn cell_and_number(row: Row, rest: &str, default: usize) -> Result<(&str, usize)
 }
 
 pub fn why(console: &mut Console, row: Row, rest: &str) -> Done {
-    const LINKS: usize = 3;
+    /// Few enough for a screen.
+    const LINKS: usize = 2;
     let (cell, depth) = cell_and_number(row, rest, LINKS)?;
     Ok(Outcome::Origins(console.session.why(cell, depth)?))
 }
@@ -327,6 +360,33 @@ pub fn inverse(console: &mut Console, row: Row, rest: &str) -> Done {
 pub fn backtrace(console: &mut Console, row: Row, rest: &str) -> Done {
     let count = if rest.is_empty() { SOME } else { row.number(rest)? };
     Ok(Outcome::Frames(view::stack::frames(&console.session, 0, count)))
+}
+
+pub fn frame(console: &mut Console, row: Row, rest: &str) -> Done {
+    match rest {
+        "" => {}
+        number if number.starts_with(|c: char| c.is_ascii_digit()) => {
+            console.session.select_frame(row.number(number)?)?;
+        }
+        procedure => console.session.select_procedure(procedure)?,
+    }
+    selected(&console.session)
+}
+
+pub fn up(console: &mut Console, row: Row, rest: &str) -> Done {
+    console.session.up(row.count(rest)?)?;
+    selected(&console.session)
+}
+
+pub fn down(console: &mut Console, row: Row, rest: &str) -> Done {
+    console.session.down(row.count(rest)?)?;
+    selected(&console.session)
+}
+
+/// The frame that is selected.
+pub(super) fn selected(session: &Session) -> Done {
+    let frame = view::stack::selected(session);
+    frame.map(Outcome::Frame).ok_or_else(|| CommandError::Failed("there is no frame".into()))
 }
 
 pub fn set(console: &mut Console, row: Row, rest: &str) -> Done {

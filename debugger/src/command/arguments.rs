@@ -28,9 +28,9 @@ impl Command {
     }
 
     /// A number of times; 1 where nothing is said.
-    pub fn count(&self, rest: &str) -> Result<u64, CommandError> {
+    pub fn count<T: std::str::FromStr + From<u8>>(&self, rest: &str) -> Result<T, CommandError> {
         match rest {
-            "" => Ok(1),
+            "" => Ok(T::from(1)),
             _ => self.number(rest),
         }
     }

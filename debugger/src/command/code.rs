@@ -4,7 +4,6 @@
 use super::actions::{Done, Row};
 use super::{CommandError, Console, Outcome};
 use crate::listing::{Line, spell};
-use crate::points::Place;
 use crate::session::Session;
 use crate::timeline::Moment;
 use crate::view;
@@ -16,7 +15,8 @@ const PAGE: u32 = 10;
 /// What `list` has printed: it goes on from there, until the session is somewhere else.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
-    at: Moment,
+    /// The moment, and the depth of the frame that was selected.
+    at: (Moment, usize),
     file: u32,
     /// The first line, and the one behind the last.
     first: u32,
@@ -25,7 +25,7 @@ pub(super) struct Listed {
 
 pub fn list(console: &mut Console, row: Row, rest: &str) -> Done {
     let session = &console.session;
-    let last = console.listed.filter(|listed| listed.at == session.moment());
+    let last = console.listed.filter(|listed| listed.at == here(session));
     let (file, first, end) = match (rest, last) {
         ("", None) => around(view::code::here(session)),
         ("", Some(Listed { file, end, .. })) => (file, end, end + PAGE),
@@ -36,13 +36,18 @@ pub fn list(console: &mut Console, row: Row, rest: &str) -> Done {
         }
         _ => match rest.split_once(',') {
             Some((first, last)) => range(session, row, first.trim(), last.trim())?,
-            None => around(line_named(session, rest).map_or_else(|| line_of(session, rest), Ok)?),
+            None => around(named_line(session, rest)?),
         },
     };
     let pane = page(session, file, first, end)?;
     let end = pane.lines.last().map_or(end, |line| line.line + 1);
-    console.listed = Some(Listed { at: session.moment(), file, first, end });
+    console.listed = Some(Listed { at: here(session), file, first, end });
     Ok(Outcome::Code(pane))
+}
+
+/// Where the session is: in time, and among the frames.
+fn here(session: &Session) -> (Moment, usize) {
+    (session.moment(), session.depth())
 }
 
 fn page(session: &Session, file: u32, first: u32, end: u32) -> Result<CodePane, CommandError> {
@@ -68,7 +73,7 @@ fn before(file: u32, first: u32) -> Result<(u32, u32, u32), CommandError> {
 /// `20,25`, or `20,` for a page from there on.
 fn range(session: &Session, row: Row, first: &str, last: &str) -> Result<(u32, u32, u32), CommandError> {
     let Line { file, line } =
-        line_named(session, first).ok_or_else(|| row.wrong(format!("`{first}` is no line")))?;
+        session.line_named(first)?.ok_or_else(|| row.wrong(format!("`{first}` is no line")))?;
     let end = match last {
         "" => line.saturating_add(PAGE),
         _ => row.number::<u32>(last)?.saturating_add(1),
@@ -79,28 +84,19 @@ fn range(session: &Session, row: Row, first: &str, last: &str) -> Result<(u32, u
     }
 }
 
-/// The line that a text names by its number: `12`, `file:12`. It needs no instructions.
-fn line_named(session: &Session, text: &str) -> Option<Line> {
-    let (file, line) = match text.rsplit_once(':') {
-        Some((file, line)) => (session.listing().file(file)?, line),
-        None => (view::code::here(session).file, text),
-    };
-    Some(Line { file, line: line.parse().ok()? })
+/// The line that a text names by its number, whether it has instructions or not, or else that of a place.
+fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
+    session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
 }
 
-/// The line of the place that a text names.
+/// The line of the place that a text names: one that has instructions.
 pub(super) fn line_of(session: &Session, text: &str) -> Result<Line, CommandError> {
     Ok(session.listing().line(instruction_of(session, text)?))
 }
 
 fn instruction_of(session: &Session, text: &str) -> Result<u32, CommandError> {
-    Ok(match session.place(text)?.0 {
-        Place::Instruction(at) => at,
-        Place::Procedure(n) => {
-            let procedures = &session.program().module().procedures;
-            procedures.get(n as usize).map_or(0, |procedure| procedure.entry + 1)
-        }
-    })
+    let (places, _) = session.places(text)?;
+    Ok(places.first().map_or(0, |place| place.instruction(session.program())))
 }
 
 /// The breakpoints of a line.
@@ -120,10 +116,9 @@ pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
 /// `info line`: the instructions of a line.
 pub fn info_line(console: &mut Console, _: Row, rest: &str) -> Done {
     let session = &console.session;
-    let line = match line_named(session, rest) {
-        Some(line) => line,
-        None if rest.is_empty() => view::code::here(session),
-        None => line_of(session, rest)?,
+    let line = match rest {
+        "" => view::code::here(session),
+        _ => named_line(session, rest)?,
     };
     let found = session.listing().instructions(line).iter().copied();
     Ok(Outcome::Line { name: session.listing().name(line), instructions: instructions(session, found) })

@@ -5,13 +5,15 @@ mod actions;
 mod arguments;
 mod code;
 mod foreign;
+pub mod plot;
 pub mod table;
 pub mod topics;
 
 use reviver_assembler::suggest::nearest;
 use thiserror::Error;
 
-use crate::expression::ExpressionError;
+use crate::expression::{ExpressionError, Hint};
+use crate::memory::Target;
 use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
@@ -19,8 +21,10 @@ use crate::timeline::{Fork, LineNumber, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
+use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
+use crate::view::timeline::Events;
 use table::Command;
 
 /// What a command came to.
@@ -54,6 +58,8 @@ pub enum Outcome {
         name: String,
         instructions: Vec<(u32, String, bool)>,
     },
+    /// The frame that is selected.
+    Frame(FrameView),
     Frames(Vec<FrameView>),
     Cells(CellsPane),
     Rows(Vec<Row>),
@@ -64,8 +70,7 @@ pub enum Outcome {
         name: String,
         at: Moment,
     },
-    /// What happened at which step.
-    Events(Vec<(i64, String)>),
+    Events(Events),
     Fences(Vec<i64>),
     Fence {
         at: Moment,
@@ -73,6 +78,9 @@ pub enum Outcome {
     },
     Forks(Vec<Fork>),
     Inverse(Vec<String>),
+    Plot(Plot),
+    /// The cells that are still plotted.
+    Unplotted(Vec<String>),
     Help(Vec<&'static Command>),
     /// Several, one after the other.
     All(Vec<(String, Outcome)>),
@@ -107,6 +115,17 @@ pub enum CommandError {
 }
 
 impl Outcome {
+    /// Whether the session's step limit stopped this.
+    pub fn is_limited(&self) -> bool {
+        match self {
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => {
+                *reason == Reason::StepLimit
+            }
+            Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| outcome.is_limited()),
+            _ => false,
+        }
+    }
+
     /// Whether the session is to end, because of this or of the last command of a script.
     pub fn quits(&self) -> bool {
         match self {
@@ -116,10 +135,10 @@ impl Outcome {
         }
     }
 
-    /// Whether this has led to another moment.
+    /// Whether this has led somewhere else, in time or among the frames.
     pub fn moves(&self) -> bool {
         match self {
-            Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Seeded { .. } => true,
+            Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Seeded { .. } | Outcome::Frame(_) => true,
             Outcome::All(all) => all.iter().any(|(_, outcome)| outcome.moves()),
             _ => false,
         }
@@ -133,16 +152,6 @@ impl From<ExpressionError> for CommandError {
 }
 
 impl CommandError {
-    /// Whether a script has led to another moment before it failed.
-    pub fn has_moved(&self) -> bool {
-        match self {
-            CommandError::Script { done, error, .. } => {
-                done.iter().any(|(_, outcome)| outcome.moves()) || error.has_moved()
-            }
-            _ => false,
-        }
-    }
-
     /// What could help, without a full stop.
     pub fn help(&self) -> Option<String> {
         let meant = |near: &Option<String>| near.as_ref().map(|near| format!("did you mean `{near}`?"));
@@ -157,12 +166,30 @@ impl CommandError {
                 | SessionError::NoName { near, .. }
                 | SessionError::NoMark { near, .. },
             ) => meant(near),
-            CommandError::Session(SessionError::Expression(ExpressionError::Unknown { near, .. })) => {
-                meant(near)
+            CommandError::Session(SessionError::Expression(ExpressionError::Unknown { name, hint })) => {
+                match hint.as_ref()? {
+                    Hint::Near(near) => Some(format!("did you mean `{near}`?")),
+                    Hint::Frame { procedure, outward } => {
+                        let command = selecting(*outward);
+                        Some(format!("`{name}` is {procedure}'s: `{command}` selects its frame"))
+                    }
+                }
+            }
+            CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
+                Some("`==` compares; the command `set a = 1` changes a cell".into())
             }
             CommandError::Script { error, .. } => error.help(),
             _ => None,
         }
+    }
+}
+
+/// The command that selects a frame so many calls further out, or further in where negative.
+fn selecting(outward: isize) -> String {
+    let name = if outward < 0 { "down" } else { "up" };
+    match outward.unsigned_abs() {
+        1 => name.to_owned(),
+        count => format!("{name} {count}"),
     }
 }
 
@@ -172,6 +199,8 @@ pub struct Console {
     pub session: Session,
     /// Expressions that are printed after every motion.
     displays: Vec<String>,
+    /// Cells that are plotted: their names and themselves. A name means another cell in another call.
+    plots: Vec<(String, Target)>,
     /// The lines that were carried out.
     transcript: Vec<String>,
     /// What an empty line repeats.
@@ -187,6 +216,7 @@ impl Console {
         Console {
             session,
             displays: Vec::new(),
+            plots: Vec::new(),
             transcript: Vec::new(),
             repeated: None,
             listed: None,
@@ -194,8 +224,8 @@ impl Console {
         }
     }
 
-    /// Carries a line out. An empty one repeats the last motion, or prints the next page of `list`, as in
-    /// gdb; what follows `#` is a comment.
+    /// Carries a line out. An empty one repeats the last motion or choice of a frame, or prints the next page
+    /// of `list`, as in gdb; what follows `#` is a comment.
     ///
     /// # Errors
     /// What is wrong with the line, or why the command failed; nothing has changed then. A script that
@@ -208,11 +238,11 @@ impl Console {
                 None => return Ok(Outcome::Nothing),
             }
         }
-        let (word, rest) = split_word(&line);
+        let (word, rest) = split_command(&line);
         let command = find(word)?;
         let outcome = (command.action)(self, command, rest)?;
         self.repeated = match outcome {
-            Outcome::Motion(_) => Some(line.clone()),
+            Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
             // The next page.
             Outcome::Code(_) if rest == "-" => Some(line.clone()),
             Outcome::Code(_) => Some(command.name.to_owned()),
@@ -224,6 +254,11 @@ impl Console {
             self.transcript.push(line);
         }
         Ok(self.with_displays(outcome))
+    }
+
+    /// The cells that are plotted, at most [`plot::MOST_PLOTS`].
+    pub fn plots(&self) -> &[(String, Target)] {
+        &self.plots
     }
 
     /// The lines that were carried out so far, as a script that begins with [`SAVED`].
@@ -335,7 +370,19 @@ pub(crate) fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(starts).map_or(line, |(at, _)| &line[..at])
 }
 
-/// The first word of a line, and what follows it.
+/// The command of a line, and what follows it. A format may follow without a blank, as in `print/x`; `x/i` is
+/// a command of gdb as a whole.
+fn split_command(line: &str) -> (&str, &str) {
+    let (whole, _) = split_word(line);
+    let end = match foreign::instead_of(whole) {
+        Some(_) => whole.len(),
+        None => whole.find('/').unwrap_or(whole.len()),
+    };
+    let (word, rest) = line.split_at(end);
+    (word, rest.trim())
+}
+
+/// The first word of a text, and what follows it.
 fn split_word(line: &str) -> (&str, &str) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     (word, rest.trim())
@@ -354,5 +401,6 @@ pub fn reason_name(reason: &Reason) -> &'static str {
         Reason::Trap(_) => "trap",
         Reason::Interrupted => "interrupted",
         Reason::Fence => "fence",
+        Reason::StepLimit => "step-limit",
     }
 }

@@ -3,8 +3,10 @@
 
 use super::actions::*;
 use super::code::{disassemble, list};
+use super::plot::{plot, unplot};
 use super::topics::TOPICS;
 use super::{CommandError, Console, Outcome};
+use crate::session::EventKind;
 
 /// What an argument names, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,7 @@ pub enum Argument {
     Step,
     /// A line, a label, a procedure.
     Place,
+    Procedure,
     Cell,
     Expression,
     /// The number of a breakpoint or watchpoint.
@@ -61,9 +64,20 @@ impl PartialEq for Command {
     }
 }
 
+/// The kinds of events on the timeline.
+pub const EVENTS: &[&str] = &{
+    let mut names = [""; EventKind::ALL.len()];
+    let mut n = 0;
+    while n < names.len() {
+        names[n] = EventKind::ALL[n].name();
+        n += 1;
+    }
+    names
+};
+
 /// Why a motion stops, as `expect-stop` names it.
 pub const REASONS: &[&str] =
-    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "trap", "watchpoint"];
+    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "step-limit", "trap", "watchpoint"];
 
 macro_rules! commands {
     ($(#[$doc:meta])+ $table:ident $before:literal $(
@@ -95,9 +109,9 @@ commands! {
     "reverse-next" ["rn", "reverse-nexti", "rni"] " [N]" Argument::Count => reverse_next,
         "Make one step backward, over the whole of a call.";
     "finish" ["fin"] "" Argument::None => finish,
-        "Run forward until the current call is left.";
+        "Run forward until the call of the selected frame is left.";
     "reverse-finish" ["rfin"] "" Argument::None => reverse_finish,
-        "Run backward to the place before the current call.";
+        "Run backward to the place before the call of the selected frame.";
     "continue" ["c", "fg"] "" Argument::None => resume,
         "Run forward to a point, a fence, or history end. Points are breakpoints and watchpoints.";
     "reverse-continue" ["rc"] "" Argument::None => reverse_resume,
@@ -116,6 +130,10 @@ commands! {
         "Run backward to just before the last write to a cell.";
     "next-write" ["nw"] " CELL" Argument::Cell => next_write,
         "Run forward to just behind the next write to a cell.";
+    "next-event" ["ne"] " [KIND]" Argument::OneOf(EVENTS) => next_event,
+        "Go forward to the next event among the steps that were reached. That is a stop, trap, mark, fence, fork or call.";
+    "last-event" ["le"] " [KIND]" Argument::OneOf(EVENTS) => last_event,
+        "Go backward to the event before.";
     "undo" [] "" Argument::None => undo,
         "Go back to where one was before the last motion.";
     "redo" [] "" Argument::None => redo,
@@ -146,18 +164,22 @@ commands! {
         "Switch points on by their numbers, or all.";
     "disable" ["dis"] " [N | N-M] ..." Argument::Point => disable,
         "Switch points off by their numbers, or all.";
-    "print" ["p", "inspect"] " EXPRESSION" Argument::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third.";
-    "x" [] " ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
-        "Print elements of an array, from number FIRST on.";
-    "display" [] " [EXPRESSION]" Argument::Expression => display,
+    "print" ["p", "inspect"] " [/x] EXPRESSION" Argument::Expression => print,
+        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. `/x`, `/o` and `/t` print bits in base 16, 8 and 2.";
+    "x" [] " [/8x] ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
+        "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
+    "display" [] " [/x] [EXPRESSION]" Argument::Expression => display,
         "Print a value after every motion. Alone, print all that are displayed.";
     "undisplay" [] " [N]" Argument::Count => undisplay,
         "Stop displaying a value, or all.";
+    "plot" [] " CELL" Argument::Cell => plot,
+        "Plot a cell over the steps that are known. On the screen the plot is below the time bar.";
+    "unplot" [] " [CELL]" Argument::Cell => unplot,
+        "Stop plotting a cell, or all.";
     "info" ["i"] " TOPIC" Argument::Topic => info,
         "Tell about a topic. `help info` lists them, `help info TOPIC` tells more.";
     "why" [] " CELL [DEPTH]" Argument::Cell => why,
-        "Tell where a cell's value comes from. It names who wrote it last, out of what, and so on, down to a depth. `A[i]` is the element that `i` names now.";
+        "Tell where a cell's value comes from. It names who wrote it last, out of what, and so on, DEPTH writes back: two where nothing is said. `A[i]` is the element that `i` names now.";
     "history" ["hist"] " CELL [N]" Argument::Cell => history,
         "Tell what a cell held over time, up to here. Its last N writes are told. `A[i]` is the element that `i` names now.";
     "list" ["l"] " [PLACE | A,B | -]" Argument::Place => list,
@@ -167,7 +189,13 @@ commands! {
     "inverse" ["inv"] "" Argument::None => inverse,
         "Print the inverse program.";
     "backtrace" ["bt", "where"] " [N]" Argument::Count => backtrace,
-        "Print the open calls, the innermost first.";
+        "Print the open calls, the innermost first. A star marks the selected frame.";
+    "frame" ["f"] " [N | PROCEDURE]" Argument::Procedure => frame,
+        "Select a frame, by its number in the backtrace or as the innermost of a procedure. Names are its names then, until the next motion.";
+    "up" [] " [N]" Argument::Count => up,
+        "Select the caller's frame, or the one N calls further out.";
+    "down" [] " [N]" Argument::Count => down,
+        "Select the callee's frame, or the one N calls further in.";
     "set" [] " CELL = VALUE" Argument::Cell => set,
         "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third.";
     "gradient" ["grad"] " LOSS" Argument::Cell => gradient,
@@ -179,7 +207,7 @@ commands! {
     "expect" [] " CONDITION" Argument::Expression => expect,
         "Fail unless a condition holds, for scripts. Numbers of the program are compared to the last bit.";
     "expect-stop" [] " REASON" Argument::OneOf(REASONS) => expect_stop,
-        "Fail unless the last motion stopped for a reason, for scripts. Reasons are arrived, begin, breakpoint, end, fence, interrupted, trap, watchpoint.";
+        "Fail unless the last motion stopped for a reason, for scripts. Reasons are arrived, begin, breakpoint, end, fence, interrupted, step-limit, trap, watchpoint.";
     "source" [] " FILE" Argument::File => source,
         "Carry out the commands in a file, until one fails. `quit` in it ends the session.";
     "save" [] " FILE" Argument::File => save,

@@ -1,14 +1,12 @@
 //! What `info` tells: one row for each topic, in the shape of a command, and what the rows do.
 
 use reviver_isa::instruction::Base;
-use reviver_vm::Travel::Forward;
 
 use super::actions::{self, Done, Row, SOME};
 use super::code::info_line;
 use super::table::{Argument, Command, commands};
 use super::{CommandError, Console, Outcome};
 use crate::points::{Point, Trigger};
-use crate::session::Event;
 use crate::view;
 use crate::view::cells::{ArrayFacts, CellsPane};
 
@@ -27,15 +25,15 @@ commands! {
     "display" [] "" Argument::None => display,
         "Tell the values that are displayed after every motion.";
     "events" [] "" Argument::None => events,
-        "List what happened on this branch. These are stops at points, traps, marks and fences.";
+        "List what happened on this branch. These are stops at points, traps, marks, fences and calls.";
     "fences" [] "" Argument::None => fences,
         "List the steps of this branch that have a fence.";
     "frame" ["f"] "" Argument::None => frame,
-        "Tell where the current call is, and what it was given.";
+        "Tell which frame is selected, where it stands, and what it was given.";
     "line" [] " [PLACE]" Argument::Place => info_line,
         "Tell which instructions a line has.";
     "locals" [] "" Argument::None => locals,
-        "Tell what the current frame's own cells hold.";
+        "Tell what the selected frame's own cells hold.";
     "marks" [] "" Argument::None => marks,
         "List the marks.";
     "stack" ["s"] " [N]" Argument::Count => actions::backtrace,
@@ -52,7 +50,7 @@ fn arrays(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
     let (footprint, pane) = cells_pane(console);
     let window = |facts: &ArrayFacts| {
-        view::cells::array(&console.session, &footprint, &facts.name, 0, SOME).map(Outcome::Array)
+        view::cells::array(&console.session, &footprint, &facts.name, 0, SOME).ok().map(Outcome::Array)
     };
     let arrays = pane.arrays.iter().filter_map(window).map(|array| (String::new(), array)).collect();
     Ok(some_of(arrays))
@@ -76,7 +74,7 @@ fn watchpoints(console: &mut Console, row: Row, rest: &str) -> Done {
 
 fn card(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    let card = view::card::card(&console.session, Forward);
+    let card = view::card::card(&mut console.session);
     card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
 }
 
@@ -112,18 +110,7 @@ fn display(console: &mut Console, row: Row, rest: &str) -> Done {
 
 fn events(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    let session = &console.session;
-    let branch = session.moment().line;
-    let stops = session.events().map(|(step, event)| match event {
-        Event::Point(id) => (step, format!("point {id}")),
-        Event::Trap => (step, "trap".to_owned()),
-    });
-    let marks = session.marks().iter().filter(|(_, moment)| moment.line == branch);
-    let marks = marks.map(|(name, moment)| (moment.step, format!("mark {name}")));
-    let fences = session.fences().map(|step| (step, "fence".to_owned()));
-    let mut events: Vec<(i64, String)> = stops.chain(marks).chain(fences).collect();
-    events.sort();
-    Ok(if events.is_empty() { Outcome::Empty } else { Outcome::Events(events) })
+    Ok(Outcome::Events(view::timeline::events(&console.session, SOME)))
 }
 
 fn fences(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -133,7 +120,7 @@ fn fences(console: &mut Console, row: Row, rest: &str) -> Done {
 
 fn frame(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    Ok(Outcome::Frames(view::stack::frames(&console.session, 0, 1)))
+    actions::selected(&console.session)
 }
 
 fn marks(console: &mut Console, row: Row, rest: &str) -> Done {

@@ -8,7 +8,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
 use super::scan::SLICE;
-use super::{Session, SessionError};
+use super::{Session, SessionError, instruction_at};
 use crate::expression::Expression;
 use crate::memory::{Cell, MODE_BIT};
 use crate::outcome::{Check, Edit, Reason, Seed};
@@ -101,31 +101,52 @@ impl Session {
     }
 
     /// Runs the current line from its origin to the end and back again, without a history, on a copy:
-    /// what is left over at the end, and whether the way back leads to the start. Nothing moves.
+    /// what is left over at the end, and whether the way back leads to the start. A line that begins at
+    /// the end is run to its beginning instead. Nothing moves.
     pub fn check(&mut self) -> Check {
         self.interrupt.store(false, Ordering::Relaxed);
         let origin = self.timeline.branch().origin().clone();
+        let is_at_end = origin.position == self.program().end() && origin.calls.is_empty();
+        let (there, bound) = match is_at_end {
+            true => (Travel::Backward, Reason::HistoryBegin),
+            false => (Travel::Forward, Reason::HistoryEnd),
+        };
         let mut machine = Machine::resume(self.program().clone(), origin.clone(), None);
-        let stop = self.run_copy(&mut machine, Travel::Forward, i64::MAX);
+        let limit = match there {
+            Travel::Forward => self.within_limit(i64::MAX).saturating_sub(self.timeline.branch().offset()),
+            Travel::Backward => self.within_limit(i64::MIN).saturating_sub(self.timeline.branch().offset()),
+        };
+        let stop = match self.run_copy(&mut machine, there, limit) {
+            Reason::Arrived if instruction_at(self.program(), machine.state(), there).is_some() => {
+                Reason::StepLimit
+            }
+            Reason::Arrived => bound.clone(),
+            other => other,
+        };
         let steps = machine.state().step.unsigned_abs();
         let erased_bits = machine.state().counters.erased_bits;
-        let at_end = stop == Reason::HistoryEnd;
-        let garbage =
-            if at_end { self.program().garbage(machine.state(), Travel::Forward) } else { Vec::new() };
-        let restored = at_end.then(|| {
-            let back = self.run_copy(&mut machine, Travel::Backward, 0);
-            matches!(back, Reason::Arrived | Reason::HistoryBegin) && drift::same(&origin, machine.state())
-        });
+        if stop != bound {
+            return Check { steps, stop, garbage: Vec::new(), restored: None, erased_bits };
+        }
+        let garbage = self.program().garbage(machine.state(), there);
+        let restored = match self.run_copy(&mut machine, there.reversed(), 0) {
+            Reason::Interrupted => None,
+            Reason::Arrived | Reason::HistoryBegin | Reason::HistoryEnd => {
+                Some(drift::same(&origin, machine.state()))
+            }
+            _ => Some(false),
+        };
         Check { steps, stop, garbage, restored, erased_bits }
     }
 
     /// Runs a machine of its own to a step, without heeding anything but the interrupt.
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            let here = machine.state().step;
+            if !self.goes_on(self.timeline.branch().offset().saturating_add(here)) {
                 return Reason::Interrupted;
             }
-            let left = machine.state().step.abs_diff(to);
+            let left = here.abs_diff(to);
             if left == 0 {
                 return Reason::Arrived;
             }

@@ -6,14 +6,19 @@
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
 mod edit;
+mod events;
+mod frames;
 mod points;
+mod progress;
 mod query;
 mod scan;
 mod store;
 mod stretch;
 mod travel;
 
+pub use events::{Event, EventKind};
 pub use points::PointOptions;
+pub use progress::Progress;
 pub use query::Sample;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +30,11 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
+use self::events::Events;
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
-use crate::flow::Flow;
+use crate::format::{FormatError, Layout};
 use crate::listing::{Listing, Subject, spell};
-use crate::memory::{Cell, Memory};
+use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Point;
 use crate::timeline::{Limits, LineNumber, Moment, Timeline};
@@ -39,11 +45,13 @@ pub enum SessionError {
     #[error(transparent)]
     Expression(#[from] ExpressionError),
     #[error(transparent)]
+    Format(#[from] FormatError),
+    #[error(transparent)]
     Value(#[from] ValueError),
     #[error("there is no `{name}` to stop at")]
     NoPlace { name: String, near: Option<String> },
-    #[error("there are no instructions on line {0} or behind it")]
-    NoLine(u32),
+    #[error("there are no instructions on {0} or behind it")]
+    NoLine(String),
     #[error("there is no breakpoint or watchpoint {0}")]
     NoPoint(u32),
     #[error("no procedure of the program has a cell `{name}`")]
@@ -52,14 +60,26 @@ pub enum SessionError {
     NoMark { name: String, near: Option<String> },
     #[error("main has no caller to return to")]
     NoCaller,
+    #[error("there is no frame {number}: the outermost, main's, is {outermost}")]
+    NoFrame { number: usize, outermost: usize },
+    #[error("no call of `{0}` is open")]
+    NotOpen(String),
+    #[error("this is the outermost frame: nothing called main")]
+    OutermostFrame,
+    #[error("this is the innermost frame")]
+    InnermostFrame,
     #[error("there is nothing to {0}")]
     NoTrail(&'static str),
     #[error("this is the program's own branch: nothing is above it")]
     TopLine,
     #[error("there is no branch {0}")]
     NoFork(LineNumber),
+    #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
+    NoEvent { travel: Travel, wanted: Option<EventKind> },
     #[error("there is no fence here")]
     NoFence,
+    #[error("`{0}` is no array")]
+    NoArray(String),
     #[error("a constant can't be watched or set")]
     Constant,
     #[error("`{0}` is no real cell: only those have a gradient")]
@@ -70,12 +90,19 @@ pub enum SessionError {
     RuledCall,
 }
 
+/// Which side of the present lies in a direction.
+fn ahead(travel: Travel) -> &'static str {
+    match travel {
+        Travel::Forward => "after",
+        Travel::Backward => "before",
+    }
+}
+
 /// A debugging session.
 #[derive(Debug)]
 pub struct Session {
     listing: Listing,
     memory: Memory,
-    flow: Flow,
     timeline: Timeline,
     points: Vec<Point>,
     next_point: u32,
@@ -86,7 +113,12 @@ pub struct Session {
     undo: Vec<Moment>,
     redo: Vec<Moment>,
     events: Events,
+    /// Nobody goes further than so many steps from step 0.
+    most_steps: u64,
     interrupt: Arc<AtomicBool>,
+    /// Calls between the innermost frame and the selected one.
+    selected: usize,
+    progress: Arc<Progress>,
     /// The direction of the last motion.
     facing: Travel,
     /// Why the last motion stopped.
@@ -94,18 +126,6 @@ pub struct Session {
     /// What the step that led here did.
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
-
-/// What happened at a moment, for the scrub bar.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    Point(u32),
-    Trap,
-}
-
-type Events = BTreeMap<(LineNumber, i64), Event>;
-
-/// Events that are remembered at most.
-const MOST_EVENTS: usize = 10_000;
 
 /// Places that undo remembers.
 const LONGEST_TRAIL: usize = 1_000;
@@ -116,7 +136,6 @@ impl Session {
         let Subject { program, listing, .. } = subject;
         Session {
             listing,
-            flow: Flow::new(&program),
             memory: Memory::new(program.clone()),
             timeline: Timeline::new(program, machine.state().clone(), limits),
             points: Vec::new(),
@@ -126,11 +145,21 @@ impl Session {
             undo: Vec::new(),
             redo: Vec::new(),
             events: Events::new(),
+            most_steps: u64::MAX,
             interrupt: Arc::default(),
+            selected: 0,
+            progress: Arc::default(),
             facing: Travel::Forward,
             reason: None,
             footprint: None,
         }
+    }
+
+    /// The session, with a step limit: nobody travels further than so many steps from step 0, on any line
+    /// of history and in either direction. What would lead further stops there.
+    #[must_use]
+    pub fn with_most_steps(self, most_steps: u64) -> Session {
+        Session { most_steps, ..self }
     }
 
     /// A session at the program's beginning, with the defaults of given cells.
@@ -178,12 +207,6 @@ impl Session {
         self.fences.get(&self.timeline.moment().line).into_iter().flatten().copied()
     }
 
-    /// What happened on the current line, by steps.
-    pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
-        let line = self.timeline.moment().line;
-        self.events.range((line, i64::MIN)..=(line, i64::MAX)).map(|((_, step), event)| (*step, event))
-    }
-
     /// The direction of the last motion.
     pub fn facing(&self) -> Travel {
         self.facing
@@ -200,27 +223,43 @@ impl Session {
         self.interrupt.clone()
     }
 
-    /// What expressions are evaluated in: the innermost frame.
-    pub fn scene(&self) -> Scene<'_> {
-        scene(&self.memory, &self.timeline)
+    /// Where a long run is, for another thread to look at.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
     }
 
-    /// The value of an expression, as it is and as text.
+    /// What expressions are evaluated in: the selected frame.
+    pub fn scene(&self) -> Scene<'_> {
+        Scene { depth: self.depth(), ..scene(&self.memory, &self.timeline) }
+    }
+
+    /// The value of an expression, as it is and as text. The expression may follow a format: `/x a`.
     ///
     /// # Errors
-    /// No expression, or one without a value here.
+    /// No expression, or one without a value here; no format.
     pub fn evaluate(&self, text: &str) -> Result<(Computed, String), SessionError> {
+        let (layout, text) = Layout::split(text)?;
         let scene = self.scene();
         let value = Expression::parse(text)?.evaluate(scene)?;
-        Ok((value, scene.text(value)))
+        let spelled = layout.format.text(self.program(), value);
+        Ok((value, spelled.unwrap_or_else(|| scene.text(value))))
     }
 
-    /// The cell that a text names in the innermost frame.
+    /// The cell that a text names in the selected frame.
     ///
     /// # Errors
     /// No such cell, or more than a cell.
     pub fn cell(&self, text: &str) -> Result<Cell, SessionError> {
         Ok(Expression::parse(text)?.cell(self.scene())?)
+    }
+
+    /// The array, or the adjoints of one, that a text names in the selected frame.
+    ///
+    /// # Errors
+    /// No such array.
+    pub fn array(&self, text: &str) -> Result<Storage, SessionError> {
+        let array = Expression::parse(text)?.array(self.scene())?;
+        array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
     }
 
     /// The instruction that the next step forward executes, as an index into the code; none at the end.
@@ -230,11 +269,7 @@ impl Session {
 
     /// The instruction that the next step in a direction executes or undoes; none at the bound.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
-        let state = self.state();
-        let node = crate::flow::Node::of(state, travel);
-        let program = self.program();
-        let bound = if node.backward { program.begin() } else { program.end() };
-        (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
+        instruction_at(self.program(), self.state(), travel)
     }
 
     /// What a `show` says: the name of what it shows, and the value.
@@ -249,17 +284,9 @@ impl Session {
     /// Remembers a motion for undo, the scrub bar and the status line.
     fn arrived(&mut self, motion: &Motion) {
         self.facing = motion.travel;
+        self.selected = 0;
         self.reason = Some(motion.reason.clone());
-        let event = match &motion.reason {
-            Reason::Points(hits) => hits.first().map(|hit| Event::Point(hit.id)),
-            Reason::Trap(_) => Some(Event::Trap),
-            _ => None,
-        };
-        if let Some(event) = event
-            && self.events.len() < MOST_EVENTS
-        {
-            self.events.insert((motion.to.line, motion.to.step), event);
-        }
+        self.remember(motion);
         if motion.from != motion.to {
             self.leave(motion.from);
         }
@@ -273,6 +300,13 @@ impl Session {
         }
         self.undo.push(from);
     }
+}
+
+/// The instruction that the step from a state executes or undoes; none at the bound.
+fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u32> {
+    let node = reviver_vm::stops::Node::of(state, travel);
+    let bound = if node.backward { program.begin() } else { program.end() };
+    (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
 }
 
 /// The innermost frame of the current state. A function of the fields that it reads, so that others can

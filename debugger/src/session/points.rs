@@ -19,42 +19,56 @@ pub struct PointOptions {
 }
 
 impl Session {
-    /// The place that a text names: a line (`12`, `file:12`), a label, a procedure, or an instruction
-    /// (`*7`); nothing means the next instruction. The second half is the place as a person would say it.
+    /// The places that a text names: a line (`12`, `file:12`), a label, a procedure, or an instruction
+    /// (`*7`); nothing means the next instruction of the selected frame. Only a line may have several. The
+    /// second half is the place as a person would say it.
     ///
     /// # Errors
     /// No such place.
-    pub fn place(&self, text: &str) -> Result<(Place, String), SessionError> {
+    pub fn places(&self, text: &str) -> Result<(Vec<Place>, String), SessionError> {
         let text = text.trim();
-        if text.is_empty() {
-            let at = self.next_instruction().unwrap_or(self.program().end());
-            return Ok((Place::Instruction(at), self.place_name(at)));
+        if let Some(line) = self.line_named(text)? {
+            return self.places_of_line(line);
         }
-        if let Some(at) = text.strip_prefix('*').and_then(|at| at.parse::<u32>().ok()) {
-            return match (at as usize) < self.program().module().code.len() {
-                true => Ok((Place::Instruction(at), self.place_name(at))),
-                false => Err(self.no_place(text)),
-            };
-        }
-        let (file, line) = match text.rsplit_once(':') {
-            Some((file, line)) => (self.listing.file(file).ok_or_else(|| self.no_place(text))?, line),
-            None => (self.current_file(), text),
+        let place = match text.strip_prefix('*').and_then(|at| at.parse::<u32>().ok()) {
+            _ if text.is_empty() => {
+                let at = self.next_in_frame();
+                Some((Place::Instruction(at), self.place_name(at)))
+            }
+            Some(at) if (at as usize) < self.program().module().code.len() => {
+                Some((Place::Instruction(at), self.place_name(at)))
+            }
+            Some(_) => None,
+            None => self.named_place(text),
         };
-        if let Ok(line) = line.parse::<u32>() {
-            return self.place_of_line(Line { file, line });
-        }
-        self.named_place(text).ok_or_else(|| self.no_place(text))
+        let (place, name) = place.ok_or_else(|| self.no_place(text))?;
+        Ok((vec![place], name))
     }
 
-    /// The first instruction of a line, or of the next one that has any.
+    /// The line that a text names (`12`, `file:12`), whether it has instructions or not; none if it names
+    /// something else.
     ///
     /// # Errors
-    /// Neither it nor a later line of its file has instructions.
-    pub fn place_of_line(&self, line: Line) -> Result<(Place, String), SessionError> {
-        let found = self.listing.with_instructions(line).ok_or(SessionError::NoLine(line.line))?;
-        let first = self.listing.instructions(found).first().copied();
-        let at = first.ok_or(SessionError::NoLine(line.line))?;
-        Ok((Place::Instruction(at), self.place_name(at)))
+    /// No such file.
+    pub fn line_named(&self, text: &str) -> Result<Option<Line>, SessionError> {
+        let (file, line) = match text.trim().rsplit_once(':') {
+            Some((file, line)) => (Some(file), line),
+            None => (None, text.trim()),
+        };
+        let Ok(line) = line.parse::<u32>() else { return Ok(None) };
+        let file = match file {
+            Some(file) => self.listing.file(file).ok_or_else(|| self.no_file(text))?,
+            None => self.current_file(),
+        };
+        Ok(Some(Line { file, line }))
+    }
+
+    /// Where the machine comes to a line, or to the next one that has instructions.
+    fn places_of_line(&self, line: Line) -> Result<(Vec<Place>, String), SessionError> {
+        let found = self.listing.with_instructions(line);
+        let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
+        let entries = self.listing.entries(self.program().module(), found);
+        Ok((entries.into_iter().map(Place::Instruction).collect(), self.listing.name(found)))
     }
 
     fn named_place(&self, name: &str) -> Option<(Place, String)> {
@@ -62,7 +76,7 @@ impl Session {
         if let Some(n) = module.procedures.iter().position(|p| p.name == name) {
             return Some((Place::Procedure(n as u32), name.to_owned()));
         }
-        let here = self.program().procedure_of(self.state().position);
+        let here = self.program().procedure_of(self.selected_instruction());
         let labels = module.structure.labels.iter().filter(|(_, label)| label == name);
         let nearest = labels.min_by_key(|(at, _)| self.program().procedure_of(*at) != here);
         nearest.map(|(at, _)| (Place::Instruction(*at), self.place_name(*at)))
@@ -73,6 +87,17 @@ impl Session {
         SessionError::NoPlace { name: text.to_owned(), near: near.map(str::to_owned) }
     }
 
+    /// The nearest is the same line of another file.
+    fn no_file(&self, text: &str) -> SessionError {
+        let (wanted, line) = text.rsplit_once(':').unwrap_or((text, ""));
+        let names = self.listing.files().iter().flat_map(|file| {
+            let name = file.name.as_str();
+            [name, name.rsplit('/').next().unwrap_or(name)]
+        });
+        let near = reviver_assembler::suggest::nearest(wanted, names).map(|name| format!("{name}:{line}"));
+        SessionError::NoPlace { name: text.to_owned(), near }
+    }
+
     /// Labels and procedures.
     pub fn place_names(&self) -> impl Iterator<Item = &str> {
         let module = self.program().module();
@@ -80,20 +105,16 @@ impl Session {
         procedures.chain(module.structure.labels.iter().map(|(_, label)| label.as_str()))
     }
 
-    /// The file where the machine stands.
-    fn current_file(&self) -> u32 {
-        self.listing.line(self.state().position).file
+    /// The file where the selected frame stands: lines without a file are of it.
+    pub fn current_file(&self) -> u32 {
+        self.listing.line(self.selected_instruction()).file
     }
 
-    /// `line 12`, with the file where it isn't the program's own.
+    /// The line of an instruction.
     fn place_name(&self, at: u32) -> String {
-        let line = self.listing.line(at);
         let update = self.program().module().code.get(at as usize).map(|i| i.update);
         let bound = if update == Some(Update::Exit) { " (the end)" } else { "" };
-        match self.listing.files().get(line.file as usize) {
-            Some(file) if line.file > 0 => format!("{}:{}{bound}", file.name, line.line),
-            _ => format!("line {}{bound}", line.line),
-        }
+        format!("{}{bound}", self.listing.name(self.listing.line(at)))
     }
 
     /// Sets a breakpoint.
@@ -101,8 +122,8 @@ impl Session {
     /// # Errors
     /// No such place, or a condition or message that can't be read or names what isn't there.
     pub fn break_at(&mut self, place: &str, options: &PointOptions) -> Result<&Point, SessionError> {
-        let (place, text) = self.place(place)?;
-        self.add_point(Trigger::Break(place), text, options)
+        let (places, text) = self.places(place)?;
+        self.add_point(Trigger::Break(places), text, options)
     }
 
     /// Sets a watchpoint on a cell. A cell of a call's frame is watched whenever a call of the same

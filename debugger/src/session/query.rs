@@ -8,18 +8,18 @@ use std::sync::atomic::Ordering;
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::update::{Shape, Update};
-use reviver_vm::{Stop, Travel};
+use reviver_vm::{State, Stop, Travel};
 
 use super::scan::SLICE;
 use super::store::{Entry, moves};
 use super::{Session, SessionError};
 use crate::access::{self, Access};
 use crate::cotangents::carried;
-use crate::flow::{Distances, Node};
 use crate::memory::{Cell, Target};
 use crate::outcome::{History, Motion, Origin, OriginCause, Store, Touch};
 use crate::points::{Point, Trigger, Watch, candidates};
 use crate::timeline::Moment;
+use reviver_vm::stops::{Node, Stops};
 
 /// Links that an answer has at most.
 const MOST_LINKS: usize = 64;
@@ -28,7 +28,21 @@ const MOST_LINKS: usize = 64;
 #[derive(Clone, Copy)]
 enum Holder {
     Cell(Target),
-    Entry(Entry),
+    /// An entry of a stack or a tape; or its adjoint, which moves with it.
+    Entry {
+        entry: Entry,
+        adjoint: bool,
+    },
+}
+
+/// Where a search into the past has stopped.
+#[derive(PartialEq, Eq)]
+enum Found {
+    /// Just beyond a write to something wanted.
+    Write,
+    /// Where the frame of something wanted begins.
+    Birth,
+    Nothing,
 }
 
 /// What the last write to is sought.
@@ -110,15 +124,15 @@ impl Session {
         let mut wanted = vec![Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];
         let past = self.past(cell);
         self.excursion(|session| {
-            while !wanted.is_empty() && session.back_to_write(&wanted, past) {
-                session.explain_write(&mut wanted, &mut chain, depth, past.way);
-            }
-            let step = session.step_number();
-            for left in &wanted {
-                if let Some(origin) = chain.get_mut(left.link) {
-                    origin.cause = OriginCause::Initial { step };
+            while !wanted.is_empty() {
+                match session.search(&wanted, past, true) {
+                    Found::Write => session.explain_write(&mut wanted, &mut chain, depth, past.way),
+                    Found::Birth => session.explain_births(&mut wanted, &mut chain, past.way),
+                    Found::Nothing => break,
                 }
             }
+            let step = session.step_number();
+            wanted.iter().for_each(|left| settle(&mut chain, left, step));
         });
         Ok(chain)
     }
@@ -128,7 +142,8 @@ impl Session {
         match cell.adjoint {
             true if branch.step() < branch.offset() => Past { way: Travel::Forward, bound: branch.offset() },
             true => Past { way: Travel::Backward, bound: branch.offset() },
-            false => Past { way: Travel::Backward, bound: branch.extent().0 },
+            // A value was there before the edit that the line of history began with.
+            false => Past { way: Travel::Backward, bound: i64::MIN },
         }
     }
 
@@ -152,35 +167,72 @@ impl Session {
         answer
     }
 
-    /// Travels into the past to just beyond the nearest write to one of those wanted; false where there
-    /// is none, or where the user has had enough.
-    fn back_to_write(&mut self, wanted: &[Wanted], past: Past) -> bool {
-        let plan = self.writes(wanted);
+    /// Travels into the past to just beyond the nearest write to one of those wanted, or, where that is
+    /// heeded, to where the frame of one begins. Finds nothing where the user has had enough.
+    fn search(&mut self, wanted: &[Wanted], past: Past, heeds_frames: bool) -> Found {
+        let plan = self.writes(wanted, heeds_frames);
         loop {
+            self.tell(self.step_number());
             let left = past.steps_from(self.step_number());
             if left == 0 || self.interrupt.load(Ordering::Relaxed) {
-                return false;
+                return Found::Nothing;
             }
             let node = Node::of(self.state(), past.way);
-            let gap = plan.from(node);
-            let is_write =
-                gap == 0 && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
-            let steps = if is_write { 1 } else { u64::from(gap.max(1)).min(SLICE).min(left) };
-            let outcome = self.timeline.run(past.way, steps);
+            let looks = plan.contains(node);
+            if looks && heeds_frames && wanted.iter().any(|wanted| self.is_birth(node, wanted.holder)) {
+                return Found::Birth;
+            }
+            let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
+            let outcome = match looks {
+                true => self.timeline.run(past.way, 1),
+                false => self.timeline.run_until(Some(&plan), past.way, left.min(SLICE)),
+            };
             if is_write || !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
-                return is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
+                let is_made = is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
+                return if is_made { Found::Write } else { Found::Nothing };
             }
         }
     }
 
-    /// The distances to instructions that may write one of those wanted.
-    fn writes(&self, wanted: &[Wanted]) -> Distances {
+    /// The places of instructions that may write one of those wanted, and to the bounds of the
+    /// procedures that their frames belong to.
+    fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
-            Holder::Cell(target) => candidates(&self.memory, target, Watch::Write),
-            Holder::Entry(_) => self.movers(),
+            Holder::Cell(target) => {
+                let mut found = candidates(&self.memory, target, Watch::Write);
+                found.extend(self.bounds_of(target).into_iter().flatten().filter(|_| heeds_frames));
+                found
+            }
+            Holder::Entry { .. } => self.movers(),
         });
         let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
-        self.flow.distances(instructions.flat_map(both))
+        Stops::new(self.program(), instructions.flat_map(both))
+    }
+
+    /// The bounds of the procedure whose frame a target is in; none for what lives as long as the program.
+    fn bounds_of(&self, target: Target) -> Option<[u32; 2]> {
+        let Target::Frame { procedure, .. } = target else { return None };
+        self.program().module().procedures.get(procedure).map(|procedure| [procedure.entry, procedure.exit])
+    }
+
+    /// Whether the step from a node would lead out of the frame that a holder is in.
+    fn is_birth(&self, node: Node, holder: Holder) -> bool {
+        let Holder::Cell(target @ Target::Frame { depth, .. }) = holder else { return false };
+        depth == self.state().calls.len()
+            && self.memory.resolve(self.state(), target).is_some()
+            && self.bounds_of(target).is_some_and(|bounds| bounds.contains(&node.instruction()))
+    }
+
+    /// What is in a frame that begins here was vacant since.
+    fn explain_births(&self, wanted: &mut Vec<Wanted>, chain: &mut [Origin], way: Travel) {
+        let node = Node::of(self.state(), way);
+        wanted.retain(|question| {
+            let is_born = self.is_birth(node, question.holder);
+            if is_born {
+                settle(chain, question, self.step_number());
+            }
+            !is_born
+        });
     }
 
     /// The instructions that move values between cells and stacks or tapes.
@@ -193,8 +245,9 @@ impl Session {
     fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
         let target = match holder {
             Holder::Cell(target) => target,
-            Holder::Entry(entry) => {
+            Holder::Entry { entry, adjoint } => {
                 let (cell, moved) = self.move_of(node)?;
+                let cell = if adjoint { cell.adjoint()? } else { cell };
                 return (Entry::moved(self.state(), moved) == Some(entry)).then_some(cell);
             }
         };
@@ -223,10 +276,11 @@ impl Session {
             let mut write = self.touch_beyond(cell, node, chain.get(question.link), way);
             let (sources, entry) = match question.holder {
                 Holder::Cell(_) => (self.sources(node, cell), self.entry(node, cell)),
-                // The value was moved from the cell to where it was sought.
-                Holder::Entry(_) => {
+                // The value was moved from the cell to where it was sought; with the mode off its adjoint
+                // wasn't.
+                Holder::Entry { adjoint, .. } => {
                     write.before.clear();
-                    (vec![cell], None)
+                    (if adjoint && !self.state().mode() { Vec::new() } else { vec![cell] }, None)
                 }
             };
             let values = sources.iter().map(|&source| self.cell_and_value(source)).collect();
@@ -235,10 +289,10 @@ impl Session {
                 origin.cause = OriginCause::Written { write, sources: values, store };
             }
             let next = (question.link, question.depth + 1);
-            asked.extend(sources.into_iter().map(|source| (self.cell_asked(source, way), next)));
-            asked.extend(
-                entry.filter(|_| !cell.adjoint).map(|entry| (self.entry_asked(entry, next.0, chain), next)),
-            );
+            let sources = sources.into_iter().filter(|&source| !self.memory.is_constant(source));
+            asked.extend(sources.map(|source| (self.cell_asked(source, way), next)));
+            let value = chain.get(question.link).map_or_else(String::new, |origin| origin.value.clone());
+            asked.extend(entry.map(|entry| (entry_asked(entry, cell.adjoint, value), next)));
             false
         });
         for ((holder, origin), (link, depth)) in asked {
@@ -256,14 +310,6 @@ impl Session {
         let is_ahead = self.past(cell).way == way;
         let holder = is_ahead.then(|| Holder::Cell(self.memory.target(self.state(), cell)));
         (holder, self.link(cell, None, 0))
-    }
-
-    /// The entry that a link's value was taken from: it held the same.
-    fn entry_asked(&self, entry: Entry, link: usize, chain: &[Origin]) -> (Option<Holder>, Origin) {
-        let value = chain.get(link).map_or_else(String::new, |origin| origin.value.clone());
-        let cell = format!("an entry of {}", entry.store.name());
-        let origin = Origin { parent: None, depth: 0, cell, value, cause: OriginCause::Deeper };
-        (Some(Holder::Entry(entry)), origin)
     }
 
     fn cell_and_value(&self, cell: Cell) -> (String, String) {
@@ -339,7 +385,7 @@ impl Session {
             let mut writes = Vec::new();
             let mut made = cell.value(session.state());
             let facing = past.way.reversed();
-            while writes.len() <= most && session.back_to_write(&wanted, past) {
+            while writes.len() <= most && session.search(&wanted, past, false) == Found::Write {
                 let node = Node::of(session.state(), facing);
                 let beyond = cell_value(session, target);
                 let mut touch = session.touch_of(cell, (false, true), (beyond, made), node, facing);
@@ -361,8 +407,7 @@ impl Session {
     /// Values of cells, and the number of open calls, at evenly spaced steps of the current line: what a
     /// plot needs. Each sample is a step, the call depth and the values; a cell whose frame isn't open
     /// has none. Costs a run over the steps.
-    pub fn samples(&mut self, cells: &[Cell], (first, last): (i64, i64), count: usize) -> Vec<Sample> {
-        let targets: Vec<Target> = cells.iter().map(|&cell| self.memory.target(self.state(), cell)).collect();
+    pub fn samples(&mut self, targets: &[Target], (first, last): (i64, i64), count: usize) -> Vec<Sample> {
         let count = count.clamp(1, MOST_SAMPLES) as i128;
         let steps = (0..count).map(|n| {
             let width = i128::from(last) - i128::from(first);
@@ -385,9 +430,30 @@ impl Session {
         })
     }
 
+    /// Looks at the state behind the next step without making it; `look` also learns whether the step loses
+    /// bits, so that only a history can undo it. `None` where there is no such step, or where it traps.
+    pub fn peek<T>(&mut self, travel: Travel, look: impl FnOnce(&State, bool) -> T) -> Option<T> {
+        self.timeline.branch_mut().peek(travel, look).ok().flatten()
+    }
+
     /// Where the session is.
     pub fn moment(&self) -> Moment {
         self.timeline.moment()
+    }
+}
+
+/// The entry that a value was taken from: it held the same.
+fn entry_asked(entry: Entry, adjoint: bool, value: String) -> (Option<Holder>, Origin) {
+    let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
+    let cell = format!("{of} of {}", entry.store.name());
+    let origin = Origin { parent: None, depth: 0, cell, value, cause: OriginCause::Deeper };
+    (Some(Holder::Entry { entry, adjoint }), origin)
+}
+
+/// A value was there at a step, and nothing before it tells why.
+fn settle(chain: &mut [Origin], question: &Wanted, step: i64) {
+    if let Some(origin) = chain.get_mut(question.link) {
+        origin.cause = OriginCause::Initial { step };
     }
 }
 

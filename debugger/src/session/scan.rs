@@ -1,8 +1,5 @@
 //! The loop under every motion: steps in a direction until something is to be looked at. Between two
-//! places where a point could matter the machine runs at its own speed: [`Flow`](crate::flow::Flow)
-//! says how many steps there are at least, and so many are made at once.
-
-use std::sync::atomic::Ordering;
+//! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
 use reviver_vm::values::Value;
 use reviver_vm::{Stop, Trap, Travel, explain};
@@ -10,11 +7,11 @@ use reviver_vm::{Stop, Trap, Travel, explain};
 use super::stretch::{Forth, Skip};
 use super::{Session, scene};
 use crate::access::{self, Access};
-use crate::flow::{Distances, Node};
 use crate::listing::spell;
 use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Reason, Shown, Touch};
 use crate::points::{Point, Trigger, Watch, candidates};
+use reviver_vm::stops::{Node, Stops};
 
 /// Steps between two looks at the interrupt flag.
 pub(super) const SLICE: u64 = 1 << 20;
@@ -64,7 +61,8 @@ impl Session {
 
     fn scan_into(&mut self, scan: &Scan, shown: &mut Vec<Shown>, logged: &mut Vec<String>) -> Reason {
         let fence = self.fence_ahead(scan.travel);
-        let budget = fence.map_or(scan.budget, |steps| steps.min(scan.budget));
+        let reach = self.within_reach(scan.travel);
+        let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
         let first = self.step_number();
         // One step is looked at in any case; a plan would take longer.
         let single = budget == 1;
@@ -75,9 +73,15 @@ impl Session {
         loop {
             let left = budget - self.step_number().abs_diff(first);
             if left == 0 {
-                return if budget == scan.budget { Reason::Arrived } else { Reason::Fence };
+                let here = self.step_number();
+                let is_fenced = here != first && self.fences().any(|fence| fence == here);
+                return match budget {
+                    _ if is_fenced => Reason::Fence,
+                    budget if budget == scan.budget => Reason::Arrived,
+                    _ => self.at_limit(scan.travel),
+                };
             }
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(self.step_number()) {
                 return Reason::Interrupted;
             }
             match self.skip_stretch(scan, left, &mut forth) {
@@ -86,21 +90,20 @@ impl Session {
                 Skip::Nothing => {}
             }
             let node = Node::of(self.state(), scan.travel);
-            let gap = match &plan {
-                Some(plan) => u64::from(plan.from(node)),
-                None if single => 0,
-                None => u64::MAX,
-            };
-            if gap == 0 && scan.heeds_points {
+            let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(node));
+            if looks && scan.heeds_points {
                 self.look_at_watched(node, &mut watched);
             }
-            let outcome = self.timeline.run(scan.travel, left.min(SLICE).min(gap.max(1)));
+            let outcome = match looks {
+                true => self.timeline.run(scan.travel, 1),
+                false => self.timeline.run_until(plan.as_ref(), scan.travel, left.min(SLICE)),
+            };
             if let Some(reason) = self.paused(outcome, scan.travel, shown) {
                 return reason;
             }
             let hits = self.written(node, &mut watched, scan.travel, logged);
             let here = Node::of(self.state(), scan.travel);
-            let looks = single || plan.as_ref().is_some_and(|plan| plan.from(here) == 0);
+            let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(here));
             if let Some(reason) = self.here(scan, here, looks, hits, logged) {
                 return reason;
             }
@@ -129,9 +132,8 @@ impl Session {
         }
     }
 
-    /// How many steps lie between every node and the nearest one that must be looked at; none where
-    /// nothing must.
-    fn plan(&self, scan: &Scan) -> Option<Distances> {
+    /// The places that must be looked at; none where nothing must.
+    fn plan(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.heeds_points && scan.budget > 0 {
             for point in self.points.iter().filter(|point| point.enabled) {
@@ -143,14 +145,16 @@ impl Session {
             Until::Nodes(nodes) => goals.extend(nodes),
             Until::Depth(depth) => goals.extend(self.exits(*depth)),
         }
-        (!goals.is_empty()).then(|| self.flow.distances(goals))
+        (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
     pub(super) fn goals_of(&self, point: &Point, travel: Travel, goals: &mut Vec<Node>) {
-        match point.trigger {
-            Trigger::Break(place) => goals.extend(place.nodes(self.program(), travel)),
+        match &point.trigger {
+            Trigger::Break(places) => {
+                goals.extend(places.iter().flat_map(|place| place.nodes(self.program(), travel)));
+            }
             Trigger::Watch { target, watch } => {
-                for at in candidates(&self.memory, target, watch) {
+                for at in candidates(&self.memory, *target, *watch) {
                     goals.push(Node { position: at, backward: false });
                     goals.push(Node { position: at + 1, backward: true });
                 }
@@ -161,9 +165,9 @@ impl Session {
     /// Where the procedure that is open above a call depth is left.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
-        let callee = self.memory.callee(record.site);
+        let callee = self.memory.program().callee(record.site);
         // In gradient mode a call may be left from its rule.
-        let rule = callee.and_then(|callee| self.memory.rule(callee));
+        let rule = callee.and_then(|callee| self.memory.program().rule(callee));
         let module = self.program().module();
         let procedures = callee.into_iter().chain(rule).filter_map(|n| module.procedures.get(n));
         let exits = |p: &reviver_isa::module::Procedure| {
@@ -225,7 +229,7 @@ impl Session {
     /// Adds what a taken branch has read at its partner.
     pub(super) fn look_at_partner(&self, node: Node, watched: &mut [Watched]) {
         let state = self.timeline.state();
-        if access::jumped(&self.memory, node, state) {
+        if access::jumped(&self.memory, node, state.position) {
             access::visit_partner(&self.memory, state, node, |access, cell| mark(watched, access, cell));
         }
     }
@@ -300,8 +304,8 @@ impl Session {
     /// What to say of a breakpoint if the state is at its place.
     pub(super) fn is_at(&self, n: usize) -> Option<HitKind> {
         let point = self.points.get(n).filter(|point| point.enabled)?;
-        let Trigger::Break(place) = point.trigger else { return None };
-        let at = place.is_at(self.program(), self.state());
+        let Trigger::Break(places) = &point.trigger else { return None };
+        let at = places.iter().any(|place| place.is_at(self.program(), self.state()));
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 

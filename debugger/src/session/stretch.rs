@@ -2,13 +2,11 @@
 //! run once more in the other direction, which is faster, and left behind if nothing in it could stop
 //! the scan. Only a stretch in which something does is gone through backward.
 
-use std::sync::atomic::Ordering;
-
 use reviver_vm::Stop;
 
 use super::scan::{SLICE, Scan, Until};
 use super::{Session, scene};
-use crate::flow::{Distances, Node};
+use reviver_vm::stops::{Node, Stops};
 
 /// What became of the stretch ahead.
 pub(super) enum Skip {
@@ -21,7 +19,7 @@ pub(super) enum Skip {
 
 /// What a scan looks at in the other direction; found out when it is needed.
 pub(super) struct Forth {
-    plan: Option<Option<Distances>>,
+    plan: Option<Option<Stops>>,
     /// The step at which a stretch was found that isn't quiet: it isn't run again.
     busy: Option<i64>,
 }
@@ -62,7 +60,7 @@ impl Session {
     }
 
     /// As the scan's own plan, seen from the other direction.
-    fn plan_forth(&self, scan: &Scan) -> Option<Distances> {
+    fn plan_forth(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.heeds_points {
             for point in self.points.iter().filter(|point| point.enabled) {
@@ -74,30 +72,30 @@ impl Session {
             Until::Nodes(nodes) => goals.extend(nodes.iter().map(|node| turned(*node))),
             Until::Depth(depth) => goals.extend(self.calls_of(*depth)),
         }
-        (!goals.is_empty()).then(|| self.flow.distances(goals))
+        (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
     /// Where the procedure that is open above a call depth is called, in both directions.
     fn calls_of(&self, depth: usize) -> Vec<Node> {
-        let open = self.state().calls.get(depth).and_then(|record| self.memory.callee(record.site));
+        let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;
-        let calls = sites.filter(|&site| open.is_some() && self.memory.callee(site) == open);
+        let calls = sites.filter(|&site| open.is_some() && self.memory.program().callee(site) == open);
         let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
         calls.flat_map(both).collect()
     }
 
     /// Runs to a step of the line; whether nothing on the way, before it, stops the scan. None if the user
     /// has had enough.
-    fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Distances) -> Option<bool> {
+    fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Stops) -> Option<bool> {
         let forth = scan.travel.reversed();
         let mut watched = Vec::new();
         while self.state().step != end {
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(self.step_number()) {
                 return None;
             }
             let node = Node::of(self.state(), forth);
-            let gap = u64::from(plan.from(node));
-            if gap == 0 {
+            let looks = plan.contains(node);
+            if looks {
                 if self.stops_at_state(scan, node) {
                     return Some(false);
                 }
@@ -105,8 +103,12 @@ impl Session {
                 watched.retain(|seen| self.may_stop(seen.point));
             }
             let depth = self.state().calls.len();
-            let steps = self.state().step.abs_diff(end).min(SLICE).min(gap.max(1));
-            if !matches!(self.timeline.run(forth, steps), Ok(Stop::Budget | Stop::Shown { .. })) {
+            let steps = self.state().step.abs_diff(end).min(SLICE);
+            let outcome = match looks {
+                true => self.timeline.run(forth, 1),
+                false => self.timeline.run_until(Some(plan), forth, steps),
+            };
+            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 return Some(false);
             }
             self.look_at_partner(node, &mut watched);

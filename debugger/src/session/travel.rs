@@ -2,16 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
-use reviver_vm::{Stop, Travel};
+use reviver_vm::Travel;
+use reviver_vm::stops::Node;
 
 use super::scan::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
 use crate::access;
-use crate::flow::Node;
 use crate::memory::Cell;
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Place;
-use crate::timeline::{LineNumber, Moment};
+use crate::timeline::{LineNumber, Moment, Span};
 
 impl Session {
     /// Makes at most `count` steps; points stop it.
@@ -49,18 +49,18 @@ impl Session {
         all.logged.extend(found.logged);
     }
 
-    /// Runs until the current call is left: behind it going forward, before it going backward.
+    /// Runs until the call of the selected frame is left: behind it going forward, before it going backward.
     ///
     /// # Errors
     /// Main is no call.
     pub fn finish(&mut self, travel: Travel) -> Result<Motion, SessionError> {
-        let depth = self.state().calls.len().checked_sub(1).ok_or(SessionError::NoCaller)?;
+        let depth = self.depth().checked_sub(1).ok_or(SessionError::NoCaller)?;
         Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth), heeds_points: true }))
     }
 
-    /// Runs to a place, where points stop it too.
-    pub fn run_to(&mut self, place: Place, travel: Travel) -> Motion {
-        let nodes = place.nodes(self.program(), travel).to_vec();
+    /// Runs to the nearest of some places; points stop it too.
+    pub fn run_to(&mut self, places: &[Place], travel: Travel) -> Motion {
+        let nodes = places.iter().flat_map(|place| place.nodes(self.program(), travel)).collect();
         self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes), heeds_points: true })
     }
 
@@ -70,12 +70,13 @@ impl Session {
         self.ended(from, scan.travel, found)
     }
 
-    fn begin(&mut self) -> Moment {
+    pub(super) fn begin(&mut self) -> Moment {
         self.interrupt.store(false, Ordering::Relaxed);
+        self.tell(self.step_number());
         self.timeline.moment()
     }
 
-    fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
+    pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
         let to = self.timeline.moment();
         let Found { reason, shown, logged } = found;
         let (next, inverted) = (self.next_instruction(), self.state().inverted);
@@ -87,7 +88,7 @@ impl Session {
     /// Goes to a step of the current line, past points and fences, or as near as the history goes.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
-        let travel = if step >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, step);
         let mut shown = Vec::new();
         let reason = self.travel_to(step, &mut shown);
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
@@ -103,19 +104,20 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run.
+    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run. Where
+    /// it begins is as little known: a line that leaves another is as long as that.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut shown = Vec::new();
         let reason = match self.find_end(&mut shown) {
-            Reason::Interrupted => Reason::Interrupted,
+            reason @ (Reason::Interrupted | Reason::StepLimit) => reason,
             _ => {
-                let (first, last) = self.timeline.branch().extent();
+                let Span { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
                 self.travel_to(first + part.round() as i64, &mut shown)
             }
         };
-        let travel = if self.step_number() >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, self.step_number());
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
@@ -127,23 +129,46 @@ impl Session {
         }
     }
 
-    /// Travels to a step without heeding anything but the interrupt.
+    /// Travels to a step without heeding anything but the interrupt and the step limit.
     pub(super) fn travel_to(&mut self, step: i64, shown: &mut Vec<Shown>) -> Reason {
+        let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
         loop {
             let here = self.step_number();
             if here == step {
-                return Reason::Arrived;
+                return if wanted == step { Reason::Arrived } else { self.at_limit(way(step, wanted)) };
             }
-            if self.interrupt.swap(false, Ordering::Relaxed) {
+            if !self.goes_on(here) {
                 return Reason::Interrupted;
             }
-            let travel = if step > here { Travel::Forward } else { Travel::Backward };
+            let travel = way(here, step);
             let outcome = self.timeline.run(travel, step.abs_diff(here).min(SLICE));
             if let Some(reason) = self.paused(outcome, travel, shown) {
                 return reason;
             }
         }
+    }
+
+    /// The step that is nearest to another one within the step limit.
+    pub(super) fn within_limit(&self, step: i64) -> i64 {
+        let most = i64::try_from(self.most_steps).unwrap_or(i64::MAX);
+        step.clamp(-most, most)
+    }
+
+    /// Steps that the limit leaves in a direction.
+    pub(super) fn within_reach(&self, travel: Travel) -> u64 {
+        let here = self.step_number();
+        let bound = if travel == Travel::Forward { i64::MAX } else { i64::MIN };
+        self.within_limit(bound).abs_diff(here)
+    }
+
+    /// Why one stops at the step limit: one that is just at the bound of the history is no limit.
+    pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
+        if self.instruction(travel).is_some() {
+            return Reason::StepLimit;
+        }
+        let outcome = self.timeline.run(travel, 1);
+        self.paused(outcome, travel, &mut Vec::new()).unwrap_or(Reason::StepLimit)
     }
 
     /// Gives the current moment a name.
@@ -170,7 +195,7 @@ impl Session {
         let from = self.begin();
         let mut shown = Vec::new();
         let reason = self.revisit(moment, &mut shown);
-        let travel = if moment.step >= from.step { Travel::Forward } else { Travel::Backward };
+        let travel = way(from.step, moment.step);
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
@@ -268,17 +293,16 @@ impl Session {
         if !(first..=last).contains(&(here - facing.sign())) {
             return Vec::new();
         }
-        if self.timeline.run(facing.reversed(), 1) != Ok(Stop::Budget) {
+        // What `show` says was said when the step was made first.
+        let _ = self.timeline.run(facing.reversed(), 1);
+        if self.step_number() == here {
             return Vec::new();
         }
         let node = Node::of(self.state(), facing);
         let mut cells = self.touched(node);
         let before: Vec<_> = cells.iter().map(|(cell, ..)| cell.value(self.state())).collect();
         let _ = self.timeline.run(facing, 1);
-        if self.step_number() != here {
-            return Vec::new();
-        }
-        if access::jumped(&self.memory, node, self.state()) {
+        if access::jumped(&self.memory, node, self.state().position) {
             let state = self.timeline.state();
             access::visit_partner(&self.memory, state, node, |access, cell| note(&mut cells, access, cell));
         }
@@ -297,6 +321,11 @@ impl Session {
         access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));
         cells
     }
+}
+
+/// The direction from a step to another one.
+fn way(from: i64, to: i64) -> Travel {
+    if to >= from { Travel::Forward } else { Travel::Backward }
 }
 
 fn arrived() -> Found {

@@ -10,6 +10,8 @@
 //! - Other programs run away from the origin without a history and leave a few checkpoints. Only when
 //!   somebody goes back the stretch since the last checkpoint is run once more, now keeping residues:
 //!   the *window*, whose size is bounded. Within the window going back is executing inverses too.
+//! - A line that left another one without changing a value may lead over steps that the other one made in
+//!   the opposite direction. What those have lost is the other line's to know ([`Past`]).
 
 use std::sync::Arc;
 
@@ -17,9 +19,13 @@ use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Module;
 use reviver_isa::update::Shape;
 use reviver_vm::history::Residues;
+use reviver_vm::state::MODE;
+use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, Program, State, Stop, Trap, Travel};
 
+use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
+use super::past::Past;
 
 /// What going back may cost in programs that lose bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,8 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 struct Side {
     checkpoints: Checkpoints,
+    /// None where the program calls nothing.
+    census: Option<Census>,
     /// The furthest step that was reached, as a distance.
     reached: u64,
     /// Whether it can't be passed: the bound of the program, or a trap.
@@ -60,11 +68,22 @@ pub enum End {
     Trap(Trap),
 }
 
+/// Steps between which calls were entered or left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallStretch {
+    /// The calls were made behind this step, and not behind `to`: one step where the line is short.
+    pub from: i64,
+    pub to: i64,
+    pub calls: Calls,
+}
+
 /// A line of history, and where on it the session is.
 #[derive(Clone, Debug)]
 pub struct Branch {
     program: Arc<Program>,
-    origin: State,
+    origin: Arc<State>,
+    /// The earlier lines that this one leads along.
+    pasts: Vec<Past>,
     /// The step of the timeline at which the origin is.
     offset: i64,
     machine: Machine,
@@ -81,10 +100,8 @@ pub struct Branch {
 
 impl Branch {
     /// A line that begins with a state at a step of the timeline.
-    pub fn new(program: Arc<Program>, mut origin: State, offset: i64, limits: Limits) -> Branch {
-        origin.counters.shown = origin.counters.shown.saturating_sub(origin.step);
-        origin.step = 0;
-        let shown = origin.counters.shown;
+    pub fn new(program: Arc<Program>, origin: State, offset: i64, limits: Limits) -> Branch {
+        let mut origin = origin.as_start();
         let limits = Limits { short: limits.short.max(1), ..limits };
         // Adjoints that the way makes would still be there after the way back.
         if origin.mode() || uses_adjoints(program.module()) {
@@ -93,9 +110,49 @@ impl Branch {
         let lossless = is_lossless(program.module(), &origin);
         let machine = Machine::resume(program.clone(), origin.clone(), None);
         let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoints);
-        let side = Side { checkpoints, reached: 0, ends: None };
-        let sides = [side.clone(), side];
-        Branch { program, origin, offset, machine, base: 0, older: None, sides, lossless, limits, shown }
+        let calls = program.module().code.iter().any(|i| i.update.shape() == Shape::Call);
+        let census = calls.then(|| Census::new(&origin));
+        let sides = [Travel::Forward, Travel::Backward].map(|travel| {
+            let ends = is_at_bound(&program, &origin, travel).then_some(End::Bound);
+            Side { checkpoints: checkpoints.clone(), census: census.clone(), reached: 0, ends }
+        });
+        let (origin, pasts) = (Arc::new(origin), Vec::new());
+        let (base, older, shown) = (0, None, 0);
+        Branch { program, origin, pasts, offset, machine, base, older, sides, lossless, limits, shown }
+    }
+
+    /// The line that leaves this one here with another state. Where that has the same values, it takes over
+    /// what this line knows about the steps before.
+    pub fn edited(&self, state: State) -> Branch {
+        let number = self.state().own_steps();
+        let inherits = has_same_values(self.state(), &state);
+        let mut branch = Branch::new(self.program.clone(), state, self.step(), self.limits);
+        if inherits {
+            branch.pasts = Past::of(self).into_iter().collect();
+            branch.pasts.extend(self.pasts.iter().map(|past| past.from(number)));
+        }
+        branch
+    }
+
+    /// The same line with its checkpoints, at its origin and without a window.
+    pub fn remembered(&self) -> Branch {
+        let machine = Machine::resume(self.program.clone(), State::clone(&self.origin), None);
+        let (origin, program) = (self.origin.clone(), self.program.clone());
+        let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
+        Branch { program, origin, pasts, machine, base: 0, older: None, sides, ..*self }
+    }
+
+    /// What was lost on the stretch that leads away from the origin to a step which was reached before, and
+    /// the distance at which it begins. As much of it as the window may hold.
+    pub fn lost_before(&mut self, step: i64) -> (Residues, u64) {
+        self.open_window(step);
+        if self.distance() == self.base {
+            self.take_older();
+        }
+        let base = self.base;
+        let residues = self.machine.residues().cloned().unwrap_or_default();
+        self.install(self.state().clone());
+        (residues, base)
     }
 
     /// The current state. Its `step` counts from the origin; [`Branch::step`] is the timeline's.
@@ -124,14 +181,27 @@ impl Branch {
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
     }
 
+    /// Where in its extent calls were entered and left, in the order of time. Every call is in one of the
+    /// stretches; they are the shorter the shorter the extent is.
+    pub fn calls(&self) -> impl Iterator<Item = CallStretch> {
+        let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
+        let behind = behind.into_iter().flat_map(|census| census.stretches(false).rev());
+        let behind = behind.map(|(near, far, calls)| (-(far as i64), -(near as i64), calls));
+        let ahead = ahead.into_iter().flat_map(|census| census.stretches(true));
+        let ahead = ahead.map(|(near, far, calls)| (near as i64, far as i64, calls));
+        let offset = self.offset;
+        let stretch = move |(from, to, calls)| CallStretch { from: offset + from, to: offset + to, calls };
+        behind.chain(ahead).map(stretch)
+    }
+
     /// Why the line goes no further than its extent in a direction, if that is known.
     pub fn end(&self, travel: Travel) -> Option<End> {
         self.sides[side_of(travel)].ends
     }
 
-    /// Whether anything was done here since the line began.
+    /// Whether nobody has left the state that the line began with.
     pub fn is_untouched(&self) -> bool {
-        self.state().step == 0 && self.sides.iter().all(|side| side.reached == 0 && side.ends.is_none())
+        self.sides.iter().all(|side| side.reached == 0)
     }
 
     /// Whether going back needs no history at all.
@@ -141,7 +211,9 @@ impl Branch {
 
     /// Memory that residues take now; 0 for lossless programs.
     pub fn history_bytes(&self) -> usize {
-        self.machine.history_bytes() + self.older.as_ref().map_or(0, |(machine, _)| machine.history_bytes())
+        let older = self.older.as_ref().map_or(0, |(machine, _)| machine.history_bytes());
+        let inherited: usize = self.pasts.iter().map(Past::bytes).sum();
+        self.machine.history_bytes() + older + inherited
     }
 
     /// Memory that checkpoints take; 0 for lossless programs.
@@ -154,21 +226,50 @@ impl Branch {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        if self.lossless {
-            let outcome = self.machine.run(travel, budget);
-            self.note(travel, outcome);
-            return outcome;
-        }
+        self.run_until(None, travel, budget)
+    }
+
+    /// The same, but it stops before a step that a place to stop at is at.
+    ///
+    /// # Errors
+    /// A trap, as [`Branch::run`].
+    pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let first = self.state().step;
         loop {
             let left = budget - self.state().step.abs_diff(first);
-            let outcome =
-                if self.leads_back(travel) { self.toward(travel, left) } else { self.away(travel, left) };
+            let outcome = match (self.lossless, self.leads_back(travel)) {
+                (true, _) => self.plainly(stops, travel, left),
+                (false, true) => self.toward(stops, travel, left),
+                (false, false) => self.away(stops, travel, left),
+            };
             let made = self.state().step.abs_diff(first);
-            if outcome != Ok(Stop::Budget) || made >= budget {
+            let is_at_stop = stops.is_some_and(|stops| stops.contains(Node::of(self.state(), travel)));
+            if outcome != Ok(Stop::Budget) || made >= budget || is_at_stop {
                 return outcome;
             }
         }
+    }
+
+    /// Looks at the state behind the next step without making it: [`Machine::peek`]. What is known of the
+    /// line stays as it is.
+    ///
+    /// # Errors
+    /// The trap of the step.
+    pub fn peek<T>(
+        &mut self,
+        travel: Travel,
+        look: impl FnOnce(&State, bool) -> T,
+    ) -> Result<Option<T>, Trap> {
+        // A window that was just made can be full where it ends: its older half reaches back then.
+        while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
+            self.reach_back();
+        }
+        let number = self.state().own_steps();
+        match self.leads_back(travel) {
+            true => self.inherit(number + travel.sign(), travel.reversed()),
+            false => self.inherit(number, travel),
+        };
+        self.machine.peek(travel, look)
     }
 
     /// Says how many steps will be made at most: before many of them the window is given up, also if they
@@ -195,7 +296,7 @@ impl Branch {
         if within && target.unsigned_abs() <= now.unsigned_abs() {
             return;
         }
-        let start = self.checkpoint(target).clone();
+        let start = State::clone(self.checkpoint(target));
         let saves = start.step.abs_diff(target) < now.abs_diff(target);
         let leads_back = target.unsigned_abs() < now.unsigned_abs();
         if leads_back || saves || now.signum() * target.signum() < 0 {
@@ -229,6 +330,13 @@ impl Branch {
         self.state().step * travel.sign() < 0
     }
 
+    /// Gives the window up, while nobody is on this line.
+    pub fn rest(&mut self) {
+        if self.machine.residues().is_some() {
+            self.install(self.state().clone());
+        }
+    }
+
     /// How close to the origin the window reaches.
     fn window_base(&self) -> u64 {
         self.older.as_ref().map_or(self.base, |(_, base)| *base)
@@ -238,7 +346,22 @@ impl Branch {
         self.state().step.unsigned_abs()
     }
 
-    fn away(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    /// Runs where no step loses bits.
+    fn plainly(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let pause = if self.leads_back(travel) { self.distance() } else { self.to_count(travel) };
+        let outcome = self.machine.run_until(stops, travel, budget.min(pause));
+        self.note(travel, outcome);
+        outcome
+    }
+
+    /// Steps away from the origin to where calls are to be counted next.
+    fn to_count(&self, travel: Travel) -> u64 {
+        let due = self.sides[side_of(travel)].census.as_ref().map(Census::due);
+        // What was passed before is counted already.
+        due.and_then(|due| due.checked_sub(self.distance())).filter(|&steps| steps > 0).unwrap_or(u64::MAX)
+    }
+
+    fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         self.prepare(travel, budget);
         let side = side_of(travel);
         let due = self.sides[side].checkpoints.due();
@@ -246,7 +369,8 @@ impl Branch {
         let slice = if has_window { self.limits.short } else { u64::MAX };
         // A checkpoint that was passed before is there already.
         let to_due = due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX);
-        let outcome = self.machine.run(travel, budget.min(to_due).min(slice));
+        let pause = to_due.min(slice).min(self.to_count(travel));
+        let outcome = self.advance(stops, travel, budget.min(pause));
         self.note(travel, outcome);
         if !has_window {
             self.base = self.distance();
@@ -258,32 +382,59 @@ impl Branch {
         outcome
     }
 
-    fn toward(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    /// Runs the machine away from the origin, with what an earlier line knows about the steps. Makes
+    /// fewer than `budget` where that has to be looked up again.
+    fn advance(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let known = self.inherit(self.state().own_steps(), travel);
+        self.machine.run_until(stops, travel, known.map_or(budget, |steps| budget.min(steps)))
+    }
+
+    /// Lends the machine what an earlier line knows about the way from a number on, if there is one that
+    /// leads along it. Returns for how many steps that is enough.
+    fn inherit(&mut self, number: i64, travel: Travel) -> Option<u64> {
+        let past = self.pasts.iter_mut().find(|past| past.covers(number, travel))?;
+        let (records, steps) = past.records(number);
+        self.machine.inherit(records);
+        Some(steps)
+    }
+
+    fn toward(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         if self.distance() == self.base {
-            self.reach_back(travel);
+            self.reach_back();
         }
-        let outcome = self.machine.run(travel, budget.min(self.distance() - self.base));
+        let outcome = self.machine.run_until(stops, travel, budget.min(self.distance() - self.base));
         self.shown = self.shown.max(self.state().counters.shown);
         outcome
     }
 
     /// Makes the window reach back beyond where it ends: with its older half, or by running the
     /// stretch since the checkpoint before once more.
-    fn reach_back(&mut self, travel: Travel) {
+    fn reach_back(&mut self) {
+        self.take_older();
+        if self.distance() == self.base {
+            self.open_window(self.state().step);
+        }
+    }
+
+    /// Goes on with the older half of the window where there is one; the machine stands at its far end.
+    fn take_older(&mut self) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
+            // The newer half may have shown more since.
+            self.machine.state_mut().counters.shown = self.shown;
         }
-        let now = self.state().step;
-        if self.distance() > self.base {
-            return;
-        }
-        let start = self.checkpoint(now + travel.sign()).clone();
+    }
+
+    /// Goes to a step that was reached before, from the checkpoint before it, keeping residues.
+    fn open_window(&mut self, step: i64) {
+        let start = State::clone(self.checkpoint(step - step.signum()));
         self.install(start);
         self.machine.keep_residues();
-        while self.state().step != now {
-            let steps = self.state().step.abs_diff(now).min(self.limits.short);
+        let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
+        while self.state().step != step {
+            let steps = self.state().step.abs_diff(step).min(self.limits.short);
             // The stretch was passed before, so it can't trap.
-            if self.machine.run(travel.reversed(), steps).is_err() {
+            if self.advance(None, travel, steps).is_err() {
                 break;
             }
             self.bound_window();
@@ -309,6 +460,9 @@ impl Branch {
         let step = self.state().step;
         let side = &mut self.sides[usize::from(step < 0)];
         side.reached = side.reached.max(step.unsigned_abs());
+        if let Some(census) = &mut side.census {
+            census.note(step.unsigned_abs(), self.machine.state());
+        }
         let end = match outcome {
             Ok(Stop::Bound) => End::Bound,
             Err(trap) => End::Trap(trap),
@@ -319,6 +473,12 @@ impl Branch {
             side.ends = Some(end);
         }
     }
+}
+
+/// Whether a state is the program's own bound in a direction.
+fn is_at_bound(program: &Program, state: &State, travel: Travel) -> bool {
+    let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
+    state.calls.is_empty() && state.position == bound
 }
 
 fn side_of(travel: Travel) -> usize {
@@ -339,6 +499,17 @@ fn uses_adjoints(module: &Module) -> bool {
     let is_adjoint = |operand: &Operand| matches!(operand, Operand::Place(place) if place.adjoint);
     let mut code = module.code.iter();
     code.any(|i| i.update.shape() == Shape::Switch || i.operands.iter().any(is_adjoint))
+}
+
+/// Whether two states differ in adjoints and the mode at most.
+fn has_same_values(a: &State, b: &State) -> bool {
+    let ints = |state: &State| state.ints.iter().skip(MODE + 1).copied().collect::<Vec<_>>();
+    ints(a) == ints(b)
+        && a.reals == b.reals
+        && a.int_stack == b.int_stack
+        && a.real_stack == b.real_stack
+        && a.input == b.input
+        && a.output == b.output
 }
 
 /// Whether any adjoint isn't 0.

@@ -1,57 +1,49 @@
 //! A bounded number of states along a way, evenly spaced: where re-execution starts. Knows no
 //! machine.
 
+use std::sync::Arc;
+
 use reviver_vm::State;
+
+use super::spaced::Spaced;
 
 /// Checkpoints that are kept at most, and at least, whatever their size.
 const MOST: usize = 128;
 const LEAST: usize = 4;
 
-/// States at multiples of a spacing, by their distance from the origin. Whenever there are too many
-/// the spacing doubles, and every other one goes.
+/// States at multiples of a spacing, by their distance from the origin. A clone shares the states.
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
-    spacing: u64,
     /// Memory that they may take.
     most_bytes: usize,
-    /// The n-th is at distance (n + 1) · spacing.
-    states: Vec<State>,
+    states: Spaced<Arc<State>>,
 }
 
 impl Checkpoints {
     /// None yet. `spacing` is the number of steps between two of them at first.
     pub fn new(spacing: u64, most_bytes: usize) -> Checkpoints {
-        Checkpoints { spacing: spacing.max(1), most_bytes, states: Vec::new() }
+        Checkpoints { most_bytes, states: Spaced::new(spacing) }
     }
 
     /// The distance from the origin at which the next one is due.
     pub fn due(&self) -> u64 {
-        (self.states.len() as u64 + 1) * self.spacing
+        self.states.due()
     }
 
     /// Takes the state at the distance that is due.
     pub fn add(&mut self, state: &State) {
-        self.states.push(state.clone());
         let most = (self.most_bytes / bytes(state).max(1)).clamp(LEAST, MOST);
-        while self.states.len() > most {
-            self.spacing *= 2;
-            let mut number = 0;
-            self.states.retain(|_| {
-                number += 1;
-                number % 2 == 0
-            });
-        }
+        self.states.add(Arc::new(state.clone()), most);
     }
 
     /// The furthest one that is at most `distance` from the origin.
-    pub fn before(&self, distance: u64) -> Option<&State> {
-        let number = (distance / self.spacing).min(self.states.len() as u64) as usize;
-        self.states.get(number.checked_sub(1)?)
+    pub fn before(&self, distance: u64) -> Option<&Arc<State>> {
+        self.states.before(distance)
     }
 
     /// Memory that they take.
     pub fn bytes(&self) -> usize {
-        self.states.iter().map(bytes).sum()
+        self.states.iter().map(|(_, state)| bytes(state)).sum()
     }
 }
 

@@ -7,9 +7,12 @@ pub mod event;
 pub mod keys;
 pub mod layout;
 pub mod panes;
+mod sgr;
+mod signals;
 pub mod terminal;
 pub mod theme;
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -21,6 +24,8 @@ use thiserror::Error;
 
 use self::app::{App, Done, Effect};
 use self::event::Event;
+use self::keys::Key;
+use self::signals::Signals;
 use self::terminal::Screen;
 
 /// Why there is no screen.
@@ -41,10 +46,11 @@ const AT_ONCE: Duration = Duration::from_millis(8);
 /// How often a run on the other thread is asked whether it is done.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// How long nothing needs to be looked at when nothing can happen but an event.
-const LONG: Duration = Duration::from_secs(3600);
+/// How long a signal may wait where nothing but an event is expected.
+const LONG: Duration = Duration::from_millis(200);
 
-/// Runs the application on the terminal until the user quits.
+/// Runs the application on the terminal until the user quits. A signal that ends the process does so when
+/// the terminal is given back.
 ///
 /// # Errors
 /// No terminal, or one that fails.
@@ -52,14 +58,24 @@ pub fn run(app: App) -> Result<(), TuiError> {
     if !terminal::is_terminal() {
         return Err(TuiError::NoTerminal);
     }
+    let signals = Signals::catch()?;
     let screen = Screen::open()?;
-    Ok(Stage { app, screen, returning: None, last_tick: Instant::now() }.run()?)
+    let mut stage = Stage { app, screen, signals, returning: None, last_tick: Instant::now() };
+    let ended = stage.run();
+    let signal = stage.signals.end();
+    drop(stage);
+    // A terminal that was hung up has failed as well: the signal says it better.
+    match signal {
+        Some(signal) => Ok(signals::end_by(signal)?),
+        None => Ok(ended?),
+    }
 }
 
 /// The application, the terminal, and what is under way.
 struct Stage {
     app: App,
     screen: Screen,
+    signals: Signals,
     returning: Option<Returning>,
     last_tick: Instant,
 }
@@ -73,20 +89,31 @@ impl Stage {
         Ok(())
     }
 
-    /// Draws if there is something new, then waits for the next thing to happen.
+    /// Heeds signals, draws if there is something new, then waits for the next thing to happen.
     fn turn(&mut self) -> Goes {
+        if self.signals.end().is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if self.signals.take_resumed() {
+            self.reopen()?;
+        }
+        // At rest there is nothing to interrupt.
+        if self.signals.take_interrupt() && self.app.patience().is_some() {
+            let effect = self.app.handle(Event::Key(Key::ctrl('c')));
+            return self.carry_out(effect.into_iter().collect());
+        }
         if self.app.is_stale() {
             self.screen.draw(|frame| self.app.draw(frame))?;
         }
         if let Some(done) = self.arrived(Duration::ZERO)? {
-            let effect = self.app.returned(done);
-            return self.carry_out(effect);
+            let effects = self.app.returned(done);
+            return self.carry_out(effects);
         }
         let effect = match self.screen.event(self.patience())? {
             Some(event) => self.app.handle(event),
             None => self.tick(),
         };
-        self.carry_out(effect)
+        self.carry_out(effect.into_iter().collect())
     }
 
     /// How long to wait for an event.
@@ -105,20 +132,39 @@ impl Stage {
         self.app.handle(Event::Tick(elapsed))
     }
 
-    fn carry_out(&mut self, mut effect: Option<Effect>) -> Goes {
-        while let Some(next) = effect.take() {
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Goes {
+        let mut due = VecDeque::from(effects);
+        while let Some(next) = due.pop_front() {
             match next {
                 Effect::Quit => return Ok(ControlFlow::Break(())),
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
                 Effect::Clear => self.screen.clear()?,
+                Effect::Suspend => self.suspend()?,
                 Effect::Run(errand) => {
                     self.returning = Some(errand.start()?);
                     self.last_tick = Instant::now();
-                    effect = self.arrived(AT_ONCE)?.and_then(|done| self.app.returned(done));
+                    let done = self.arrived(AT_ONCE)?;
+                    due.extend(done.into_iter().flat_map(|done| self.app.returned(done)));
                 }
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Gives the terminal back and stops until the shell lets the job go on.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.screen.close();
+        signals::stop_job()?;
+        self.reopen()
+    }
+
+    /// Takes the terminal anew: others have used it, and its size may have changed.
+    fn reopen(&mut self) -> io::Result<()> {
+        self.signals.take_resumed();
+        self.screen.reopen()?;
+        // Nothing comes of it but a new frame.
+        self.app.handle(Event::Resize);
+        Ok(())
     }
 
     /// What came back from the other thread, within a time. A panic there goes on here.

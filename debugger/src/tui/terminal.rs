@@ -16,22 +16,37 @@ use crossterm::{cursor, execute};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Position;
 use ratatui::{Frame, Terminal};
+use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 use super::event::{Event, Gesture, Mouse};
 use super::keys::{Code, Key};
+use super::sgr::Sixteen;
+use super::theme::Ground;
 
 /// The terminal as a screen; given back when it is dropped, and on a panic.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
+    /// Whether the mouse is on.
+    mouse: bool,
 }
 
 /// Whether there is a screen that must be given back.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether both ends are a terminal.
+/// Whether both ends are a terminal, and one that can be drawn on.
 pub fn is_terminal() -> bool {
-    stdin().is_terminal() && stdout().is_terminal()
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stdin().is_terminal() && stdout().is_terminal() && !is_dumb
+}
+
+/// Asks the terminal for its background; none if it doesn't tell. Only a terminal that answers no question
+/// at all is waited for, a second at most.
+pub fn ground() -> Option<Ground> {
+    match theme_mode(QueryOptions::default()).ok()? {
+        ThemeMode::Dark => Some(Ground::Dark),
+        ThemeMode::Light => Some(Ground::Light),
+    }
 }
 
 impl Screen {
@@ -41,13 +56,27 @@ impl Screen {
     /// What the platform says.
     pub fn open() -> io::Result<Screen> {
         restore_on_panic();
-        IS_OPEN.store(true, Ordering::SeqCst);
         let open = || {
-            enable_raw_mode()?;
-            execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
-            Terminal::new(CrosstermBackend::new(stdout()))
+            enter()?;
+            Terminal::new(CrosstermBackend::new(Sixteen::new(stdout())))
         };
-        open().map(|terminal| Screen { terminal }).inspect_err(|_| restore())
+        open().map(|terminal| Screen { terminal, mouse: false }).inspect_err(|_| restore())
+    }
+
+    /// Gives the terminal back for a while.
+    pub fn close(&mut self) {
+        restore();
+    }
+
+    /// Takes the terminal again, whatever others have made of it.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn reopen(&mut self) -> io::Result<()> {
+        restore();
+        enter()?;
+        self.set_mouse(self.mouse)?;
+        self.terminal.clear()
     }
 
     /// Draws a frame: what has changed since the last one is sent.
@@ -71,6 +100,7 @@ impl Screen {
     /// # Errors
     /// What the platform says.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        self.mouse = on;
         if on { execute!(stdout(), EnableMouseCapture) } else { execute!(stdout(), DisableMouseCapture) }
     }
 
@@ -90,6 +120,12 @@ impl Drop for Screen {
     fn drop(&mut self) {
         restore();
     }
+}
+
+fn enter() -> io::Result<()> {
+    IS_OPEN.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
 /// Gives the terminal back as it was. What fails is left: the next thing may still work.

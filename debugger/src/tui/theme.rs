@@ -6,6 +6,8 @@ use ratatui::style::{Color, Modifier, Style};
 /// A style for every role on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
+    /// What lies below everything.
+    pub ground: Style,
     pub text: Style,
     /// What matters less: line numbers, comments, values of no interest.
     pub dim: Style,
@@ -59,40 +61,76 @@ pub struct Theme {
 pub enum ThemeName {
     Dark,
     Light,
-    /// The terminal's own 16 colours, whatever its background.
+    /// The terminal's own 16 colours, on a dark background and on a light one.
     Sixteen,
+    SixteenLight,
     /// Attributes only.
     Plain,
 }
 
 impl ThemeName {
-    pub const ALL: [ThemeName; 4] = [ThemeName::Dark, ThemeName::Light, ThemeName::Sixteen, ThemeName::Plain];
+    pub const ALL: [ThemeName; 5] =
+        [ThemeName::Dark, ThemeName::Light, ThemeName::Sixteen, ThemeName::SixteenLight, ThemeName::Plain];
 
     pub fn name(self) -> &'static str {
         match self {
             ThemeName::Dark => "dark",
             ThemeName::Light => "light",
             ThemeName::Sixteen => "16",
+            ThemeName::SixteenLight => "16-light",
             ThemeName::Plain => "plain",
         }
     }
 
     /// The theme that was asked for, or the one that fits the environment: none but attributes with
-    /// `NO_COLOR` (<https://no-color.org>), 16 colours where the terminal doesn't promise more.
-    pub fn choose(asked: Option<ThemeName>, variable: impl Fn(&str) -> Option<String>) -> ThemeName {
+    /// `NO_COLOR` (<https://no-color.org>), 16 colours where the terminal doesn't promise more. Whether it
+    /// is dark or light the terminal is asked for with `ground`, else `COLORFGBG` tells, else it is dark.
+    pub fn choose(
+        asked: Option<ThemeName>,
+        variable: impl Fn(&str) -> Option<String>,
+        ground: impl FnOnce() -> Option<Ground>,
+    ) -> ThemeName {
         let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let many = is_set("COLORTERM") || variable("TERM").is_some_and(|term| term.contains("256color"));
-        match asked {
-            Some(theme) => theme,
-            None if is_set("NO_COLOR") => ThemeName::Plain,
-            None if many => ThemeName::Dark,
-            None => ThemeName::Sixteen,
+        if let Some(theme) = asked {
+            return theme;
+        }
+        if is_set("NO_COLOR") {
+            return ThemeName::Plain;
+        }
+        let told = || Ground::of_colorfgbg(&variable("COLORFGBG")?);
+        match (ground().or_else(told).unwrap_or(Ground::Dark), many) {
+            (Ground::Dark, true) => ThemeName::Dark,
+            (Ground::Light, true) => ThemeName::Light,
+            (Ground::Dark, false) => ThemeName::Sixteen,
+            (Ground::Light, false) => ThemeName::SixteenLight,
         }
     }
 }
 
-/// The colours in which the coloured themes differ.
+/// What a terminal's background is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    Dark,
+    Light,
+}
+
+impl Ground {
+    /// As some terminals tell it, `15;0`: the last number is the background's, of 16 colours.
+    fn of_colorfgbg(text: &str) -> Option<Ground> {
+        match text.rsplit(';').next()?.parse().ok()? {
+            7 | 9..=15 => Some(Ground::Light),
+            0..=15_u8 => Some(Ground::Dark),
+            _ => None,
+        }
+    }
+}
+
+/// The colours in which the coloured themes differ. Everything can be read on each of the backgrounds.
 struct Palette {
+    /// Where text and backgrounds are the theme's own; else both are the terminal's.
+    text: Option<Color>,
+    ground: Option<Color>,
     dim: Color,
     accent: Color,
     forward: Color,
@@ -103,7 +141,7 @@ struct Palette {
     good: Color,
     warning: Color,
     error: Color,
-    /// Backgrounds; none where the terminal's colours can't be relied on.
+    /// More backgrounds; none where the terminal's colours can't be relied on.
     cursor: Option<Color>,
     cursor_unfocused: Option<Color>,
     next: Option<Color>,
@@ -118,6 +156,8 @@ const fn indexed(
     [changed, read, adjoint]: [u8; 3],
 ) -> Palette {
     Palette {
+        text: None,
+        ground: None,
         dim: Color::Indexed(dim),
         accent: Color::Indexed(accent),
         forward: Color::Indexed(forward),
@@ -137,41 +177,60 @@ const fn indexed(
 
 /// Bright on dark.
 const DARK: Palette = Palette {
-    error: Color::Indexed(203),
-    cursor: Some(Color::Indexed(238)),
+    text: Some(Color::Indexed(252)),
+    ground: Some(Color::Indexed(234)),
+    error: Color::Indexed(210),
+    cursor: Some(Color::Indexed(237)),
     cursor_unfocused: Some(Color::Indexed(236)),
-    next: Some(Color::Indexed(24)),
+    next: Some(Color::Indexed(18)),
     status: Some(Color::Indexed(237)),
-    ..indexed(245, 75, 114, 212, [221, 80, 141])
+    ..indexed(246, 75, 114, 212, [221, 80, 177])
 };
 
 /// Deep on bright.
 const LIGHT: Palette = Palette {
-    warning: Color::Indexed(130),
-    error: Color::Indexed(160),
-    cursor: Some(Color::Indexed(253)),
+    text: Some(Color::Indexed(235)),
+    ground: Some(Color::Indexed(231)),
+    error: Color::Indexed(124),
+    cursor: Some(Color::Indexed(254)),
     cursor_unfocused: Some(Color::Indexed(255)),
-    next: Some(Color::Indexed(153)),
+    next: Some(Color::Indexed(195)),
     status: Some(Color::Indexed(254)),
-    ..indexed(243, 25, 28, 162, [130, 30, 91])
+    ..indexed(242, 25, 22, 125, [94, 23, 91])
 };
 
-/// Colours that can be read on both black and white, in the palettes that terminals ship with.
+/// Those of the 16 that can be read on black.
 const SIXTEEN: Palette = Palette {
+    text: None,
+    ground: None,
     dim: Color::DarkGray,
-    accent: Color::Blue,
-    forward: Color::Green,
-    backward: Color::Magenta,
-    changed: Color::Red,
+    accent: Color::LightCyan,
+    forward: Color::LightGreen,
+    backward: Color::LightMagenta,
+    changed: Color::LightYellow,
     read: Color::Cyan,
-    adjoint: Color::Magenta,
-    good: Color::Green,
-    warning: Color::Magenta,
-    error: Color::Red,
+    adjoint: Color::LightMagenta,
+    good: Color::LightGreen,
+    warning: Color::LightYellow,
+    error: Color::LightRed,
     cursor: None,
     cursor_unfocused: None,
     next: None,
     status: None,
+};
+
+/// Those of the 16 that can be read on white; there are few.
+const SIXTEEN_LIGHT: Palette = Palette {
+    accent: Color::Blue,
+    forward: Color::Blue,
+    backward: Color::Magenta,
+    changed: Color::Red,
+    read: Color::Blue,
+    adjoint: Color::Magenta,
+    good: Color::Blue,
+    warning: Color::Red,
+    error: Color::Red,
+    ..SIXTEEN
 };
 
 impl Theme {
@@ -180,6 +239,7 @@ impl Theme {
             ThemeName::Dark => Theme::coloured(&DARK),
             ThemeName::Light => Theme::coloured(&LIGHT),
             ThemeName::Sixteen => Theme::coloured(&SIXTEEN),
+            ThemeName::SixteenLight => Theme::coloured(&SIXTEEN_LIGHT),
             ThemeName::Plain => Theme::plain(),
         }
     }
@@ -190,6 +250,7 @@ impl Theme {
         let (plain, bold, dim) = (Style::new(), with(Modifier::BOLD), with(Modifier::DIM));
         let (underlined, reversed) = (with(Modifier::UNDERLINED), with(Modifier::REVERSED));
         Theme {
+            ground: plain,
             text: plain,
             dim,
             label: bold,
@@ -236,6 +297,7 @@ impl Theme {
         // Where there is no background to rely on, the attribute of the plain theme does the work.
         let behind = |colour: Option<Color>, else_: Style| colour.map_or(else_, |c| Style::new().bg(c));
         Theme {
+            ground: Style { fg: palette.text, bg: palette.ground, ..Style::new() },
             dim: fg(palette.dim),
             label: fg(palette.accent),
             heading: bold(palette.accent),
@@ -279,6 +341,7 @@ impl Theme {
     fn styles(&self) -> Vec<Style> {
         let Theme { plots, .. } = self;
         let mut styles = vec![
+            self.ground,
             self.text,
             self.dim,
             self.label,
@@ -335,7 +398,8 @@ mod tests {
 
     #[test]
     fn sixteen_colours_are_sixteen() {
-        assert!(colours(ThemeName::Sixteen).iter().all(|c| !matches!(c, Color::Indexed(_) | Color::Rgb(..))));
+        let colours = [ThemeName::Sixteen, ThemeName::SixteenLight].into_iter().flat_map(colours);
+        assert!(colours.into_iter().all(|c| !matches!(c, Color::Indexed(_) | Color::Rgb(..))));
     }
 
     #[test]
@@ -352,15 +416,77 @@ mod tests {
         let with = |given: &'static [(&str, &str)]| {
             move |name: &str| given.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
         };
+        let chosen = |variables, ground| ThemeName::choose(None, with(variables), || ground);
+        let many: &[_] = &[("NO_COLOR", ""), ("TERM", "xterm-256color"), ("COLORFGBG", "0;default;15")];
+        assert_eq!(chosen(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")], None), ThemeName::Plain);
+        assert_eq!(chosen(many, None), ThemeName::Light);
+        assert_eq!(chosen(many, Some(Ground::Dark)), ThemeName::Dark);
+        assert_eq!(chosen(&[("COLORTERM", "truecolor"), ("COLORFGBG", "15;0")], None), ThemeName::Dark);
+        assert_eq!(chosen(&[("TERM", "linux")], None), ThemeName::Sixteen);
         assert_eq!(
-            ThemeName::choose(None, with(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")])),
-            ThemeName::Plain
+            chosen(&[("TERM", "xterm"), ("COLORFGBG", "?")], Some(Ground::Light)),
+            ThemeName::SixteenLight
         );
-        assert_eq!(
-            ThemeName::choose(None, with(&[("NO_COLOR", ""), ("TERM", "xterm-256color")])),
-            ThemeName::Dark
-        );
-        assert_eq!(ThemeName::choose(None, with(&[("TERM", "linux")])), ThemeName::Sixteen);
-        assert_eq!(ThemeName::choose(Some(ThemeName::Light), with(&[("NO_COLOR", "1")])), ThemeName::Light);
+        let asked = ThemeName::choose(Some(ThemeName::Light), with(&[("NO_COLOR", "1")]), || None);
+        assert_eq!(asked, ThemeName::Light);
+    }
+
+    /// Red, green and blue, 0 to 255; the first 16 as xterm has them.
+    fn channels(colour: Color) -> [u8; 3] {
+        let cube = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+        match colour {
+            Color::Black => [0; 3],
+            Color::White => [255; 3],
+            Color::DarkGray => [127; 3],
+            Color::Red => [205, 0, 0],
+            Color::Blue => [0, 0, 238],
+            Color::Magenta => [205, 0, 205],
+            Color::Cyan => [0, 205, 205],
+            Color::LightRed => [255, 0, 0],
+            Color::LightGreen => [0, 255, 0],
+            Color::LightYellow => [255, 255, 0],
+            Color::LightMagenta => [255, 0, 255],
+            Color::LightCyan => [0, 255, 255],
+            Color::Indexed(n @ 16..=231) => [cube((n - 16) / 36), cube((n - 16) / 6 % 6), cube((n - 16) % 6)],
+            Color::Indexed(n @ 232..) => [8 + 10 * (n - 232); 3],
+            other => panic!("{other:?} is no colour of a theme"),
+        }
+    }
+
+    /// The contrast of two colours, 1 to 21 (WCAG 2, 1.4.3).
+    fn contrast(one: Color, other: Color) -> f64 {
+        let linear = |channel: u8| match f64::from(channel) / 255.0 {
+            dark @ ..=0.03928 => dark / 12.92,
+            bright => ((bright + 0.055) / 1.055).powf(2.4),
+        };
+        let luminance = |colour| {
+            let [red, green, blue] = channels(colour).map(linear);
+            0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn every_text_can_be_read_on_every_background() {
+        let terminals = [
+            (ThemeName::Dark, Color::Black),
+            (ThemeName::Light, Color::White),
+            (ThemeName::Sixteen, Color::Black),
+            (ThemeName::SixteenLight, Color::White),
+        ];
+        for (name, terminal) in terminals {
+            let theme = Theme::new(name);
+            let styles = theme.styles();
+            let own = theme.ground.bg.unwrap_or(terminal);
+            let backgrounds: Vec<Color> = styles.iter().filter_map(|style| style.bg).chain([own]).collect();
+            for foreground in styles.iter().filter_map(|style| style.fg) {
+                let least = if Some(foreground) == theme.dim.fg { 3.0 } else { 4.5 };
+                for &background in &backgrounds {
+                    let contrast = contrast(foreground, background);
+                    assert!(contrast >= least, "{name:?}: {foreground} on {background}: {contrast:.1}");
+                }
+            }
+        }
     }
 }

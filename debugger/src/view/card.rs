@@ -1,79 +1,288 @@
 //! The instruction card: what an instruction does, how it is undone, what it does to adjoints, with
-//! the numbers at hand; straight from the rows of the instruction set.
+//! the numbers on both sides of it; straight from the rows of the instruction set. The numbers are the
+//! machine's: it makes the step, and undoes it.
 
-use reviver_isa::card::{Card, Role, Term, describe};
-use reviver_isa::instruction::{Class, Instruction, Operand};
+use reviver_isa::Function;
+use reviver_isa::card::{Card, Held, Line, Role, Term, describe};
+use reviver_isa::instruction::{Class, Instruction, Link, Operand};
 use reviver_isa::text::Speller;
-use reviver_vm::Travel;
-use reviver_vm::values::Value;
+use reviver_isa::update::{Shape, Update};
+use reviver_vm::{State, Travel};
 
-use crate::cotangents::carried;
-use crate::listing::{Line, spell};
-use crate::memory::Cell;
+use crate::access::jumped;
+use crate::listing::{self, spell};
+use crate::memory::{Cell, MODE_BIT};
 use crate::session::Session;
+use reviver_vm::stops::Node;
 
-/// An instruction with its card.
+/// The step that a card tells of, with what is needed to tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardView {
     pub at: u32,
-    pub line: Line,
+    pub line: listing::Line,
     /// As it is executed in time: inverted where the machine itself runs backward.
     pub instruction: String,
     /// The row's description.
     pub doc: String,
-    pub card: Card,
-    /// The adjoints that the card speaks of and what they hold, while the instruction carries any.
-    pub cotangents: Vec<(String, String)>,
+    /// Whether nothing comes next, so that the card tells of the step behind.
+    pub is_end: bool,
+    /// Whether the step loses bits, so that a history must help to undo it.
+    pub loses_bits: bool,
+    /// The direction in which the session faces.
+    facing: Travel,
+    mode: bool,
+    does: Described,
+    undone: Described,
+    /// Whether the condition holds, of an instruction that has one.
+    holds: Option<bool>,
+    /// What carries the adjoints instead of the body, going forward and going back.
+    rule: Option<[String; 2]>,
 }
 
-/// The card of the instruction that the next step in a direction executes or undoes, with the values
-/// of the current state; none at the bounds of the history.
-pub fn card(session: &Session, travel: Travel) -> Option<CardView> {
-    let at = session.instruction(travel)?;
-    let program = session.program();
-    let instruction = program.module().code.get(at as usize)?;
+/// What describes an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Described {
+    update: Update,
+    function: Function,
+    terms: Vec<Term>,
+}
+
+/// What a line of the card is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    Does,
+    Undone,
+    /// That nothing undoes it.
+    Lost,
+    Adjoint,
+    /// What the history keeps of the step.
+    Kept,
+    /// The parts that have names of their own.
+    Where,
+}
+
+impl Topic {
+    pub fn name(self) -> &'static str {
+        match self {
+            Topic::Does => "does",
+            Topic::Undone | Topic::Lost => "undone",
+            Topic::Adjoint => "adjoint",
+            Topic::Kept => "kept",
+            Topic::Where => "where",
+        }
+    }
+}
+
+/// The card of the next step, or at the end of the one behind; none where there is no step at all.
+pub fn card(session: &mut Session) -> Option<CardView> {
+    let (travel, at) = [Travel::Forward, Travel::Backward]
+        .into_iter()
+        .find_map(|travel| session.instruction(travel).map(|at| (travel, at)))?;
+    let instruction = session.program().module().code.get(at as usize)?.clone();
+    let step = Step::new(session, travel, &instruction);
     let inverted = session.state().inverted;
-    let update = if inverted { instruction.update.inverse() } else { instruction.update };
-    let terms: Vec<Term> = instruction.operands.iter().map(|o| term(session, at, o)).collect();
+    let does = step.described(session, at, &instruction);
+    let undone = match step.partner(session, &instruction) {
+        Some((at, partner)) => step.described(session, at, &partner),
+        None => does.clone(),
+    };
+    // Behind a branch that was taken stands its partner.
+    let (does, undone) = if travel == Travel::Forward { (does, undone) } else { (undone, does) };
     Some(CardView {
         at,
         line: session.listing().line(at),
-        instruction: spell(program, at, inverted),
-        doc: update.doc().trim().replace('\n', " "),
-        card: describe(update, instruction.function, &terms),
-        cotangents: cotangents(session, instruction),
+        instruction: spell(session.program(), at, inverted),
+        doc: step.update(&instruction).doc().trim().replace('\n', " "),
+        is_end: travel == Travel::Backward,
+        loses_bits: step.loses_bits,
+        facing: session.facing(),
+        mode: session.state().mode(),
+        holds: step.holds(&instruction),
+        rule: step.rule(session, &instruction),
+        does,
+        undone,
     })
 }
 
-fn cotangents(session: &Session, instruction: &Instruction) -> Vec<(String, String)> {
-    let (memory, state) = (session.memory(), session.state());
-    let mut cells: Vec<Cell> = Vec::new();
-    for change in carried(memory, state, instruction) {
-        for cell in std::iter::once(change.to).chain(change.from) {
-            if !cells.contains(&cell) {
-                cells.push(cell);
-            }
-        }
-    }
-    cells.into_iter().map(|cell| (memory.name(state, cell), memory.text(state, cell))).collect()
+/// A step between the current state and its neighbour.
+struct Step {
+    travel: Travel,
+    inverted: bool,
+    /// Whether the neighbour is known: the step doesn't trap.
+    is_made: bool,
+    jumped: bool,
+    loses_bits: bool,
+    /// What cells hold there.
+    beyond: Vec<(Cell, String)>,
 }
 
-fn term(session: &Session, at: u32, operand: &Operand) -> Term {
-    let module = session.program().module();
-    let Some(procedure) = module.procedures.get(session.program().procedure_of(at)) else {
-        return Term::constant("?", Class::Int);
-    };
-    let name = Speller { module, procedure }.operand(operand);
-    match operand {
-        Operand::Int(_) | Operand::Mode => Term::constant(name, Class::Int),
-        Operand::Real(_) => Term::constant(name, Class::Real),
-        Operand::Place(place) => {
-            let class = module.declaration(procedure, place.base).map_or(Class::Int, |d| d.class);
-            let role = if place.adjoint { Role::Adjoint } else { Role::Cell };
-            let value = session.memory().operand(session.state(), operand);
-            let value = value.and_then(|cell| cell.value(session.state()));
-            let value = value.map(|value: Value| session.program().text(value));
-            Term { name, class, role, value }
+impl Step {
+    fn new(session: &mut Session, travel: Travel, instruction: &Instruction) -> Step {
+        let cells = operand_cells(session, instruction);
+        let (position, inverted) = (session.state().position, session.state().inverted);
+        let partner = partner(session, instruction).map(|(_, partner)| operand_cells(session, &partner));
+        let cells: Vec<Cell> = cells.into_iter().chain(partner.into_iter().flatten()).collect();
+        let program = session.program().clone();
+        let look = |state: &State, loses_bits: bool| {
+            let held = |&cell: &Cell| cell.value(state).map(|value| (cell, program.text(value)));
+            (state.position, loses_bits, cells.iter().filter_map(held).collect())
+        };
+        let seen = session.peek(travel, look);
+        let is_made = seen.is_some();
+        let (there, loses_bits, beyond) = seen.unwrap_or((position, false, Vec::new()));
+        let node = Node { position, backward: inverted != (travel == Travel::Backward) };
+        let jumped = is_made && jumped(session.memory(), node, there);
+        Step { travel, inverted, is_made, jumped, loses_bits, beyond }
+    }
+
+    /// The update as it is executed in time.
+    fn update(&self, instruction: &Instruction) -> Update {
+        if self.inverted { instruction.update.inverse() } else { instruction.update }
+    }
+
+    /// The other half of a branch that the step takes.
+    fn partner(&self, session: &Session, instruction: &Instruction) -> Option<(u32, Instruction)> {
+        partner(session, instruction).filter(|_| self.jumped)
+    }
+
+    fn described(&self, session: &Session, at: u32, instruction: &Instruction) -> Described {
+        let carries = session.state().mode() && !shares_an_adjoint(session, instruction);
+        let terms = instruction.operands.iter().map(|o| self.term(session, at, o, carries)).collect();
+        Described { update: self.update(instruction), function: instruction.function, terms }
+    }
+
+    fn term(&self, session: &Session, at: u32, operand: &Operand, carries: bool) -> Term {
+        let module = session.program().module();
+        let Some(procedure) = module.procedures.get(session.program().procedure_of(at)) else {
+            return Term::constant("?", Class::Int);
+        };
+        let name = Speller { module, procedure }.operand(operand);
+        let term = match operand {
+            Operand::Int(_) => return Term::constant(name, Class::Int),
+            Operand::Real(_) => return Term::constant(name, Class::Real),
+            Operand::Mode => Term { role: Role::Constant, ..Term::cell(name, Class::Int) },
+            Operand::Place(place) => {
+                let class = module.declaration(procedure, place.base).map_or(Class::Int, |d| d.class);
+                let role = if place.adjoint { Role::Adjoint } else { Role::Cell };
+                Term { role, ..Term::cell(name, class) }
+            }
+        };
+        let Some(cell) = cell_of(session, operand) else { return term };
+        let adjoint = cell.adjoint().filter(|_| carries);
+        let here = |cell: Cell| cell.value(session.state()).map(|value| session.program().text(value));
+        let here = Held { value: here(cell), adjoint: adjoint.and_then(here) };
+        let beyond =
+            Held { value: self.beyond(cell), adjoint: adjoint.and_then(|adjoint| self.beyond(adjoint)) };
+        let (before, after) = if self.travel == Travel::Forward { (here, beyond) } else { (beyond, here) };
+        Term { before, after, ..term }
+    }
+
+    fn beyond(&self, cell: Cell) -> Option<String> {
+        self.beyond.iter().find(|(other, _)| *other == cell).map(|(_, text)| text.clone())
+    }
+
+    /// Whether the condition holds: the step has been its test.
+    fn holds(&self, instruction: &Instruction) -> Option<bool> {
+        match instruction.update.shape() {
+            Shape::Condition => self.is_made.then_some(true),
+            Shape::Branch => self.is_made.then_some(self.jumped),
+            _ => None,
         }
     }
+
+    /// How a procedure's rule stands in for the adjoint of its body.
+    fn rule(&self, session: &Session, instruction: &Instruction) -> Option<[String; 2]> {
+        let Link::Calls(calls) = &instruction.link else { return None };
+        let procedures = &session.program().module().procedures;
+        let callee = procedures.get(calls.first()?.procedure as usize)?;
+        let rule = &procedures.get(callee.rule? as usize)?.name;
+        let (body, off) = (&callee.name, "with the mode off");
+        let forward = format!("uncalls its rule `{rule}`, then calls `{body}`, {off}");
+        let backward = format!("uncalls `{body}`, then calls its rule `{rule}`, {off}");
+        let is_call = self.update(instruction) == Update::Call;
+        Some(if is_call { [forward, backward] } else { [backward, forward] })
+    }
+}
+
+fn partner(session: &Session, instruction: &Instruction) -> Option<(u32, Instruction)> {
+    let Link::Partner(at) = instruction.link else { return None };
+    session.program().module().code.get(at as usize).map(|partner| (at, partner.clone()))
+}
+
+/// The cell that an operand reads or writes.
+fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
+    match operand {
+        Operand::Mode => Some(MODE_BIT),
+        _ => session.memory().operand(session.state(), operand),
+    }
+}
+
+/// The cells of the operands, and their adjoints.
+fn operand_cells(session: &Session, instruction: &Instruction) -> Vec<Cell> {
+    let cells = instruction.operands.iter().filter_map(|operand| cell_of(session, operand));
+    cells.flat_map(|cell| [Some(cell), cell.adjoint()]).flatten().collect()
+}
+
+/// Whether two sources with different names are one cell, whose adjoint then gets two shares: neither
+/// line could say what comes of it.
+fn shares_an_adjoint(session: &Session, instruction: &Instruction) -> bool {
+    let sources = instruction.operands.get(instruction.update.shape().targets()..).unwrap_or_default();
+    let mut places = sources.iter().filter(|operand| matches!(operand, Operand::Place(_)));
+    match (places.next(), places.next()) {
+        (Some(a), Some(b)) => a != b && cell_of(session, a) == cell_of(session, b),
+        _ => false,
+    }
+}
+
+impl CardView {
+    /// The description. `number` says how a number is written: the whole of it, or less.
+    fn describe(&self, number: &dyn Fn(&str) -> String) -> Card {
+        let card = |described: &Described| {
+            let terms = described.terms.iter().cloned().map(|term| term.map_numbers(number));
+            describe(described.update, described.function, &terms.collect::<Vec<_>>())
+        };
+        let (does, behind) = (card(&self.does), card(&self.undone));
+        // What undoes a branch that was taken is its partner.
+        let undone = if self.does == self.undone { does.undone } else { behind.undone };
+        let mut card = Card { does: does.does, undone, parts: does.parts };
+        for (way, rule) in
+            std::iter::once(&mut card.does).chain(&mut card.undone).zip(self.rule.iter().flatten())
+        {
+            way.adjoint = vec![remark(rule)];
+        }
+        for way in std::iter::once(&mut card.does).chain(&mut card.undone) {
+            if let (Some(numbers), Some(holds)) = (&mut way.equation.numbers, self.holds) {
+                *numbers += if holds { ", which is true" } else { ", which is false" };
+            }
+        }
+        card
+    }
+
+    /// The lines of the card, those of the direction in which the session faces first. While adjoints are
+    /// carried, the rule of that direction follows it; else the rule of going forward comes later.
+    /// `number` says how a number is written: the whole of it, or less.
+    pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, Line)> {
+        let Card { does, undone, parts } = self.describe(number);
+        let goes_back = self.is_end || self.facing == Travel::Backward;
+        let (undone, behind) = match undone {
+            Some(way) => ((Topic::Undone, way.equation), way.adjoint),
+            None => ((Topic::Lost, remark("only with a history: it throws information away")), Vec::new()),
+        };
+        let rule = if self.mode && goes_back { behind } else { does.adjoint };
+        let does = (Topic::Does, does.equation);
+        let (first, second) = if goes_back { (undone, does) } else { (does, undone) };
+        let rule = rule.into_iter().map(|line| (Topic::Adjoint, line));
+        let mut lines = vec![first];
+        lines.extend(rule);
+        lines.insert(if self.mode { lines.len() } else { 1 }, second);
+        if self.loses_bits && self.does.update.is_reversible() {
+            lines.push((Topic::Kept, remark("the bits that are lost here, so that going back is exact")));
+        }
+        lines.extend(parts.into_iter().map(|line| (Topic::Where, line)));
+        lines
+    }
+}
+
+fn remark(text: &str) -> Line {
+    Line { formula: text.to_owned(), numbers: None }
 }

@@ -7,15 +7,15 @@ use reviver_vm::values::adjoint_name;
 
 use crate::memory::{Cell, Storage};
 use crate::outcome::Touch;
-use crate::session::Session;
+use crate::session::{Session, SessionError};
 
-/// The cells of the program and of the current frame; of arrays only the facts.
+/// The cells of the program and of the selected frame; of arrays only the facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellsPane {
     /// Registers: `r0`, `f3`.
     pub registers: Vec<CellView>,
     pub globals: Vec<CellView>,
-    /// The current procedure, and its parameters and ancillas.
+    /// The selected procedure, and its parameters and ancillas.
     pub procedure: String,
     pub parameters: Vec<CellView>,
     pub ancillas: Vec<CellView>,
@@ -65,7 +65,7 @@ struct Look<'a> {
 
 impl<'a> Look<'a> {
     fn new(session: &'a Session, footprint: &'a [Touch]) -> Look<'a> {
-        let depth = session.state().calls.len();
+        let depth = session.depth();
         Look { session, footprint, depth, shows_adjoints: shows_adjoints(session) }
     }
 }
@@ -91,7 +91,6 @@ pub struct ArrayView {
 pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     let look = Look::new(session, footprint);
     let module = session.program().module();
-    let number = session.memory().frame(session.state(), look.depth).map_or(0, |(procedure, _)| procedure);
     let mut pane = CellsPane {
         registers: Vec::new(),
         globals: Vec::new(),
@@ -104,7 +103,7 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
         let list = if is_register(&global.name) { &mut pane.registers } else { &mut pane.globals };
         look.add(Base::Global(n), &global.name, list, &mut pane.arrays);
     }
-    if let Some(procedure) = module.procedures.get(number) {
+    if let Some(procedure) = session.memory().procedure(session.state(), look.depth) {
         pane.procedure.clone_from(&procedure.name);
         for (n, parameter) in (0..).zip(&procedure.parameters) {
             look.add(Base::Parameter(n), &parameter.name, &mut pane.parameters, &mut pane.arrays);
@@ -116,35 +115,34 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     pane
 }
 
-/// At most `count` elements of an array of the current frame or of the program, from number `first`
-/// on; none where there is no such array.
+/// At most `count` elements of an array of the selected frame or of the program, or of its adjoints
+/// (`A'`), from number `first` on.
+///
+/// # Errors
+/// No such array.
 pub fn array(
     session: &Session,
     footprint: &[Touch],
     name: &str,
     first: u64,
     count: usize,
-) -> Option<ArrayView> {
+) -> Result<ArrayView, SessionError> {
+    let storage = session.array(name)?;
     let look = Look::new(session, footprint);
-    let base = session.memory().base(session.state(), look.depth, name)?;
-    let storage = session.memory().storage(session.state(), look.depth, base)?;
-    if storage.shape == Shape::Scalar {
-        return None;
-    }
+    let (class, shape) = (storage.class(), storage.shape());
     let last = first.saturating_add(count as u64).min(storage.cells());
-    let element = |n| look.view(storage, n, element_name(name, storage.shape, n));
+    let element = |n| look.view(storage, n, element_name(name, shape, n));
     let elements = (first..last).filter_map(element).collect();
-    let facts = ArrayFacts { name: name.to_owned(), class: storage.class, shape: storage.shape };
-    Some(ArrayView { facts, first, elements })
+    Ok(ArrayView { facts: ArrayFacts { name: name.to_owned(), class, shape }, first, elements })
 }
 
 impl Look<'_> {
     fn add(&self, base: Base, name: &str, list: &mut Vec<CellView>, arrays: &mut Vec<ArrayFacts>) {
         let session = self.session;
         let Some(storage) = session.memory().storage(session.state(), self.depth, base) else { return };
-        match storage.shape {
+        match storage.shape() {
             Shape::Scalar => list.extend(self.view(storage, 0, name.to_owned())),
-            shape => arrays.push(ArrayFacts { name: name.to_owned(), class: storage.class, shape }),
+            shape => arrays.push(ArrayFacts { name: name.to_owned(), class: storage.class(), shape }),
         }
     }
 
@@ -152,7 +150,7 @@ impl Look<'_> {
         let cell = storage.cell(n)?;
         let touch = self.touch(cell);
         Some(CellView {
-            class: storage.class,
+            class: storage.class(),
             value: self.text(cell),
             written: touch.is_some_and(|touch| touch.written),
             changed: touch.is_some_and(Touch::is_changed),

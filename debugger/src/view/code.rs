@@ -3,7 +3,7 @@
 use reviver_isa::instruction::Link;
 use reviver_isa::update::Update;
 
-use crate::listing::Line;
+use crate::listing::{Line, spell};
 use crate::points::{Place, Trigger};
 use crate::session::Session;
 
@@ -11,6 +11,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePane {
     pub file: String,
+    /// Whether it isn't the program's own.
+    pub is_included: bool,
     /// Lines of the whole file.
     pub total: u32,
     pub lines: Vec<CodeLine>,
@@ -23,6 +25,10 @@ pub struct CodeLine {
     pub text: String,
     /// The next instruction, in the direction of time, is here.
     pub is_next: bool,
+    /// The call that is open in the selected frame is here, where that isn't the innermost.
+    pub is_call: bool,
+    /// What the line leaves open about the next instruction.
+    pub detail: Option<Detail>,
     /// The instruction that led here, in the direction of the last motion, is here.
     pub is_executed: bool,
     pub breakpoints: Vec<BreakMark>,
@@ -65,6 +71,12 @@ struct Pair {
     is_current: bool,
 }
 
+impl Pair {
+    fn overlaps(&self, other: &Pair) -> bool {
+        self.top <= other.bottom && other.top <= self.bottom
+    }
+}
+
 /// Columns that brackets take at most; deeper ones aren't drawn.
 const MOST_COLUMNS: usize = 6;
 
@@ -72,7 +84,7 @@ const MOST_COLUMNS: usize = 6;
 pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane {
     let listing = session.listing();
     let Some(source) = listing.files().get(file as usize) else {
-        return CodePane { file: String::new(), total: 0, lines: Vec::new() };
+        return CodePane { file: String::new(), is_included: false, total: 0, lines: Vec::new() };
     };
     let total = source.lines.len() as u32;
     let first = first.clamp(1, total.max(1));
@@ -80,18 +92,63 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
     let mut lines: Vec<CodeLine> = (first..last).map(|line| plain_line(session, file, line)).collect();
     mark_breakpoints(session, file, &mut lines);
     draw_brackets(session, file, &mut lines);
-    CodePane { file: source.name.clone(), total, lines }
+    CodePane { file: source.name.clone(), is_included: file > 0, total, lines }
 }
 
-/// The line of the next instruction, or at the end that of the last one.
+/// An instruction of a line that stands for several, or for another one than its text says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Which one it is among its neighbours of the line, counted from 1, and how many they are.
+    pub part: (usize, usize),
+    /// As the machine executes it.
+    pub instruction: String,
+}
+
+impl Detail {
+    /// `2/5 xor flag, 1`; without numbers where there is just one.
+    pub fn text(&self) -> String {
+        match self.part {
+            (_, 1) => self.instruction.clone(),
+            (number, total) => format!("{number}/{total} {}", self.instruction),
+        }
+    }
+}
+
+/// What the line of an instruction doesn't say about it where the machine runs forward or, inverted,
+/// backward; none where the line is the instruction.
+pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
+    let listing = session.listing();
+    let part = listing.part(at);
+    let instruction = spell(session.program(), at, inverted);
+    // Operands may be spelled in another way: a constant by its name, a real without its point.
+    let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    let is_said = part.1 == 1 && mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
+    (!is_said).then_some(Detail { part, instruction })
+}
+
+/// The line where the selected frame stands: in the innermost that of the next instruction, or at the end
+/// that of the last one.
 pub fn here(session: &Session) -> Line {
-    let at = session.next_instruction().unwrap_or_else(|| session.state().position.saturating_sub(1));
-    session.listing().line(at)
+    session.listing().line(session.selected_instruction())
 }
 
-/// The lines around the machine's place.
+/// The line of the inverse program that undoes the next instruction, counted from 0. What stands in a file that the inverse
+/// includes is undone by the call that leads there.
+pub fn counterpart(session: &Session) -> Option<usize> {
+    let sites = session.state().calls.iter().rev().map(|call| call.site);
+    let mut places = session.next_instruction().into_iter().chain(sites);
+    let listing = session.listing();
+    let line = places.find_map(|at| listing.counterpart(listing.line(at)))?;
+    (line as usize).checked_sub(1)
+}
+
+/// The lines around the place where the selected frame stands.
 pub fn around_here(session: &Session, height: usize) -> CodePane {
-    let line = here(session);
+    around(session, here(session), height)
+}
+
+/// The lines around one of them.
+pub fn around(session: &Session, line: Line, height: usize) -> CodePane {
     let first = line.line.saturating_sub(height as u32 / 2).max(1);
     code(session, line.file, first, height)
 }
@@ -100,11 +157,14 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
     let listing = session.listing();
     let place = Line { file, line };
     let is_at = |at: Option<u32>| at.is_some_and(|at| listing.line(at) == place);
+    let next = session.next_instruction().filter(|at| is_at(Some(*at)));
     let moved = session.reason().is_some();
     CodeLine {
         line,
         text: listing.text(place).to_owned(),
-        is_next: is_at(session.next_instruction()),
+        is_next: next.is_some(),
+        detail: next.and_then(|at| detail(session, at, session.state().inverted)),
+        is_call: session.depth() < session.state().calls.len() && here(session) == place,
         is_executed: moved && is_at(session.instruction(session.facing().reversed())),
         breakpoints: Vec::new(),
         brackets: Vec::new(),
@@ -113,17 +173,10 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
 
 fn mark_breakpoints(session: &Session, file: u32, lines: &mut [CodeLine]) {
     for point in session.points() {
-        let Trigger::Break(place) = point.trigger else { continue };
-        let at = match place {
-            Place::Instruction(at) => at,
-            Place::Procedure(n) => {
-                session.program().module().procedures.get(n as usize).map_or(u32::MAX, |p| p.entry + 1)
-            }
-        };
-        let place = session.listing().line(at);
-        if place.file == file
-            && let Some(line) = lines.iter_mut().find(|line| line.line == place.line)
-        {
+        let Trigger::Break(places) = &point.trigger else { continue };
+        let line_of = |place: &Place| session.listing().line(place.instruction(session.program()));
+        let is_on = |line: &CodeLine| places.iter().any(|p| line_of(p) == Line { file, line: line.line });
+        if let Some(line) = lines.iter_mut().find(|line| is_on(line)) {
             line.breakpoints.push(BreakMark { id: point.id, enabled: point.enabled, hits: point.hits });
         }
     }
@@ -136,21 +189,39 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     };
     let mut pairs = pairs(session, file);
     pairs.retain(|pair| pair.top <= last && pair.bottom >= first);
-    pairs.sort_by_key(|pair| pair.bottom - pair.top);
-    let mut columns: Vec<Vec<(u32, u32)>> = Vec::new();
-    for pair in pairs {
-        let overlaps = |&(top, bottom): &(u32, u32)| pair.top <= bottom && top <= pair.bottom;
-        let free = columns.iter().position(|taken| !taken.iter().any(overlaps)).unwrap_or(columns.len());
-        if free >= MOST_COLUMNS {
-            continue;
+    pairs.sort_by_key(|pair| (pair.bottom - pair.top, pair.top, !pair.is_current));
+    // What is computed has the lines of what uncomputes it.
+    pairs.dedup_by_key(|pair| (pair.top, pair.bottom));
+    for (column, pairs) in columns(pairs).into_iter().enumerate() {
+        for pair in pairs {
+            let touched = lines.iter_mut().filter(|line| (pair.top..=pair.bottom).contains(&line.line));
+            touched.for_each(|line| line.brackets.push(piece(&pair, line.line, column)));
         }
-        if free == columns.len() {
+    }
+}
+
+/// The pairs by columns, so that those of one column don't overlap. The longest of too many are left
+/// out, but not where the machine is.
+fn columns(pairs: Vec<Pair>) -> Vec<Vec<Pair>> {
+    let mut columns: Vec<Vec<Pair>> = Vec::new();
+    for pair in pairs {
+        let is_free = |taken: &Vec<Pair>| !taken.iter().any(|other| other.overlaps(&pair));
+        let free = columns.iter().position(is_free).unwrap_or(columns.len());
+        if free == columns.len() && free < MOST_COLUMNS {
             columns.push(Vec::new());
         }
-        columns[free].push((pair.top, pair.bottom));
-        let touched = lines.iter_mut().filter(|line| (pair.top..=pair.bottom).contains(&line.line));
-        touched.for_each(|line| line.brackets.push(piece(&pair, line.line, free)));
+        match columns.get_mut(free) {
+            Some(column) => column.push(pair),
+            None if pair.is_current => {
+                if let Some(outermost) = columns.last_mut() {
+                    outermost.retain(|other| !other.overlaps(&pair));
+                    outermost.push(pair);
+                }
+            }
+            None => {}
+        }
     }
+    columns
 }
 
 fn piece(pair: &Pair, line: u32, column: usize) -> Bracket {

@@ -5,6 +5,7 @@
 pub mod card;
 pub mod cells;
 pub mod code;
+pub mod plot;
 pub mod stack;
 pub mod status;
 pub mod timeline;

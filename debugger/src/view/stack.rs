@@ -1,24 +1,28 @@
 //! The call stack, the typed stacks and the tapes.
 
+use reviver_vm::lookup;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 
 use crate::listing::{Line, spell};
+use crate::memory::Cell;
 use crate::session::Session;
 use crate::view::code::here;
 
 /// An open procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameView {
-    /// 0 is main.
-    pub depth: usize,
+    /// As a backtrace counts: 0 is the innermost.
+    pub number: usize,
+    /// Whether its names are meant.
+    pub is_selected: bool,
     pub procedure: String,
     /// Whether the machine runs it backward.
     pub inverted: bool,
     /// Where it stands: the next instruction, or the call that is open.
     pub instruction: String,
     pub line: Line,
-    /// What its parameters stand for: name and cell, or name and `first..last` of a slice.
+    /// What its parameters stand for: name and cell or constant, or name and `first..last` of a slice.
     pub arguments: Vec<(String, String)>,
 }
 
@@ -29,10 +33,15 @@ pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
     depths.filter_map(|depth| frame(session, depth)).collect()
 }
 
+/// The selected procedure.
+pub fn selected(session: &Session) -> Option<FrameView> {
+    frame(session, session.depth())
+}
+
 fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     let (state, program) = (session.state(), session.program());
-    let (number, frame) = session.memory().frame(state, depth)?;
-    let procedure = program.module().procedures.get(number)?;
+    let open = session.memory().frame(state, depth)?;
+    let procedure = program.module().procedures.get(open.procedure)?;
     let (at, inverted) = match state.calls.get(depth) {
         Some(call) => (call.site, call.inverted),
         None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
@@ -41,9 +50,15 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
     let name = |n: u32| {
-        let reference = state.references.get((frame.references + n) as usize)?;
+        let reference = lookup::reference(state, open, n)?;
         let class = procedure.parameters.get(n as usize)?.class;
-        let cell = |offset| session.memory().name(state, crate::memory::Cell::new(class, offset));
+        let cell = |offset| {
+            let cell = Cell::new(class, offset);
+            match session.memory().is_constant(cell) {
+                true => session.memory().text(state, cell),
+                false => session.memory().name(state, cell),
+            }
+        };
         Some(match reference.length {
             0 => "nothing".to_owned(),
             1 => cell(reference.base),
@@ -53,7 +68,8 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     let argument =
         |(n, parameter): (u32, &reviver_isa::module::Parameter)| Some((parameter.name.clone(), name(n)?));
     Some(FrameView {
-        depth,
+        number: state.calls.len() - depth,
+        is_selected: depth == session.depth(),
         procedure: procedure.name.clone(),
         inverted,
         instruction: spell(program, at, inverted),

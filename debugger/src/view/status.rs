@@ -4,16 +4,15 @@ use reviver_vm::Travel;
 
 use crate::outcome::Reason;
 use crate::session::Session;
-use crate::timeline::LineNumber;
+use crate::timeline::{LineNumber, Span};
 
 /// The facts of the status line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub step: i64,
-    /// The first and the last step reached, and whether the last is the end of the line.
-    pub extent: (i64, i64),
-    pub end_is_known: bool,
-    /// How far between the two, where the end is known.
+    /// The steps that the line spans.
+    pub span: Span,
+    /// How far between its first and its last, where the last is more than the furthest one reached.
     pub percent: Option<f64>,
     pub line: LineNumber,
     /// The direction of the last motion.
@@ -36,16 +35,12 @@ pub struct Status {
 }
 
 pub fn status(session: &Session) -> Status {
-    let branch = session.timeline().branch();
-    let (step, (first, last)) = (session.step_number(), branch.extent());
-    let end_is_known = branch.end(Travel::Forward).is_some();
-    let width = (last - first).max(1) as f64;
+    let (step, span) = (session.step_number(), session.timeline().span());
     let state = session.state();
     Status {
         step,
-        extent: (first, last),
-        end_is_known,
-        percent: end_is_known.then(|| (step - first) as f64 / width * 100.0),
+        span,
+        percent: span.percent(step),
         line: session.moment().line,
         travel: session.facing(),
         machine_inverted: state.inverted,

@@ -2,13 +2,13 @@
 //! leave it. Plots come from [`Session::samples`], which a front end may keep.
 
 use crate::session::{Event, Session};
-use crate::timeline::Fork;
+use crate::timeline::{CallStretch, Calls, Fork, Span};
 
 /// The scrub bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelinePane {
-    /// The first and the last step reached.
-    pub extent: (i64, i64),
+    /// The steps that the bar stands for.
+    pub span: Span,
     pub step: i64,
     /// The bar's columns, each for an equal part of the steps.
     pub columns: Vec<Column>,
@@ -20,6 +20,8 @@ pub struct TimelinePane {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     pub is_here: bool,
+    /// Whether anybody was at one of its steps.
+    pub is_reached: bool,
     /// Points that stopped somebody here, by number.
     pub points: Vec<u32>,
     pub trap: bool,
@@ -27,13 +29,71 @@ pub struct Column {
     pub fence: bool,
     /// Lines of history that begin here.
     pub forks: Vec<usize>,
+    /// Calls that were entered and left. On a long line some of them may have been so in a neighbouring
+    /// column; none is left out.
+    pub calls: Calls,
+}
+
+/// The events of the current line, in few lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Events {
+    /// Stops, marks and fences by their steps; the last ones.
+    pub moments: Vec<(i64, Happening)>,
+    /// How many more there were before them.
+    pub more_moments: usize,
+    /// Calls in all.
+    pub calls: Calls,
+    /// Where they were made: neighbouring stretches are joined where there are many.
+    pub stretches: Vec<CallStretch>,
+}
+
+/// What is at one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    Mark(String),
+    Fence,
+    /// Somebody was stopped.
+    Stop(Event),
+}
+
+/// The events of the current line: at most so many moments, and as many stretches with calls.
+pub fn events(session: &Session, most: usize) -> Events {
+    let mut moments = moments(session);
+    let more_moments = moments.len().saturating_sub(most);
+    moments.drain(..more_moments);
+    let mut stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
+    let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
+    let joined = stretches.len().div_ceil(most.max(1)).max(1);
+    stretches = stretches.chunks(joined).filter_map(join).collect();
+    Events { moments, more_moments, calls, stretches }
+}
+
+fn moments(session: &Session) -> Vec<(i64, Happening)> {
+    let line = session.moment().line;
+    let marks = session.marks().iter().filter(|(_, mark)| mark.line == line);
+    let marks = marks.map(|(name, mark)| (mark.step, Happening::Mark(name.clone())));
+    let fences = session.fences().map(|step| (step, Happening::Fence));
+    let stops = session.events().map(|(step, event)| (step, Happening::Stop(event.clone())));
+    let mut moments: Vec<(i64, Happening)> = marks.chain(fences).chain(stops).collect();
+    moments.sort_by_key(|(step, _)| *step);
+    moments
+}
+
+fn join(stretches: &[CallStretch]) -> Option<CallStretch> {
+    let (first, last) = (stretches.first()?, stretches.last()?);
+    let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
+    Some(CallStretch { from: first.from, to: last.to, calls })
 }
 
 /// The timeline, its bar in so many columns.
 pub fn timeline(session: &Session, width: usize) -> TimelinePane {
-    let extent = session.timeline().branch().extent();
+    let span = session.timeline().span();
+    let extent = span.steps();
     let (moment, forks) = (session.moment(), session.timeline().forks());
-    let mut columns = vec![Column::default(); width];
+    let mut columns = reached(session, extent, width);
+    for stretch in session.timeline().branch().calls() {
+        add_calls(&mut columns, extent, stretch);
+    }
     let mut at = |step: i64, change: &dyn Fn(&mut Column)| {
         let column = column_of(extent, step, width);
         column.and_then(|column| columns.get_mut(column)).into_iter().for_each(change);
@@ -55,7 +115,27 @@ pub fn timeline(session: &Session, width: usize) -> TimelinePane {
     for fork in forks.iter().filter(|fork| fork.parent == Some(moment.line)) {
         at(fork.step, &|column| column.forks.push(fork.line));
     }
-    TimelinePane { extent, step: moment.step, columns, forks }
+    TimelinePane { span, step: moment.step, columns, forks }
+}
+
+/// Columns of which nothing is known but whether anybody was there.
+fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
+    let (first, last) = session.timeline().branch().extent();
+    let start = column_of(extent, first, width).unwrap_or(0);
+    let end = column_of(extent, last + 1, width).unwrap_or(width);
+    let column = |n| Column { is_reached: start <= n && n < end, ..Column::default() };
+    (0..width).map(column).collect()
+}
+
+/// Adds the calls of a stretch to every column that it touches. A call is at the step behind the one that
+/// made it.
+fn add_calls(columns: &mut [Column], extent: (i64, i64), stretch: CallStretch) {
+    let width = columns.len();
+    let column = |step| column_of(extent, step, width);
+    let (Some(first), Some(last)) = (column(stretch.from + 1), column(stretch.to)) else { return };
+    for column in columns.iter_mut().take(last + 1).skip(first) {
+        column.calls = column.calls.and(stretch.calls);
+    }
 }
 
 /// The column of a step; none outside of the extent.

@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use crate::support;
 use reviver_assembler::files::Disk;
 use reviver_debugger::listing::Subject;
-use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::app::{App, Effect};
 use reviver_debugger::tui::event::{Event, Gesture};
 use reviver_debugger::tui::keys::{Action, Binding, Code, Key, KeyMap, Preset};
 use reviver_debugger::tui::panes::PaneKind;
@@ -57,17 +57,38 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let errand = screen.send(Event::Key(Key::char('c')));
     screen.event(Event::Tick(Duration::from_millis(700)));
-    assert!(screen.text().contains("running `continue`: 0.7 s   Ctrl-C stops it"), "{}", screen.text());
+    let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
+    assert!(screen.text().contains(expected), "{}", screen.text());
     // What is typed meanwhile waits; after an interrupt it is forgotten.
     screen.keys("Down q");
     screen.resize(100, 30);
     let running = std::thread::spawn(move || errand.perform());
-    std::thread::sleep(Duration::from_millis(20));
+    let progress = |screen: &mut Screen| {
+        screen.event(Event::Tick(Duration::from_millis(100)));
+        !screen.text().contains("step 0  ")
+    };
+    while !progress(&mut screen) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     screen.event(Event::Key(Key::ctrl('c')));
     let effect = screen.app.returned(running.join().unwrap());
-    assert!(effect.is_none() && !screen.has_quit);
+    assert!(effect.is_empty() && !screen.has_quit);
     screen.draw();
     assert!(screen.step() > 0 && screen.text().contains("nterrupt"), "{}", screen.text());
+}
+
+#[test]
+fn a_long_run_through_known_steps_has_a_percentage() {
+    let mut screen = Screen::open(support::subject(&LONG.replace("50_000_000", "500")), 80, 24);
+    screen.keys("End Home");
+    let errand = screen.send(Event::Key(Key::char('c')));
+    screen.event(Event::Tick(Duration::from_millis(300)));
+    let expected = "running `continue`  step 0  0.0%  0.3 s  history 0 B  Ctrl-C stops it";
+    assert!(screen.text().contains(expected), "{}", screen.text());
+    let effect = screen.app.returned(errand.perform());
+    screen.carry_out(effect);
+    screen.draw();
+    assert!(status(&screen).contains("100"), "{}", screen.text());
 }
 
 #[test]
@@ -87,9 +108,50 @@ fn what_is_typed_during_a_run_happens_after_it() {
     let mut screen = fib();
     let errand = screen.send(Event::Key(Key::char('s')));
     screen.keys("s s");
-    let effect = screen.app.returned(errand.perform());
-    screen.carry_out(effect);
+    let effects = screen.app.returned(errand.perform());
+    screen.carry_out(effects);
     assert_eq!(screen.step(), 3);
+}
+
+#[test]
+fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
+    let mut screen = fib();
+    let errand = screen.send(Event::Key(Key::char('s')));
+    screen.keys("m Ctrl-L s m s");
+    let effects = screen.app.returned(errand.perform());
+    screen.carry_out(effects);
+    assert_eq!(screen.step(), 3);
+}
+
+/// Prints at some of its steps.
+const SHOWS: &str = ".out a\n\
+                     \x20       for i in 0..10\n\
+                     \x20           add a, i\n\
+                     \x20           show a\n\
+                     \x20       rof\n";
+
+#[test]
+fn what_is_printed_while_playing_is_said_and_playing_goes_on() {
+    let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
+    screen.command("break 3 log now {a}").keys("p + + + + + +");
+    (0..10).for_each(|_| screen.event(Event::Tick(Duration::from_millis(33))));
+    let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
+    for expected in ["a = 1", "a = 45", "now 1", "now 36", "history end"] {
+        assert_eq!(said.iter().filter(|text| **text == expected).count(), 1, "{expected} in {said:?}");
+    }
+}
+
+#[test]
+fn breakpoints_at_the_cursor_are_of_the_file_that_is_seen() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    // The machine stops in the library, and the cursor is in the program.
+    screen.command("break ifactorial").keys("c 5 Down Enter");
+    let line = screen.app.messages().len();
+    screen.keys("b");
+    let said = screen.app.messages().iter().skip(line).map(|message| message.text.as_str());
+    let said: Vec<&str> = said.collect();
+    assert!(said[0].contains("test.rasm:") && said[1].starts_with("breakpoint 2: line"), "{said:?}");
+    assert!(screen.text().contains("●"), "{}", screen.text());
 }
 
 #[test]
@@ -148,6 +210,75 @@ fn a_long_reply_is_shown_and_the_next_command_goes_on() {
     assert_eq!(screen.step(), 2);
 }
 
+/// The row above the last one.
+fn status(screen: &Screen) -> String {
+    screen.text().lines().rev().nth(1).unwrap_or_default().to_owned()
+}
+
+fn assert_has(status: &str, parts: &[&str]) {
+    assert!(parts.iter().all(|part| status.contains(part)), "{parts:?} in {status}");
+}
+
+#[test]
+fn the_status_line_has_everything_at_80_columns() {
+    let mut screen = fib();
+    let costs = ["values", "history 0 B", "erased 0"];
+    screen.keys("c");
+    assert_has(&status(&screen), &["52/52", "100.0%", "end", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("C");
+    assert_has(&status(&screen), &["0/52", "0.0%", "begin", "travel ←", "machine →"]);
+    screen.command("goto 20").command("break again").keys("c");
+    assert_has(&status(&screen), &["25/52", "48.1%", "break 1", "travel →", "machine →"]);
+    screen.command("delete").command("watch a").keys("c");
+    assert_has(&status(&screen), &["28/52", "53.8%", "watch 2", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("Space");
+    assert_has(&status(&screen), &["playing forward, 8 steps/s", "28", "hist"]);
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out");
+    assert_has(&status(&screen), &["388/388", "100", "line 1", "gradient", "history 0 B", "erased 0"]);
+    screen.command("reverse-step 97");
+    assert_has(&status(&screen), &["291/388", "75", "travel ←", "machine →", "gradient", "erased 0"]);
+}
+
+#[test]
+fn the_history_is_on_the_screen_at_every_width() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out").command("reverse-step 300");
+    for width in (14..200).rev() {
+        screen.resize(width, 24);
+        let status = status(&screen);
+        assert!(status.contains("history 840 B") || status.contains("hist 840 B"), "{width}: {status}");
+        assert!(width < 18 || status.contains("88"), "{width}: {status}");
+    }
+}
+
+#[test]
+fn keys_go_from_event_to_event() {
+    let text = support::text("fib_recursive.rasm").replace("default 10", "default 3");
+    let mut screen = Screen::open(support::subject(&text), 80, 24);
+    assert!(!screen.text().contains("├┤ call"));
+    screen.keys(")");
+    assert!(screen.last_row().contains("no event after this step"), "{}", screen.text());
+    screen.keys("End Home ) )");
+    assert_eq!(screen.step(), 5);
+    screen.keys("(");
+    assert_eq!(screen.step(), 2);
+    assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
+}
+
+/// An edit doesn't change the scale of the bar: what lies ahead can be dragged to at once.
+#[test]
+fn a_new_line_is_as_long_as_the_one_that_it_left() {
+    let mut screen = fib();
+    screen.command("goto end").command("goto 26").command("set n = 4");
+    assert_has(&status(&screen), &["26/~52", "50.0%"]);
+    screen.keys("m").mouse(Gesture::Press, 79, 18);
+    assert_has(&status(&screen), &["end", "100"]);
+    assert!(screen.step() < 52, "{}", screen.text());
+}
+
 #[test]
 fn unknown_commands_and_keys_say_so() {
     let mut screen = fib();
@@ -193,6 +324,23 @@ fn every_preset_can_be_used() {
 }
 
 #[test]
+fn a_frame_is_selected_in_the_calls() {
+    let text = support::text("bundle_adjustment.rasm");
+    let mut screen = Screen::open(support::subject(&text), 120, 40);
+    screen.command("until dot_3").keys("5 Down Enter");
+    assert!(screen.text().contains("►1 → rotate") && screen.text().contains("▷ 83"), "{}", screen.text());
+    assert!(screen.text().contains("ancillas of rotate"), "{}", screen.text());
+    screen.keys("(");
+    assert!(screen.text().contains("►2 → main") && screen.text().contains("ancillas of main"));
+    screen.keys("(");
+    assert!(screen.last_row().contains("outermost frame"), "{}", screen.last_row());
+    screen.keys(") )");
+    assert!(screen.text().contains("►0 → dot_3"), "{}", screen.text());
+    screen.keys("( s");
+    assert!(screen.text().contains("►0 → dot_3"), "a motion selects the innermost");
+}
+
+#[test]
 fn a_key_can_run_a_command_line() {
     let mut keys = KeyMap::default();
     keys.bind(Key::plain(Code::F(2)), Binding::Command("goto end".into()));
@@ -218,4 +366,203 @@ fn a_script_that_fails_leaves_what_it_did() {
     assert!(!screen.has_quit);
     screen.command(&format!("source {}", path.display()));
     assert!(screen.has_quit);
+}
+
+#[test]
+fn an_included_file_is_shown_where_the_machine_goes_into_it() {
+    let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 120, 40);
+    screen.keys("s");
+    assert!(screen.text().contains("code lib/complex.rasm"), "{}", screen.text());
+    // The cursor is in the file that is shown, and so is the breakpoint.
+    screen.keys("Down Down b");
+    let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
+    assert!(said.contains(&"breakpoint 1: lib/complex.rasm:11"), "{said:?}");
+    assert!(screen.text().contains("●  11"), "{}", screen.text());
+    screen.keys("c");
+    assert!(screen.text().contains(" ►11"), "{}", screen.text());
+    screen.keys("End");
+    assert!(screen.text().contains("code test.rasm"), "{}", screen.text());
+}
+
+#[test]
+fn what_comes_next_has_lines_around_it() {
+    let text = format!(".inout a\n{}", "        add a, 1\n".repeat(200));
+    let mut screen = Screen::open(support::subject(&text), 80, 24);
+    for _ in 0..60 {
+        screen.keys("s");
+        let rows = screen.text();
+        let next = rows.lines().position(|row| row.contains('►')).unwrap();
+        assert!(rows.lines().nth(next + 2).is_some_and(|row| row.contains("add a, 1")), "{rows}");
+    }
+}
+
+#[test]
+fn the_inverse_program_follows() {
+    let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 80, 24);
+    screen.keys("2");
+    let marked = |screen: &Screen| {
+        let text = screen.text();
+        text.lines().find(|row| row.contains('◄')).unwrap_or_default().to_owned()
+    };
+    assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
+    // What stands in the library is undone by the call.
+    screen.keys("s s");
+    assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
+    screen.keys("End S");
+    assert!(marked(&screen).contains("irot"), "{}", screen.text());
+}
+
+#[test]
+fn the_bracket_at_hand_is_drawn_among_many() {
+    let depth = 12;
+    let open: String = (0..depth).map(|n| format!("        if a == {n}\n")).collect();
+    let close: String = (0..depth).rev().map(|n| format!("        fi a == {n}\n")).collect();
+    let text = format!(".inout a default 50, b\n{open}        neg b\n{close}");
+    let screen = Screen::open(support::subject(&text), 80, 40);
+    let rows = screen.text();
+    let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
+    // The outermost pair is the longest, but the machine is there.
+    assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
+    assert!(!at("if a == 1 ").contains('┌'), "{rows}");
+}
+
+/// Two calls, one after the other, whose variables lie in the same place.
+const CALLS: &str = ".out a\n\
+                     \x20       call  p(a)\n\
+                     \x20       call  q(a)\n\
+                     .proc p(inout u)\n\
+                     \x20       local mine = 3\n\
+                     \x20       add   u, mine\n\
+                     \x20       delocal mine = 3\n\
+                     .end\n\
+                     .proc q(inout u)\n\
+                     \x20       local other = 777\n\
+                     \x20       add   u, other\n\
+                     \x20       delocal other = 777\n\
+                     .end\n";
+
+#[test]
+fn the_plot_of_a_variable_stays_with_its_call() {
+    let mut screen = Screen::open(support::subject(CALLS), 120, 40);
+    screen.command("break p").keys("c s s 3 Ctrl-End d");
+    let plot = |screen: &mut Screen| {
+        (0..2).for_each(|_| screen.event(Event::Tick(Duration::from_millis(250))));
+        let text = screen.text();
+        let below = text.split_once("timeline").unwrap().1;
+        assert!(below.contains("mine"), "{text}");
+        below.to_owned()
+    };
+    assert!(plot(&mut screen).contains("mine      3"), "{}", plot(&mut screen));
+    screen.command("delete").command("break q").keys("c s s");
+    assert!(!plot(&mut screen).contains("777"), "{}", plot(&mut screen));
+    screen.command("goto end");
+    assert!(!plot(&mut screen).contains("777"), "{}", plot(&mut screen));
+}
+
+#[test]
+fn a_failure_that_has_nothing_to_do_with_ways_names_none() {
+    let text = ".out a\n.out A[3]\n\
+                \x20       for i in 0..6\n\
+                \x20           if A[i] == 0\n\
+                \x20               add a, i\n\
+                \x20           fi A[i] == 0\n\
+                \x20       rof\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    screen.keys("c");
+    let text = screen.text();
+    assert!(text.contains("the index is 3, outside of 0..3"), "{text}");
+    assert!(!text.contains("expected") && !text.contains("is false"), "{text}");
+}
+
+#[test]
+fn messages_follow_unless_somebody_reads_earlier_ones() {
+    let mut screen = fib();
+    screen.keys("7");
+    (0..30).for_each(|_| _ = screen.keys("s"));
+    assert!(screen.text().contains("│step 30, line"), "{}", screen.text());
+    screen.keys("PageUp s");
+    assert!(!screen.text().contains("│step 31, line"), "{}", screen.text());
+    screen.keys("Ctrl-End s");
+    assert!(screen.text().contains("│step 32, line"), "{}", screen.text());
+}
+
+#[test]
+fn long_lines_are_seen_to_their_end() {
+    let mut screen = fib();
+    screen.keys("s s").command(&format!("print 1{}", " + 1".repeat(30)));
+    assert!(screen.text().contains("1 = 31"), "{}", screen.text());
+    screen.keys("Esc 7");
+    assert!(screen.text().contains("│  = 31"), "{}", screen.text());
+}
+
+#[test]
+fn what_a_script_says_is_shown_and_where_it_led() {
+    let path = std::env::temp_dir().join(format!("reviver-script-{}", std::process::id()));
+    std::fs::write(&path, "step 3\nprint n\nbt\n").unwrap();
+    let mut screen = fib();
+    screen.command(&format!("source {}", path.display()));
+    let text = screen.text();
+    std::fs::write(&path, "goto end\nnonsense\n").unwrap();
+    screen.keys("Esc").command(&format!("source {}", path.display()));
+    std::fs::remove_file(&path).unwrap();
+    assert!(text.contains("n = 10") && text.contains("Esc closes"), "{text}");
+    assert!(screen.text().contains("there is no command `nonsense`"), "{}", screen.text());
+    assert!(screen.step() > 3);
+}
+
+fn said(screen: &Screen) -> Vec<String> {
+    screen.app.messages().iter().map(|message| message.text.clone()).collect()
+}
+
+#[test]
+fn adjoints_can_be_chosen_watched_and_plotted() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    screen.keys("3 a");
+    assert!(screen.last_row().contains("there are no adjoints yet"), "{}", screen.text());
+    screen.command("goto end").command("gradient out").command("reverse-step 250");
+    // Below nu, which is an integer, stands z.
+    screen.keys("3 Ctrl-Home Down > v d e");
+    assert!(screen.last_row().starts_with(":set z' ="), "{}", screen.text());
+    screen.keys("Esc < v d Up a v");
+    let heard = said(&screen);
+    for expected in ["watchpoint 1: z'", "plots z'", "watchpoint 2: z", "plots z", "watchpoint 3: nu"] {
+        assert!(heard.iter().any(|text| text == expected), "{expected} in {heard:?}");
+    }
+    let below = screen.text().split_once("timeline").unwrap().1.to_owned();
+    assert!(below.contains("z' ") && below.contains("z "), "{below}");
+    screen.keys("Down d").command("unplot z");
+    assert!(said(&screen).iter().any(|text| text == "nothing is plotted any more"));
+}
+
+#[test]
+fn the_mouse_chooses_values_and_adjoints() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    screen.command("goto end").command("gradient out").command("reverse-step 250");
+    let text = screen.text();
+    let find = |text: &str, what: &str| {
+        let (row, line) = text.lines().enumerate().find(|(_, line)| line.contains(what)).unwrap();
+        let byte = line.find(what).unwrap();
+        (line[..byte].chars().count() as u16, row as u16)
+    };
+    let (column, heading) = find(&text, "adjoint");
+    let (_, row) = find(&text, "  z ");
+    assert!(heading < row, "{text}");
+    screen.mouse(Gesture::Press, column + 2, row).keys("v");
+    screen.mouse(Gesture::Press, column - 6, row).keys("v");
+    let heard = said(&screen);
+    assert!(heard.iter().any(|text| text == "watchpoint 1: z'"), "{heard:?}\n{text}");
+    assert!(heard.iter().any(|text| text == "watchpoint 2: z"), "{heard:?}\n{text}");
+}
+
+#[test]
+fn the_shell_can_be_reached_at_any_time_but_while_a_letter_is_typed() {
+    let mut screen = fib();
+    let suspends =
+        |screen: &mut Screen, key: Key| matches!(screen.app.handle(Event::Key(key)), Some(Effect::Suspend));
+    assert!(suspends(&mut screen, Key::ctrl('z')));
+    screen.keys(": s");
+    assert!(suspends(&mut screen, Key::ctrl('z')));
+    screen.keys("Esc");
+    let _running = screen.send(Event::Key(Key::char('s')));
+    assert!(suspends(&mut screen, Key::ctrl('z')));
 }

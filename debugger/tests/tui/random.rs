@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use crate::support;
 use ratatui::layout::Position;
 use reviver_debugger::session::Session;
-use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::app::{App, Effect};
 use reviver_debugger::tui::event::{Event, Gesture, Mouse};
 use reviver_debugger::tui::keys::{Action, Code, Key, KeyMap, Preset};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
@@ -135,14 +135,14 @@ fn random_events_during_runs_do_not_panic() {
         for _ in 0..random.below(20) {
             let event = random.event(&keys);
             let effect = screen.app.handle(event);
-            assert!(effect.is_none(), "{effect:?}");
+            assert!(matches!(effect, None | Some(Effect::Suspend)), "{effect:?}");
             if random.below(5) == 0 {
                 let (width, height) = random.size();
                 screen.resize(width, height);
             }
         }
-        let effect = screen.app.returned(errand.perform());
-        screen.carry_out(effect);
+        let effects = screen.app.returned(errand.perform());
+        screen.carry_out(effects);
         screen.draw();
     }
 }

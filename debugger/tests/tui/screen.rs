@@ -1,5 +1,6 @@
 //! A screen without a terminal: types keys, runs errands at once, and reads what was drawn.
 
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
@@ -59,18 +60,19 @@ impl Screen {
         self.draw();
     }
 
-    pub fn carry_out(&mut self, mut effect: Option<Effect>) {
-        while let Some(next) = effect.take() {
+    pub fn carry_out(&mut self, effects: impl IntoIterator<Item = Effect>) {
+        let mut due: VecDeque<Effect> = effects.into_iter().collect();
+        while let Some(next) = due.pop_front() {
             match next {
                 Effect::Quit => self.has_quit = true,
-                Effect::Mouse(_) => {}
+                Effect::Mouse(_) | Effect::Suspend => {}
                 Effect::Clear => self.terminal.clear().unwrap(),
-                Effect::Run(errand) => effect = self.run(errand),
+                Effect::Run(errand) => due.extend(self.run(errand)),
             }
         }
     }
 
-    fn run(&mut self, errand: Errand) -> Option<Effect> {
+    fn run(&mut self, errand: Errand) -> Vec<Effect> {
         let returning = errand.start().unwrap();
         loop {
             match returning.recv_timeout(self.patience) {

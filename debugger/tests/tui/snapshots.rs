@@ -87,6 +87,7 @@ fn a_planet() {
 fn the_machine_runs_backward() {
     let open = || replaced("fib_recursive.rasm", "default 10", "default 4");
     picture("recursion", open, |screen| _ = screen.command("goto 60").command("goto 56").keys("5"));
+    picture("frame", open, |screen| _ = screen.command("goto 60").command("goto 56").keys("5 ( ("));
 }
 
 #[test]
@@ -163,6 +164,11 @@ fn adjoints() {
         "gradient",
         || program("besselj.rasm"),
         |screen| walk_back(screen, "gradient out", "reverse-step 250"),
+    );
+    picture(
+        "gradient_card",
+        || program("besselj.rasm"),
+        |screen| walk_back(screen, "gradient out", "goto 174"),
     );
     picture(
         "gradient_array",

@@ -28,6 +28,7 @@ pub const ALL: &[Law] = &[
     Law { name: "a history changes nothing forward", check: motion::history_is_silent },
     Law { name: "what is shown is shown once", check: counting::shown_once },
     Law { name: "every erasure is counted", check: counting::erasures },
+    Law { name: "every call is counted", check: counting::calls },
     Law { name: "without a history, erasures are final", check: counting::erasures_are_final },
     Law { name: "tangents and adjoints stay paired", check: gradient::pairing },
     Law { name: "gradient mode leaves values alone", check: gradient::values_come_back },

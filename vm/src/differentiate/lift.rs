@@ -35,6 +35,7 @@ pub(crate) fn map<A: Copy, B>(state: &State<A>, real: impl Fn(A) -> B) -> State<
         inverted: state.inverted,
         position: state.position,
         step: state.step,
+        rule_steps: state.rule_steps,
         counters: state.counters,
     }
 }

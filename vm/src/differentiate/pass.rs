@@ -24,8 +24,10 @@ pub struct Gradient {
     pub value: u64,
     /// The adjoint of every real cell at the beginning, as bits. Index it with [`Variable::cell`].
     pub adjoints: Adjoints,
-    /// Steps of the forward run; the backward run takes as many.
+    /// Steps of the forward run.
     pub steps: u64,
+    /// Steps of the backward run: as many, and those of procedures' rules.
+    pub steps_back: u64,
     /// Adjoints that were not 0 when their cell became a constant.
     pub drops: u64,
     /// What was lost in a way that may make the gradient wrong.
@@ -55,16 +57,18 @@ pub(super) fn finish(
     loss: &Variable,
 ) -> Result<Gradient, DifferentiateError> {
     let value = machine.state().reals.get(loss.cell).copied().unwrap_or_default();
-    let steps = machine.state().step.abs_diff(subject.start.step);
+    let turn = machine.state().step;
+    let steps = turn.abs_diff(subject.start.step);
     let history_bytes = machine.history_bytes();
     seed(&mut machine, loss.cell);
     backward(subject, &mut machine)?;
     let drift = largest_drift(&subject.program, &subject.start, &subject.start, machine.state());
     let memory_bytes = machine.state().bytes() + history_bytes;
+    let steps_back = turn.abs_diff(machine.state().step);
     let drops = machine.state().counters.drops;
     let reports = machine.reports().clone();
     let adjoints = machine.into_state().adjoints.unwrap_or_default();
-    Ok(Gradient { value, adjoints, steps, drops, reports, memory_bytes, history_bytes, drift })
+    Ok(Gradient { value, adjoints, steps, steps_back, drops, reports, memory_bytes, history_bytes, drift })
 }
 
 impl Subject {

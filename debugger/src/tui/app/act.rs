@@ -47,6 +47,10 @@ impl App {
             Action::Undo => "undo",
             Action::Redo => "redo",
             Action::TimelineUp => "timeline up",
+            Action::FrameUp => "up",
+            Action::FrameDown => "down",
+            Action::NextEvent => "next-event",
+            Action::LastEvent => "last-event",
             _ => return self.command_with_argument(action),
         };
         Some(Ok(line.to_owned()))
@@ -55,8 +59,8 @@ impl App {
     fn command_with_argument(&self, action: Action) -> Option<Result<String, String>> {
         let session = self.session()?;
         Some(match action {
-            Action::RunToCursor => self.at_cursor("until"),
-            Action::ReverseRunToCursor => self.at_cursor("reverse-until"),
+            Action::RunToCursor => self.at_cursor(session, "until"),
+            Action::ReverseRunToCursor => self.at_cursor(session, "reverse-until"),
             Action::Scrub => Ok(format!("goto {}", scrubbed(session, 1))),
             Action::ReverseScrub => Ok(format!("goto {}", scrubbed(session, -1))),
             Action::Breakpoint => self.breakpoint(session),
@@ -69,6 +73,7 @@ impl App {
             Action::Why => self.with_cell("why"),
             Action::History => self.with_cell("history"),
             Action::Watch => self.watch(session),
+            Action::Plot => self.plot(session),
             Action::Open => return self.open(session),
             _ => return None,
         })
@@ -91,9 +96,7 @@ impl App {
             Action::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
             Action::SearchNext => self.search(true),
             Action::SearchPrevious => self.search(false),
-            Action::Plot => self.plot(),
             Action::Here => self.follow(),
-            Action::Open => self.look_at_call(),
             Action::Help => self.overlay = Some(Overlay::help(&self.keys)),
             Action::Mouse => return self.toggle_mouse(),
             Action::Redraw => {
@@ -122,8 +125,21 @@ impl App {
             Action::FocusMessages => self.panes.set_focus(PaneKind::Messages),
             Action::FocusCard => self.panes.set_focus(PaneKind::Card),
             Action::FocusTimeline => self.panes.set_focus(PaneKind::Timeline),
+            Action::Adjoint => self.choose_adjoint(!self.choices.adjoint),
+            // Values and adjoints stand beside each other there.
+            Action::ItemLeft if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(false),
+            Action::ItemRight if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(true),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
             other => self.move_cursor(self.panes.focus(), other),
+        }
+    }
+
+    /// Chooses the adjoints of cells, or their values, for what is done with the selected cell.
+    fn choose_adjoint(&mut self, adjoint: bool) {
+        let shows = self.session().is_some_and(view::cells::shows_adjoints);
+        self.choices.adjoint = adjoint && shows;
+        if adjoint && !shows {
+            self.say(Tone::Note, "there are no adjoints yet: `gradient LOSS` begins to carry them");
         }
     }
 
@@ -184,7 +200,7 @@ impl App {
         }
     }
 
-    fn with_cell(&self, command: &str) -> Result<String, String> {
+    pub(super) fn with_cell(&self, command: &str) -> Result<String, String> {
         let cell =
             self.selected_cell().ok_or("no cell is selected: choose one in the cells or the arrays")?;
         Ok(format!("{command} {cell}"))
@@ -196,12 +212,12 @@ impl App {
         Line { file: self.choices.file, line: u32::try_from(cursor).unwrap_or(u32::MAX).saturating_add(1) }
     }
 
-    /// A command with the line under the cursor: by its number, and the file's name if it isn't the first.
-    fn at_cursor(&self, command: &str) -> Result<String, String> {
+    /// A command with the line under the cursor: by its number, and the file's name if the machine stands
+    /// in another.
+    fn at_cursor(&self, session: &Session, command: &str) -> Result<String, String> {
         let Line { file, line } = self.cursor_line();
-        let files = self.session().map_or(&[][..], |session| session.listing().files());
-        match files.get(file as usize) {
-            Some(source) if file > 0 => Ok(format!("{command} {}:{line}", source.name)),
+        match session.listing().files().get(file as usize) {
+            Some(source) if file != session.current_file() => Ok(format!("{command} {}:{line}", source.name)),
             _ => Ok(format!("{command} {line}")),
         }
     }
@@ -211,7 +227,7 @@ impl App {
         let code = view::code::code(session, file, line, 1);
         match code.lines.first().and_then(|line| line.breakpoints.first()) {
             Some(mark) => Ok(format!("delete {}", mark.id)),
-            None => self.at_cursor("break"),
+            None => self.at_cursor(session, "break"),
         }
     }
 
@@ -232,17 +248,9 @@ impl App {
             focus => match self.spot(focus)? {
                 Spot::Cell(cell) => Some(Ok(format!("why {cell}"))),
                 Spot::Step(step) => Some(Ok(format!("goto {step}"))),
+                Spot::Frame(number) => Some(Ok(format!("frame {number}"))),
                 Spot::Line(_) => None,
             },
-        }
-    }
-
-    /// Shows the line under the cursor of another pane in the code pane.
-    fn look_at_call(&mut self) {
-        if let Some(Spot::Line(line)) = self.spot(self.panes.focus()) {
-            self.choices.file = line.file;
-            self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
-            self.panes.set_focus(PaneKind::Code);
         }
     }
 
@@ -293,7 +301,7 @@ impl App {
 
 /// The step a part of the known history away.
 fn scrubbed(session: &Session, parts: i64) -> i64 {
-    let (first, last) = session.timeline().branch().extent();
+    let (first, last) = session.timeline().span().steps();
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
     session.step_number().saturating_add(part.saturating_mul(parts))
 }

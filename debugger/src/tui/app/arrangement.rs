@@ -89,7 +89,14 @@ impl Arrangement {
 
     /// Moves a cursor to an item, wherever the pane is scrolled to.
     pub fn set_cursor(&mut self, kind: PaneKind, cursor: usize) {
-        self.scrolls.entry(kind).or_default().cursor = cursor;
+        let scroll = self.scrolls.entry(kind).or_default();
+        *scroll = Scroll { cursor, has_context: false, ..*scroll };
+    }
+
+    /// The same, and shows what is around the item: nobody has chosen its place on the screen.
+    pub fn look_at(&mut self, kind: PaneKind, cursor: usize) {
+        let scroll = self.scrolls.entry(kind).or_default();
+        *scroll = Scroll { cursor, has_context: true, ..*scroll };
     }
 
     /// The pane that is seen at a place, if it isn't a heading.
@@ -103,15 +110,27 @@ impl Arrangement {
     }
 }
 
+/// Rows before and behind the cursor that are context.
+const CONTEXT: usize = 4;
+
 impl Scroll {
-    /// The nearest scroll that shows the cursor in so many rows, with no empty rows below the last item.
+    /// The nearest scroll that shows the cursor in so many rows, and its context, with no empty rows below
+    /// the last item. A cursor with context that wasn't in sight comes into the middle.
     pub fn revealed(self, items: usize, columns: usize, height: usize) -> Scroll {
         let (columns, height) = (columns.max(1), height.max(1));
         let cursor = self.cursor.min(items.saturating_sub(1));
         let row = cursor / columns;
         let most = items.div_ceil(columns).saturating_sub(height);
-        let top = self.top.min(row).max((row + 1).saturating_sub(height)).min(most);
-        Scroll { cursor, top }
+        let middle = (height - 1) / 2;
+        let was_seen = (self.top..self.top.saturating_add(height)).contains(&row);
+        let context = match (self.has_context, was_seen) {
+            (false, _) => 0,
+            (true, true) => CONTEXT.min(middle),
+            (true, false) => middle,
+        };
+        let least = (row + context + 1).saturating_sub(height);
+        let top = self.top.min(row.saturating_sub(context)).max(least).min(most);
+        Scroll { cursor, top, ..self }
     }
 }
 
@@ -124,8 +143,11 @@ mod tests {
         for items in 0..20 {
             for columns in 1..4 {
                 for height in 0..6 {
-                    for (cursor, top) in [(0, 0), (3, 9), (19, 0), (usize::MAX, usize::MAX)] {
-                        let scroll = Scroll { cursor, top }.revealed(items, columns, height);
+                    let places = [(0, 0), (3, 9), (19, 0), (usize::MAX, usize::MAX)];
+                    for ((cursor, top), has_context) in
+                        places.into_iter().flat_map(|p| [(p, false), (p, true)])
+                    {
+                        let scroll = Scroll { cursor, top, has_context }.revealed(items, columns, height);
                         let row = scroll.cursor / columns;
                         assert!(scroll.cursor < items.max(1));
                         assert!((scroll.top..scroll.top + height.max(1)).contains(&row));
@@ -133,6 +155,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_looked_at_has_context() {
+        let top =
+            |cursor: usize, top: usize| Scroll { cursor, top, has_context: true }.revealed(100, 1, 20).top;
+        // Near the edge the pane moves a little; far away the item comes into the middle.
+        assert_eq!((top(12, 0), top(18, 0), top(22, 20)), (0, 3, 18));
+        assert_eq!((top(50, 0), top(99, 0), top(1, 60)), (40, 80, 0));
     }
 
     #[test]

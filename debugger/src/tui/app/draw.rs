@@ -9,17 +9,19 @@ use ratatui::widgets::Widget;
 
 use super::messages::Tone;
 use super::prompt::Purpose;
-use super::{App, Away, Engine};
-use crate::outcome::Reason;
+use super::{App, Engine};
 use crate::tui::keys::Action;
 use crate::tui::layout::Slot;
-use crate::tui::panes::{Context, Pane, PaneKind, status::Status};
+use crate::tui::panes::status::{Running, Status, draw_running};
+use crate::tui::panes::text::cut;
+use crate::tui::panes::{Context, Pane, PaneKind};
 
 impl App {
     /// Draws the whole screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         self.is_stale = false;
         let area = frame.area();
+        frame.buffer_mut().set_style(area, self.theme.ground);
         match &self.engine {
             Engine::Broken(broken) => {
                 let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());
@@ -70,52 +72,25 @@ impl App {
         self.panes.set_scroll(kind, scroll);
     }
 
-    /// The title of the pane in front, and the names of those behind it.
-    fn draw_heading(&mut self, slot: &Slot, front: PaneKind, buffer: &mut Buffer) {
-        let area = slot.heading();
-        let Some(context) = self.context(front) else { return };
-        let is_focused = context.is_focused;
-        let has_failed = matches!(context.session.reason(), Some(Reason::Trap(_)));
-        let title = |kind: &PaneKind| match *kind == front {
-            true => format!(" {} ", front.pane().title(&context)),
-            false => format!(" {} ", kind.name()),
-        };
-        let kinds: Vec<PaneKind> = slot
-            .panes
-            .iter()
-            .copied()
-            .filter(|k| *k == front || *k != PaneKind::Failure || has_failed)
-            .collect();
-        let titles: Vec<String> = kinds.iter().map(title).collect();
-        let widths: Vec<usize> = titles.iter().map(|title| Span::raw(title).width()).collect();
-        let hidden = hidden_tabs(&kinds, &widths, front, usize::from(area.width));
-        let (theme, mut row) = (&self.theme, area);
-        let mut tabs = Vec::new();
-        for ((kind, title), width) in kinds.into_iter().zip(titles).zip(widths).skip(hidden) {
-            let style = match kind == front {
-                true if is_focused => theme.heading_focused,
-                true => theme.heading,
-                false => theme.tab,
-            };
-            let width = u16::try_from(width).unwrap_or(u16::MAX).min(row.width);
-            Span::styled(title, style).render(row, buffer);
-            tabs.push((Rect { width, ..row }, kind));
-            row = Rect { x: row.x + width, width: row.width - width, ..row };
-        }
-        Span::styled("─".repeat(usize::from(row.width)), theme.border).render(row, buffer);
-        self.panes.tabs.extend(tabs);
-    }
-
     fn draw_status(&self, area: Rect, buffer: &mut Buffer) {
         let Some(context) = self.context(PaneKind::Timeline) else { return };
         buffer.set_style(area, self.theme.status);
-        Status.draw(&Context { area, ..context }, buffer);
-        let playing = match self.player.is_playing {
-            true => format!(" playing {}, {} steps/s ", self.player.travel_name(), self.player.speed()),
+        let speed = Line::styled(self.playing(area.width), self.theme.here).right_aligned();
+        let used = u16::try_from(speed.width()).unwrap_or(u16::MAX);
+        let left = Rect { width: area.width.saturating_sub(used), ..area };
+        Status.draw(&Context { area: left, ..context }, buffer);
+        speed.render(area, buffer);
+    }
+
+    /// What is said of playing in a status line of this width.
+    fn playing(&self, width: u16) -> String {
+        const LEAST_FOR_WORDS: u16 = 60;
+        let (way, speed) = (self.player.travel_name(), self.player.speed());
+        match self.player.is_playing {
+            true if width >= LEAST_FOR_WORDS => format!(" playing {way}, {speed} steps/s "),
+            true => format!(" {speed}/s "),
             false => String::new(),
-        };
-        let line = Line::styled(playing, self.theme.here).right_aligned();
-        line.render(area, buffer);
+        }
     }
 
     /// The line that is being typed, or the last message.
@@ -136,7 +111,7 @@ impl App {
                 Tone::Note => self.theme.dim,
                 Tone::Reply | Tone::Command => self.theme.text,
             };
-            Line::styled(message.text.as_str(), style).render(area, buffer);
+            Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
             let key = |action| self.keys.keys(action).next().map_or("-".to_owned(), |key| key.to_string());
             let (help, command, quit) = (key(Action::Help), key(Action::Command), key(Action::Quit));
@@ -164,22 +139,13 @@ impl App {
         if !away.is_optional {
             buffer.set_style(status, self.theme.status);
             Line::styled(" ".repeat(usize::from(status.width)), self.theme.status).render(status, buffer);
-            Line::styled(away.text(), self.theme.status).render(status, buffer);
+            let (step, history_bytes) = (self.progress.step(), self.progress.history_bytes());
+            let percent = away.span.percent(step);
+            let running =
+                Running { command: &away.what, step, percent, elapsed: away.elapsed, history_bytes };
+            draw_running(&running, &self.theme, status, buffer);
         }
     }
-}
-
-impl Away {
-    fn text(&self) -> String {
-        format!(" running `{}`: {:.1} s   Ctrl-C stops it", self.what, self.elapsed.as_secs_f64())
-    }
-}
-
-/// How many tabs must be left out so that the one in front is seen.
-fn hidden_tabs(kinds: &[PaneKind], widths: &[usize], front: PaneKind, room: usize) -> usize {
-    let at = kinds.iter().position(|kind| *kind == front).unwrap_or_default();
-    let fits = |hidden: &usize| widths.iter().take(at + 1).skip(*hidden).sum::<usize>() <= room;
-    (0..at).find(fits).unwrap_or(at)
 }
 
 /// A text without its first columns.

@@ -7,9 +7,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use crate::command::{CommandError, Console, Outcome};
-use crate::memory::Cell;
+use crate::memory::Target;
 use crate::outcome::Touch;
 use crate::session::Sample;
+use crate::view::card::{CardView, card};
 
 /// Something to be done, with the session to do it on.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) enum Task {
         is_quiet: bool,
     },
     /// Values for the plot.
-    Sample { cells: Vec<Cell>, extent: (i64, i64), count: usize },
+    Sample { targets: Vec<Target>, extent: (i64, i64), count: usize },
 }
 
 /// The session, back from an errand.
@@ -34,8 +35,12 @@ pub(super) enum Task {
 pub struct Done {
     pub(super) console: Box<Console>,
     pub(super) result: TaskResult,
+    /// Whether the session is at another moment than before.
+    pub(super) has_moved: bool,
     /// What the last step did.
     pub(super) footprint: Vec<Touch>,
+    /// What the next step does.
+    pub(super) card: Option<CardView>,
 }
 
 #[derive(Debug)]
@@ -47,18 +52,21 @@ pub(super) enum TaskResult {
 impl Errand {
     /// Does it. May take long; the session's interrupt flag ends it.
     pub fn perform(mut self) -> Done {
+        let before = self.console.session.moment();
         let result = match self.task {
             Task::Command { line, is_quiet } => {
                 let outcome = self.console.execute(&line);
                 TaskResult::Command { line, is_quiet, outcome }
             }
-            Task::Sample { cells, extent, count } => {
-                let samples = self.console.session.samples(&cells, extent, count);
+            Task::Sample { targets, extent, count } => {
+                let samples = self.console.session.samples(&targets, extent, count);
                 TaskResult::Sampled { samples, extent, count }
             }
         };
+        let has_moved = self.console.session.moment() != before;
         let footprint = self.console.session.footprint().to_vec();
-        Done { console: self.console, result, footprint }
+        let card = card(&mut self.console.session);
+        Done { console: self.console, result, has_moved, footprint, card }
     }
 
     /// Does it on a thread of its own. What comes back when it is done is [`Done`], or what the thread

@@ -7,6 +7,7 @@ mod arrangement;
 mod broken;
 mod draw;
 mod errand;
+mod heading;
 pub mod messages;
 mod overlay;
 mod play;
@@ -33,15 +34,18 @@ use self::play::Player;
 use self::prompt::{Prompt, Purpose, Typed};
 use super::event::{Event, Gesture};
 use super::keys::{Action, Binding, Code, Key, KeyMap};
-use super::panes::{Choices, Context, PaneKind};
+use super::panes::{Choices, Context, PaneKind, Scroll};
 use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
-use crate::listing::OpenError;
+use crate::listing::{Line, OpenError};
 use crate::outcome::{Reason, Touch};
-use crate::render::{render, render_done, render_error};
+use crate::render::{printed, render, render_done, render_error};
 use crate::repl;
-use crate::session::Session;
-use crate::view::code::here;
+use crate::session::{Progress, Session};
+use crate::timeline::Span;
+use crate::tui::panes::text::width;
+use crate::view::card::{CardView, card};
+use crate::view::code::{counterpart, here};
 
 /// What the outside has to do.
 #[derive(Debug)]
@@ -51,6 +55,8 @@ pub enum Effect {
     Mouse(bool),
     /// Forget what is on the screen, and draw everything.
     Clear,
+    /// Give the terminal back to the shell until that lets the debugger go on.
+    Suspend,
     /// Run this, and give what it comes to to [`App::returned`].
     Run(Errand),
 }
@@ -69,6 +75,8 @@ enum Engine {
 struct Away {
     what: String,
     elapsed: Duration,
+    /// The steps that its line of history spans.
+    span: Span,
     /// Whether it can be called back at any time, because nobody asked for it.
     is_optional: bool,
 }
@@ -79,6 +87,8 @@ pub struct App {
     engine: Engine,
     /// Stops what the session does, wherever it is.
     interrupt: Arc<AtomicBool>,
+    /// Says how far it is.
+    progress: Arc<Progress>,
     /// What happened while the session was away.
     waiting: VecDeque<Event>,
     keys: KeyMap,
@@ -86,6 +96,7 @@ pub struct App {
     panes: Arrangement,
     choices: Choices,
     footprint: Vec<Touch>,
+    card: Option<CardView>,
     messages: Messages,
     prompt: Option<Prompt>,
     overlay: Option<Overlay>,
@@ -107,28 +118,31 @@ const MOST_WAITING: usize = 256;
 
 impl App {
     /// The application for a session.
-    pub fn new(session: Session, keys: KeyMap, theme: Theme) -> App {
-        let interrupt = session.interrupt();
-        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), interrupt, keys, theme);
+    pub fn new(mut session: Session, keys: KeyMap, theme: Theme) -> App {
+        let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
+        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), keys, theme);
+        (app.interrupt, app.progress, app.card) = (interrupt, progress, card);
         app.follow();
         app
     }
 
     /// The application for a program that can't be debugged: it shows why.
     pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
-        App::with(Engine::Broken(Broken::new(error)), Arc::default(), keys, theme)
+        App::with(Engine::Broken(Broken::new(error)), keys, theme)
     }
 
-    fn with(engine: Engine, interrupt: Arc<AtomicBool>, keys: KeyMap, theme: Theme) -> App {
+    fn with(engine: Engine, keys: KeyMap, theme: Theme) -> App {
         App {
             engine,
-            interrupt,
+            interrupt: Arc::default(),
+            progress: Arc::default(),
             waiting: VecDeque::new(),
             keys,
             theme,
             panes: Arrangement::new(),
             choices: Choices::default(),
             footprint: Vec::new(),
+            card: None,
             messages: Messages::default(),
             prompt: None,
             overlay: None,
@@ -186,6 +200,7 @@ impl App {
                 None
             }
             Event::Key(key) if key == Key::ctrl('c') => self.interrupt(),
+            Event::Key(key) if self.suspends(key) => Some(Effect::Suspend),
             _ if matches!(self.engine, Engine::Away(_)) => {
                 self.keep(event);
                 None
@@ -199,28 +214,35 @@ impl App {
         }
     }
 
-    /// Takes the session back, and what came of its errand.
-    pub fn returned(&mut self, done: Done) -> Option<Effect> {
+    /// Takes the session back, and what came of its errand. What happened meanwhile comes next, all of
+    /// it or until the session is sent away again.
+    pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
         self.engine = Engine::Here(done.console);
-        self.footprint = done.footprint;
+        (self.footprint, self.card) = (done.footprint, done.card);
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
-                self.report(&line, is_quiet, outcome);
+                self.report(&line, is_quiet, done.has_moved, outcome);
                 if quits {
-                    return Some(Effect::Quit);
+                    return vec![Effect::Quit];
                 }
             }
             TaskResult::Sampled { samples, extent, count } => self.sampled(samples, extent, count),
         }
-        while let Some(event) = self.waiting.pop_front() {
-            let effect = self.handle(event);
-            if effect.is_some() {
-                return effect;
-            }
+        let mut effects = Vec::new();
+        while matches!(self.engine, Engine::Here(_))
+            && let Some(event) = self.waiting.pop_front()
+        {
+            effects.extend(self.handle(event));
         }
-        None
+        effects
+    }
+
+    /// Whether a key leaves for the shell: it does so at any time, unless it is a letter that is typed.
+    fn suspends(&self, key: Key) -> bool {
+        let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
+        !is_typed && self.keys.get(key) == Some(&Binding::Action(Action::Suspend))
     }
 
     fn console(&self) -> Option<&Console> {
@@ -231,10 +253,14 @@ impl App {
     }
 
     fn say(&mut self, tone: Tone, text: &str) {
+        let kind = PaneKind::Messages;
+        // The last lines are seen, unless the user reads earlier ones.
+        let cursor = self.panes.scroll(kind).cursor;
+        let reads_earlier =
+            self.context(kind).is_some_and(|context| cursor + 1 < kind.pane().items(&context));
         self.messages.say(tone, text);
-        // The last lines are seen, unless the user reads others.
-        if self.panes.focus() != PaneKind::Messages {
-            self.panes.set_cursor(PaneKind::Messages, self.messages.lines().len());
+        if self.panes.focus() != kind || !reads_earlier {
+            self.panes.set_cursor(kind, usize::MAX - 1);
         }
         self.is_stale = true;
     }
@@ -354,7 +380,8 @@ impl App {
             Task::Sample { .. } => "sampling the plotted cells".to_owned(),
         };
         let is_optional = matches!(task, Task::Sample { .. });
-        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, is_optional });
+        let span = self.session()?.timeline().span();
+        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
         match std::mem::replace(&mut self.engine, away) {
             Engine::Here(console) => Some(Effect::Run(Errand { console, task })),
             other => {
@@ -384,23 +411,40 @@ impl App {
     }
 
     /// Says what a command came to, and shows where it led.
-    fn report(&mut self, line: &str, is_quiet: bool, outcome: Result<Outcome, CommandError>) {
+    fn report(
+        &mut self,
+        line: &str,
+        is_quiet: bool,
+        has_moved: bool,
+        outcome: Result<Outcome, CommandError>,
+    ) {
+        if let Ok(outcome) = &outcome {
+            self.plotted(outcome);
+        }
         let Engine::Here(console) = &self.engine else { return };
-        let moves = outcome.as_ref().map_or_else(CommandError::has_moved, Outcome::moves);
+        let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
         let (tone, text) = match &outcome {
+            // The pane below the time bar draws it better.
+            Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
             Err(error) => (Tone::Error, render_error(error)),
         };
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
-        if !(is_quiet && goes_on) {
+        if is_quiet && goes_on {
+            // What the program and log points print is said while playing too, and playing goes on.
+            if let Ok(outcome) = &outcome {
+                self.say_printed(outcome);
+            }
+        } else {
             self.player.pause();
             self.say(Tone::Command, line);
             done.iter().for_each(|done| self.say(Tone::Reply, done));
             let first = self.messages.lines().len();
             self.messages.dismiss();
-            self.say_reply(tone, text.trim_end(), first, moves);
+            let is_asked = outcome.as_ref().map_or(true, is_asked);
+            self.say_reply(tone, text.trim_end(), first, is_asked);
         }
         if moves {
             self.follow();
@@ -408,25 +452,46 @@ impl App {
         }
     }
 
-    /// A reply of several lines lies over the screen, unless the messages are seen anyway.
-    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, moves: bool) {
+    /// Says what was printed on the way, and nothing else.
+    fn say_printed(&mut self, outcome: &Outcome) {
+        let text = printed(outcome);
+        if !text.is_empty() {
+            self.say(Tone::Reply, &text);
+        }
+    }
+
+    /// A reply that doesn't fit into the last row lies over the screen, if it was asked for, unless the
+    /// messages are seen anyway.
+    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
         if text.is_empty() {
             return;
         }
         self.say(tone, text);
-        let lines = text.lines().count();
-        if lines > 1 && !moves && !self.panes.is_seen(PaneKind::Messages) {
+        let (lines, room) = (text.lines().count(), usize::from(self.panes.screen().prompt.width));
+        let fits = lines == 1 && width(text) <= room;
+        if !fits && is_asked && !self.panes.is_seen(PaneKind::Messages) {
             let first = first.min(self.messages.lines().len().saturating_sub(lines));
             self.overlay = Some(Overlay::Reply { first, lines, top: 0 });
         }
     }
 
-    /// Brings the machine's place into the code pane.
+    /// Brings the machine's place into the code pane and the inverse program.
     fn follow(&mut self) {
         let Some(session) = self.session() else { return };
-        let line = here(session);
-        self.choices.file = line.file;
-        self.panes.set_cursor(PaneKind::Code, line.line.saturating_sub(1) as usize);
+        let (line, counterpart) = (here(session), counterpart(session));
+        self.show_line(line);
+        if let Some(counterpart) = counterpart {
+            self.panes.look_at(PaneKind::Inverse, counterpart);
+        }
+    }
+
+    /// Brings a line into the code pane, with what is around it.
+    fn show_line(&mut self, line: Line) {
+        if self.choices.file != line.file {
+            self.choices.file = line.file;
+            self.panes.set_scroll(PaneKind::Code, Scroll::default());
+        }
+        self.panes.look_at(PaneKind::Code, line.line.saturating_sub(1) as usize);
     }
 
     fn show_failure(&mut self, is_trap: bool) {
@@ -444,6 +509,7 @@ impl App {
         Some(Context {
             session: self.session()?,
             footprint: &self.footprint,
+            card: self.card.as_ref(),
             theme: &self.theme,
             choices: &self.choices,
             messages: self.messages.lines(),
@@ -451,5 +517,15 @@ impl App {
             scroll: self.panes.scroll(kind),
             is_focused: self.panes.focus() == kind,
         })
+    }
+}
+
+/// Whether what a command said is why it was given: a motion shows itself, and what it says is extra.
+fn is_asked(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Motion(_) | Outcome::Edited { .. } => false,
+        // The lines of a script have their commands above them; what is displayed has none.
+        Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
+        _ => true,
     }
 }

@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Borders, Clear, Widget};
 use super::messages::{Message, Tone};
 use crate::tui::keys::help::{self, HelpLine};
 use crate::tui::keys::{Action, Binding, KeyMap};
+use crate::tui::panes::text::{hanging, width};
 use crate::tui::theme::Theme;
 
 /// What lies over the panes.
@@ -57,11 +58,13 @@ impl Overlay {
     pub fn draw(&mut self, messages: &[Message], theme: &Theme, area: Rect, buffer: &mut Buffer) {
         let (title, lines, top): (_, Vec<Line<'_>>, _) = match self {
             Overlay::Help { lines, top } => {
-                ("keys", lines.iter().map(|line| help_line(line, theme)).collect(), top)
+                let width = keys_width(lines);
+                ("keys", lines.iter().map(|line| help_line(line, width, theme)).collect(), top)
             }
             Overlay::Reply { first, lines, top } => {
                 let shown = messages.iter().skip(*first).take(*lines);
-                ("reply", shown.map(|message| reply_line(message, theme)).collect(), top)
+                let room = usize::from(area.width);
+                ("reply", shown.flat_map(|message| reply_lines(message, theme, room)).collect(), top)
             }
         };
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
@@ -79,6 +82,7 @@ impl Overlay {
             .title(Span::styled(format!(" {title} "), theme.heading_focused))
             .title(Line::styled(format!("{place} Esc closes "), theme.dim).right_aligned());
         Clear.render(area, buffer);
+        buffer.set_style(area, theme.ground);
         let inside = block.inner(area);
         block.render(area, buffer);
         for (line, row) in lines.into_iter().skip(*top).zip(inside.rows()) {
@@ -87,17 +91,26 @@ impl Overlay {
     }
 }
 
-fn help_line<'a>(line: &'a HelpLine, theme: &Theme) -> Line<'a> {
+/// The width of the column of keys.
+fn keys_width(lines: &[HelpLine]) -> usize {
+    let width = |line: &HelpLine| match line {
+        HelpLine::Entry { keys, .. } => width(keys),
+        HelpLine::Title(_) | HelpLine::Blank => 0,
+    };
+    lines.iter().map(width).max().unwrap_or(0)
+}
+
+fn help_line<'a>(line: &'a HelpLine, width: usize, theme: &Theme) -> Line<'a> {
     match line {
         HelpLine::Title(title) => Line::styled(*title, theme.heading),
         HelpLine::Entry { keys, text } => {
-            Line::from(vec![Span::styled(format!("  {keys:<22} "), theme.key), Span::raw(text.as_str())])
+            Line::from(vec![Span::styled(format!("  {keys:<width$}  "), theme.key), Span::raw(text.as_str())])
         }
         HelpLine::Blank => Line::default(),
     }
 }
 
-fn reply_line<'a>(message: &'a Message, theme: &Theme) -> Line<'a> {
+fn reply_lines(message: &Message, theme: &Theme, room: usize) -> impl Iterator<Item = Line<'static>> {
     let style = if message.tone == Tone::Error { theme.error } else { theme.text };
-    Line::styled(message.text.as_str(), style)
+    hanging(&message.text, room).into_iter().map(move |line| Line::styled(line, style))
 }

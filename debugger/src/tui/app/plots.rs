@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use super::errand::Task;
-use super::messages::Tone;
 use super::{App, Effect};
+use crate::command::Outcome;
 use crate::session::{Sample, Session};
 use crate::timeline::LineNumber;
-use crate::tui::panes::{MOST_PLOTS, PaneKind};
+use crate::tui::panes::PaneKind;
+use crate::view::plot::Plot;
 
 /// How long nothing must happen before cells are sampled.
 pub(super) const REST: Duration = Duration::from_millis(200);
@@ -23,26 +24,26 @@ pub(super) struct Plotted {
 const GROWTH: i64 = 50;
 
 impl App {
-    /// Plots the selected cell, or no more.
-    pub(super) fn plot(&mut self) {
-        let Some(name) = self.selected_cell() else {
-            return self.say(Tone::Note, "no cell is selected: choose one in the cells or the arrays");
-        };
-        let Some(session) = self.session() else { return };
-        let cell = session.cell(&name);
-        let cells = &mut self.choices.plots.cells;
-        match cell {
-            Ok(cell) => match cells.iter().position(|(_, plotted)| *plotted == cell) {
-                Some(n) => drop(cells.remove(n)),
-                None if cells.len() < MOST_PLOTS => cells.push((name, cell)),
-                None => {
-                    return self.say(Tone::Note, &format!("no more than {MOST_PLOTS} cells can be plotted"));
-                }
-            },
-            Err(error) => return self.say(Tone::Error, &error.to_string()),
+    /// The command that plots the selected cell, or no more.
+    pub(super) fn plot(&self, session: &Session) -> Result<String, String> {
+        let plot = self.with_cell("plot")?;
+        let target = self.selected_cell().and_then(|name| session.cell(&name).ok());
+        let target = target.map(|cell| session.memory().target(session.state(), cell));
+        let is_plotted = self.choices.plots.cells.iter().any(|(_, plotted)| Some(*plotted) == target);
+        Ok(if is_plotted { format!("un{plot}") } else { plot })
+    }
+
+    /// Takes over which cells are plotted, and samples of them if a command has made any.
+    pub(super) fn plotted(&mut self, outcome: &Outcome) {
+        let Some(console) = self.console() else { return };
+        if self.choices.plots.cells != console.plots() {
+            self.choices.plots.cells = console.plots().to_vec();
+            self.choices.plots.samples.clear();
+            self.plotted.known = None;
         }
-        self.choices.plots.samples.clear();
-        self.plotted.known = None;
+        if let Outcome::Plot(Plot { samples, extent, is_whole: true, .. }) = outcome {
+            self.sampled(samples.clone(), *extent, samples.len());
+        }
     }
 
     /// Whether the plot shows another history than the current one.
@@ -65,10 +66,10 @@ impl App {
             return None;
         }
         let extent = session.timeline().branch().extent();
-        let cells = self.choices.plots.cells.iter().map(|(_, cell)| *cell).collect();
+        let targets = self.choices.plots.cells.iter().map(|(_, target)| *target).collect();
         // Two for a column, which is as fine as dots in a cell of the screen are.
         let count = 2 * usize::from(self.panes.area(PaneKind::Timeline).width.max(1));
-        self.send(Task::Sample { cells, extent, count })
+        self.send(Task::Sample { targets, extent, count })
     }
 
     /// Takes samples; they are too few if the user went on meanwhile.

@@ -84,7 +84,9 @@ impl Prompt {
         let (Some(kept), Some(first)) = (typed.get(..start), candidates.first()) else { return };
         let common = candidates.iter().fold(first.as_str(), |common, other| common_start(common, other));
         let rest: String = self.input.value().chars().skip(self.input.cursor()).collect();
-        let space = if candidates.len() == 1 && rest.is_empty() { " " } else { "" };
+        // A folder isn't all yet.
+        let is_whole = candidates.len() == 1 && rest.is_empty() && !common.ends_with('/');
+        let space = if is_whole { " " } else { "" };
         let before = format!("{kept}{common}{space}");
         if before == typed {
             self.hint = candidates.join("  ");

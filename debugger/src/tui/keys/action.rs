@@ -80,18 +80,22 @@ actions! {
         Slower "slower" "play half as fast";
         Scrub "scrub" "forward by a fiftieth of the known history";
         ReverseScrub "reverse-scrub" "backward by a fiftieth of the known history";
+        NextEvent "next-event" "forward to the next event on the timeline";
+        LastEvent "last-event" "backward to the event before on the timeline";
         GotoStart "goto-start" "to the start of the history";
         GotoEnd "goto-end" "to the end of the history";
         Goto "goto" "ask for a step, a percentage or a mark, and go there";
         Undo "undo" "back to where one was before the last motion";
         Redo "redo" "take an undo back";
-        TimelineUp "timeline-up" "leave the edited line of history for the one above";
+        TimelineUp "timeline-up" "leave the branch of an edit for the one above";
     }
     Places {
         Breakpoint "breakpoint" "set or delete a breakpoint at the cursor";
         Mark "mark" "ask for a name, and give it to this moment";
         Fence "fence" "put a fence at this step, or take it away";
-        Here "here" "move the cursor to the next instruction";
+        Here "here" "move the cursor to the next instruction, or to the call in the selected frame";
+        FrameUp "frame-up" "select the caller's frame";
+        FrameDown "frame-down" "select the callee's frame";
     }
     Cells {
         NextWrite "next-write" "forward to behind its next write";
@@ -100,7 +104,8 @@ actions! {
         History "history" "tell what it held over time";
         Watch "watch" "stop where it changes, or no more";
         Plot "plot" "plot it over time, or no more";
-        Edit "edit" "ask for a value, and begin a line of history with it";
+        Adjoint "adjoint" "choose its adjoint, or its value again";
+        Edit "edit" "ask for a value, and begin a branch with it";
     }
     Panes {
         FocusNext "focus-next" "to the next pane";
@@ -125,7 +130,7 @@ actions! {
         Bottom "bottom" "cursor to the last line";
         NextArray "next-array" "show the next array";
         PreviousArray "previous-array" "show the array before";
-        Open "open" "code: breakpoint; cells: why; calls: show the line; timeline: go there";
+        Open "open" "code: breakpoint; cells: why; calls: select the frame; timeline: go there";
     }
     Screen {
         Command "command" "type a command";
@@ -135,6 +140,7 @@ actions! {
         Help "help" "these lines";
         Mouse "mouse" "mouse on, or off";
         Redraw "redraw" "draw everything anew";
+        Suspend "suspend" "back to the shell; there `fg` goes on";
         Quit "quit" "end the session";
     }
 }

@@ -35,10 +35,10 @@ impl Preset {
     /// Its bindings. No key is there twice.
     pub fn bindings(self) -> impl Iterator<Item = (Key, Action)> {
         let tables: &[Table] = match self {
-            Preset::Gdb => &[SHARED, LETTERS, GDB_LETTERS, ARROWS, GDB_F_KEYS],
-            Preset::Vi => &[SHARED, LETTERS, VI, ARROWS, GDB_F_KEYS],
+            Preset::Gdb => &[SHARED, SUSPEND, LETTERS, GDB_LETTERS, ARROWS, GDB_F_KEYS],
+            Preset::Vi => &[SHARED, SUSPEND, LETTERS, VI, ARROWS, GDB_F_KEYS],
             Preset::Vscode => &[SHARED, LETTERS, GDB_LETTERS, ARROWS, VSCODE],
-            Preset::Arrows => &[SHARED, LETTERS, GDB_LETTERS, ARROWS, MORE_ARROWS, GDB_F_KEYS],
+            Preset::Arrows => &[SHARED, SUSPEND, LETTERS, GDB_LETTERS, ARROWS, MORE_ARROWS, GDB_F_KEYS],
         };
         tables.iter().flat_map(|table| table.iter().copied())
     }
@@ -83,6 +83,8 @@ const SHARED: Table = &[
     (ch('-'), Slower),
     (ch('}'), Scrub),
     (ch('{'), ReverseScrub),
+    (ch(';'), NextEvent),
+    (ch(','), LastEvent),
     (on(Code::Home), GotoStart),
     (on(Code::End), GotoEnd),
     (ch('g'), Goto),
@@ -90,6 +92,8 @@ const SHARED: Table = &[
     (ch('\''), Mark),
     (ch('|'), Fence),
     (ch('.'), Here),
+    (ch('('), FrameUp),
+    (ch(')'), FrameDown),
     (on(Code::Tab), FocusNext),
     (held(Code::Tab, false, false, true), FocusPrevious),
     (ch('1'), FocusCode),
@@ -133,6 +137,7 @@ const LETTERS: Table = &[
     (ch('y'), Why),
     (ch('v'), Watch),
     (ch('d'), Plot),
+    (ch('a'), Adjoint),
     (ch('e'), Edit),
 ];
 
@@ -143,6 +148,8 @@ const GDB_LETTERS: Table = &[
     (ctrl('n'), SearchNext),
     (ctrl('p'), SearchPrevious),
 ];
+
+const SUSPEND: Table = &[(ctrl('z'), Suspend)];
 
 const ARROWS: Table = &[(on(Code::Right), Step), (on(Code::Left), ReverseStep)];
 
@@ -199,6 +206,7 @@ const VSCODE: Table = &[
     (ctrl('f'), Search),
     (ctrl('g'), Goto),
     (ctrl('z'), Undo),
+    (held(Code::Char('z'), false, true, false), Suspend),
     (ctrl('y'), Redo),
 ];
 

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 
-use super::cells::{adjoint_style, shared, signed, touch};
+use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch};
 use super::text::{Pen, mark_cursor, remark, width};
 use super::{Context, Pane, Spot};
 use crate::memory::{Cell, Storage};
@@ -41,8 +41,8 @@ impl Pane for Arrays {
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
         let (facts, ..) = chosen(context)?;
-        let array = cells::array(context.session, &[], &facts.name, item as u64, 1)?;
-        array.elements.first().map(|element| Spot::Cell(element.name.clone()))
+        let array = cells::array(context.session, &[], &facts.name, item as u64, 1).ok()?;
+        array.elements.into_iter().next().map(|element| Spot::Cell(chosen_name(context, element)))
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
@@ -51,6 +51,12 @@ impl Pane for Arrays {
         let row = context.scroll.top + usize::from(place.y - context.area.y);
         let item = row.checked_mul(grid.columns)? + column;
         (column < grid.columns && item < self.items(context)).then_some(item)
+    }
+
+    fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
+        let Some(grid) = Grid::new(context).filter(|grid| grid.adjoint > 0) else { return false };
+        let behind = usize::from(place.x.saturating_sub(context.area.x)).checked_sub(grid.label);
+        behind.is_some_and(|columns| columns % grid.pitch() > grid.value)
     }
 }
 
@@ -82,13 +88,11 @@ const ROUND: [usize; 7] = [20, 10, 8, 5, 4, 2, 1];
 impl Grid {
     fn new(context: &Context<'_>) -> Option<Grid> {
         let (facts, ..) = chosen(context)?;
-        let (session, state) = (context.session, context.session.state());
-        let base = session.memory().base(state, state.calls.len(), &facts.name)?;
-        let storage = session.memory().storage(state, state.calls.len(), base)?;
+        let storage = context.session.array(&facts.name).ok()?;
         let last = facts.shape.cells().saturating_sub(1);
         let label = width(&row_label(facts.shape, last)) + 1;
         let room = usize::from(context.area.width).saturating_sub(label);
-        let shows_adjoints = storage.class == Class::Real && cells::shows_adjoints(session);
+        let shows_adjoints = storage.class() == Class::Real && cells::shows_adjoints(context.session);
         let adjoint = if shows_adjoints { widest(context, storage, Cell::adjoint) + 1 } else { 0 };
         let value = widest(context, storage, Some);
         let (value, adjoint) = shared(value, adjoint, room.saturating_sub(2));
@@ -111,7 +115,7 @@ impl Grid {
         let first = line.saturating_mul(self.columns);
         let name = &self.facts.name;
         let array = cells::array(context.session, context.footprint, name, first as u64, self.columns);
-        let elements = array.map(|array| array.elements).unwrap_or_default();
+        let elements = array.map_or(Vec::new(), |array| array.elements);
         if elements.is_empty() {
             return;
         }
@@ -131,8 +135,14 @@ impl Grid {
             pen.skip(1);
         }
         if let Some(column) = context.scroll.cursor.checked_sub(first).filter(|n| *n < elements.len()) {
-            let x = row.x.saturating_add((self.label + column * self.pitch()) as u16);
-            let cell = Rect { x, width: (self.pitch() - 1) as u16, ..row }.intersection(row);
+            let (start, width) = match self.adjoint {
+                0 => (0, self.pitch() - 1),
+                // The sign and the value, or the adjoint behind them.
+                _ if context.choices.adjoint => (self.value + 1, self.adjoint),
+                _ => (0, self.value + 1),
+            };
+            let x = row.x.saturating_add((self.label + column * self.pitch() + start) as u16);
+            let cell = Rect { x, width: width as u16, ..row }.intersection(row);
             mark_cursor(context, cell, cell, buffer);
         }
     }

@@ -1,4 +1,5 @@
-//! The calls pane: the open procedures, the innermost first, and which way the machine runs them.
+//! The calls pane: the open procedures, the innermost first, which one is selected, and which way the
+//! machine runs them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,12 +21,13 @@ impl Pane for Calls {
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let top = context.scroll.top;
         let visible = frames(context.session, top, context.area.height.into());
-        let digits = context.session.state().calls.len().to_string().len();
+        let columns = Columns::new(context);
         for ((n, frame), row) in (top..).zip(&visible).zip(context.area.rows()) {
-            draw_frame(context, frame, digits, row, buffer);
+            draw_frame(context, frame, &columns, row, buffer);
             mark_found(context, row, buffer);
             if n == context.scroll.cursor {
-                mark_cursor(context, row, Rect { width: digits as u16, ..row }, buffer);
+                let number = Rect { x: row.x.saturating_add(columns.mark), width: columns.digits, ..row };
+                mark_cursor(context, row, number, buffer);
             }
         }
     }
@@ -35,7 +37,7 @@ impl Pane for Calls {
     }
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
-        frames(context.session, item, 1).first().map(|frame| Spot::Line(frame.line))
+        (item < self.items(context)).then_some(Spot::Frame(item))
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
@@ -45,18 +47,34 @@ impl Pane for Calls {
     }
 }
 
-fn draw_frame(context: &Context<'_>, frame: &FrameView, digits: usize, row: Rect, buffer: &mut Buffer) {
+/// What stands left of the names.
+struct Columns {
+    /// The mark of the selected frame, where there are others.
+    mark: u16,
+    /// Digits of a number.
+    digits: u16,
+}
+
+impl Columns {
+    fn new(context: &Context<'_>) -> Columns {
+        let open = context.session.state().calls.len();
+        Columns { mark: u16::from(open > 0), digits: open.to_string().len() as u16 }
+    }
+}
+
+fn draw_frame(context: &Context<'_>, frame: &FrameView, columns: &Columns, row: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     let mut pen = Pen::new(row, buffer);
-    pen.write(&format!("{:>digits$} ", frame.depth), theme.dim);
+    let mark = if frame.is_selected { "►" } else { "" };
+    pen.column(mark, columns.mark.into(), theme.label);
+    pen.write(&format!("{:>1$} ", frame.number, usize::from(columns.digits)), theme.dim);
     match frame.inverted {
         true => pen.write("← ", theme.backward),
         false => pen.write("→ ", theme.forward),
     };
-    let is_innermost = frame.depth == context.session.state().calls.len();
     let line = match context.session.next_instruction() {
-        None if is_innermost => "the end".to_owned(),
-        _ => format!("line {}", frame.line.line),
+        None if frame.number == 0 => "the end".to_owned(),
+        _ => context.session.listing().name(frame.line),
     };
     pen.right(&line, 10, theme.dim);
     pen.write(&frame.procedure, theme.label);

@@ -1,65 +1,88 @@
-//! The instruction card: what the next instruction does, with its numbers, how it is undone, and what it
-//! does to adjoints.
+//! The instruction card: what the next instruction does, how it is undone, and what it does to adjoints, with
+//! its numbers. Where there is no room for all of a number, its first digits stand there.
 
-use reviver_vm::Travel;
+use std::borrow::Cow;
+
+use ratatui::style::Style;
+use reviver_isa::card::Line;
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
-use crate::view::card::{CardView, card};
+use super::text::{cut_number, width};
+use crate::tui::theme::Theme;
+use crate::view::card::{CardView, Topic};
 
 pub struct Card;
 
 impl OneSheet for Card {
     fn title(&self, context: &Context<'_>) -> String {
-        match card(context.session, Travel::Forward) {
+        match context.card.filter(|card| !card.is_end) {
             Some(card) => format!("next: {}", card.instruction),
             None => "card".to_owned(),
         }
     }
 
     fn sheet(&self, context: &Context<'_>) -> Sheet {
-        sheet(context)
+        let mut sheet = Sheet::new(context);
+        if context.card.is_none_or(|card| card.is_end) {
+            sheet.field("next", "nothing: this is the end", context.theme.dim);
+        }
+        if let Some(card) = context.card {
+            fill(context.theme, card, &mut sheet);
+        }
+        sheet
     }
 }
 
-fn sheet(context: &Context<'_>) -> Sheet {
-    let mut sheet = Sheet::new(context);
-    match card(context.session, Travel::Forward) {
-        Some(card) => fill(context, &card, &mut sheet),
-        None => fill_end(context, &mut sheet),
+fn fill(theme: &Theme, card: &CardView, sheet: &mut Sheet) {
+    if card.is_end {
+        sheet.field("before", &card.instruction, theme.text);
     }
-    sheet
+    let mut last = None;
+    for (topic, line) in fitting(card, sheet.text_room()) {
+        let name = if last == Some(topic) { "" } else { topic.name() };
+        sheet.field(name, &line.formula, style(theme, topic));
+        line.numbers.iter().for_each(|numbers| sheet.field("", numbers, theme.changed));
+        last = Some(topic);
+    }
+    sheet.field("about", &card.doc, theme.dim);
 }
 
-/// At the end there is only a way back.
-fn fill_end(context: &Context<'_>, sheet: &mut Sheet) {
-    let theme = context.theme;
-    sheet.field("next", "nothing: this is the end", theme.dim);
-    if let Some(CardView { instruction, card, .. }) = card(context.session, Travel::Backward) {
-        sheet.field("before", &instruction, theme.text);
-        card.inverse.iter().for_each(|inverse| sheet.field("undone", inverse, theme.backward));
+fn style(theme: &Theme, topic: Topic) -> Style {
+    match topic {
+        Topic::Does | Topic::Where => theme.text,
+        Topic::Undone => theme.backward,
+        Topic::Lost => theme.warning,
+        Topic::Adjoint => theme.adjoint,
+        Topic::Kept => theme.dim,
     }
 }
 
-fn fill(context: &Context<'_>, view: &CardView, sheet: &mut Sheet) {
-    let (theme, card) = (context.theme, &view.card);
-    sheet.field("does", &card.equation, theme.text);
-    if let Some(numbers) = &card.numbers {
-        sheet.field("now", numbers, theme.changed);
+/// Columns that a number may take: less and less.
+const COLUMNS: [usize; 5] = [14, 11, 9, 7, 6];
+
+/// The lines of the card, the numbers of each as long as lets it stay in one row, or the shortest.
+fn fitting(card: &CardView, room: usize) -> Vec<(Topic, Line)> {
+    let mut lines = card.lines(&str::to_owned);
+    for columns in COLUMNS {
+        let is_wide = |line: &Line| line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room);
+        if !lines.iter().any(|(_, line)| is_wide(line)) {
+            break;
+        }
+        let shorter = card.lines(&|number| shortened(number, columns).into_owned());
+        for ((_, line), (_, shorter)) in lines.iter_mut().zip(shorter) {
+            if is_wide(line) {
+                *line = shorter;
+            }
+        }
     }
-    match &card.inverse {
-        Some(inverse) => sheet.field("undone", inverse, theme.backward),
-        None => sheet.field("undone", "only with a history: it throws information away", theme.warning),
+    lines
+}
+
+/// A real with fewer digits behind its point. Integers stay whole.
+fn shortened(number: &str, columns: usize) -> Cow<'_, str> {
+    match number.find('.') {
+        Some(point) => cut_number(number, columns.max(point + 3)),
+        None => Cow::Borrowed(number),
     }
-    for (n, rule) in card.adjoint.iter().enumerate() {
-        sheet.field(if n == 0 { "adjoint" } else { "" }, rule, theme.adjoint);
-    }
-    let held: Vec<String> = view.cotangents.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    if !held.is_empty() {
-        sheet.field("holding", &held.join(", "), theme.adjoint);
-    }
-    for (n, part) in card.parts.iter().enumerate() {
-        sheet.field(if n == 0 { "where" } else { "" }, part, theme.text);
-    }
-    sheet.field("about", &view.doc, theme.dim);
 }

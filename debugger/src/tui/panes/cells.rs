@@ -1,4 +1,4 @@
-//! The cells pane: globals, registers, and the current frame, with what the last step did to them.
+//! The cells pane: globals, registers, and the selected frame, with what the last step did to them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -31,8 +31,7 @@ impl Pane for Cells {
                     draw_item(context, &columns, item, area, buffer);
                     mark_found(context, area, buffer);
                     if n == context.scroll.cursor {
-                        let name = Rect { x: area.x.saturating_add(2), width: columns.name as u16, ..area };
-                        mark_cursor(context, area, name, buffer);
+                        mark_item(context, &columns, item, area, buffer);
                     }
                 }
             }
@@ -45,7 +44,7 @@ impl Pane for Cells {
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
         let item = items(context).into_iter().nth(item)?;
-        (!item.is_hidden).then_some(Spot::Cell(item.cell.name))
+        (!item.is_hidden).then(|| Spot::Cell(chosen(context, item.cell)))
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
@@ -60,6 +59,19 @@ impl Pane for Cells {
             Row::Item(n, _) => Some(n),
             Row::Heading(_) => None,
         }
+    }
+
+    fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
+        let columns = Columns::new(&items(context), context.area.width.into());
+        columns.adjoint > 0 && usize::from(place.x.saturating_sub(context.area.x)) >= columns.adjoints_at()
+    }
+}
+
+/// The name of a cell, or of its adjoint where that is chosen.
+pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
+    match cell.adjoint {
+        Some(adjoint) if context.choices.adjoint => adjoint.name,
+        _ => cell.name,
     }
 }
 
@@ -127,8 +139,8 @@ fn rows_from(items: &[Item], first: usize, height: usize) -> Vec<Row<'_>> {
 }
 
 fn names_global(context: &Context<'_>, name: &str) -> bool {
-    let (memory, state) = (context.session.memory(), context.session.state());
-    matches!(memory.base(state, state.calls.len(), name), Some(Base::Global(_)))
+    let session = context.session;
+    matches!(session.memory().base(session.state(), session.depth(), name), Some(Base::Global(_)))
 }
 
 /// The widths of the columns: of names, of values, and of adjoints, where they are shown.
@@ -149,6 +161,32 @@ impl Columns {
         let (value, adjoint) = shared(value, adjoint, room.saturating_sub(name + SIGN + 2));
         Columns { name, value, adjoint }
     }
+
+    /// Where the column of values begins, and that of adjoints.
+    fn values_at(&self) -> usize {
+        SIGN + self.name + 1
+    }
+
+    fn adjoints_at(&self) -> usize {
+        self.values_at() + self.value + 1
+    }
+}
+
+/// Shows which item is under the cursor, and where it has both, whether its value or its adjoint.
+fn mark_item(context: &Context<'_>, columns: &Columns, item: &Item, row: Rect, buffer: &mut Buffer) {
+    let part = |start: usize, width: usize| {
+        let clamped = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
+        Rect { x: row.x.saturating_add(clamped(start)), width: clamped(width), ..row }.intersection(row)
+    };
+    let name = part(SIGN, columns.name);
+    if item.cell.adjoint.is_none() {
+        return mark_cursor(context, row, name, buffer);
+    }
+    let column = match context.choices.adjoint {
+        true => part(columns.adjoints_at(), columns.adjoint),
+        false => part(columns.values_at(), columns.value),
+    };
+    [name, column].into_iter().for_each(|part| mark_cursor(context, part, part, buffer));
 }
 
 /// The column that says what the last step did.

@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use reviver_vm::Travel;
 
-use super::text::{Pen, mark_cursor, mark_found};
+use super::text::{Pen, mark_cursor, mark_found, width};
 use super::{Context, Pane, Spot};
-use crate::listing::Line;
+use crate::listing::{Line, is_label};
 use crate::outcome::Reason;
 use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
 
@@ -18,7 +18,9 @@ impl Pane for Code {
     fn title(&self, context: &Context<'_>) -> String {
         let file = context.session.listing().files().get(context.choices.file as usize);
         let name = file.map_or("", |file| file.name.as_str());
-        format!("code {}", name.rsplit('/').next().unwrap_or_default()).trim_end().to_owned()
+        // The way to an included file tells it from others of its name; the program's folder is known.
+        let name = if context.choices.file > 0 { Some(name) } else { name.rsplit('/').next() };
+        format!("code {}", name.unwrap_or_default()).trim_end().to_owned()
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
@@ -91,10 +93,11 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
         Travel::Backward => pen.write("↑", theme.backward),
     };
     let is_trap = gutter.trap == Some(Line { file: context.choices.file, line: line.line });
-    match (is_trap, line.is_next) {
-        (true, _) => pen.write("×", theme.trap),
-        (false, true) => pen.write("►", theme.next),
-        (false, false) => pen.skip(1),
+    match line {
+        _ if is_trap => pen.write("×", theme.trap),
+        CodeLine { is_next: true, .. } => pen.write("►", theme.next),
+        CodeLine { is_call: true, .. } => pen.write("▷", theme.label),
+        _ => pen.skip(1),
     };
     pen.write(&format!("{:>1$} ", line.line, gutter.digits), theme.dim);
     let hits: u64 = line.breakpoints.iter().map(|point| point.hits).sum();
@@ -103,6 +106,7 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
         1 => pen.right("1 hit", 12, theme.breakpoint),
         _ => pen.right(&format!("{hits} hits"), 12, theme.breakpoint),
     };
+    draw_detail(context, gutter, line, &mut pen);
     draw_brackets(context, line, gutter.columns, &mut pen);
     draw_text(context, line, &mut pen);
     if line.is_next {
@@ -113,6 +117,21 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
         let number = Rect { x: row.x.saturating_add(3), width: gutter.digits as u16, ..row };
         mark_cursor(context, row, number, buffer);
     }
+}
+
+/// Which instruction of the line is next, at the right end: its text too where that leaves room for the
+/// statement.
+fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mut Pen<'_>) {
+    let Some(detail) = &line.detail else { return };
+    let statement = line.text.split(';').next().unwrap_or_default().replace('\t', "    ");
+    let least = gutter.columns + 3 + width(statement.trim_end());
+    let text = detail.text();
+    let (number, total) = detail.part;
+    match width(&text) + least <= pen.room() {
+        true => pen.right(&text, least, context.theme.dim),
+        false if total > 1 => pen.right(&format!("{number}/{total}"), 12, context.theme.dim),
+        false => pen,
+    };
 }
 
 /// The brackets of a line, the outermost first, and an arrow where a taken branch lands.
@@ -168,9 +187,8 @@ fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
 
 /// How much of a statement is its label, the colon included.
 fn label_length(statement: &str) -> usize {
-    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
     match statement.split_once(':') {
-        Some((label, _)) if !label.trim_start().is_empty() && is_name(label.trim_start()) => label.len() + 1,
+        Some((label, _)) if is_label(label) => label.len() + 1,
         _ => 0,
     }
 }

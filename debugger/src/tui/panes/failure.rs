@@ -4,14 +4,15 @@
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
+use reviver_vm::Cause;
 use reviver_vm::explain::Explanation;
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
-use crate::flow::Node;
 use crate::listing::{label, spell};
 use crate::outcome::Reason;
 use crate::session::Session;
+use reviver_vm::stops::Node;
 
 pub struct Failure;
 
@@ -42,7 +43,7 @@ fn sheet(context: &Context<'_>) -> Sheet {
         sheet.field("", "Nothing has failed.", theme.dim);
         return sheet;
     };
-    match Junction::new(session, trap.at) {
+    match Junction::of(session, trap) {
         Some(junction) => {
             sheet.field("condition", &junction.condition(session), theme.changed);
             sheet.field("came", &junction.way(session, junction.came_by_jump), theme.text);
@@ -74,7 +75,12 @@ struct Junction {
 }
 
 impl Junction {
-    /// The junction at which an instruction failed; none if it is no half of a branch.
+    /// The junction at which the machine came the wrong way; none if something else failed.
+    fn of(session: &Session, trap: &Explanation) -> Option<Junction> {
+        let is_met = matches!(trap.cause, Cause::UnexpectedJump { .. } | Cause::UnexpectedFall);
+        if is_met { Junction::new(session, trap.at) } else { None }
+    }
+
     fn new(session: &Session, at: u32) -> Option<Junction> {
         let Link::Partner(partner) = instruction(session, at)?.link else { return None };
         let backward = Node::of(session.state(), session.facing()).backward;
@@ -94,7 +100,7 @@ impl Junction {
         let holds = if self.came_by_jump { "is false" } else { "is true" };
         let values = values(session, self.join);
         let values = if values.is_empty() { values } else { format!(": {values}") };
-        format!("`{condition}` {holds}{values} (line {})", session.listing().line(self.join).line)
+        format!("`{condition}` {holds}{values} ({})", line_name(session, self.join))
     }
 
     /// One of the two ways.
@@ -123,8 +129,11 @@ fn place(session: &Session, at: u32) -> String {
         _ => {}
     }
     let label = label(session.program().module(), at).map_or(String::new(), |label| format!("{label}: "));
-    let line = session.listing().line(at).line;
-    format!("`{label}{}` (line {line})", spell(session.program(), at, false))
+    format!("`{label}{}` ({})", spell(session.program(), at, false), line_name(session, at))
+}
+
+fn line_name(session: &Session, at: u32) -> String {
+    session.listing().name(session.listing().line(at))
 }
 
 /// The values of the cells that an instruction names.

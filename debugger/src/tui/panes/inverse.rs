@@ -1,12 +1,11 @@
-//! The inverse program as text, with the statement that undoes the next instruction, where the text
-//! leaves no doubt which one that is.
+//! The inverse program as text, with the line that undoes the next instruction.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane};
-use crate::listing::spell;
+use crate::view::code::counterpart;
 
 pub struct Inverse;
 
@@ -20,15 +19,9 @@ impl Pane for Inverse {
             Ok(lines) => lines,
             Err(why) => return remark(context, &format!("There is no inverse program. {why}"), buffer),
         };
-        let counterpart = counterpart(context, lines);
+        let counterpart = counterpart(context.session);
         let digits = lines.len().to_string().len();
-        // Unless somebody reads in it, the pane goes along with the program.
-        let along = counterpart.filter(|_| !context.is_focused);
-        let top = along.map_or(context.scroll.top, |line| {
-            let most = lines.len().saturating_sub(usize::from(context.area.height));
-            line.saturating_sub(usize::from(context.area.height / 2)).min(most)
-        });
-        let visible = lines.iter().enumerate().skip(top);
+        let visible = lines.iter().enumerate().skip(context.scroll.top);
         for ((n, line), row) in visible.zip(context.area.rows()) {
             let is_counterpart = counterpart == Some(n);
             let mut pen = Pen::new(row, buffer);
@@ -55,25 +48,4 @@ impl Pane for Inverse {
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         context.session.listing().inverse().ok()?.get(item).cloned()
     }
-}
-
-/// The line that undoes the next instruction, if just one line could.
-fn counterpart(context: &Context<'_>, lines: &[String]) -> Option<usize> {
-    let at = context.session.next_instruction()?;
-    // Procedures stay as they are in an inverse program; main is turned round.
-    let is_main = context.session.program().procedure_of(at) == 0;
-    let wanted = words(&spell(context.session.program(), at, is_main));
-    let mut fitting = lines.iter().enumerate().filter(|(_, line)| words(statement(line)) == wanted);
-    let (found, _) = fitting.next()?;
-    fitting.next().is_none().then_some(found)
-}
-
-/// A line without its comment and its label.
-fn statement(line: &str) -> &str {
-    let line = line.split(';').next().unwrap_or_default();
-    line.split_once(':').map_or(line, |(_, statement)| statement)
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

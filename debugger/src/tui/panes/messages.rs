@@ -1,9 +1,12 @@
-//! The messages pane: the commands of this session and what came of them, the last ones below.
+//! The messages pane: the commands of this session and what came of them, the last ones below. Its items
+//! are rows: a message that is wider than the pane has several.
 
 use ratatui::buffer::Buffer;
+use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
+use super::text::hanging;
 use super::{Context, Pane};
 use crate::tui::app::messages::{Message, Tone};
 
@@ -15,9 +18,9 @@ impl Pane for Messages {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        let visible = context.messages.iter().skip(context.scroll.top);
-        for ((n, message), area) in (context.scroll.top..).zip(visible).zip(context.area.rows()) {
-            Line::styled(message.text.as_str(), style(context, message)).render(area, buffer);
+        let visible = rows(context).enumerate().skip(context.scroll.top);
+        for ((n, (message, text)), area) in visible.zip(context.area.rows()) {
+            Line::styled(text, style(context, message)).render(area, buffer);
             if context.is_focused && n == context.scroll.cursor {
                 buffer.set_style(area, context.theme.cursor);
             }
@@ -25,15 +28,22 @@ impl Pane for Messages {
     }
 
     fn items(&self, context: &Context<'_>) -> usize {
-        context.messages.len()
+        rows(context).count()
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
-        context.messages.get(item).map(|message| message.text.clone())
+        rows(context).nth(item).map(|(_, text)| text)
     }
 }
 
-fn style(context: &Context<'_>, message: &Message) -> ratatui::style::Style {
+fn rows<'a>(context: &Context<'a>) -> impl Iterator<Item = (&'a Message, String)> {
+    let (messages, room) = (context.messages, usize::from(context.area.width));
+    messages
+        .iter()
+        .flat_map(move |message| hanging(&message.text, room).into_iter().map(move |row| (message, row)))
+}
+
+fn style(context: &Context<'_>, message: &Message) -> Style {
     match message.tone {
         Tone::Command => context.theme.key,
         Tone::Reply => context.theme.text,

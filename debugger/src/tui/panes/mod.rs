@@ -13,10 +13,11 @@ pub mod code;
 pub mod failure;
 pub mod inverse;
 pub mod messages;
+mod parts;
 mod sheet;
 pub mod status;
 pub mod tapes;
-mod text;
+pub(super) mod text;
 pub mod timeline;
 
 use ratatui::buffer::Buffer;
@@ -25,9 +26,10 @@ use ratatui::layout::{Position, Rect};
 use super::app::messages::Message;
 use super::theme::Theme;
 use crate::listing::Line;
-use crate::memory::Cell;
+use crate::memory::Target;
 use crate::outcome::Touch;
 use crate::session::{Sample, Session};
+use crate::view::card::CardView;
 
 /// What a pane draws from.
 #[derive(Clone, Copy)]
@@ -35,6 +37,8 @@ pub struct Context<'a> {
     pub session: &'a Session,
     /// What the last step did: [`Session::footprint`].
     pub footprint: &'a [Touch],
+    /// What the next step does; none where there is no step at all.
+    pub card: Option<&'a CardView>,
     pub theme: &'a Theme,
     pub choices: &'a Choices,
     pub messages: &'a [Message],
@@ -52,6 +56,8 @@ pub struct Choices {
     /// The array in the arrays pane; none: the first there is.
     pub array: Option<String>,
     pub plots: Plots,
+    /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
+    pub adjoint: bool,
     /// What was searched last, to be highlighted; in lower case.
     pub search: Option<String>,
 }
@@ -59,14 +65,14 @@ pub struct Choices {
 /// The cells in the plot, and what is known of them.
 #[derive(Clone, Debug, Default)]
 pub struct Plots {
-    /// At most [`MOST_PLOTS`].
-    pub cells: Vec<(String, Cell)>,
+    /// Their names and themselves, at most [`MOST_PLOTS`]. A name means another cell in another call.
+    pub cells: Vec<(String, Target)>,
     /// One sample a column, with one value for each cell; the steps ascend. Empty until they are known.
     pub samples: Vec<Sample>,
 }
 
-/// Cells that are plotted at once: as many as a theme has styles for.
-pub const MOST_PLOTS: usize = 4;
+/// Cells that are plotted at once: a theme has as many styles.
+pub use crate::command::plot::MOST_PLOTS;
 
 /// Where a pane's cursor is, and what it shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,12 +81,16 @@ pub struct Scroll {
     pub cursor: usize,
     /// The first row shown.
     pub top: usize,
+    /// Whether rows before and behind the cursor are to be seen too.
+    pub has_context: bool,
 }
 
 /// What lies under the cursor or the mouse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spot {
     Line(Line),
+    /// An open procedure, as a backtrace counts them.
+    Frame(usize),
     /// A cell that commands can name: `a`, `A[3]`, `M[1, 2]`, `a'`.
     Cell(String),
     /// A step of the current line of history.
@@ -117,6 +127,12 @@ pub trait Pane {
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
         None
+    }
+
+    /// Whether a place is on an adjoint, where adjoints stand beside values.
+    fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
+        let _ = (context, place);
+        false
     }
 
     /// The item under a place of the area.
@@ -176,6 +192,19 @@ impl PaneKind {
             PaneKind::Failure => "failure",
             PaneKind::Inverse => "inverse",
             PaneKind::Messages => "messages",
+        }
+    }
+
+    /// What its tab says where there is little room.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            PaneKind::Arrays => "arr",
+            PaneKind::Tapes => "tape",
+            PaneKind::Timeline => "time",
+            PaneKind::Failure => "fail",
+            PaneKind::Inverse => "inv",
+            PaneKind::Messages => "msg",
+            other => other.name(),
         }
     }
 

@@ -59,9 +59,14 @@ impl Sheet {
         Sheet { room: usize::from(context.area.width), rows: Vec::new() }
     }
 
+    /// Columns of a text.
+    pub fn text_room(&self) -> usize {
+        self.room.saturating_sub(LABEL)
+    }
+
     /// A text behind a label. The rows below its first one have none.
     pub fn field(&mut self, label: &'static str, text: &str, style: Style) {
-        for (n, text) in wrapped(text, self.room.saturating_sub(LABEL)).into_iter().enumerate() {
+        for (n, text) in wrapped(text, self.text_room()).into_iter().enumerate() {
             self.rows.push(SheetRow { label: if n == 0 { label } else { "" }, text, style });
         }
     }

@@ -1,13 +1,18 @@
-//! The status line: where one is in time, which way everything goes, why one stopped, and what it costs.
-//! Where there isn't room for all of it, what matters least is left out first.
+//! The status line: where one is in time, why one stopped, which way everything goes, and what it costs.
+//! Where there isn't room for all of it, wordings become shorter, and what matters least is left out. What
+//! the history takes is always there.
+
+use std::time::Duration;
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use reviver_vm::Travel;
 
-use super::text::{Pen, width};
+use super::parts::{Part, draw};
 use super::{Context, Pane};
 use crate::outcome::{Hit, HitKind, Reason};
+use crate::timeline::{Span, SpanEnd};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
 
@@ -19,67 +24,110 @@ impl Pane for Status {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        let mut parts = parts(&status::status(context.session), context.theme);
-        let room = usize::from(context.area.width);
-        while parts.len() > 1 && parts.iter().map(|part| width(&part.text) + GAP).sum::<usize>() > room {
-            let least = (0..parts.len()).max_by_key(|n| parts.get(*n).map(|part| part.rank));
-            least.into_iter().for_each(|n| drop(parts.remove(n)));
-        }
-        for row in context.area.rows().take(1) {
-            let mut pen = Pen::new(row, buffer);
-            pen.skip(1);
-            for part in &parts {
-                pen.write(&part.text, part.style).skip(GAP);
-            }
-        }
+        let facts = status::status(context.session);
+        let mut parts = moment(&facts, context.theme);
+        parts.extend(directions(&facts, context.theme));
+        parts.extend(costs(&facts, context.theme));
+        draw(parts, context.area, buffer);
     }
 }
 
-/// Blanks behind each part.
-const GAP: usize = 2;
-
-/// A part of the line.
-struct Part {
-    /// The higher, the sooner it is left out.
-    rank: u8,
-    text: String,
-    style: Style,
+/// What is known of a session on a long run.
+pub struct Running<'a> {
+    pub command: &'a str,
+    pub step: i64,
+    /// How far that is in the whole run, if its end is known.
+    pub percent: Option<f64>,
+    pub elapsed: Duration,
+    pub history_bytes: usize,
 }
 
-fn parts(facts: &Facts, theme: &Theme) -> Vec<Part> {
+/// The status line of a session on a long run.
+pub fn draw_running(running: &Running<'_>, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let plain = Style::new();
-    let last = facts.extent.1;
-    let whole = if facts.end_is_known { last.to_string() } else { format!("{last}+") };
-    let machine = if facts.machine_inverted { Travel::Backward } else { Travel::Forward };
-    let (reason, reason_style) = reason(facts, theme);
-    let mut parts = vec![(0, format!("step {}/{whole}", facts.step), plain)];
-    parts.extend(facts.percent.map(|percent| (5, format!("{percent:.1}%"), plain)));
+    let seconds = running.elapsed.as_secs_f64();
+    let mut parts = vec![
+        Part::new([format!("running `{}`", running.command), "running".to_owned()], (6, 3), theme.here),
+        Part::new([format!("step {}", running.step), running.step.to_string()], (2, 1), plain),
+    ];
+    parts.extend(running.percent.map(|percent| Part::new(percents(percent), (4, 4), plain)));
+    parts.push(Part::new([format!("{seconds:.1} s"), format!("{seconds:.0} s")], (3, 5), plain));
+    parts.push(history(running.history_bytes));
+    parts.push(Part::new(["Ctrl-C stops it".to_owned(), "Ctrl-C".to_owned()], (5, 2), plain));
+    draw(parts, area, buffer);
+}
+
+/// Where one is, and why there.
+fn moment(facts: &Facts, theme: &Theme) -> Vec<Part> {
+    let plain = Style::new();
+    let (step, whole) = (facts.step, last(facts.span));
+    let mut parts = vec![Part::new(
+        [format!("step {step}/{whole}"), format!("{step}/{whole}"), step.to_string()],
+        (0, 1),
+        plain,
+    )];
+    parts.extend(facts.percent.map(|percent| Part::new(percents(percent), (5, 6), plain)));
     if facts.line > 0 {
-        parts.push((3, format!("line {}", facts.line), theme.fork));
+        let wordings = [format!("branch {}", facts.line), format!("b{}", facts.line)];
+        parts.push(Part::new(wordings, (2, 4), theme.fork));
     }
-    parts.push((2, format!("travel {}", arrow(facts.travel)), direction(facts.travel, theme)));
-    parts.push((4, format!("machine {}", arrow(machine)), direction(machine, theme)));
-    parts.push(match facts.gradient_mode {
-        true => (1, "mode gradient".to_owned(), theme.adjoint),
-        false => (7, "mode values".to_owned(), plain),
-    });
+    parts.extend(reason(facts, theme).map(|(wordings, style)| Part::new(wordings, (7, 2), style)));
+    parts
+}
+
+/// Which way everything goes.
+fn directions(facts: &Facts, theme: &Theme) -> Vec<Part> {
+    let machine = if facts.machine_inverted { Travel::Backward } else { Travel::Forward };
+    let (go, own) = (arrow(facts.travel), arrow(machine));
+    let (mode, leaves, style) = match facts.gradient_mode {
+        true => ("gradient", 2, theme.adjoint),
+        false => ("values", 7, Style::new()),
+    };
+    let mut parts = vec![
+        Part::new([format!("travel {go}"), go.to_owned()], (3, 3), direction(facts.travel, theme)),
+        Part::new([format!("machine {own}"), format!("m{own}")], (4, 5), direction(machine, theme)),
+        Part::new([format!("mode {mode}"), mode.to_owned()], (8, leaves), style),
+    ];
     if facts.depth > 0 {
-        parts.push((9, format!("depth {}", facts.depth), plain));
+        parts.push(Part::new([format!("depth {}", facts.depth), String::new()], (6, 9), Style::new()));
     }
-    parts.push((1, reason, reason_style));
-    parts.push((6, format!("history {}", bytes(facts.history_bytes)), plain));
-    if facts.checkpoint_bytes > 0 {
-        parts.push((10, format!("checkpoints {}", bytes(facts.checkpoint_bytes)), plain));
+    parts
+}
+
+/// What travel costs, and what is lost.
+fn costs(facts: &Facts, theme: &Theme) -> Vec<Part> {
+    let plain = Style::new();
+    let mut parts = vec![history(facts.history_bytes)];
+    let mut more = |is_any: bool, text: String, rank: u8, style| {
+        if is_any {
+            parts.push(Part::new([text, String::new()], (rank, rank), style));
+        }
+    };
+    let checkpoints = facts.checkpoint_bytes;
+    more(checkpoints > 0, format!("checkpoints {}", bytes(checkpoints)), 10, plain);
+    more(facts.discarded_bits > 0, format!("discarded {} bits", facts.discarded_bits), 11, plain);
+    more(facts.drops > 0, format!("dropped adjoints {}", facts.drops), 12, theme.adjoint);
+    let erased = facts.erased_bits;
+    parts.push(Part::new([format!("erased {erased} bits"), format!("erased {erased}")], (9, 8), plain));
+    parts
+}
+
+fn history(count: usize) -> Part {
+    let count = bytes(count);
+    Part::new([format!("history {count}"), format!("hist {count}")], (1, 0), Style::new())
+}
+
+/// The last step, and what is known of it.
+fn last(span: Span) -> String {
+    match span.end {
+        SpanEnd::Known => span.last.to_string(),
+        SpanEnd::Reached => format!("{}+", span.last),
+        SpanEnd::Expected => format!("~{}", span.last),
     }
-    parts.push((8, format!("erased {} bits", facts.erased_bits), plain));
-    if facts.discarded_bits > 0 {
-        parts.push((11, format!("discarded {} bits", facts.discarded_bits), plain));
-    }
-    if facts.drops > 0 {
-        parts.push((12, format!("dropped adjoints {}", facts.drops), theme.adjoint));
-    }
-    let part = |(rank, text, style)| Part { rank, text, style };
-    parts.into_iter().map(part).filter(|part| !part.text.is_empty()).collect()
+}
+
+fn percents(percent: f64) -> [String; 2] {
+    [format!("{percent:.1}%"), format!("{percent:.0}%")]
 }
 
 fn arrow(travel: Travel) -> &'static str {
@@ -97,23 +145,29 @@ fn direction(travel: Travel, theme: &Theme) -> Style {
 }
 
 /// Why the last motion stopped, unless it just arrived.
-fn reason(facts: &Facts, theme: &Theme) -> (String, Style) {
-    match &facts.reason {
-        None | Some(Reason::Arrived) => (String::new(), theme.text),
-        Some(Reason::Points(hits)) => (hits.first().map_or(String::new(), hit), theme.breakpoint),
-        Some(Reason::HistoryBegin) => ("history begin".to_owned(), theme.mark),
-        Some(Reason::HistoryEnd) => ("history end".to_owned(), theme.mark),
-        Some(Reason::Trap(_)) => ("trap".to_owned(), theme.trap),
-        Some(Reason::Interrupted) => ("interrupted".to_owned(), theme.warning),
-        Some(Reason::Fence) => ("fence".to_owned(), theme.fence),
-    }
+fn reason(facts: &Facts, theme: &Theme) -> Option<([String; 2], Style)> {
+    let (long, short, style) = match facts.reason.as_ref()? {
+        Reason::Arrived => return None,
+        Reason::Points(hits) => {
+            let (long, short) = hits.first().map(hit)?;
+            return Some(([long, short], theme.breakpoint));
+        }
+        Reason::HistoryBegin => ("history begin", "begin", theme.mark),
+        Reason::HistoryEnd => ("history end", "end", theme.mark),
+        Reason::Trap(_) => ("trap", "trap", theme.trap),
+        Reason::Interrupted => ("interrupted", "interrupt", theme.warning),
+        Reason::Fence => ("fence", "fence", theme.fence),
+        Reason::StepLimit => ("step limit", "limit", theme.warning),
+    };
+    Some(([long.to_owned(), short.to_owned()], style))
 }
 
-fn hit(hit: &Hit) -> String {
+fn hit(hit: &Hit) -> (String, String) {
+    let id = hit.id;
     match &hit.what {
-        HitKind::Break { .. } => format!("breakpoint {}", hit.id),
-        HitKind::Watch { write, .. } if hit.id == 0 => format!("write of {}", write.name),
-        HitKind::Watch { .. } => format!("watchpoint {}", hit.id),
+        HitKind::Break { .. } => (format!("breakpoint {id}"), format!("break {id}")),
+        HitKind::Watch { write, .. } if id == 0 => (format!("write of {}", write.name), "write".to_owned()),
+        HitKind::Watch { .. } => (format!("watchpoint {id}"), format!("watch {id}")),
     }
 }
 

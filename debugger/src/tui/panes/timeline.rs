@@ -4,12 +4,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use reviver_vm::Travel;
 
 use super::text::{Pen, cut, width};
 use super::{Context, Pane, Spot};
-use crate::session::Sample;
-use crate::timeline::Fork;
+use crate::session::{EventKind, Sample};
+use crate::timeline::{Fork, SpanEnd};
 use crate::tui::theme::Theme;
 use crate::view::timeline::{self, Column, column_of, step_of};
 
@@ -21,11 +20,16 @@ impl Pane for Timeline {
         let pane = timeline::timeline(context.session, bar.width.into());
         let line = match context.session.moment().line {
             0 => "timeline".to_owned(),
-            line => format!("timeline, line {line}"),
+            line => format!("timeline, branch {line}"),
         };
-        let seen = |kind: &Happened| pane.columns.iter().any(|column| event(column) == Some(*kind));
-        let legend =
-            Happened::ALL.into_iter().filter(seen).map(|kind| format!("  {} {}", kind.sign(), kind.name()));
+        let seen = |kind: &EventKind| {
+            pane.columns.iter().any(|column| match kind {
+                EventKind::Call => !column.calls.none(),
+                _ => event(column) == Some(*kind),
+            })
+        };
+        let legend = EventKind::ALL.into_iter().filter(seen);
+        let legend = legend.map(|kind| format!("  {} {}", sign(kind), kind.name()));
         line + &legend.collect::<String>()
     }
 
@@ -61,7 +65,7 @@ impl Pane for Timeline {
     }
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
-        let extent = context.session.timeline().branch().extent();
+        let extent = context.session.timeline().span().steps();
         Some(Spot::Step(step_of(extent, item, self.items(context))))
     }
 
@@ -120,59 +124,37 @@ fn has_events(columns: &[Column]) -> bool {
     columns.iter().any(|column| event(column).is_some())
 }
 
+/// What stands for an event: above the bar, and for a call in it.
+fn sign(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Trap => "×",
+        EventKind::Stop => "●",
+        EventKind::Mark => "▼",
+        EventKind::Fence => "|",
+        EventKind::Fork => "Y",
+        EventKind::Call => "├┤",
+    }
+}
+
+fn style(kind: EventKind, theme: &Theme) -> Style {
+    match kind {
+        EventKind::Trap => theme.trap,
+        EventKind::Stop => theme.breakpoint,
+        EventKind::Mark => theme.mark,
+        EventKind::Fence => theme.fence,
+        EventKind::Fork => theme.fork,
+        EventKind::Call => theme.bar,
+    }
+}
+
 /// What stands above a column of the bar.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Happened {
-    Trap,
-    Point,
-    Mark,
-    Fence,
-    Fork,
-}
-
-impl Happened {
-    const ALL: [Happened; 5] =
-        [Happened::Point, Happened::Trap, Happened::Mark, Happened::Fence, Happened::Fork];
-
-    fn sign(self) -> &'static str {
-        match self {
-            Happened::Trap => "×",
-            Happened::Point => "●",
-            Happened::Mark => "▼",
-            Happened::Fence => "|",
-            Happened::Fork => "Y",
-        }
-    }
-
-    /// For the legend.
-    fn name(self) -> &'static str {
-        match self {
-            Happened::Trap => "trap",
-            Happened::Point => "stop",
-            Happened::Mark => "mark",
-            Happened::Fence => "fence",
-            Happened::Fork => "fork",
-        }
-    }
-
-    fn style(self, theme: &Theme) -> Style {
-        match self {
-            Happened::Trap => theme.trap,
-            Happened::Point => theme.breakpoint,
-            Happened::Mark => theme.mark,
-            Happened::Fence => theme.fence,
-            Happened::Fork => theme.fork,
-        }
-    }
-}
-
-fn event(column: &Column) -> Option<Happened> {
+fn event(column: &Column) -> Option<EventKind> {
     match column {
-        Column { trap: true, .. } => Some(Happened::Trap),
-        Column { marks, .. } if !marks.is_empty() => Some(Happened::Mark),
-        Column { points, .. } if !points.is_empty() => Some(Happened::Point),
-        Column { fence: true, .. } => Some(Happened::Fence),
-        Column { forks, .. } if !forks.is_empty() => Some(Happened::Fork),
+        Column { trap: true, .. } => Some(EventKind::Trap),
+        Column { marks, .. } if !marks.is_empty() => Some(EventKind::Mark),
+        Column { points, .. } if !points.is_empty() => Some(EventKind::Stop),
+        Column { fence: true, .. } => Some(EventKind::Fence),
+        Column { forks, .. } if !forks.is_empty() => Some(EventKind::Fork),
         _ => None,
     }
 }
@@ -182,7 +164,7 @@ fn draw_events(context: &Context<'_>, columns: &[Column], label: Rect, bar: Rect
     Pen::new(label, buffer).write("events", theme.dim);
     for (x, column) in (bar.x..bar.right()).zip(columns) {
         let Some(event) = event(column) else { continue };
-        Pen::new(Rect { x, width: 1, ..bar }, buffer).write(event.sign(), event.style(theme));
+        Pen::new(Rect { x, width: 1, ..bar }, buffer).write(sign(event), style(event, theme));
     }
     // Marks have names, and those are worth the room to the right of them, where nothing else is.
     for (n, column) in columns.iter().enumerate() {
@@ -201,10 +183,11 @@ fn draw_bar(context: &Context<'_>, columns: &[Column], label: Rect, bar: Rect, b
     Pen::new(label, buffer).write("time", theme.dim);
     let here = columns.iter().position(|column| column.is_here).unwrap_or(0);
     for (n, x) in (bar.x..bar.right()).enumerate() {
-        let (sign, style) = match n.cmp(&here) {
-            std::cmp::Ordering::Less => ("━", theme.text),
-            std::cmp::Ordering::Equal => ("┃", theme.here),
-            std::cmp::Ordering::Greater => ("─", theme.bar),
+        let (sign, style) = match columns.get(n) {
+            Some(column) if n == here => (here_sign(column), theme.here),
+            Some(column) if n < here => (past_sign(column), theme.text),
+            Some(column) => (future_sign(column), theme.bar),
+            None => continue,
         };
         let place = Rect { x, width: 1, ..bar };
         Pen::new(place, buffer).write(sign, style);
@@ -214,14 +197,45 @@ fn draw_bar(context: &Context<'_>, columns: &[Column], label: Rect, bar: Rect, b
     }
 }
 
+/// The present, with calls or without.
+fn here_sign(column: &Column) -> &'static str {
+    if column.calls.none() { "┃" } else { "╂" }
+}
+
+/// The bar before the present. A call is a bracket in it: opened where it was entered, closed where it was
+/// left.
+fn past_sign(column: &Column) -> &'static str {
+    match (column.calls.entered, column.calls.left) {
+        _ if !column.is_reached => "╍",
+        (0, 0) => "━",
+        (_, 0) => "┣",
+        (0, _) => "┫",
+        _ => "╋",
+    }
+}
+
+/// The bar behind the present.
+fn future_sign(column: &Column) -> &'static str {
+    match (column.calls.entered, column.calls.left) {
+        _ if !column.is_reached => "╌",
+        (0, 0) => "─",
+        (_, 0) => "├",
+        (0, _) => "┤",
+        _ => "┼",
+    }
+}
+
 /// The first, the current and the last step, each where it is.
 fn draw_axis(context: &Context<'_>, label: Rect, bar: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     Pen::new(label, buffer).write("step", theme.dim);
-    let branch = context.session.timeline().branch();
-    let (first, last) = branch.extent();
-    let is_known = branch.end(Travel::Forward).is_some();
-    let last_text = if is_known { format!("{last} end") } else { format!("{last}+") };
+    let span = context.session.timeline().span();
+    let (first, last) = span.steps();
+    let last_text = match span.end {
+        SpanEnd::Known => format!("{last} end"),
+        SpanEnd::Reached => format!("{last}+"),
+        SpanEnd::Expected => format!("~{last}"),
+    };
     let first_text = first.to_string();
     let step = context.session.step_number();
     let (room, here) = (usize::from(bar.width), column_of((first, last), step, bar.width.into()));
@@ -245,7 +259,8 @@ fn draw_axis(context: &Context<'_>, label: Rect, bar: Rect, buffer: &mut Buffer)
     }
 }
 
-/// The lines of history, if there is more than the program's own. Returns what is left of the area.
+/// The lines of history, if there is more than the program's own: on the screen they are branches, so that
+/// nobody takes them for lines of the source. Returns what is left of the area.
 fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Buffer) -> Rect {
     let has_room = area.height > u16::from(!context.choices.plots.cells.is_empty());
     if forks.len() < 2 || !has_room {
@@ -253,7 +268,7 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     }
     let areas = Areas::new(area);
     let (label, row) = areas.row(area.y);
-    Pen::new(label, buffer).write("lines", context.theme.dim);
+    Pen::new(label, buffer).write("branches", context.theme.dim);
     let mut pen = Pen::new(row, buffer);
     for fork in forks {
         let style = if fork.is_current { context.theme.fork } else { context.theme.dim };
@@ -298,7 +313,8 @@ fn draw_plots(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
 
 /// The greatest of the samples in each column, or the last one before it.
 fn levels(context: &Context<'_>, width: usize, value: impl Fn(&Sample) -> Option<f64>) -> Vec<Option<f64>> {
-    let extent = context.session.timeline().branch().extent();
+    let timeline = context.session.timeline();
+    let (extent, reached) = (timeline.span().steps(), timeline.branch().extent());
     let mut levels = vec![None; width];
     let mut samples = context.choices.plots.samples.iter().peekable();
     let mut before = None;
@@ -309,7 +325,7 @@ fn levels(context: &Context<'_>, width: usize, value: impl Fn(&Sample) -> Option
             before = value(sample);
             highest = before.map(|value| highest.map_or(value, |highest| highest.max(value))).or(highest);
         }
-        *level = highest.or(before);
+        *level = highest.or(before.filter(|_| step_of(extent, column, width) <= reached.1));
     }
     levels
 }
@@ -328,7 +344,7 @@ impl Band<'_> {
     fn draw(&self, context: &Context<'_>, areas: Areas, first: u16, height: u16, buffer: &mut Buffer) {
         let known = || self.levels.iter().copied().flatten();
         let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-        let extent = context.session.timeline().branch().extent();
+        let extent = context.session.timeline().span().steps();
         let step = context.session.step_number();
         let here = column_of(extent, step, areas.bar.width.into()).unwrap_or(usize::MAX);
         for n in 0..height {

@@ -122,3 +122,19 @@ fn has_reals(subject: &Subject) -> bool {
     let frames = module.procedures.iter().flat_map(|p| &p.frame).any(|v| v.class == Class::Real);
     frames || module.globals.iter().any(|g| g.class == Class::Real)
 }
+
+/// Calls are counted where the depth changes, and only there; back at the beginning there were none.
+pub fn calls(subject: &Subject) -> Result<(), String> {
+    let mut machine = subject.machine(true);
+    let mut expected = 0;
+    for _ in 0..LONGEST {
+        let depth = machine.state().calls.len();
+        if travel(&mut machine, Travel::Forward, 1) != End::Budget {
+            break;
+        }
+        expected += i64::from(machine.state().calls.len() != depth);
+        same("calls", machine.state().counters.calls, expected)?;
+    }
+    travel(&mut machine, Travel::Backward, LONGEST);
+    same("calls back at the beginning", machine.state().counters.calls, 0)
+}

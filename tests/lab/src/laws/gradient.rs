@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reviver_isa::instruction::Operand;
 use reviver_isa::update::Shape;
 use reviver_vm::history::Residues;
-use reviver_vm::state::MODE;
+use reviver_vm::state::{MODE, Part};
 use reviver_vm::{Machine, Program, State, Travel};
 
 use super::same;
@@ -56,14 +56,21 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
 
 /// The values of a state, without what belongs to gradient mode.
 fn values(state: &State) -> State {
-    let mut state = State { adjoints: None, counters: Default::default(), ..state.clone() };
+    let (step, rule_steps) = (state.own_steps(), 0);
+    let mut state = State { adjoints: None, counters: Default::default(), step, rule_steps, ..state.clone() };
     state.ints[MODE] = 0;
+    state.calls.iter_mut().for_each(|call| call.part = Part::Whole);
     state
+}
+
+/// Whether a procedure's rule runs, whose steps a plain run doesn't make.
+fn is_in_rule(state: &State) -> bool {
+    state.calls.iter().any(|call| call.part == Part::Rule)
 }
 
 /// A gradient pass leads through the values of the run, and where it traps it has changed none.
 pub fn values_come_back(subject: &Subject) -> Result<(), String> {
-    if !is_of_values_alone(subject) || subject.has_rules() {
+    if !is_of_values_alone(subject) {
         return Ok(());
     }
     let mut plain = trace(subject, true).machine;
@@ -72,12 +79,12 @@ pub fn values_come_back(subject: &Subject) -> Result<(), String> {
         carrying = Machine::resume(subject.program.clone(), plain.state().clone(), None);
     }
     seed_adjoints(&subject.program, carrying.state_mut(), &mut rng());
-    while carrying.state().step > 0 {
+    while carrying.state().own_steps() > 0 {
         let end = travel(&mut carrying, Travel::Backward, 1);
-        if end == End::Budget {
+        if carrying.state().own_steps() < plain.state().own_steps() {
             travel(&mut plain, Travel::Backward, 1);
         }
-        if values(carrying.state()) != values(plain.state()) {
+        if !is_in_rule(carrying.state()) && values(carrying.state()) != values(plain.state()) {
             return Err(format!("the values at step {} are others in gradient mode", plain.state().step));
         }
         if end != End::Budget {
@@ -101,7 +108,7 @@ pub fn adjoints_come_back(subject: &Subject) -> Result<(), String> {
     if !end.end.arrived() {
         return Ok(());
     }
-    let mut end = State { step: 0, ..end.machine.state().clone() };
+    let mut end = end.machine.state().clone().as_start();
     seed_adjoints(&subject.program, &mut end, &mut rng);
     there_and_back(subject, &end, Travel::Backward)
 }

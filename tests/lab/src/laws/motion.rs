@@ -22,7 +22,7 @@ fn drops(subject: &Subject) -> bool {
     let mut machine = subject.machine(true);
     travel(&mut machine, Travel::Forward, LONGEST);
     let dropped = machine.state().counters.drops > 0;
-    let end = State { step: 0, counters: Counters::default(), ..machine.into_state() };
+    let end = State { counters: Counters::default(), ..machine.into_state().as_start() };
     let mut machine = Machine::resume(subject.program.clone(), end, Some(Residues::default()));
     travel(&mut machine, Travel::Backward, LONGEST);
     dropped || machine.state().counters.drops > 0
@@ -139,8 +139,8 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     for &exact in histories(subject) {
-        let mut end = forward.machine.state().clone();
-        (end.step, end.counters) = (0, Counters::default());
+        let end = forward.machine.state().clone().as_start();
+        let end = State { counters: Counters::default(), ..end };
         let machine = Machine::resume(subject.program.clone(), end, exact.then(Residues::default));
         let mut backward = follow(machine, Travel::Backward);
         if subject.is_exact() && !drops(subject) {

@@ -1,0 +1,77 @@
+//! Which line of an inverse text undoes which line of the program: the two trees have the same shape,
+//! and the inverted one still has the places of the text that it was made from.
+
+use std::collections::BTreeMap;
+
+use crate::assemble::Line;
+use crate::parser::parse;
+use crate::source::{Sources, Span};
+use crate::tree::{Body, Node, Statement};
+
+/// By line of the program, the line of the inverse text that undoes it. `inverse` is the tree that was
+/// printed as `text`.
+pub(super) fn counterparts(sources: &Sources, inverse: &Body, text: &str) -> BTreeMap<Line, u32> {
+    let mut printed = Sources::new();
+    let file = printed.add("", text);
+    let (tree, _) = parse(&printed, file);
+    let mut walk = Walk { sources, printed: &printed, lines: BTreeMap::new() };
+    walk.bodies(inverse, &tree, true);
+    walk.lines
+}
+
+struct Walk<'s> {
+    sources: &'s Sources,
+    printed: &'s Sources,
+    lines: BTreeMap<Line, u32>,
+}
+
+impl Walk<'_> {
+    /// `turned`: the body is inverted; bodies of procedures and what is computed stay as they are.
+    fn bodies(&mut self, inverse: &[Node], printed: &[Node], turned: bool) {
+        let says = |node: &&Node| !matches!(node.statement, Statement::Empty);
+        let nodes = inverse.iter().filter(says).zip(printed.iter().filter(says));
+        nodes.for_each(|(inverse, printed)| self.node(inverse, printed, turned));
+    }
+
+    fn node(&mut self, inverse: &Node, printed: &Node, turned: bool) {
+        match (&inverse.statement, &printed.statement) {
+            (Statement::If(a), Statement::If(b)) => {
+                self.line(a.entry.span, b.entry.span);
+                if a.otherwise.is_some() {
+                    self.line(a.middle, b.middle);
+                }
+                self.line(a.exit.span, b.exit.span);
+            }
+            (Statement::Loop(a), Statement::Loop(b)) => {
+                self.line(a.entry.span, b.entry.span);
+                if a.again.is_some() {
+                    self.line(a.middle, b.middle);
+                }
+                self.line(a.exit.span, b.exit.span);
+            }
+            // The head stays the head: what it begins with, the inverse ends with.
+            (Statement::For(a), Statement::For(b)) if turned => {
+                self.line(a.counter.span, b.end);
+                self.line(a.end, b.counter.span);
+            }
+            (Statement::For(a), Statement::For(b)) => {
+                self.line(a.counter.span, b.counter.span);
+                self.line(a.end, b.end);
+            }
+            _ => self.line(inverse.span, printed.span),
+        }
+        let is_definition = matches!(inverse.statement, Statement::Procedure(_) | Statement::Macro(_));
+        let is_compute = matches!(inverse.statement, Statement::Compute(_));
+        let bodies = inverse.statement.bodies().into_iter().zip(printed.statement.bodies());
+        for (n, (inverse, printed)) in bodies.enumerate() {
+            let stays = is_definition || is_compute && n == 0;
+            self.bodies(inverse, printed, turned && !stays);
+        }
+    }
+
+    fn line(&mut self, own: Span, printed: Span) {
+        let line = Line { file: own.file, line: self.sources.line(own.file, own.start) as u32 };
+        let counterpart = self.printed.line(printed.file, printed.start) as u32;
+        self.lines.insert(line, counterpart);
+    }
+}

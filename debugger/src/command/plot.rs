@@ -1,0 +1,57 @@
+//! `plot` and `unplot`: which cells are plotted over time. The screen draws them below the time bar, the line
+//! mode where it is asked.
+
+use super::actions::Done;
+use super::table::Command;
+use super::{CommandError, Console, Outcome};
+use crate::memory::Target;
+use crate::view::plot::Plot;
+
+/// Cells that are plotted at once.
+pub const MOST_PLOTS: usize = 4;
+
+/// Values of each cell that a plot is made of.
+const SAMPLES: usize = 240;
+
+pub fn plot(console: &mut Console, row: &'static Command, rest: &str) -> Done {
+    let name = row.something(rest, "a cell")?;
+    let target = target(console, name)?;
+    let position = console.plots.iter().position(|(_, plotted)| *plotted == target);
+    if position.is_none() && console.plots.len() >= MOST_PLOTS {
+        return Err(CommandError::Failed(format!("no more than {MOST_PLOTS} cells can be plotted")));
+    }
+    let number = position.unwrap_or(console.plots.len());
+    if position.is_none() {
+        console.plots.push((name.to_owned(), target));
+    }
+    let targets: Vec<Target> = console.plots.iter().map(|(_, target)| *target).collect();
+    let extent = console.session.timeline().branch().extent();
+    let samples = console.session.samples(&targets, extent, SAMPLES);
+    let is_whole = samples.len() == SAMPLES;
+    Ok(Outcome::Plot(Plot { name: name.to_owned(), number, extent, samples, is_whole }))
+}
+
+pub fn unplot(console: &mut Console, _: &'static Command, rest: &str) -> Done {
+    let before = console.plots.len();
+    if rest.is_empty() {
+        console.plots.clear();
+    } else {
+        // A variable of a call that is over has its name only.
+        let target = target(console, rest).ok();
+        let is_meant = |(name, plotted): &(String, Target)| match target {
+            Some(target) if console.plots.iter().any(|(_, other)| *other == target) => *plotted == target,
+            _ => name == rest,
+        };
+        let left = console.plots.iter().filter(|plot| !is_meant(plot)).cloned().collect();
+        console.plots = left;
+    }
+    match before - console.plots.len() {
+        0 => Err(CommandError::Failed("that is not plotted".into())),
+        _ => Ok(Outcome::Unplotted(console.plots.iter().map(|(name, _)| name.clone()).collect())),
+    }
+}
+
+fn target(console: &Console, name: &str) -> Result<Target, CommandError> {
+    let session = &console.session;
+    Ok(session.memory().target(session.state(), session.cell(name)?))
+}

@@ -1,0 +1,94 @@
+//! The heading of a slot: the title of the pane in front, and the tabs of those behind it, in as many words
+//! as there is room for.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+use ratatui::widgets::Widget;
+
+use super::App;
+use crate::outcome::Reason;
+use crate::tui::layout::Slot;
+use crate::tui::panes::PaneKind;
+use crate::tui::panes::text::{cut, width};
+
+/// Columns that a title has at least before tabs are left out.
+const LEAST_FOR_TITLE: usize = 10;
+
+impl App {
+    /// Draws the heading, and remembers where its tabs are.
+    pub(super) fn draw_heading(&mut self, slot: &Slot, front: PaneKind, buffer: &mut Buffer) {
+        let area = slot.heading();
+        let Some(context) = self.context(front) else { return };
+        let has_failed = matches!(context.session.reason(), Some(Reason::Trap(_)));
+        let is_there = |kind: &PaneKind| *kind == front || *kind != PaneKind::Failure || has_failed;
+        let kinds: Vec<PaneKind> = slot.panes.iter().copied().filter(is_there).collect();
+        let labels = labels(&kinds, front, &front.pane().title(&context), area.width.into());
+        let theme = &self.theme;
+        let front_style = if context.is_focused { theme.heading_focused } else { theme.heading };
+        let (mut row, mut tabs) = (area, Vec::new());
+        for (kind, label) in labels {
+            let style = if kind == front { front_style } else { theme.tab };
+            let columns = u16::try_from(width(&label)).unwrap_or(u16::MAX).min(row.width);
+            Span::styled(cut(&label, row.width.into()), style).render(row, buffer);
+            tabs.push((Rect { width: columns, ..row }, kind));
+            row = Rect { x: row.x + columns, width: row.width - columns, ..row };
+        }
+        Span::styled("─".repeat(usize::from(row.width)), theme.border).render(row, buffer);
+        self.panes.tabs.extend(tabs);
+    }
+}
+
+/// What stands for each pane in a heading with so much room. Names become shorter first, then the title;
+/// then the first panes are left out, so that the one in front is seen.
+fn labels(kinds: &[PaneKind], front: PaneKind, title: &str, room: usize) -> Vec<(PaneKind, String)> {
+    let spacious = |kind: PaneKind| (kind, format!(" {} ", if kind == front { title } else { kind.name() }));
+    let labels: Vec<_> = kinds.iter().map(|kind| spacious(*kind)).collect();
+    if columns(&labels) <= room {
+        return labels;
+    }
+    let tight = |kind: PaneKind, title: &str| {
+        (kind, format!(" {}", if kind == front { title } else { kind.short_name() }))
+    };
+    let bare: Vec<_> = kinds.iter().map(|kind| tight(*kind, "")).collect();
+    // A blank behind the last one.
+    let left = room.saturating_sub(columns(&bare) + 1).max(LEAST_FOR_TITLE);
+    let title = cut(title, left);
+    let mut labels: Vec<_> = kinds.iter().map(|kind| tight(*kind, &title)).collect();
+    let seen = |labels: &[(PaneKind, String)]| {
+        let last = labels.iter().position(|(kind, _)| *kind == front).unwrap_or_default();
+        columns(&labels[..=last.min(labels.len() - 1)])
+    };
+    while labels.len() > 1 && labels.first().is_some_and(|(kind, _)| *kind != front) && seen(&labels) > room {
+        labels.remove(0);
+    }
+    labels.last_mut().into_iter().for_each(|(_, label)| label.push(' '));
+    labels
+}
+
+/// Columns that labels take.
+fn columns(labels: &[(PaneKind, String)]) -> usize {
+    labels.iter().map(|(_, label)| width(label)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PaneKind::{Arrays, Calls, Cells, Messages, Tapes};
+
+    fn heading(front: PaneKind, title: &str, room: usize) -> String {
+        let kinds = [Cells, Arrays, Calls, Tapes, Messages];
+        let labels = labels(&kinds, front, title, room);
+        cut(&labels.into_iter().map(|(_, label)| label).collect::<String>(), room).into_owned()
+    }
+
+    #[test]
+    fn tabs_have_the_words_that_fit() {
+        assert_eq!(heading(Cells, "cells", 40), " cells  arrays  calls  tapes  messages ");
+        assert_eq!(heading(Cells, "cells", 31), " cells arr calls tape msg ");
+        assert_eq!(heading(Calls, "calls: 4 open", 34), " cells arr calls: 4 open tape msg ");
+        assert_eq!(heading(Calls, "calls: 4 open", 31), " cells arr calls: 4 … tape msg ");
+        assert_eq!(heading(Messages, "messages", 21), " calls tape messages ");
+        assert_eq!(heading(Cells, "cells", 9), " cells a…");
+    }
+}

@@ -1,0 +1,103 @@
+//! A row of parts, each with wordings from the longest to the shortest: as long as there is room for, and
+//! what matters least goes first. Knows nothing of what the parts say.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::text::{Pen, width};
+
+/// Blanks behind each part.
+const GAP: usize = 2;
+
+/// A part of a row.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What it can say, the longest first; an empty wording leaves it out.
+    wordings: Vec<String>,
+    chosen: usize,
+    /// The higher, the sooner it becomes shorter.
+    shortens: u8,
+    /// The higher, the sooner it is left out, once nothing can become shorter; the lowest never is.
+    leaves: u8,
+    style: Style,
+}
+
+impl Part {
+    pub fn new<const N: usize>(wordings: [String; N], (shortens, leaves): (u8, u8), style: Style) -> Part {
+        Part { wordings: wordings.to_vec(), chosen: 0, shortens, leaves, style }
+    }
+
+    fn text(&self) -> &str {
+        self.wordings.get(self.chosen).map_or("", String::as_str)
+    }
+
+    fn shorten(&mut self) -> bool {
+        let can = self.chosen + 1 < self.wordings.len();
+        self.chosen += usize::from(can);
+        can
+    }
+
+    fn leave(&mut self) {
+        self.chosen = self.wordings.len();
+    }
+}
+
+/// Draws the parts into the first row of an area.
+pub fn draw(mut parts: Vec<Part>, area: Rect, buffer: &mut Buffer) {
+    fit(&mut parts, area.width.into());
+    for row in area.rows().take(1) {
+        let mut pen = Pen::new(row, buffer);
+        pen.skip(1);
+        for part in parts.iter().filter(|part| !part.text().is_empty()) {
+            pen.write(part.text(), part.style).skip(GAP);
+        }
+    }
+}
+
+/// Chooses wordings that fit, with a blank before them.
+fn fit(parts: &mut [Part], room: usize) {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&n| parts.get(n).map(|part| std::cmp::Reverse(part.shortens)));
+    for &n in &order {
+        while needed(parts) > room && parts.get_mut(n).is_some_and(Part::shorten) {}
+    }
+    order.sort_by_key(|&n| parts.get(n).map(|part| std::cmp::Reverse(part.leaves)));
+    order.pop();
+    for n in order {
+        if needed(parts) > room {
+            parts.get_mut(n).into_iter().for_each(Part::leave);
+        }
+    }
+}
+
+/// Columns that the parts take.
+fn needed(parts: &[Part]) -> usize {
+    let widths = parts.iter().map(|part| width(part.text())).filter(|width| *width > 0);
+    1 + widths.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_become_shorter_before_they_go() {
+        let part = |long: &str, short: &str, rank| {
+            Part::new([long.to_owned(), short.to_owned()], (rank, rank), Style::new())
+        };
+        let parts = [part("history 0 B", "0 B", 0), part("step 3", "3", 1), part("depth 2", "", 2)];
+        let fitted = |room| {
+            let mut parts = parts.to_vec();
+            fit(&mut parts, room);
+            let texts: Vec<&str> = parts.iter().map(Part::text).filter(|text| !text.is_empty()).collect();
+            texts.join("  ")
+        };
+        assert_eq!(fitted(29), "history 0 B  step 3  depth 2");
+        assert_eq!(fitted(28), "history 0 B  step 3");
+        assert_eq!(fitted(19), "history 0 B  3");
+        assert_eq!(fitted(14), "0 B  3");
+        assert_eq!(fitted(6), "0 B");
+        assert_eq!(fitted(0), "0 B");
+    }
+}

@@ -1,0 +1,157 @@
+//! Events on the timeline, held against what the machine does step by step.
+
+mod support;
+
+use reviver_debugger::session::{EventKind, Session, SessionError};
+use reviver_debugger::timeline::{CallStretch, Limits};
+use reviver_debugger::view::timeline::timeline;
+use reviver_vm::{Machine, Stop, Travel};
+
+/// The n-th Fibonacci number by recursion; a great n makes more calls than a line of history keeps apart.
+fn recursion(n: u32) -> String {
+    support::text("fib_recursive.rasm").replace("default 10", &format!("default {n}"))
+}
+
+/// Programs with calls: short and long ones, inverted calls, floats.
+fn programs() -> Vec<String> {
+    let float = support::text("besselj.rasm");
+    vec![recursion(4), recursion(1_500), float, support::text("fib.rasm")]
+}
+
+/// The steps behind each step that entered a call or left one.
+fn calls(text: &str) -> Vec<i64> {
+    let mut machine = Machine::at_begin(support::subject(text).program);
+    let mut steps = Vec::new();
+    loop {
+        let depth = machine.state().calls.len();
+        if machine.step(Travel::Forward) != Ok(Stop::Budget) {
+            return steps;
+        }
+        if machine.state().calls.len() != depth {
+            steps.push(machine.state().step);
+        }
+    }
+}
+
+fn session(text: &str) -> Session {
+    let subject = support::subject(text);
+    let machine = Machine::at_begin(subject.program.clone());
+    let limits = Limits { history: 1 << 12, spacing: 64, short: 8, ..Limits::default() };
+    Session::new(subject, &machine, limits)
+}
+
+/// Every call is in one stretch, and no stretch is without.
+fn assert_found(stretches: &[CallStretch], calls: &[i64]) {
+    let mut left = calls.iter().peekable();
+    for stretch in stretches {
+        let mut count = 0;
+        while left.next_if(|&&step| step <= stretch.to).is_some_and(|&step| step > stretch.from) {
+            count += 1;
+        }
+        assert_eq!(stretch.calls.entered + stretch.calls.left, count, "{stretch:?}");
+        assert!(count > 0);
+    }
+    assert_eq!(left.next(), None);
+}
+
+#[test]
+fn no_call_is_overlooked_however_one_travels() {
+    for text in programs() {
+        let calls = calls(&text);
+        let mut session = session(&text);
+        for step in [3, 17, 5, 40, 39, 200, 11, 5_000, 4_097, 4_999, 100] {
+            session.goto(step);
+            let (_, last) = session.timeline().branch().extent();
+            let reached: Vec<i64> = calls.iter().copied().filter(|&step| step <= last).collect();
+            let stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
+            assert_found(&stretches, &reached);
+            let exact = stretches.iter().all(|stretch| stretch.to - stretch.from == 1);
+            assert!(exact || last > 4_096);
+        }
+        session.goto_end();
+        let stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
+        assert_found(&stretches, &calls);
+        assert!(stretches.len() <= 4_097);
+    }
+}
+
+#[test]
+fn calls_are_found_on_both_sides_of_an_edit() {
+    let text = recursion(5);
+    let calls = calls(&text);
+    let mut session = session(&text);
+    session.goto(60);
+    // A value that changes nothing: the line takes the same way.
+    session.set("f", "f").unwrap();
+    session.goto_end();
+    session.goto(20);
+    let (first, _) = session.timeline().branch().extent();
+    let reached: Vec<i64> = calls.iter().copied().filter(|&step| step > first).collect();
+    assert_found(&session.timeline().branch().calls().collect::<Vec<_>>(), &reached);
+}
+
+#[test]
+fn one_can_go_from_call_to_call() {
+    let text = recursion(1_500);
+    let calls = calls(&text);
+    assert!(calls.len() > 1_000);
+    let mut session = session(&text);
+    session.goto_end();
+    let wanted = Some(EventKind::Call);
+    for from in [0, 1, 7_001, calls[500], calls[501] - 1, calls[501] + 1, *calls.last().unwrap()] {
+        for travel in [Travel::Forward, Travel::Backward] {
+            session.goto(from);
+            let expected = match travel {
+                Travel::Forward => calls.iter().copied().find(|&step| step > from),
+                Travel::Backward => calls.iter().copied().rfind(|&step| step < from),
+            };
+            match session.next_event(travel, wanted) {
+                Ok(motion) => assert_eq!(Some(motion.to.step), expected, "from {from} {travel:?}"),
+                Err(error) => {
+                    assert_eq!((error, expected), (SessionError::NoEvent { travel, wanted }, None));
+                    assert_eq!(session.step_number(), from);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_events_are_not_passed() {
+    let text = recursion(1_500);
+    let calls = calls(&text);
+    let mut session = session(&text);
+    session.goto_end();
+    // Between two calls, and in the stretch of others.
+    let gap = calls.windows(2).find(|pair| pair[0] > 6_000 && pair[1] > pair[0] + 2).unwrap();
+    session.goto(gap[0] + 1);
+    session.mark("between");
+    for (from, travel, expected) in [
+        (gap[0], Travel::Forward, gap[0] + 1),
+        (gap[0] + 1, Travel::Forward, gap[1]),
+        (gap[1], Travel::Backward, gap[0] + 1),
+        (gap[0] + 1, Travel::Backward, gap[0]),
+    ] {
+        session.goto(from);
+        assert_eq!(session.next_event(travel, None).unwrap().to.step, expected);
+    }
+}
+
+#[test]
+fn the_bar_has_a_bracket_for_each_call() {
+    let text = recursion(3);
+    let calls = calls(&text);
+    let mut session = session(&text);
+    session.goto_end();
+    let last = session.step_number();
+    let pane = timeline(&session, last as usize + 1);
+    let columns: Vec<i64> =
+        (0..).zip(&pane.columns).filter(|(_, c)| !c.calls.none()).map(|(n, _)| n).collect();
+    assert_eq!(columns, calls);
+    // In fewer columns, each call is in one of those that are marked.
+    let pane = timeline(&session, 10);
+    for call in calls {
+        let column = (call * 10 / (last + 1)) as usize;
+        assert!(!pane.columns[column].calls.none());
+    }
+}

@@ -1,0 +1,78 @@
+//! The step limit of a session: how far from step 0 one comes, whatever one asks for.
+
+mod support;
+
+use reviver_debugger::outcome::Reason;
+use reviver_debugger::session::Session;
+use reviver_vm::Travel::{Backward, Forward};
+
+/// The Fibonacci loop, which ends after 52 steps; with a negative n it never does.
+fn session(most_steps: u64) -> Session {
+    Session::at_begin(support::subject(&support::text("fib.rasm"))).with_most_steps(most_steps)
+}
+
+#[test]
+fn no_motion_leads_further() {
+    let mut session = session(20);
+    let limit = (Reason::StepLimit, 20);
+    type Move = fn(&mut Session) -> reviver_debugger::outcome::Motion;
+    let moves: [Move; 6] = [
+        |session| session.resume(Forward),
+        |session| session.goto_end(),
+        |session| session.goto(21),
+        |session| session.goto_percent(50.0),
+        |session| session.step(Forward, 100),
+        |session| session.next(Forward, 100),
+    ];
+    for from in [0, 7, 19, 20] {
+        for advance in moves {
+            session.goto(from);
+            let motion = advance(&mut session);
+            assert_eq!((motion.reason, motion.to.step), limit, "from {from}");
+        }
+    }
+    assert_eq!(session.step(Backward, 3).reason, Reason::Arrived);
+    assert_eq!(session.goto(20).reason, Reason::Arrived);
+    assert_eq!(session.check().stop, Reason::StepLimit);
+    assert_eq!(session.check().steps, 20);
+}
+
+#[test]
+fn a_limit_at_the_bound_is_none() {
+    let mut session = session(52);
+    assert_eq!(session.resume(Forward).reason, Reason::HistoryEnd);
+    assert_eq!(session.check().stop, Reason::HistoryEnd);
+    session.goto_start();
+    assert_eq!(session.goto_end().reason, Reason::HistoryEnd);
+    assert_eq!(session.goto_percent(50.0).to.step, 26);
+    assert_eq!(session.resume(Backward).reason, Reason::HistoryBegin);
+}
+
+#[test]
+fn it_holds_on_lines_that_begin_with_an_edit_in_both_directions() {
+    let mut session = session(1_000);
+    session.goto(17);
+    session.set("n", "-1").unwrap();
+    let motion = session.resume(Forward);
+    assert_eq!((motion.reason, motion.to.step), (Reason::StepLimit, 1_000));
+    let check = session.check();
+    assert_eq!((check.stop, check.steps), (Reason::StepLimit, 983));
+    // A number that is no Fibonacci number has none before it at which the loop could have begun.
+    session.timeline_up().unwrap();
+    session.goto(27);
+    session.set("a", "100").unwrap();
+    let motion = session.resume(Backward);
+    assert_eq!((motion.reason, motion.to.step), (Reason::StepLimit, -1_000));
+    assert_eq!(session.goto(-5).reason, Reason::Arrived);
+    assert_eq!(session.goto_start().to.step, -1_000);
+}
+
+#[test]
+fn a_fence_comes_first() {
+    let mut session = session(20);
+    session.goto(20);
+    session.fence();
+    session.goto(3);
+    assert_eq!(session.resume(Forward).reason, Reason::Fence);
+    assert_eq!(session.resume(Forward).reason, Reason::StepLimit);
+}
