@@ -7,8 +7,8 @@
 
 use std::io::{self, Write};
 
-use crate::command::{Console, Outcome, without_comment};
-use crate::render::{render, render_error};
+use crate::command::{Console, without_comment};
+use crate::render::{render, render_done, render_error};
 
 /// How a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,14 +33,17 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
         }
         writeln!(output, "> {command}")?;
         match console.execute(command) {
-            Ok(Outcome::Quit) => break,
             Ok(outcome) => {
                 output.write_all(render(&console.session, &outcome).as_bytes())?;
                 if outcome.is_limited() {
                     return Ok(Ended::Limited { line: number });
                 }
+                if outcome.quits() {
+                    break;
+                }
             }
             Err(error) => {
+                output.write_all(render_done(&console.session, &error).as_bytes())?;
                 output.write_all(render_error(&error).as_bytes())?;
                 return Ok(Ended::Failed { line: number });
             }

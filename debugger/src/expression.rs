@@ -2,8 +2,11 @@
 //! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in one frame.
 //!
 //! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
-//! stands alone keeps all its bits. `&&`, `||` and `!` are other spellings of `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
+//! stands alone keeps all its bits, also where it is compared. `&&`, `||` and `!` are other spellings of
+//! `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
 //! `$depth` and `$position` are the machine's own numbers.
+
+use std::cmp::Ordering;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
@@ -23,8 +26,8 @@ const DEEPEST: usize = 100;
 /// Why a text is no expression, or has no value here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpressionError {
-    #[error("an expression is missing here: `{0}`")]
-    Missing(String),
+    #[error("an expression is missing at the end")]
+    Missing,
     #[error("`{0}` is not expected here")]
     Unexpected(String),
     #[error("`=` sets nothing here")]
@@ -141,6 +144,24 @@ impl Expression {
         scene.evaluate(&self.root)
     }
 
+    /// The value for a cell of a class. For a real it is computed in reals: 1/3 is a third.
+    ///
+    /// # Errors
+    /// As [`Expression::evaluate`].
+    pub fn evaluate_for(&self, class: Class, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
+        match class {
+            Class::Int => scene.evaluate(&self.root),
+            Class::Real => scene.in_reals(&self.root),
+        }
+    }
+
+    /// The names of cells and arrays in it.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.root.add_names(&mut names);
+        names
+    }
+
     /// Whether the value is not 0.
     ///
     /// # Errors
@@ -172,6 +193,20 @@ impl Expression {
                 Ok(Some(storage).filter(|storage| storage.shape() != Shape::Scalar))
             }
             _ => Ok(None),
+        }
+    }
+}
+
+impl Node {
+    fn add_names<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Node::Int(_) | Node::Real(_) | Node::Special(_) => {}
+            Node::Place { name, indices, .. } => {
+                names.push(name);
+                indices.iter().for_each(|index| index.add_names(names));
+            }
+            Node::Unary(_, operand) => operand.add_names(names),
+            Node::Binary(_, left, right) => [left, right].into_iter().for_each(|side| side.add_names(names)),
         }
     }
 }
@@ -240,12 +275,23 @@ impl Scene<'_> {
         }
     }
 
+    /// A value as a real: integers divide like reals. Indices stay integers.
+    fn in_reals(&self, node: &Node) -> Result<Computed, ExpressionError> {
+        match node {
+            Node::Binary(operator @ ("+" | "-" | "*" | "/"), left, right) => {
+                let (left, right) = (self.in_reals(left)?, self.in_reals(right)?);
+                reals(operator, self.number(left), self.number(right))
+            }
+            Node::Unary("-", operand) => Ok(self.negated(self.in_reals(operand)?)),
+            _ => self.evaluate(node),
+        }
+    }
+
     fn unary(&self, operator: &'static str, operand: &Node) -> Result<Computed, ExpressionError> {
         let value = self.evaluate(operand)?;
         Ok(match (operator, value) {
             ("not", value) => Computed::Int(i64::from(self.number(value) == 0.0)),
-            ("-", Computed::Int(value)) => Computed::Int(value.wrapping_neg()),
-            ("-", value) => Computed::Float(-self.number(value)),
+            ("-", value) => self.negated(value),
             ("~", Computed::Int(value)) => Computed::Int(!value),
             _ => return Err(ExpressionError::IntegersOnly(operator)),
         })
@@ -264,7 +310,47 @@ impl Scene<'_> {
                 Ok(Computed::Int(i64::from(self.number(right) != 0.0)))
             }
             (Computed::Int(a), Computed::Int(b)) => integers(operator, a, b).map(Computed::Int),
+            (a, b) if is_comparison(operator) => {
+                let order = self.order(a, b);
+                Ok(Computed::Int(i64::from(order.map_or(operator == "!=", |order| meets(operator, order)))))
+            }
             (a, b) => reals(operator, self.number(a), self.number(b)),
+        }
+    }
+
+    /// The counterpart of a value; of one of the program's numbers to the last bit.
+    fn negated(&self, value: Computed) -> Computed {
+        let program = self.memory.program();
+        match value {
+            Computed::Int(value) => Computed::Int(value.wrapping_neg()),
+            Computed::Float(value) => Computed::Float(-value),
+            Computed::Bits(bits) => {
+                match program.parse(Class::Real, &negated(&program.text(Value::Real(bits)))) {
+                    Ok(Value::Real(bits)) => Computed::Bits(bits),
+                    _ => Computed::Float(-self.number(value)),
+                }
+            }
+        }
+    }
+
+    /// How two values compare: in the program's numbers if both are such, else in f64. `None` where one is
+    /// no number.
+    fn order(&self, a: Computed, b: Computed) -> Option<Ordering> {
+        match (self.bits(a), self.bits(b)) {
+            (Some(a), Some(b)) => self.memory.program().compare(a, b),
+            _ => self.number(a).partial_cmp(&self.number(b)),
+        }
+    }
+
+    /// A value that needs no rounding in the program's numbers.
+    fn bits(&self, value: Computed) -> Option<u64> {
+        match value {
+            Computed::Bits(bits) => Some(bits),
+            Computed::Int(value) => match self.memory.program().parse(Class::Real, &value.to_string()) {
+                Ok(Value::Real(bits)) => Some(bits),
+                _ => None,
+            },
+            Computed::Float(_) => None,
         }
     }
 
@@ -316,7 +402,7 @@ fn integers(operator: &'static str, a: i64, b: i64) -> Result<i64, ExpressionErr
         "&" => a & b,
         "^" => a ^ b,
         "|" => a | b,
-        _ => i64::from(compare(operator, &a, &b)),
+        _ => i64::from(meets(operator, a.cmp(&b))),
     })
 }
 
@@ -327,21 +413,28 @@ fn reals(operator: &'static str, a: f64, b: f64) -> Result<Computed, ExpressionE
         "/" => a / b,
         "+" => a + b,
         "-" => a - b,
-        "==" | "!=" | "<" | "<=" | ">" | ">=" => {
-            return Ok(Computed::Int(i64::from(compare(operator, &a, &b))));
-        }
         _ => return Err(ExpressionError::IntegersOnly(operator)),
     }))
 }
 
-fn compare<T: PartialOrd>(operator: &str, a: &T, b: &T) -> bool {
+/// The spelling of a number with the other sign.
+fn negated(text: &str) -> String {
+    text.strip_prefix('-').map_or_else(|| format!("-{text}"), str::to_owned)
+}
+
+fn is_comparison(operator: &str) -> bool {
+    matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=")
+}
+
+/// Whether a comparison holds of two values of this order.
+fn meets(operator: &str, order: Ordering) -> bool {
     match operator {
-        "==" => a == b,
-        "!=" => a != b,
-        "<" => a < b,
-        "<=" => a <= b,
-        ">" => a > b,
-        _ => a >= b,
+        "==" => order.is_eq(),
+        "!=" => order.is_ne(),
+        "<" => order.is_lt(),
+        "<=" => order.is_le(),
+        ">" => order.is_gt(),
+        _ => order.is_ge(),
     }
 }
 
@@ -427,6 +520,10 @@ impl<'a> Parser<'a> {
         }
         for sign in ["-", "~"] {
             if self.eat(sign) {
+                // The sign belongs to the number: the lowest integer has no positive counterpart.
+                if sign == "-" && self.rest.starts_with(|c: char| c.is_ascii_digit()) {
+                    return self.number(sign);
+                }
                 return Ok(Node::Unary(sign, Box::new(self.unary()?)));
             }
         }
@@ -435,10 +532,10 @@ impl<'a> Parser<'a> {
             return if self.eat(")") { Ok(inner) } else { Err(ExpressionError::Unclosed('(')) };
         }
         match self.rest.chars().next() {
-            None => Err(ExpressionError::Missing(self.rest.to_owned())),
+            None => Err(ExpressionError::Missing),
             Some('$') => self.special(),
             Some('=') => Err(ExpressionError::Assignment),
-            Some(c) if c.is_ascii_digit() => self.number(),
+            Some(c) if c.is_ascii_digit() => self.number(""),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.place(),
             Some(_) => Err(ExpressionError::Unexpected(first_word(self.rest))),
         }
@@ -456,7 +553,8 @@ impl<'a> Parser<'a> {
         Ok(Node::Special(special))
     }
 
-    fn number(&mut self) -> Result<Node, ExpressionError> {
+    /// A number, without its sign; with that it is given back.
+    fn number(&mut self, sign: &str) -> Result<Node, ExpressionError> {
         let mut end = 0;
         let bytes = self.rest.as_bytes();
         let based = self.rest.len() > 1 && bytes[0] == b'0' && matches!(bytes[1], b'x' | b'b' | b'o');
@@ -474,7 +572,11 @@ impl<'a> Parser<'a> {
         let plain = text.replace('_', "");
         if !based && plain.contains(['.', 'e', 'E']) {
             let valid = plain.parse::<f64>().is_ok();
-            return if valid { Ok(Node::Real(plain)) } else { Err(ExpressionError::Number(text.into())) };
+            return if valid {
+                Ok(Node::Real(format!("{sign}{plain}")))
+            } else {
+                Err(ExpressionError::Number(text.into()))
+            };
         }
         let (digits, radix) = match plain.get(..2) {
             Some("0x") => (&plain[2..], 16),
@@ -482,9 +584,15 @@ impl<'a> Parser<'a> {
             Some("0o") => (&plain[2..], 8),
             _ => (&plain[..], 10),
         };
-        let value =
-            u64::from_str_radix(digits, radix).ok().filter(|&v| radix != 10 || i64::try_from(v).is_ok());
-        value.map(|v| Node::Int(v as i64)).ok_or_else(|| ExpressionError::Number(text.into()))
+        let value = match radix {
+            10 => format!("{sign}{digits}").parse().ok(),
+            // Other bases spell bits.
+            _ => u64::from_str_radix(digits, radix).ok().map(|bits| match sign {
+                "" => bits as i64,
+                _ => (bits as i64).wrapping_neg(),
+            }),
+        };
+        value.map(Node::Int).ok_or_else(|| ExpressionError::Number(format!("{sign}{text}")))
     }
 
     fn place(&mut self) -> Result<Node, ExpressionError> {
@@ -541,6 +649,7 @@ mod tests {
         same("a & 3 << 1", "a & (3 << 1)");
         same("-A[i + 1]", "-(A[(i + 1)])");
         same("android", "(android)");
+        same("-9223372036854775808", "-0x8000000000000000");
         same("a && !b || c & d", "(a and (not b)) or (c & d)");
         same("!a != b", "(not a) != b");
         same("x' + A'[i]", "(x') + (A'[(i)])");
@@ -548,7 +657,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        assert_eq!(error("a +"), "an expression is missing here: ``");
+        assert_eq!(error("a +"), "an expression is missing at the end");
         assert_eq!(error("(a"), "`(` is not closed");
         assert_eq!(error("A[1"), "`[` is not closed");
         assert_eq!(error("1 2"), "`2` is not expected here");

@@ -18,6 +18,10 @@ pub struct Motion {
     pub to: Moment,
     pub travel: Travel,
     pub reason: Reason,
+    /// The instruction that comes next where one is now; none at the end.
+    pub next: Option<u32>,
+    /// Whether the machine itself runs backward there.
+    pub inverted: bool,
     /// What `show` printed on the way, for the first time.
     pub shown: Vec<Shown>,
     /// What log points printed on the way.
@@ -150,6 +154,28 @@ pub struct History {
     pub is_ahead: bool,
     /// Whether the user stopped the search.
     pub interrupted: bool,
+}
+
+/// What `set` did to a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub cell: String,
+    pub before: String,
+    pub after: String,
+    /// Whether the cell held something else: otherwise no branch was begun.
+    pub is_change: bool,
+}
+
+/// How a gradient was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// The loss's adjoint, and its value.
+    pub adjoint: String,
+    pub value: String,
+    /// How many other adjoints were not 0.
+    pub cleared: usize,
+    /// Whether anything had to be changed: otherwise no branch was begun.
+    pub is_change: bool,
 }
 
 /// What a check of the whole line found.

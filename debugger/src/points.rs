@@ -121,6 +121,14 @@ impl Message {
         &self.text
     }
 
+    /// What stands in its braces.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Value(expression) => Some(expression),
+        })
+    }
+
     /// With the values of a scene; an expression without one says why.
     pub fn fill(&self, scene: Scene<'_>) -> String {
         let fill = |part: &Part| match part {

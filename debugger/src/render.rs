@@ -9,26 +9,31 @@ use reviver_vm::explain::Explanation;
 
 use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
-use crate::outcome::{Check, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Touch};
+use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, Watch};
 use crate::session::{Event, Session};
-use crate::timeline::{Calls, Fork, Moment, SpanEnd};
+use crate::timeline::{Calls, Fork, LineNumber, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece, detail};
 use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
-use crate::view::timeline::Events;
+use crate::view::timeline::{Events, Happening};
 
-/// The column of usages in the list of commands.
-const USAGE: usize = 23;
-
-/// What came of a command, line by line, each with its end. The session is the one after the command.
+/// What came of a command, line by line, each with its end. The session may have gone on since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = Page { session, out: String::new() };
     page.outcome(outcome);
     page.out
+}
+
+/// What a script did before it failed; empty where the error is none of a script.
+pub fn render_done(session: &Session, error: &CommandError) -> String {
+    let CommandError::Script { done, command, error, .. } = error else { return String::new() };
+    let mut page = Page { session, out: String::new() };
+    page.all(done);
+    page.out + &format!("> {command}\n") + &render_done(session, error)
 }
 
 /// What `show` and log points printed on the way to an outcome, line by line.
@@ -78,21 +83,19 @@ impl Page<'_> {
             Outcome::Deleted(count) => line!(self, "deleted {count}"),
             Outcome::Origins(chain) => self.origins(chain, None),
             Outcome::History(history) => self.history(history),
-            Outcome::Edited { cell, before, after, line } => {
-                line!(self, "{cell}: {before} -> {after}, in line of history {line}");
-            }
-            Outcome::Seeded { adjoint, value, line } => {
-                line!(self, "{adjoint} = {value} and gradient mode on, in line of history {line}");
-                line!(
-                    self,
-                    "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves"
-                );
-            }
+            Outcome::Edited { edit, line } => self.edit(edit, *line),
+            Outcome::Seeded { seed, line } => self.seed(seed, *line),
             Outcome::Check(check) => self.check(check),
             Outcome::Code(pane) => self.code(pane),
-            Outcome::Instructions(list) => list.iter().for_each(|(at, text, is_next)| {
-                line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
-            }),
+            Outcome::Instructions(list) => self.instructions(list),
+            Outcome::Line { name, instructions } if instructions.is_empty() => {
+                line!(self, "{name} has no instructions");
+            }
+            Outcome::Line { name, instructions } => {
+                let count = instructions.len();
+                line!(self, "{name} has {count} instruction{}:", plural(count as u64));
+                self.instructions(instructions);
+            }
             Outcome::Frame(frame) => self.frame(frame),
             Outcome::Frames(frames) if frames.len() == 1 => frames.iter().for_each(|frame| self.frame(frame)),
             Outcome::Frames(frames) => frames.iter().for_each(|frame| {
@@ -119,16 +122,20 @@ impl Page<'_> {
             Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
             Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
             Outcome::Help(commands) => self.help(commands),
-            Outcome::All(all) => {
-                for (command, outcome) in all {
-                    if !command.is_empty() {
-                        line!(self, "> {command}");
-                    }
-                    self.outcome(outcome);
-                }
-            }
+            Outcome::All(all) => self.all(all),
             Outcome::Saved(path) => line!(self, "saved to {path}"),
+            Outcome::Empty => line!(self, "there are none"),
             Outcome::Quit | Outcome::Nothing => {}
+        }
+    }
+
+    /// Outcomes, each behind its command.
+    fn all(&mut self, all: &[(String, Outcome)]) {
+        for (command, outcome) in all {
+            if !command.is_empty() {
+                line!(self, "> {command}");
+            }
+            self.outcome(outcome);
         }
     }
 
@@ -144,14 +151,14 @@ impl Page<'_> {
             Reason::Fence => line!(self, "fence"),
             Reason::StepLimit => line!(self, "step limit"),
         }
-        self.place(motion.to);
+        self.place(motion);
     }
 
-    /// Where the session is: step, line, what comes next.
-    fn place(&mut self, at: Moment) {
-        let session = self.session;
-        let inverted = if session.state().inverted { ", inverted" } else { "" };
-        let Some(next) = session.next_instruction() else {
+    /// Where a motion led: step, line, what comes next.
+    fn place(&mut self, motion: &Motion) {
+        let (session, at) = (self.session, motion.to);
+        let inverted = if motion.inverted { ", inverted" } else { "" };
+        let Some(next) = motion.next else {
             line!(self, "{}: the end", moment(at));
             return;
         };
@@ -159,8 +166,32 @@ impl Page<'_> {
         let line = listing.line(next);
         let text = listing.text(line).split(';').next().unwrap_or_default().trim();
         let origin = listing.origin(next).map_or(String::new(), |origin| format!(" (source: {origin})"));
-        let detail = detail(session, next).map_or(String::new(), |detail| format!("  ({})", detail.text()));
+        let detail = detail(session, next, motion.inverted);
+        let detail = detail.map_or(String::new(), |detail| format!("  ({})", detail.text()));
         line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
+    }
+
+    fn edit(&mut self, edit: &Edit, branch: LineNumber) {
+        let Edit { cell, before, after, is_change } = edit;
+        match is_change {
+            true => line!(self, "{cell}: {before} -> {after}, in branch {branch}"),
+            false => line!(self, "{cell} is {after} already: nothing has changed"),
+        }
+    }
+
+    fn seed(&mut self, seed: &Seed, branch: LineNumber) {
+        let Seed { adjoint, value, cleared, is_change } = seed;
+        if !is_change {
+            line!(self, "{adjoint} = {value} and gradient mode on already: nothing has changed");
+            return;
+        }
+        line!(self, "{adjoint} = {value} and gradient mode on, in branch {branch}");
+        match cleared {
+            0 => {}
+            1 => line!(self, "another adjoint was not 0, and now is"),
+            count => line!(self, "{count} other adjoints were not 0, and now are"),
+        }
+        line!(self, "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves");
     }
 
     fn hit(&mut self, hit: &Hit) {
@@ -320,6 +351,12 @@ impl Page<'_> {
         }
     }
 
+    fn instructions(&mut self, list: &[(u32, String, bool)]) {
+        for (at, text, is_next) in list {
+            line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
+        }
+    }
+
     fn frame(&mut self, frame: &FrameView) {
         let arguments: Vec<String> =
             frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
@@ -332,6 +369,9 @@ impl Page<'_> {
 
     fn cells(&mut self, pane: &CellsPane) {
         let lists = [&pane.globals, &pane.registers, &pane.parameters, &pane.ancillas];
+        if pane.arrays.is_empty() && lists.iter().all(|list| list.is_empty()) {
+            line!(self, "there are none");
+        }
         lists.into_iter().flatten().for_each(|cell| self.cell(cell));
         for array in &pane.arrays {
             let shape = match array.shape {
@@ -398,8 +438,9 @@ impl Page<'_> {
         line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
         let travel = if status.travel == Travel::Forward { "forward" } else { "backward" };
         let own = if status.machine_inverted { "backward" } else { "forward" };
-        line!(self, "travel: {travel}; the machine: {own}, {} open calls", status.depth);
-        line!(self, "line of history: {}", status.line);
+        let depth = status.depth;
+        line!(self, "travel: {travel}; the machine: {own}, {depth} open call{}", plural(depth as u64));
+        line!(self, "branch: {}", status.line);
         line!(
             self,
             "history: {} B of residues, {} B of checkpoints",
@@ -414,16 +455,18 @@ impl Page<'_> {
     }
 
     fn events(&mut self, events: &Events) {
-        if events.stops.is_empty() && events.calls.none() {
+        if events.moments.is_empty() && events.calls.none() {
             line!(self, "there are none");
         }
-        if events.more_stops > 0 {
-            line!(self, "… {} before", events.more_stops);
+        if events.more_moments > 0 {
+            line!(self, "… {} before", events.more_moments);
         }
-        for (step, event) in &events.stops {
-            match event {
-                Event::Point(id) => line!(self, "step {step}: stopped by point {id}"),
-                Event::Trap => line!(self, "step {step}: a trap"),
+        for (step, happening) in &events.moments {
+            match happening {
+                Happening::Mark(name) => line!(self, "step {step}: mark {name}"),
+                Happening::Fence => line!(self, "step {step}: a fence"),
+                Happening::Stop(Event::Point(id)) => line!(self, "step {step}: stopped by point {id}"),
+                Happening::Stop(Event::Trap) => line!(self, "step {step}: a trap"),
             }
         }
         for stretch in &events.stretches {
@@ -468,30 +511,60 @@ impl Page<'_> {
     }
 
     fn help(&mut self, commands: &[&'static Command]) {
-        if let [command] = commands {
-            line!(self, "{}", command.usage);
-            if !command.aliases.is_empty() {
-                line!(self, "also: {}", command.aliases.join(", "));
+        match commands {
+            [command] => self.help_on(command),
+            _ => {
+                self.summaries(commands);
+                line!(self, "`help COMMAND` tells how a command is written, and more about it.");
             }
-            line!(self, "{}", command.help);
-            return;
         }
+    }
+
+    fn help_on(&mut self, command: &Command) {
+        line!(self, "{}", command.usage);
+        if !command.aliases.is_empty() {
+            line!(self, "also: {}", command.aliases.join(", "));
+        }
+        wrapped(command.help, HELP_WIDTH).iter().for_each(|text| line!(self, "{text}"));
+        self.summaries(&command.topics().iter().collect::<Vec<_>>());
+    }
+
+    /// Each command with the first sentence of its help.
+    fn summaries(&mut self, commands: &[&'static Command]) {
+        let widest = commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
         for command in commands {
-            // A longer usage has a line of its own.
-            if command.usage.len() > USAGE {
-                line!(self, "{}", command.usage);
-                line!(self, "{:USAGE$}  {}", "", command.help);
-            } else {
-                line!(self, "{:<USAGE$}  {}", command.usage, command.help);
+            let (first, _) = command.help.split_once(". ").unwrap_or((command.help, ""));
+            let mut name = command.name;
+            for text in wrapped(first.trim_end_matches('.'), HELP_WIDTH - widest - 2) {
+                line!(self, "{name:<widest$}  {text}");
+                name = "";
             }
         }
     }
 }
 
+/// Columns that help takes.
+const HELP_WIDTH: usize = 79;
+
+/// A text in lines of at most so many characters, broken between words.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 fn moment(at: Moment) -> String {
     match at.line {
         0 => format!("step {}", at.step),
-        line => format!("step {} of line {line}", at.step),
+        line => format!("step {} of branch {line}", at.step),
     }
 }
 

@@ -16,9 +16,9 @@ use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
 use crate::command::table::{Argument, COMMANDS, Command};
-use crate::command::{Console, Outcome, find};
+use crate::command::{Console, find, find_topic};
 use crate::expression::SPECIALS;
-use crate::render::{render, render_error};
+use crate::render::{render, render_done, render_error};
 use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
@@ -67,13 +67,14 @@ pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> 
 fn execute(console: &RefCell<Console>, line: &str, output: &mut dyn Write) -> io::Result<bool> {
     let mut console = console.borrow_mut();
     let (progress, span) = (console.session.progress(), console.session.timeline().span());
-    match accompany(&progress, span, || console.execute(line)) {
-        Ok(Outcome::Quit) => return Ok(false),
-        Ok(outcome) => output.write_all(render(&console.session, &outcome).as_bytes())?,
-        Err(error) => output.write_all(render_error(&error).as_bytes())?,
-    }
+    let result = accompany(&progress, span, || console.execute(line));
+    let text = match &result {
+        Ok(outcome) => render(&console.session, outcome),
+        Err(error) => render_done(&console.session, error) + &render_error(error),
+    };
+    output.write_all(text.as_bytes())?;
     output.flush()?;
-    Ok(true)
+    Ok(!result.is_ok_and(|outcome| outcome.quits()))
 }
 
 fn other(error: ReadlineError) -> io::Error {
@@ -170,10 +171,10 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
         Some((command, _)) if find(command).is_ok_and(|command| command.argument == Argument::File) => {
             return files(typed);
         }
-        Some((command, _)) => {
+        Some((command, rest)) => {
             let separates = |c: char| c.is_whitespace() || "([+-*/=<>&|^~,".contains(c);
             let start = typed.rfind(separates).map_or(0, |at| at + 1);
-            (start, find(command).map_or(Vec::new(), |command| arguments(console, command)))
+            (start, find(command).map_or(Vec::new(), |command| arguments(console, row(command, rest))))
         }
     };
     let word = typed.get(start..).unwrap_or_default();
@@ -181,6 +182,14 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     names.sort();
     names.dedup();
     (start, names)
+}
+
+/// The row whose arguments are being typed: the command's, or that of its topic.
+fn row(command: &'static Command, rest: &str) -> &'static Command {
+    match rest.trim_start().split_once(char::is_whitespace) {
+        Some((topic, _)) if command.argument == Argument::Topic => find_topic(topic).unwrap_or(command),
+        _ => command,
+    }
 }
 
 /// The files that the last word could become. A folder that can't be read has none.
@@ -207,6 +216,7 @@ fn arguments(console: &Console, command: &Command) -> Vec<String> {
         Argument::Expression => SPECIALS.into_iter().chain(session.names()).map(str::to_owned).collect(),
         Argument::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
         Argument::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
+        Argument::Topic => command.topics().iter().map(|topic| topic.name.to_owned()).collect(),
         Argument::OneOf(words) => owned(words),
     }
 }

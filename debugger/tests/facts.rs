@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
 use reviver_debugger::command::table::COMMANDS;
-use reviver_debugger::command::{Console, find};
+use reviver_debugger::command::topics::TOPICS;
+use reviver_debugger::command::{Console, find, find_topic};
 use reviver_debugger::listing::{Line, Subject, spell};
 use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::Reason;
@@ -218,6 +219,12 @@ fn commands_have_one_meaning() {
             command.name
         );
     }
+    for topic in TOPICS {
+        for name in std::iter::once(&topic.name).chain(topic.aliases) {
+            assert_eq!(find_topic(name).unwrap(), topic);
+        }
+        assert!(topic.usage.starts_with(&format!("info {}", topic.name)) && topic.help.ends_with('.'));
+    }
     assert_eq!(find("cont").unwrap().name, "continue");
     assert!(find("re").is_err(), "several commands begin like that");
 }
@@ -228,6 +235,7 @@ fn commands_and_cells_are_completed() {
     assert_eq!(candidates(&console, "reverse-c"), (0, vec!["reverse-continue".to_owned()]));
     assert_eq!(candidates(&console, "print A[i] + P"), (13, vec!["P".to_owned()]));
     assert_eq!(candidates(&console, "info sta"), (5, vec!["stack".to_owned(), "status".to_owned()]));
+    assert_eq!(candidates(&console, "info line ma"), (10, vec!["main".to_owned()]));
     assert_eq!(candidates(&console, "nonsense "), (9, Vec::new()));
 }
 

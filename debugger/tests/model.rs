@@ -330,7 +330,10 @@ impl<'a> Play<'a> {
     fn branch(&mut self, dice: &mut Dice, travel: Travel) {
         let Some(cell) = self.model.cells.first() else { return };
         self.log.push(format!("set {cell}, walk {travel:?}, up"));
-        self.session.set(cell, "3").unwrap();
+        if !self.session.set(cell, "3").unwrap().is_change {
+            // It held that already: no branch was begun.
+            return;
+        }
         let edited = self.session.state().clone();
         let mut seen = vec![edited.clone()];
         for _ in 0..dice.below(40) {

@@ -11,7 +11,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use reviver_debugger::batch::{Ended, run, script_of};
-use reviver_debugger::command::Console;
+use reviver_debugger::command::{Console, SAVED};
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::Limits;
 use reviver_vm::Machine;
@@ -61,5 +61,174 @@ fn sessions_say_what_they_said() {
         }
         assert!(update || found == expected, "{}:\n{found}", path.display());
         assert_eq!(ended != Ended::Fine, fails, "{}:\n{found}", path.display());
+    }
+}
+
+/// A folder for the files of one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// What a script says, without its first line.
+fn said(console: &mut Console, script: &str) -> String {
+    let mut output = Vec::new();
+    run(console, script, &mut output).unwrap();
+    let output = String::from_utf8(output).unwrap();
+    output.split_once('\n').unwrap().1.to_owned()
+}
+
+const FIB: &[&str] = &["# program fib.rasm"];
+
+#[test]
+fn a_sourced_script_says_what_a_batch_says() {
+    let folder = folder("source");
+    let path = folder.join("script");
+    let script = "goto 1\nwatch a\nrc\ngoto end\nprint b\n";
+    std::fs::write(&path, format!("# a script\n{script}")).unwrap();
+    let mut batch = Vec::new();
+    run(&mut console(FIB), script, &mut batch).unwrap();
+    let source = format!("source {}", path.display());
+    assert_eq!(said(&mut console(FIB), &source), String::from_utf8(batch).unwrap());
+
+    // What was done before a command failed stands before the error.
+    std::fs::write(&path, "step\n\nprint nosuch\nstep\n").unwrap();
+    let mut failed = console(FIB);
+    let first = "> step\nstep 1, line 28: leave:  br    done, n == 0\n> print nosuch\nerror: ";
+    let found = said(&mut failed, &source);
+    assert!(found.starts_with(first) && found.contains("line 3: `print nosuch`"), "{found}");
+    assert_eq!(failed.session.step_number(), 1);
+    let nested = folder.join("nested");
+    std::fs::write(&nested, format!("step\n{source}\n")).unwrap();
+    let found = said(&mut console(FIB), &format!("source {}", nested.display()));
+    assert_eq!(found.matches("> step\n").count(), 2, "{found}");
+    assert!(found.contains("error: line 2: ") && found.contains("line 3: `print nosuch`"), "{found}");
+}
+
+#[test]
+fn quit_in_a_script_ends_the_session() {
+    let folder = folder("quit");
+    let (inner, outer) = (folder.join("inner"), folder.join("outer"));
+    std::fs::write(&inner, "step\nquit\nstep\n").unwrap();
+    std::fs::write(&outer, format!("source {}\nstep\n", inner.display())).unwrap();
+    let mut console = console(FIB);
+    let script = format!("source {}\nstep\n", outer.display());
+    let mut output = Vec::new();
+    assert_eq!(run(&mut console, &script, &mut output).unwrap(), Ended::Fine);
+    assert_eq!(console.session.step_number(), 1);
+    assert!(String::from_utf8(output).unwrap().ends_with("> quit\n"));
+}
+
+#[test]
+fn a_saved_session_says_the_same_again() {
+    let folder = folder("save");
+    let saved = folder.join("saved");
+    let script = format!("goto end\nlast a\nsave {}\nprint a\n", saved.display());
+    let said_first = said(&mut console(FIB), &script);
+    let text = std::fs::read_to_string(&saved).unwrap();
+    assert_eq!(text, format!("{SAVED}\ngoto end\nlast a\n"));
+    let mut again = console(FIB);
+    assert!(said_first.starts_with(&said(&mut again, &text)));
+    // Saving it once more replaces the file; a replay of that writes nothing.
+    again.execute(&format!("save {}", saved.display())).unwrap();
+    assert_eq!(std::fs::read_to_string(&saved).unwrap(), text);
+    let other = folder.join("homework");
+    std::fs::write(&other, "my notes").unwrap();
+    let error = again.execute(&format!("save {}", other.display())).unwrap_err().to_string();
+    assert!(error.contains("no saved session"), "{error}");
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "my notes");
+}
+
+/// Commands that are refused, and what is said about them.
+const REFUSED: &[(&str, &str)] = &[
+    ("break 32 if nosuch == 2", "no procedure of the program has a cell `nosuch`"),
+    ("watch a log {nosuch}", "no procedure of the program has a cell `nosuch`"),
+    ("break 32 if A[mod] == 2", "no procedure of the program has a cell `A`"),
+    ("condition 1 nosuch", "no procedure of the program has a cell `nosuch`"),
+    ("display nosuch", "no procedure of the program has a cell `nosuch`"),
+    ("break 32 log a is {a} if a == 2", "`if` stands before `log`: what follows `log` is the message"),
+    ("tbreak 32 log a", "a point with a message never stops anybody, so it can't stop just once"),
+    ("delete 7", "there is no breakpoint or watchpoint 7"),
+    ("delete 7-9", "there is no breakpoint or watchpoint 7"),
+    ("disable x", "`x` is not a number that fits here"),
+    ("clear 30", "there is no breakpoint on line 30"),
+    ("history a 0", "`history` takes a number of writes, at least 1"),
+    ("x n 0 2 junk", "`junk` is not expected after `x`"),
+    ("mark a%", "`a%` can't name a mark: a letter, then letters, digits, `_`, `-` and `.`"),
+    ("mark end", "`goto end` leads somewhere else already"),
+    ("print a +", "an expression is missing at the end"),
+    ("list 999", "line 33 is the last one"),
+    ("list 30,20", "line 20 is before line 30"),
+    ("list -5", "there is no `-5` to stop at"),
+    ("info nonsense", "there is no topic `nonsense`"),
+    ("info c", "`c` can mean card, cells"),
+    ("info marks 3", "`3` is not expected after `marks`"),
+    ("jump 30", "`jump` is a command of gdb that is not needed here"),
+    ("x/4i 3", "`x/4i` is a command of gdb that is not needed here"),
+    ("timeline up", "this is the program's own branch: nothing is above it"),
+];
+
+#[test]
+fn what_is_refused_is_explained() {
+    let mut console = console(FIB);
+    console.execute("break again").unwrap();
+    for (command, expected) in REFUSED {
+        let error = console.execute(command).map(|outcome| format!("{outcome:?}")).unwrap_err();
+        assert!(error.to_string().contains(expected), "{command}: {error}");
+    }
+    assert_eq!(console.session.points().len(), 1);
+}
+
+/// Programs, scripts, and what the scripts say.
+const OWN: &[(&str, &str, &str)] = &[
+    // Each gradient begins anew.
+    (
+        ".in x: real default 1\n.out y: real, z: real\nadd.mul y, x, 2.0\nadd.mul z, x, 5.0\n",
+        "goto end\ngradient y\ngradient z\ngoto start\nprint x'\ngoto end\nset y' = 1\ngoto start\nprint x'\n",
+        "> goto end\nhistory end\nstep 2: the end\n\
+         > gradient y\ny' = 1.0 and gradient mode on, in branch 1\n\
+         going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves\n\
+         > gradient z\nz' = 1.0 and gradient mode on, in branch 1\nanother adjoint was not 0, and now is\n\
+         going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves\n\
+         > goto start\nhistory begin\nstep 0 of branch 1, line 3: add.mul y, x, 2.0\n> print x'\nx' = 5.0\n\
+         > goto end\nhistory end\nstep 2 of branch 1: the end\n\
+         > set y' = 1\ny': 0.0 -> 1.0, in branch 2\n\
+         > goto start\nhistory begin\nstep 0 of branch 2, line 3: add.mul y, x, 2.0\n> print x'\nx' = 7.0\n",
+    ),
+    // `any` is a word of its own; a cell may be called so.
+    (
+        ".out many, any\nadd many, 1\nadd any, 1\n",
+        "watch many any\nwatch any\nwatch any any if many == 1\nrun\nrun\n",
+        "> watch many any\nwatch (any write) 1: many\n> watch any\nwatchpoint 2: any\n\
+         > watch any any if many == 1\nwatch (any write) 3: any if many == 1\n\
+         > run\nwatch (any write) 1: many: 0 -> 1 by `add many, 1` (line 2, step 1)\n\
+         step 1, line 3: add any, 1\n\
+         > run\nwatch (any write) 1: many: 0 -> 1 by `add many, 1` (line 2, step 1)\n\
+         step 1, line 3: add any, 1\n",
+    ),
+    // Numbers are compared as the program has them, not as the nearest f64.
+    (
+        ".real fixed\n.out x: real, n\nadd x, 1.0\n",
+        "set n = -9223372036854775808\nset x = 100000.0000000000001\nexpect x > 100000.0\nexpect x > 100000\n\
+         expect x == 100000.0000000000001\nset x = -x\nexpect x < -100000\nexpect x == -100000.0\n",
+        "> set n = -9223372036854775808\nn: 0 -> -9223372036854775808, in branch 1\n\
+         > set x = 100000.0000000000001\nx: 0.0 -> 100000.0000000000001, in branch 1\n\
+         > expect x > 100000.0\n> expect x > 100000\n> expect x == 100000.0000000000001\n\
+         > set x = -x\nx: 100000.0000000000001 -> -100000.0000000000001, in branch 1\n\
+         > expect x < -100000\n> expect x == -100000.0\n\
+         error: `x == -100000.0` does not hold: the sides are -100000.0000000000001 and -100000.0\n",
+    ),
+];
+
+#[test]
+fn own_programs_say_what_they_should() {
+    for (text, script, expected) in OWN {
+        let mut console = Console::new(Session::at_begin(support::subject(text)));
+        let mut output = Vec::new();
+        run(&mut console, script, &mut output).unwrap();
+        let output = String::from_utf8(output).unwrap();
+        assert_eq!(output, *expected, "{output}");
     }
 }

@@ -57,7 +57,7 @@ fn a_program_without_end_is_stopped() {
     let ran = with_input("debug programs/fib.rasm --batch - --max-steps 10000", script)
         .expect(5)
         .says("error: the command on line 3 of <stdin> went 10000 steps from the start\n");
-    assert!(ran.stdout.contains("step limit\nstep 10000 of line 1"), "{ran:#?}");
+    assert!(ran.stdout.contains("step limit\nstep 10000 of branch 1"), "{ran:#?}");
     // In the line mode one goes on.
     let ran = with_input("repl programs/fib.rasm --max-steps 10", b"c\nrs 3\ninfo status\n").expect(0);
     assert!(ran.stdout.contains("step limit\nstep 10") && ran.stdout.contains("step 7 of"), "{ran:#?}");
@@ -82,7 +82,7 @@ fn a_line_mode_through_a_pipe() {
     assert!(ran.stdout.contains("did you mean `watch`?"), "{ran:#?}");
     assert!(ran.stdout.contains("b = 89"), "{ran:#?}");
     // What failed is not done again.
-    assert_eq!(folder.read("transcript"), b"goto end\nrs 2\nprint b\n");
+    assert_eq!(folder.read("transcript"), b"# a session of the reviver debugger\ngoto end\nrs 2\nprint b\n");
     let again = reviver(&format!("debug programs/fib.rasm --batch {transcript}")).expect(0);
     assert!(again.stdout.ends_with("> print b\nb = 89\n"), "{again:#?}");
     with_input("repl -", b"").expect(2).says("reads commands from standard input");

@@ -1,7 +1,7 @@
 //! `docs/debugger.md` says what the debugger says: its tour is one session, its last section the table of
 //! commands. `UPDATE_COMMANDS=1` writes both anew.
 
-use reviver_debugger::command::table::COMMANDS;
+use reviver_debugger::command::table::{COMMANDS, Command};
 
 use crate::support::{root, with_input};
 
@@ -44,14 +44,19 @@ fn with_tour(text: &str) -> String {
     parts.join("```")
 }
 
-/// The table of commands, in which `|` would end a column.
+/// The table of commands, the topics of `info` below it. In a table `|` would end a column.
 fn rows() -> String {
-    let marked = |text: &str| format!("`{}`", text.replace('|', "\\|"));
     COMMANDS
         .iter()
         .map(|command| {
-            let aliases: Vec<String> = command.aliases.iter().map(|alias| marked(alias)).collect();
-            format!("| {} | {} | {} |\n", marked(command.usage), aliases.join(" "), command.help)
+            row(command, "") + &command.topics().iter().map(|topic| row(topic, "info ")).collect::<String>()
         })
         .collect()
+}
+
+fn row(command: &Command, before: &str) -> String {
+    let marked = |text: &str| format!("`{}`", text.replace('|', "\\|"));
+    let aliases: Vec<String> =
+        command.aliases.iter().map(|alias| marked(&format!("{before}{alias}"))).collect();
+    format!("| {} | {} | {} |\n", marked(command.usage), aliases.join(" "), command.help)
 }

@@ -2,6 +2,7 @@
 //! declarations; knows no instruction.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
@@ -151,6 +152,11 @@ impl Program {
                 with_reals!(self.module().real, |reals| reals.to_f64(reals.of_bits(bits)))
             }
         }
+    }
+
+    /// How two reals compare, exactly; `None` where one is no number.
+    pub fn compare(&self, a: u64, b: u64) -> Option<Ordering> {
+        with_reals!(self.module().real, |reals| reals.of_bits(a).partial_cmp(&reals.of_bits(b)))
     }
 
     /// The unit in the last place of a real of this magnitude.

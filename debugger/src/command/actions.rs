@@ -1,25 +1,26 @@
 //! What each command does: from the text behind its name to a method of the session.
 
+use std::io::ErrorKind;
+
 use reviver_vm::Travel::{self, Backward, Forward};
 
-use super::arguments::{point_options, split_at_word};
-use super::table::{COMMANDS, Command, EVENTS, INFO, REASONS};
-use super::{CommandError, Console, Outcome, find, reason_name, split_word};
+use super::code;
+use super::table::{Argument, COMMANDS, Command, EVENTS, REASONS};
+use super::{CommandError, Console, Outcome, SAVED, find, find_topic, reason_name, split_word};
 use crate::expression::Expression;
 use crate::format::{Format, Layout};
-use crate::listing::spell;
-use crate::outcome::Motion;
-use crate::points::{Trigger, Watch};
-use crate::session::{EventKind, Session, SessionError};
+use crate::outcome::{Motion, Reason};
+use crate::points::Watch;
+use crate::session::{EventKind, PointOptions, Session, SessionError};
 use crate::view;
 
+/// What an action comes to.
 pub(super) type Done = Result<Outcome, CommandError>;
-type Row = &'static Command;
+/// The row of the command that is carried out.
+pub(super) type Row = &'static Command;
 
-/// Lines that `list` and `disassemble` print.
-const PAGE: usize = 10;
 /// Values, frames and writes that are printed where nothing else is said.
-const SOME: usize = 20;
+pub(super) const SOME: usize = 20;
 
 fn motion(motion: Result<Motion, SessionError>) -> Done {
     Ok(Outcome::Motion(motion?))
@@ -59,6 +60,21 @@ pub fn resume(console: &mut Console, row: Row, rest: &str) -> Done {
 pub fn reverse_resume(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
     motion(Ok(console.session.resume(Backward)))
+}
+
+pub fn run(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    let begun = console.session.goto_start();
+    match begun.reason {
+        Reason::HistoryBegin => motion(Ok(console.session.resume(Forward))),
+        // Interrupted, say: then one isn't at the start.
+        _ => motion(Ok(begun)),
+    }
+}
+
+pub fn start(console: &mut Console, row: Row, rest: &str) -> Done {
+    row.nothing(rest)?;
+    motion(Ok(console.session.goto_start()))
 }
 
 pub fn until(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -133,10 +149,13 @@ pub fn redo(console: &mut Console, row: Row, rest: &str) -> Done {
 pub fn mark(console: &mut Console, row: Row, rest: &str) -> Done {
     let name = row.something(rest, "a name")?;
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && !name.contains(char::is_whitespace)
-        && !["start", "begin", "end"].contains(&name);
+        && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     if !is_name {
-        return Err(row.wrong(format!("`{name}` can't name a mark")));
+        return Err(row
+            .wrong(format!("`{name}` can't name a mark: a letter, then letters, digits, `_`, `-` and `.`")));
+    }
+    if ["start", "begin", "end"].contains(&name) {
+        return Err(row.wrong(format!("`goto {name}` leads somewhere else already")));
     }
     Ok(Outcome::Marked { name: name.to_owned(), at: console.session.mark(name) })
 }
@@ -149,44 +168,58 @@ pub fn fence(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn break_at(console: &mut Console, _: Row, rest: &str) -> Done {
-    let (place, options) = point_options(rest, false);
+pub fn break_at(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (place, options) = row.point_options(rest)?;
     Ok(Outcome::PointSet(console.session.break_at(place, &options)?.clone()))
 }
 
-pub fn tbreak(console: &mut Console, _: Row, rest: &str) -> Done {
-    let (place, options) = point_options(rest, true);
+pub fn tbreak(console: &mut Console, row: Row, rest: &str) -> Done {
+    let (place, options) = row.point_options(rest)?;
+    if options.log.is_some() {
+        return Err(row.wrong("a point with a message never stops anybody, so it can't stop just once"));
+    }
+    let options = PointOptions { temporary: true, ..options };
     Ok(Outcome::PointSet(console.session.break_at(place, &options)?.clone()))
 }
 
 pub fn watch(console: &mut Console, row: Row, rest: &str) -> Done {
-    let (cell, _) = point_options(rest, false);
-    match split_at_word(cell, "any") {
-        (_, Some(_)) => {
-            let without = rest.replacen("any", "", 1);
-            set_watch(console, row, &without, Watch::Write)
-        }
-        _ => set_watch(console, row, rest, Watch::Change),
+    let (words, options) = row.point_options(rest)?;
+    // A cell may be called `any` too.
+    match words.strip_suffix("any").filter(|cell| cell.ends_with(char::is_whitespace)) {
+        Some(cell) => set_watch(console, row, (cell, options), Watch::Write),
+        None => set_watch(console, row, (words, options), Watch::Change),
     }
 }
 
 pub fn rwatch(console: &mut Console, row: Row, rest: &str) -> Done {
-    set_watch(console, row, rest, Watch::Read)
+    set_watch(console, row, row.point_options(rest)?, Watch::Read)
 }
 
 pub fn awatch(console: &mut Console, row: Row, rest: &str) -> Done {
-    set_watch(console, row, rest, Watch::Access)
+    set_watch(console, row, row.point_options(rest)?, Watch::Access)
 }
 
-fn set_watch(console: &mut Console, row: Row, rest: &str, watch: Watch) -> Done {
-    let (cell, options) = point_options(rest, false);
+fn set_watch(console: &mut Console, row: Row, asked: (&str, PointOptions), watch: Watch) -> Done {
+    let (cell, options) = asked;
     let cell = row.something(cell, "a cell")?;
     Ok(Outcome::PointSet(console.session.watch(cell, watch, &options)?.clone()))
 }
 
 pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
-    let id = if rest.is_empty() { None } else { Some(row.number(rest)?) };
-    Ok(Outcome::Deleted(console.session.delete(id)?))
+    let chosen = row.points(rest, console.session.points())?;
+    chosen.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
+    Ok(Outcome::Deleted(chosen.len()))
+}
+
+pub fn clear(console: &mut Console, _: Row, rest: &str) -> Done {
+    let line = code::line_of(&console.session, rest)?;
+    let ids = code::breakpoints(&console.session, line);
+    if ids.is_empty() {
+        let name = console.session.listing().name(line);
+        return Err(CommandError::Failed(format!("there is no breakpoint on {name}")));
+    }
+    ids.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
+    Ok(Outcome::Deleted(ids.len()))
 }
 
 /// The number of a point, and what follows it.
@@ -208,15 +241,17 @@ pub fn ignore(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 pub fn enable(console: &mut Console, row: Row, rest: &str) -> Done {
-    let (id, rest) = point(row, rest)?;
-    row.nothing(rest)?;
-    Ok(Outcome::PointSet(console.session.enable(id, true)?.clone()))
+    switch(console, row, rest, true)
 }
 
 pub fn disable(console: &mut Console, row: Row, rest: &str) -> Done {
-    let (id, rest) = point(row, rest)?;
-    row.nothing(rest)?;
-    Ok(Outcome::PointSet(console.session.enable(id, false)?.clone()))
+    switch(console, row, rest, false)
+}
+
+fn switch(console: &mut Console, row: Row, rest: &str, on: bool) -> Done {
+    let chosen = row.points(rest, console.session.points())?;
+    let switched = chosen.iter().map(|id| Ok(console.session.enable(*id, on)?.clone()));
+    Ok(Outcome::Points(switched.collect::<Result<_, SessionError>>()?))
 }
 
 pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -236,6 +271,7 @@ pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
     let name = words.next().unwrap_or_default();
     let first = words.next().map_or(Ok(0), |word| row.number(word))?;
     let count = words.next().map_or(Ok(SOME), |word| row.number(word))?;
+    row.nothing(words.next().unwrap_or_default())?;
     window(console, name, (first, count), layout)
 }
 
@@ -258,7 +294,7 @@ fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layou
 pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
     if !rest.is_empty() {
         let (_, expression) = Layout::split(rest).map_err(SessionError::from)?;
-        Expression::parse(expression)?;
+        console.session.check_names(&Expression::parse(expression)?)?;
         console.displays.push(rest.to_owned());
     }
     let value = |text: &String| {
@@ -282,46 +318,9 @@ pub fn undisplay(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
-    let topic = row.something(rest, "a topic")?;
-    let topics: Vec<&str> = INFO.iter().copied().filter(|name| name.starts_with(topic)).collect();
-    let session = &mut console.session;
-    match (topics[..].first().copied(), topics.len()) {
-        (Some("breakpoints"), 1) => Ok(Outcome::Points(session.points().to_vec())),
-        (Some("watchpoints"), _) => {
-            let is_watch = |point: &&crate::points::Point| matches!(point.trigger, Trigger::Watch { .. });
-            Ok(Outcome::Points(session.points().iter().filter(is_watch).cloned().collect()))
-        }
-        (Some("card"), 1) => {
-            let card = view::card::card(session);
-            card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
-        }
-        (Some("cells"), 1) => {
-            let footprint = session.footprint().to_vec();
-            Ok(Outcome::Cells(view::cells::cells(session, &footprint)))
-        }
-        (Some("arrays"), 1) => {
-            let footprint = session.footprint().to_vec();
-            let pane = view::cells::cells(session, &footprint);
-            let arrays = pane.arrays.iter();
-            let window = |facts: &view::cells::ArrayFacts| {
-                view::cells::array(session, &footprint, &facts.name, 0, SOME).ok().map(Outcome::Array)
-            };
-            Ok(Outcome::All(arrays.filter_map(window).map(|array| (String::new(), array)).collect()))
-        }
-        (Some("display"), _) => display(console, row, ""),
-        (Some("events"), 1) => Ok(Outcome::Events(view::timeline::events(session, SOME))),
-        (Some("fences"), 1) => Ok(Outcome::Fences(session.fences().collect())),
-        (Some("frame"), 1) => selected(session),
-        (Some("marks"), _) => {
-            let marks = session.marks().iter().map(|(name, moment)| (name.clone(), *moment));
-            Ok(Outcome::Marks(marks.collect()))
-        }
-        (Some("stack"), 1) => Ok(Outcome::Frames(view::stack::frames(session, 0, SOME))),
-        (Some("status"), 1) => Ok(Outcome::Status(Box::new(view::status::status(session)))),
-        (Some("tapes"), _) => Ok(Outcome::Rows(view::stack::rows(session, SOME).to_vec())),
-        (Some(_), _) => Err(row.wrong(format!("`{topic}` can mean {}", topics.join(", ")))),
-        (None, _) => Err(row.wrong(format!("there is nothing to tell about `{topic}`"))),
-    }
+    let (name, rest) = split_word(row.something(rest, "a topic")?);
+    let topic = find_topic(name)?;
+    (topic.action)(console, topic, rest)
 }
 
 /// A cell, and a number behind it.
@@ -344,38 +343,10 @@ pub fn why(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn history(console: &mut Console, row: Row, rest: &str) -> Done {
     let (cell, most) = cell_and_number(row, rest, SOME)?;
-    Ok(Outcome::History(console.session.history(cell, most)?))
-}
-
-/// The instruction that a text names.
-fn instruction_of(console: &Console, text: &str) -> Result<u32, CommandError> {
-    let (places, _) = console.session.places(text)?;
-    Ok(places.first().map_or(0, |place| place.instruction(console.session.program())))
-}
-
-pub fn list(console: &mut Console, _: Row, rest: &str) -> Done {
-    if rest.is_empty() {
-        return Ok(Outcome::Code(view::code::around_here(&console.session, PAGE)));
+    if most == 0 {
+        return Err(row.wrong("`history` takes a number of writes, at least 1"));
     }
-    let line = match console.session.line_named(rest)? {
-        Some(line) => line,
-        None => console.session.listing().line(instruction_of(console, rest)?),
-    };
-    Ok(Outcome::Code(view::code::around(&console.session, line, PAGE)))
-}
-
-pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
-    let session = &console.session;
-    let at = instruction_of(console, rest)?;
-    let last = session.program().module().code.len() as u32;
-    let first = at.saturating_sub(PAGE as u32 / 2);
-    let next = session.next_instruction();
-    let line = |at: u32| {
-        let label = crate::listing::label(session.program().module(), at);
-        let label = label.map_or(String::new(), |label| format!("{label}: "));
-        (at, format!("{label}{}", spell(session.program(), at, false)), next == Some(at))
-    };
-    Ok(Outcome::Instructions((first..last).take(PAGE).map(line).collect()))
+    Ok(Outcome::History(console.session.history(cell, most)?))
 }
 
 pub fn inverse(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -412,7 +383,8 @@ pub fn down(console: &mut Console, row: Row, rest: &str) -> Done {
     selected(&console.session)
 }
 
-fn selected(session: &Session) -> Done {
+/// The frame that is selected.
+pub(super) fn selected(session: &Session) -> Done {
     let frame = view::stack::selected(session);
     frame.map(Outcome::Frame).ok_or_else(|| CommandError::Failed("there is no frame".into()))
 }
@@ -420,13 +392,13 @@ fn selected(session: &Session) -> Done {
 pub fn set(console: &mut Console, row: Row, rest: &str) -> Done {
     let rest = rest.strip_prefix("var ").unwrap_or(rest);
     let (cell, value) = rest.split_once('=').ok_or_else(|| row.wrong("`set` takes a cell and a value"))?;
-    let (cell, before, after) = console.session.set(cell, value)?;
-    Ok(Outcome::Edited { cell, before, after, line: console.session.moment().line })
+    let edit = console.session.set(cell.trim_end(), value)?;
+    Ok(Outcome::Edited { edit, line: console.session.moment().line })
 }
 
 pub fn gradient(console: &mut Console, row: Row, rest: &str) -> Done {
-    let (adjoint, value) = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
-    Ok(Outcome::Seeded { adjoint, value, line: console.session.moment().line })
+    let seed = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
+    Ok(Outcome::Seeded { seed, line: console.session.moment().line })
 }
 
 pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -482,15 +454,33 @@ pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
     let path = row.something(rest, "a file")?;
+    check_target(path)?;
     std::fs::write(path, console.transcript())
         .map_err(|error| CommandError::File(format!("`{path}` can't be written: {error}")))?;
     Ok(Outcome::Saved(path.to_owned()))
 }
 
+/// A file that is there already may only be replaced if it is a saved session, or empty.
+fn check_target(path: &str) -> Result<(), CommandError> {
+    match std::fs::read(path) {
+        Ok(text) if text.is_empty() || text.starts_with(SAVED.as_bytes()) => Ok(()),
+        Ok(_) => Err(CommandError::File(format!(
+            "`{path}` is there already and is no saved session: choose another name, or delete it first"
+        ))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(CommandError::File(format!("`{path}` can't be written: {error}"))),
+    }
+}
+
 pub fn help(_: &mut Console, _: Row, rest: &str) -> Done {
     match rest {
         "" => Ok(Outcome::Help(COMMANDS.iter().collect())),
-        word => Ok(Outcome::Help(vec![find(word)?])),
+        words => {
+            let (word, rest) = split_word(words);
+            let command = find(word)?;
+            let is_topic = command.argument == Argument::Topic && !rest.is_empty();
+            Ok(Outcome::Help(vec![if is_topic { find_topic(rest)? } else { command }]))
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! The arguments of commands: numbers, and what follows `if` and `log`. Knows no command.
+//! The arguments of commands: numbers, points, and what follows `if` and `log`. Knows no command.
 
 use super::CommandError;
 use super::table::Command;
-use crate::session::PointOptions;
+use crate::points::Point;
+use crate::session::{PointOptions, SessionError};
 
 impl Command {
     /// An error about the command's arguments.
@@ -41,16 +42,48 @@ impl Command {
     }
 }
 
-/// What a point is set with: `PLACE if CONDITION log MESSAGE`, every part optional. Returns the place.
-pub fn point_options(rest: &str, temporary: bool) -> (&str, PointOptions) {
-    let (rest, log) = split_at_word(rest, "log");
-    let (place, condition) = split_at_word(rest, "if");
-    let owned = |text: Option<&str>| text.map(str::to_owned);
-    (place, PointOptions { temporary, condition: owned(condition), log: owned(log) })
+impl Command {
+    /// What a point is set with: `PLACE if CONDITION log MESSAGE`, every part optional. Returns the place.
+    ///
+    /// # Errors
+    /// A message with an `if` in it: it may be meant as the condition.
+    pub fn point_options<'a>(&self, rest: &'a str) -> Result<(&'a str, PointOptions), CommandError> {
+        let (rest, log) = split_at_word(rest, "log");
+        let (place, condition) = split_at_word(rest, "if");
+        if condition.is_none() && log.is_some_and(|log| split_at_word(log, "if").1.is_some()) {
+            return Err(self.wrong("`if` stands before `log`: what follows `log` is the message"));
+        }
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Ok((place, PointOptions { temporary: false, condition: owned(condition), log: owned(log) }))
+    }
+
+    /// The numbers of the points that are meant, `1 3-5`; where nothing is said, of all.
+    ///
+    /// # Errors
+    /// No number, or no such point.
+    pub fn points(&self, rest: &str, points: &[Point]) -> Result<Vec<u32>, CommandError> {
+        let mut chosen: Vec<u32> = Vec::new();
+        for word in rest.split_whitespace() {
+            let (first, last) = word.split_once('-').unwrap_or((word, word));
+            let (first, last): (u32, u32) = (self.number(first)?, self.number(last)?);
+            let found = points.iter().map(|point| point.id).filter(|id| (first..=last).contains(id));
+            let before = chosen.len();
+            chosen.extend(found);
+            if chosen.len() == before {
+                return Err(SessionError::NoPoint(first).into());
+            }
+        }
+        if rest.is_empty() {
+            chosen.extend(points.iter().map(|point| point.id));
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        Ok(chosen)
+    }
 }
 
 /// What stands before a word and behind it, if it is there.
-pub fn split_at_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
+fn split_at_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
     let is_word = |&(at, _): &(usize, &str)| {
         let (before, behind) = (&text[..at], &text[at + word.len()..]);
         (before.is_empty() || before.ends_with(char::is_whitespace))

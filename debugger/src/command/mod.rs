@@ -3,15 +3,18 @@
 
 mod actions;
 mod arguments;
+mod code;
+mod foreign;
 pub mod plot;
 pub mod table;
+pub mod topics;
 
 use reviver_assembler::suggest::nearest;
 use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
-use crate::outcome::{Check, History, Motion, Origin, Reason};
+use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{Fork, LineNumber, Moment};
@@ -36,23 +39,25 @@ pub enum Outcome {
     Deleted(usize),
     Origins(Vec<Origin>),
     History(History),
-    /// A cell, what it held, what it holds, and the line of history that this began.
+    /// A cell was set; the session is on this branch now.
     Edited {
-        cell: String,
-        before: String,
-        after: String,
+        edit: Edit,
         line: LineNumber,
     },
-    /// The adjoint of a loss, what it holds, and the line of history in which it is carried back.
+    /// A gradient was begun; on this branch it is carried back.
     Seeded {
-        adjoint: String,
-        value: String,
+        seed: Seed,
         line: LineNumber,
     },
     Check(Check),
     Code(CodePane),
     /// Instructions: index, text, whether it is the next one.
     Instructions(Vec<(u32, String, bool)>),
+    /// A source line and its instructions.
+    Line {
+        name: String,
+        instructions: Vec<(u32, String, bool)>,
+    },
     /// The frame that is selected.
     Frame(FrameView),
     Frames(Vec<FrameView>),
@@ -82,7 +87,31 @@ pub enum Outcome {
     /// A file was written.
     Saved(String),
     Quit,
+    /// There is nothing of what was asked for.
+    Empty,
     Nothing,
+}
+
+/// Why a line is no command, or a command failed.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum CommandError {
+    #[error("there is no {what} `{word}`")]
+    Unknown { what: &'static str, word: String, near: Option<&'static str> },
+    #[error("`{word}` is a command of gdb that is not needed here")]
+    Foreign { word: String, instead: &'static str },
+    #[error("`{word}` can mean {}", candidates.join(", "))]
+    Ambiguous { word: String, candidates: Vec<&'static str> },
+    #[error("{message}")]
+    Usage { message: String, usage: &'static str },
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("{0}")]
+    File(String),
+    #[error("{0}")]
+    Failed(String),
+    /// A script failed at a line; what came of the lines before it is done.
+    #[error("line {line}: `{command}`: {error}")]
+    Script { line: usize, command: String, error: Box<CommandError>, done: Vec<(String, Outcome)> },
 }
 
 impl Outcome {
@@ -96,25 +125,24 @@ impl Outcome {
             _ => false,
         }
     }
-}
 
-/// Why a line is no command, or a command failed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CommandError {
-    #[error("there is no command `{word}`")]
-    Unknown { word: String, near: Option<&'static str> },
-    #[error("`{word}` can mean {}", candidates.join(", "))]
-    Ambiguous { word: String, candidates: Vec<&'static str> },
-    #[error("{message}")]
-    Usage { message: String, usage: &'static str },
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[error("{0}")]
-    File(String),
-    #[error("{0}")]
-    Failed(String),
-    #[error("line {line}: `{command}`: {error}")]
-    Script { line: usize, command: String, error: Box<CommandError> },
+    /// Whether the session is to end, because of this or of the last command of a script.
+    pub fn quits(&self) -> bool {
+        match self {
+            Outcome::Quit => true,
+            Outcome::All(all) => all.last().is_some_and(|(_, last)| last.quits()),
+            _ => false,
+        }
+    }
+
+    /// Whether this has led somewhere else, in time or among the frames.
+    pub fn moves(&self) -> bool {
+        match self {
+            Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Seeded { .. } | Outcome::Frame(_) => true,
+            Outcome::All(all) => all.iter().any(|(_, outcome)| outcome.moves()),
+            _ => false,
+        }
+    }
 }
 
 impl From<ExpressionError> for CommandError {
@@ -129,11 +157,15 @@ impl CommandError {
         let meant = |near: &Option<String>| near.as_ref().map(|near| format!("did you mean `{near}`?"));
         match self {
             CommandError::Unknown { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
-            CommandError::Unknown { near: None, .. } => Some("`help` lists the commands".into()),
+            CommandError::Unknown { what: "topic", .. } => Some("`help info` lists the topics".into()),
+            CommandError::Unknown { .. } => Some("`help` lists the commands".into()),
+            CommandError::Foreign { instead, .. } => Some((*instead).to_owned()),
             CommandError::Usage { usage, .. } => Some(format!("usage: {usage}")),
-            CommandError::Session(SessionError::NoPlace { near, .. } | SessionError::NoMark { near, .. }) => {
-                meant(near)
-            }
+            CommandError::Session(
+                SessionError::NoPlace { near, .. }
+                | SessionError::NoName { near, .. }
+                | SessionError::NoMark { near, .. },
+            ) => meant(near),
             CommandError::Session(SessionError::Expression(ExpressionError::Unknown { name, hint })) => {
                 match hint.as_ref()? {
                     Hint::Near(near) => Some(format!("did you mean `{near}`?")),
@@ -173,6 +205,8 @@ pub struct Console {
     transcript: Vec<String>,
     /// What an empty line repeats.
     repeated: Option<String>,
+    /// Where `list` goes on.
+    listed: Option<code::Listed>,
     /// Scripts that are being carried out: a script that runs itself would never end.
     depth: usize,
 }
@@ -185,15 +219,17 @@ impl Console {
             plots: Vec::new(),
             transcript: Vec::new(),
             repeated: None,
+            listed: None,
             depth: 0,
         }
     }
 
-    /// Carries a line out. An empty one repeats the last motion or choice of a frame, as in gdb; what
-    /// follows `#` is a comment.
+    /// Carries a line out. An empty one repeats the last motion or choice of a frame, or prints the next page
+    /// of `list`, as in gdb; what follows `#` is a comment.
     ///
     /// # Errors
-    /// What is wrong with the line, or why the command failed; nothing has changed then.
+    /// What is wrong with the line, or why the command failed; nothing has changed then. A script that
+    /// fails has done what stands before the line that failed.
     pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
         let mut line = without_comment(line).trim().to_owned();
         if line.is_empty() {
@@ -205,9 +241,16 @@ impl Console {
         let (word, rest) = split_command(&line);
         let command = find(word)?;
         let outcome = (command.action)(self, command, rest)?;
-        self.repeated = matches!(outcome, Outcome::Motion(_) | Outcome::Frame(_)).then(|| line.clone());
-        // A script stands in the transcript as the command that ran it.
-        if self.depth == 0 {
+        self.repeated = match outcome {
+            Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
+            // The next page.
+            Outcome::Code(_) if rest == "-" => Some(line.clone()),
+            Outcome::Code(_) => Some(command.name.to_owned()),
+            _ => None,
+        };
+        // A script stands in the transcript as the command that ran it. Who replays a session wants to see
+        // it again, not to write files.
+        if self.depth == 0 && !matches!(outcome, Outcome::Saved(_)) {
             self.transcript.push(line);
         }
         Ok(self.with_displays(outcome))
@@ -218,9 +261,9 @@ impl Console {
         &self.plots
     }
 
-    /// The lines that were carried out so far, as a script.
+    /// The lines that were carried out so far, as a script that begins with [`SAVED`].
     pub fn transcript(&self) -> String {
-        self.transcript.iter().map(|line| format!("{line}\n")).collect()
+        std::iter::once(SAVED).chain(self.transcript.iter().map(String::as_str)).fold(String::new(), add_line)
     }
 
     /// A motion is followed by what is to be displayed.
@@ -253,14 +296,16 @@ impl Console {
             if without_comment(line).trim().is_empty() {
                 continue;
             }
-            let failed = |error| CommandError::Script {
-                line: number + 1,
-                command: line.trim().to_owned(),
-                error: Box::new(error),
+            let command = line.trim().to_owned();
+            let outcome = match self.execute(line) {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    let (line, error) = (number + 1, Box::new(error));
+                    return Err(CommandError::Script { line, command, error, done: outcomes });
+                }
             };
-            let outcome = self.execute(line).map_err(failed)?;
-            let quits = outcome == Outcome::Quit;
-            outcomes.push((line.trim().to_owned(), outcome));
+            let quits = outcome.quits();
+            outcomes.push((command, outcome));
             if quits {
                 break;
             }
@@ -269,23 +314,48 @@ impl Console {
     }
 }
 
+/// The first line of a saved session, which tells it from other files.
+pub const SAVED: &str = "# a session of the reviver debugger";
+
+fn add_line(text: String, line: &str) -> String {
+    text + line + "\n"
+}
+
 /// The command that a word names: its name, an alias, or a beginning that only one name has.
 ///
 /// # Errors
-/// None, or several.
+/// None, or several; a command that only gdb has.
 pub fn find(word: &str) -> Result<&'static Command, CommandError> {
+    row_of(table::COMMANDS, "command", word).map_err(|error| match foreign::instead_of(word) {
+        Some(instead) => CommandError::Foreign { word: word.to_owned(), instead },
+        None => error,
+    })
+}
+
+/// The topic of `info` that a word names, as [`find`].
+///
+/// # Errors
+/// None, or several.
+pub fn find_topic(word: &str) -> Result<&'static Command, CommandError> {
+    row_of(topics::TOPICS, "topic", word)
+}
+
+fn row_of(
+    table: &'static [Command],
+    what: &'static str,
+    word: &str,
+) -> Result<&'static Command, CommandError> {
     let names = |command: &&'static Command| command.name == word || command.aliases.contains(&word);
-    if let Some(command) = table::COMMANDS.iter().find(names) {
+    if let Some(command) = table.iter().find(names) {
         return Ok(command);
     }
     let begun: Vec<&'static Command> =
-        table::COMMANDS.iter().filter(|command| command.name.starts_with(word)).collect();
+        table.iter().filter(|command| command.name.starts_with(word)).collect();
     match begun[..] {
         [command] => Ok(command),
         [] => {
-            let all =
-                table::COMMANDS.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
-            Err(CommandError::Unknown { word: word.to_owned(), near: nearest(word, all) })
+            let all = table.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+            Err(CommandError::Unknown { what, word: word.to_owned(), near: nearest(word, all) })
         }
         _ => {
             let candidates = begun.iter().map(|command| command.name).collect();
@@ -300,9 +370,14 @@ pub(crate) fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(starts).map_or(line, |(at, _)| &line[..at])
 }
 
-/// The command of a line, and what follows it; a format may follow without a blank, as in `print/x`.
+/// The command of a line, and what follows it. A format may follow without a blank, as in `print/x`; `x/i` is
+/// a command of gdb as a whole.
 fn split_command(line: &str) -> (&str, &str) {
-    let end = line.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(line.len());
+    let (whole, _) = split_word(line);
+    let end = match foreign::instead_of(whole) {
+        Some(_) => whole.len(),
+        None => whole.find('/').unwrap_or(whole.len()),
+    };
     let (word, rest) = line.split_at(end);
     (word, rest.trim())
 }

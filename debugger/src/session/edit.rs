@@ -1,4 +1,4 @@
-//! Edits: each begins another line of history, so that nothing that was is lost. And the check of a
+//! Edits: each begins another branch, so that nothing that was is lost. And the check of a
 //! whole line, there and back.
 
 use std::sync::atomic::Ordering;
@@ -11,20 +11,20 @@ use super::scan::SLICE;
 use super::{Session, SessionError, instruction_at};
 use crate::expression::Expression;
 use crate::memory::{Cell, MODE_BIT};
-use crate::outcome::{Check, Reason};
+use crate::outcome::{Check, Edit, Reason, Seed};
 use crate::timeline::Moment;
 
 impl Session {
-    /// Gives a cell the value of an expression. The state with that value begins a line of history, and
-    /// the session goes on there. Returns the cell's name, its old and its new value.
+    /// Gives a cell the value of an expression. The state with that value begins a branch, and
+    /// the session goes on there. A cell that holds the value already stays as it is, and begins nothing.
     ///
     /// # Errors
     /// No cell, a constant, no value, or a value that doesn't fit into the cell; a place where the mode
     /// can't be switched.
-    pub fn set(&mut self, cell: &str, value: &str) -> Result<(String, String, String), SessionError> {
+    pub fn set(&mut self, cell: &str, value: &str) -> Result<Edit, SessionError> {
         let target = self.variable(cell)?;
         let scene = self.scene();
-        let computed = Expression::parse(value)?.evaluate(scene)?;
+        let computed = Expression::parse(value)?.evaluate_for(target.class, scene)?;
         let value = scene.value_for(target.class, computed)?;
         if target == MODE_BIT {
             self.check_switch(value)?;
@@ -40,37 +40,56 @@ impl Session {
         }
     }
 
-    /// Begins a gradient: makes the loss's adjoint 1 and switches gradient mode on, as one edit. From
-    /// there on the way back carries adjoints to the inputs. Returns the adjoint's name and its value.
+    /// Begins a gradient: makes the loss's adjoint 1 and all others 0, and switches gradient mode on, as
+    /// one edit. From there on the way back carries adjoints to the inputs.
     ///
     /// # Errors
     /// A loss that is no real cell, or a constant; a place where the mode can't be switched.
-    pub fn gradient(&mut self, loss: &str) -> Result<(String, String), SessionError> {
+    pub fn gradient(&mut self, loss: &str) -> Result<Seed, SessionError> {
         let not_real = || SessionError::NotReal(loss.to_owned());
         let adjoint = self.variable(loss)?.adjoint().ok_or_else(not_real)?;
         let one = self.program().parse(Class::Real, "1")?;
         if !self.state().mode() {
             self.check_switch(Value::Int(1))?;
         }
-        let here = self.timeline.moment();
-        self.timeline.edit(format!("gradient {loss}"), |state| {
-            state.set_mode(true);
-            adjoint.put(state, one);
-        });
-        self.changed_line(here);
-        Ok((self.memory.name(self.state(), adjoint), self.memory.text(self.state(), adjoint)))
+        let cleared = self.other_adjoints(adjoint);
+        let is_change = !self.state().mode() || cleared > 0 || adjoint.value(self.state()) != Some(one);
+        if is_change {
+            let here = self.timeline.moment();
+            self.timeline.edit(format!("gradient {loss}"), |state| {
+                state.adjoints = None;
+                state.set_mode(true);
+                adjoint.put(state, one);
+            });
+            self.changed_line(here);
+        }
+        let (name, value) =
+            (self.memory.name(self.state(), adjoint), self.memory.text(self.state(), adjoint));
+        Ok(Seed { adjoint: name, value, cleared, is_change })
+    }
+
+    /// How many adjoints aren't 0, besides one.
+    fn other_adjoints(&self, besides: Cell) -> usize {
+        let Some(adjoints) = &self.state().adjoints else { return 0 };
+        let is_set = |bits: u64| self.program().approximate(Value::Real(bits)) != 0.0;
+        let all = adjoints.all().filter(|bits| is_set(**bits)).count();
+        let own = adjoints.cells.get(besides.offset as usize).is_some_and(|bits| is_set(*bits));
+        all - usize::from(own)
     }
 
     /// Gives a cell a value, as [`Session::set`]. A value of the other class changes nothing; the mode is
     /// [`Session::set`]'s business.
-    pub fn put(&mut self, cell: Cell, value: Value) -> (String, String, String) {
+    pub fn put(&mut self, cell: Cell, value: Value) -> Edit {
         let here = self.timeline.moment();
         let name = self.memory.name(self.state(), cell);
         let before = self.memory.text(self.state(), cell);
         let after = self.program().text(value);
-        self.timeline.edit(format!("set {name} = {after}"), |state| cell.put(state, value));
-        self.changed_line(here);
-        (name, before, after)
+        let is_change = cell.value(self.state()) != Some(value);
+        if is_change {
+            self.timeline.edit(format!("set {name} = {after}"), |state| cell.put(state, value));
+            self.changed_line(here);
+        }
+        Edit { cell: name, before, after, is_change }
     }
 
     fn changed_line(&mut self, from: Moment) {

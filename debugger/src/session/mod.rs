@@ -54,6 +54,8 @@ pub enum SessionError {
     NoLine(String),
     #[error("there is no breakpoint or watchpoint {0}")]
     NoPoint(u32),
+    #[error("no procedure of the program has a cell `{name}`")]
+    NoName { name: String, near: Option<String> },
     #[error("there is no mark `{name}`")]
     NoMark { name: String, near: Option<String> },
     #[error("main has no caller to return to")]
@@ -68,9 +70,9 @@ pub enum SessionError {
     InnermostFrame,
     #[error("there is nothing to {0}")]
     NoTrail(&'static str),
-    #[error("this is the program's own line of history: nothing is above it")]
+    #[error("this is the program's own branch: nothing is above it")]
     TopLine,
-    #[error("there is no line of history {0}")]
+    #[error("there is no branch {0}")]
     NoFork(LineNumber),
     #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
     NoEvent { travel: Travel, wanted: Option<EventKind> },

@@ -120,7 +120,7 @@ impl Session {
     /// Sets a breakpoint.
     ///
     /// # Errors
-    /// No such place, or a condition that can't be read.
+    /// No such place, or a condition or message that can't be read or names what isn't there.
     pub fn break_at(&mut self, place: &str, options: &PointOptions) -> Result<&Point, SessionError> {
         let (places, text) = self.places(place)?;
         self.add_point(Trigger::Break(places), text, options)
@@ -130,7 +130,7 @@ impl Session {
     /// procedure is open at the same depth; what a parameter stands for is watched by its address.
     ///
     /// # Errors
-    /// No such cell, a constant, or a condition that can't be read.
+    /// No such cell, a constant, or a condition or message that can't be read or names what isn't there.
     pub fn watch(
         &mut self,
         cell: &str,
@@ -151,6 +151,8 @@ impl Session {
     ) -> Result<&Point, SessionError> {
         let condition = options.condition.as_deref().map(Expression::parse).transpose()?;
         let log = options.log.as_deref().map(Message::parse).transpose()?;
+        let in_message = log.iter().flat_map(Message::expressions);
+        condition.iter().chain(in_message).try_for_each(|expression| self.check_names(expression))?;
         let id = self.next_point;
         self.next_point += 1;
         self.points.push(Point {
@@ -165,6 +167,31 @@ impl Session {
             log,
         });
         self.point(id).map(|point| &*point)
+    }
+
+    /// Refuses names that mean nothing anywhere in the program. Others may have a value later.
+    ///
+    /// # Errors
+    /// Such a name.
+    pub fn check_names(&self, expression: &Expression) -> Result<(), SessionError> {
+        let declared: Vec<&str> = self.declared_names().collect();
+        match expression.names().into_iter().find(|name| !declared.contains(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let near = reviver_assembler::suggest::nearest(name, declared).map(str::to_owned);
+                Err(SessionError::NoName { name: name.to_owned(), near })
+            }
+        }
+    }
+
+    /// Every name of a cell in the program, whichever procedure knows it.
+    fn declared_names(&self) -> impl Iterator<Item = &str> {
+        let module = self.program().module();
+        let own = module.procedures.iter().flat_map(|procedure| {
+            let parameters = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
+            parameters.chain(procedure.frame.iter().map(|variable| variable.name.as_str()))
+        });
+        own.chain(module.globals.iter().map(|global| global.name.as_str())).chain(["mode"])
     }
 
     fn point(&mut self, id: u32) -> Result<&mut Point, SessionError> {
@@ -190,9 +217,10 @@ impl Session {
     /// Gives a point a condition, or takes it away.
     ///
     /// # Errors
-    /// No such point, or a condition that can't be read.
+    /// No such point, or a condition that can't be read or names what isn't there.
     pub fn condition(&mut self, id: u32, condition: Option<&str>) -> Result<&Point, SessionError> {
         let condition = condition.map(Expression::parse).transpose()?;
+        condition.as_ref().map_or(Ok(()), |condition| self.check_names(condition))?;
         let point = self.point(id)?;
         point.condition = condition;
         Ok(point)

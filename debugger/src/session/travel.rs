@@ -79,7 +79,8 @@ impl Session {
     pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
         let to = self.timeline.moment();
         let Found { reason, shown, logged } = found;
-        let motion = Motion { from, to, travel, reason, shown, logged };
+        let (next, inverted) = (self.next_instruction(), self.state().inverted);
+        let motion = Motion { from, to, travel, reason, next, inverted, shown, logged };
         self.arrived(&motion);
         motion
     }

@@ -114,11 +114,12 @@ impl Detail {
     }
 }
 
-/// What the line of an instruction doesn't say about it; none where the line is the instruction.
-pub fn detail(session: &Session, at: u32) -> Option<Detail> {
+/// What the line of an instruction doesn't say about it where the machine runs forward or, inverted,
+/// backward; none where the line is the instruction.
+pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let listing = session.listing();
     let part = listing.part(at);
-    let instruction = spell(session.program(), at, session.state().inverted);
+    let instruction = spell(session.program(), at, inverted);
     // Operands may be spelled in another way: a constant by its name, a real without its point.
     let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     let is_said = part.1 == 1 && mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
@@ -162,7 +163,7 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
         line,
         text: listing.text(place).to_owned(),
         is_next: next.is_some(),
-        detail: next.and_then(|at| detail(session, at)),
+        detail: next.and_then(|at| detail(session, at, session.state().inverted)),
         is_call: session.depth() < session.state().calls.len() && here(session) == place,
         is_executed: moved && is_at(session.instruction(session.facing().reversed())),
         breakpoints: Vec::new(),

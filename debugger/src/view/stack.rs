@@ -7,6 +7,7 @@ use reviver_vm::values::Value;
 use crate::listing::{Line, spell};
 use crate::memory::Cell;
 use crate::session::Session;
+use crate::view::code::here;
 
 /// An open procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,9 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         Some(call) => (call.site, call.inverted),
         None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
     };
+    // Main's end has no line of its own: one stands behind the last one.
+    let is_end = depth == state.calls.len() && session.next_instruction().is_none();
+    let line = if is_end { here(session) } else { session.listing().line(at) };
     let name = |n: u32| {
         let reference = lookup::reference(state, open, n)?;
         let class = procedure.parameters.get(n as usize)?.class;
@@ -69,7 +73,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         procedure: procedure.name.clone(),
         inverted,
         instruction: spell(program, at, inverted),
-        line: session.listing().line(at),
+        line,
         arguments: (0..).zip(&procedure.parameters).filter_map(argument).collect(),
     })
 }

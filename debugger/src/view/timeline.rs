@@ -34,29 +34,49 @@ pub struct Column {
     pub calls: Calls,
 }
 
-/// The events of the current line that aren't the user's own, in few lines.
+/// The events of the current line, in few lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
-    /// What stopped somebody; the last ones.
-    pub stops: Vec<(i64, Event)>,
+    /// Stops, marks and fences by their steps; the last ones.
+    pub moments: Vec<(i64, Happening)>,
     /// How many more there were before them.
-    pub more_stops: usize,
+    pub more_moments: usize,
     /// Calls in all.
     pub calls: Calls,
     /// Where they were made: neighbouring stretches are joined where there are many.
     pub stretches: Vec<CallStretch>,
 }
 
-/// The events of the current line; at most so many of each kind.
+/// What is at one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    Mark(String),
+    Fence,
+    /// Somebody was stopped.
+    Stop(Event),
+}
+
+/// The events of the current line: at most so many moments, and as many stretches with calls.
 pub fn events(session: &Session, most: usize) -> Events {
-    let stops = session.events().count();
-    let more_stops = stops.saturating_sub(most);
+    let mut moments = moments(session);
+    let more_moments = moments.len().saturating_sub(most);
+    moments.drain(..more_moments);
     let mut stretches: Vec<CallStretch> = session.timeline().branch().calls().collect();
     let calls = stretches.iter().fold(Calls::default(), |all, stretch| all.and(stretch.calls));
     let joined = stretches.len().div_ceil(most.max(1)).max(1);
     stretches = stretches.chunks(joined).filter_map(join).collect();
-    let stops = session.events().skip(more_stops).map(|(step, event)| (step, event.clone())).collect();
-    Events { stops, more_stops, calls, stretches }
+    Events { moments, more_moments, calls, stretches }
+}
+
+fn moments(session: &Session) -> Vec<(i64, Happening)> {
+    let line = session.moment().line;
+    let marks = session.marks().iter().filter(|(_, mark)| mark.line == line);
+    let marks = marks.map(|(name, mark)| (mark.step, Happening::Mark(name.clone())));
+    let fences = session.fences().map(|step| (step, Happening::Fence));
+    let stops = session.events().map(|(step, event)| (step, Happening::Stop(event.clone())));
+    let mut moments: Vec<(i64, Happening)> = marks.chain(fences).chain(stops).collect();
+    moments.sort_by_key(|(step, _)| *step);
+    moments
 }
 
 fn join(stretches: &[CallStretch]) -> Option<CallStretch> {

@@ -351,6 +351,24 @@ fn a_key_can_run_a_command_line() {
 }
 
 #[test]
+fn a_script_that_fails_leaves_what_it_did() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("screen_script");
+    std::fs::write(&path, "step 2\nprint nosuch\n").unwrap();
+    let mut screen = fib();
+    screen.command(&format!("source {}", path.display()));
+    assert_eq!(screen.step(), 2);
+    let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
+    let expected = ["> step 2", "step 2, line 29: add   a, b", "> print nosuch"];
+    assert!(said.windows(3).any(|lines| lines == expected), "{said:?}");
+    assert!(said.iter().any(|line| line.starts_with("error: line 2: `print nosuch`")), "{said:?}");
+    // `quit` in a script leaves the screen too.
+    std::fs::write(&path, "step\nquit\n").unwrap();
+    assert!(!screen.has_quit);
+    screen.command(&format!("source {}", path.display()));
+    assert!(screen.has_quit);
+}
+
+#[test]
 fn an_included_file_is_shown_where_the_machine_goes_into_it() {
     let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 120, 40);
     screen.keys("s");

@@ -39,7 +39,7 @@ use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
 use crate::listing::{Line, OpenError};
 use crate::outcome::{Reason, Touch};
-use crate::render::{printed, render, render_error};
+use crate::render::{printed, render, render_done, render_error};
 use crate::repl;
 use crate::session::{Progress, Session};
 use crate::timeline::Span;
@@ -222,7 +222,7 @@ impl App {
         (self.footprint, self.card) = (done.footprint, done.card);
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
-                let quits = outcome == Ok(Outcome::Quit);
+                let quits = outcome.as_ref().is_ok_and(Outcome::quits);
                 self.report(&line, is_quiet, done.has_moved, outcome);
                 if quits {
                     return vec![Effect::Quit];
@@ -422,7 +422,7 @@ impl App {
             self.plotted(outcome);
         }
         let Engine::Here(console) = &self.engine else { return };
-        let moves = has_moved || outcome.as_ref().is_ok_and(is_motion);
+        let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
         let (tone, text) = match &outcome {
@@ -431,6 +431,7 @@ impl App {
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
             Err(error) => (Tone::Error, render_error(error)),
         };
+        let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if is_quiet && goes_on {
             // What the program and log points print is said while playing too, and playing goes on.
             if let Ok(outcome) = &outcome {
@@ -439,6 +440,7 @@ impl App {
         } else {
             self.player.pause();
             self.say(Tone::Command, line);
+            done.iter().for_each(|done| self.say(Tone::Reply, done));
             let first = self.messages.lines().len();
             self.messages.dismiss();
             let is_asked = outcome.as_ref().map_or(true, is_asked);
@@ -525,14 +527,5 @@ fn is_asked(outcome: &Outcome) -> bool {
         // The lines of a script have their commands above them; what is displayed has none.
         Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
         _ => true,
-    }
-}
-
-/// Whether a command has led somewhere, in time or among the frames.
-fn is_motion(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Frame(_) => true,
-        Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| is_motion(outcome)),
-        _ => false,
     }
 }

@@ -1,0 +1,136 @@
+//! The commands that print the program: source lines and instructions. What was listed last is theirs,
+//! so that the next page follows it.
+
+use super::actions::{Done, Row};
+use super::{CommandError, Console, Outcome};
+use crate::listing::{Line, spell};
+use crate::session::Session;
+use crate::timeline::Moment;
+use crate::view;
+use crate::view::code::CodePane;
+
+/// Lines that `list` and `disassemble` print.
+const PAGE: u32 = 10;
+
+/// What `list` has printed: it goes on from there, until the session is somewhere else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// The moment, and the depth of the frame that was selected.
+    at: (Moment, usize),
+    file: u32,
+    /// The first line, and the one behind the last.
+    first: u32,
+    end: u32,
+}
+
+pub fn list(console: &mut Console, row: Row, rest: &str) -> Done {
+    let session = &console.session;
+    let last = console.listed.filter(|listed| listed.at == here(session));
+    let (file, first, end) = match (rest, last) {
+        ("", None) => around(view::code::here(session)),
+        ("", Some(Listed { file, end, .. })) => (file, end, end + PAGE),
+        ("-", Some(Listed { file, first, .. })) => before(file, first)?,
+        ("-", None) => {
+            let (file, first, _) = around(view::code::here(session));
+            before(file, first)?
+        }
+        _ => match rest.split_once(',') {
+            Some((first, last)) => range(session, row, first.trim(), last.trim())?,
+            None => around(named_line(session, rest)?),
+        },
+    };
+    let pane = page(session, file, first, end)?;
+    let end = pane.lines.last().map_or(end, |line| line.line + 1);
+    console.listed = Some(Listed { at: here(session), file, first, end });
+    Ok(Outcome::Code(pane))
+}
+
+/// Where the session is: in time, and among the frames.
+fn here(session: &Session) -> (Moment, usize) {
+    (session.moment(), session.depth())
+}
+
+fn page(session: &Session, file: u32, first: u32, end: u32) -> Result<CodePane, CommandError> {
+    let pane = view::code::code(session, file, first, end.saturating_sub(first) as usize);
+    match pane.total < first {
+        true => Err(CommandError::Failed(format!("line {} is the last one", pane.total))),
+        false => Ok(pane),
+    }
+}
+
+fn around(line: Line) -> (u32, u32, u32) {
+    let first = line.line.saturating_sub(PAGE / 2).max(1);
+    (line.file, first, first.saturating_add(PAGE))
+}
+
+fn before(file: u32, first: u32) -> Result<(u32, u32, u32), CommandError> {
+    match first {
+        0 | 1 => Err(CommandError::Failed("nothing is before line 1".into())),
+        _ => Ok((file, first.saturating_sub(PAGE).max(1), first)),
+    }
+}
+
+/// `20,25`, or `20,` for a page from there on.
+fn range(session: &Session, row: Row, first: &str, last: &str) -> Result<(u32, u32, u32), CommandError> {
+    let Line { file, line } =
+        session.line_named(first)?.ok_or_else(|| row.wrong(format!("`{first}` is no line")))?;
+    let end = match last {
+        "" => line.saturating_add(PAGE),
+        _ => row.number::<u32>(last)?.saturating_add(1),
+    };
+    match line < end {
+        true => Ok((file, line.max(1), end)),
+        false => Err(row.wrong(format!("line {last} is before line {line}"))),
+    }
+}
+
+/// The line that a text names by its number, whether it has instructions or not, or else that of a place.
+fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
+    session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
+}
+
+/// The line of the place that a text names: one that has instructions.
+pub(super) fn line_of(session: &Session, text: &str) -> Result<Line, CommandError> {
+    Ok(session.listing().line(instruction_of(session, text)?))
+}
+
+fn instruction_of(session: &Session, text: &str) -> Result<u32, CommandError> {
+    let (places, _) = session.places(text)?;
+    Ok(places.first().map_or(0, |place| place.instruction(session.program())))
+}
+
+/// The breakpoints of a line.
+pub(super) fn breakpoints(session: &Session, line: Line) -> Vec<u32> {
+    let pane = view::code::code(session, line.file, line.line, 1);
+    pane.lines.iter().flat_map(|line| &line.breakpoints).map(|mark| mark.id).collect()
+}
+
+pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
+    let session = &console.session;
+    let at = instruction_of(session, rest)?;
+    let last = session.program().module().code.len() as u32;
+    let first = at.saturating_sub(PAGE / 2);
+    Ok(Outcome::Instructions(instructions(session, (first..last).take(PAGE as usize))))
+}
+
+/// `info line`: the instructions of a line.
+pub fn info_line(console: &mut Console, _: Row, rest: &str) -> Done {
+    let session = &console.session;
+    let line = match rest {
+        "" => view::code::here(session),
+        _ => named_line(session, rest)?,
+    };
+    let found = session.listing().instructions(line).iter().copied();
+    Ok(Outcome::Line { name: session.listing().name(line), instructions: instructions(session, found) })
+}
+
+/// Instructions: index, text, whether it is the next one.
+fn instructions(session: &Session, which: impl Iterator<Item = u32>) -> Vec<(u32, String, bool)> {
+    let next = session.next_instruction();
+    let line = |at: u32| {
+        let label = crate::listing::label(session.program().module(), at);
+        let label = label.map_or(String::new(), |label| format!("{label}: "));
+        (at, format!("{label}{}", spell(session.program(), at, false)), next == Some(at))
+    };
+    which.map(line).collect()
+}

@@ -1,0 +1,33 @@
+//! Commands that people know from gdb and that aren't here, with what serves instead. None of them does
+//! anything.
+
+/// The names of one thing in gdb, and what to use here.
+const FOREIGN: &[(&[&str], &str)] = &[
+    (
+        &["attach", "detach", "kill"],
+        "the program is part of the session: `start` goes back, `quit` ends both",
+    ),
+    (&["call"], "`print` tells a value; only the program makes calls"),
+    (&["catch", "handle", "signal"], "a trap is always a stop, and there are no signals"),
+    (&["checkpoint", "restart"], "`mark NAME` names a moment, `goto NAME` leads back to it"),
+    (&["commands"], "`break PLACE log MESSAGE` prints and goes on; `display` prints at every stop"),
+    (&["define", "document"], "a file of commands can be carried out with `source FILE`"),
+    (&["file", "load", "symbol-file"], "a session has one program: `reviver repl FILE` opens another"),
+    (&["jump"], "code that is jumped over can't be undone; `until PLACE` runs there, `goto STEP` travels"),
+    (&["layout", "tui", "focus", "refresh"], "`reviver debug FILE` opens the screen"),
+    (&["ptype", "whatis"], "cells are integers or reals: `info cells` and `info arrays` tell"),
+    (&["record"], "nothing needs to be recorded: every run goes backward too"),
+    (&["return"], "`finish` runs to the end of the call; a call can't be left before"),
+    (&["shell", "make", "!"], "the session starts no other programs"),
+    (&["show"], "there are no settings to show: `info status` tells about the session"),
+    (&["thread", "threads"], "a program has one thread"),
+    (&["x/i"], "`disassemble` prints instructions"),
+];
+
+/// What to use instead of one of gdb's commands; none if the word isn't one.
+pub fn instead_of(word: &str) -> Option<&'static str> {
+    // `x/4i` is `x/i` with a count.
+    let plain: String = word.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let row = FOREIGN.iter().find(|(names, _)| names.contains(&plain.as_str()))?;
+    Some(row.1)
+}
