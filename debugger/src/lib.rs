@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`points`] | what users write: expressions, breakpoints, watchpoints |
-//! | [`timeline`] | exact travel: lines of history, checkpoints, residues, edits |
+//! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
 //! | [`view`] | what there is to see, as plain data, one file a pane |
 //! | [`command`] | commands as lines of text, from one table |

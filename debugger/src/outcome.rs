@@ -117,7 +117,7 @@ pub struct Origin {
 pub enum OriginCause {
     /// An instruction wrote it, out of these cells and their values, or took it from a store.
     Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
-    /// It was there when the line of history or its frame began, or as far back as one looked.
+    /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
     /// Its chain goes on, but not in this answer.
     Deeper,

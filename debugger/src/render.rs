@@ -12,7 +12,7 @@ use crate::command::{CommandError, Outcome};
 use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, Watch};
 use crate::session::{Event, Session};
-use crate::timeline::{Calls, Fork, LineNumber, Moment, SpanEnd};
+use crate::timeline::{BranchNumber, Calls, Fork, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece, detail};
@@ -83,8 +83,8 @@ impl Page<'_> {
             Outcome::Deleted(count) => line!(self, "deleted {count}"),
             Outcome::Origins(chain) => self.origins(chain, None),
             Outcome::History(history) => self.history(history),
-            Outcome::Edited { edit, line } => self.edit(edit, *line),
-            Outcome::Seeded { seed, line } => self.seed(seed, *line),
+            Outcome::Edited { edit, branch } => self.edit(edit, *branch),
+            Outcome::Seeded { seed, branch } => self.seed(seed, *branch),
             Outcome::Check(check) => self.check(check),
             Outcome::Code(pane) => self.code(pane),
             Outcome::Instructions(list) => self.instructions(list),
@@ -171,7 +171,7 @@ impl Page<'_> {
         line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
     }
 
-    fn edit(&mut self, edit: &Edit, branch: LineNumber) {
+    fn edit(&mut self, edit: &Edit, branch: BranchNumber) {
         let Edit { cell, before, after, is_change } = edit;
         match is_change {
             true => line!(self, "{cell}: {before} -> {after}, in branch {branch}"),
@@ -179,7 +179,7 @@ impl Page<'_> {
         }
     }
 
-    fn seed(&mut self, seed: &Seed, branch: LineNumber) {
+    fn seed(&mut self, seed: &Seed, branch: BranchNumber) {
         let Seed { adjoint, value, cleared, is_change } = seed;
         if !is_change {
             line!(self, "{adjoint} = {value} and gradient mode on already: nothing has changed");
@@ -432,7 +432,7 @@ impl Page<'_> {
         let end = match status.span.end {
             SpanEnd::Known => "",
             SpanEnd::Reached => " or later",
-            SpanEnd::Expected => " as in the line above",
+            SpanEnd::Expected => " as on its parent",
         };
         let percent = status.percent.map_or(String::new(), |percent| format!(" ({percent:.1} %)"));
         line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
@@ -440,7 +440,7 @@ impl Page<'_> {
         let own = if status.machine_inverted { "backward" } else { "forward" };
         let depth = status.depth;
         line!(self, "travel: {travel}; the machine: {own}, {depth} open call{}", plural(depth as u64));
-        line!(self, "branch: {}", status.line);
+        line!(self, "branch: {}", status.branch);
         line!(
             self,
             "history: {} B of residues, {} B of checkpoints",
@@ -485,10 +485,10 @@ impl Page<'_> {
         let marker = if fork.is_current { "*" } else { " " };
         let (first, last) = fork.extent;
         match fork.parent {
-            None => line!(self, "{marker} {}: the program's own, steps {first} to {last}", fork.line),
+            None => line!(self, "{marker} {}: the program's own, steps {first} to {last}", fork.branch),
             Some(parent) => {
                 let edits = fork.edits.join(", ");
-                let (line, step) = (fork.line, fork.step);
+                let (line, step) = (fork.branch, fork.step);
                 line!(
                     self,
                     "{marker} {line}: left {parent} at step {step} by {edits}, steps {first} to {last}"
@@ -562,9 +562,9 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
 }
 
 fn moment(at: Moment) -> String {
-    match at.line {
+    match at.branch {
         0 => format!("step {}", at.step),
-        line => format!("step {} of branch {line}", at.step),
+        branch => format!("step {} of branch {branch}", at.step),
     }
 }
 

@@ -7,7 +7,7 @@ use reviver_debugger::timeline::{CallStretch, Limits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
-/// The n-th Fibonacci number by recursion; a great n makes more calls than a line of history keeps apart.
+/// The n-th Fibonacci number by recursion; a great n makes more calls than a branch keeps apart.
 fn recursion(n: u32) -> String {
     support::text("fib_recursive.rasm").replace("default 10", &format!("default {n}"))
 }
@@ -81,7 +81,7 @@ fn calls_are_found_on_both_sides_of_an_edit() {
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto(60);
-    // A value that changes nothing: the line takes the same way.
+    // A value that changes nothing: the branch takes the same way.
     session.set("f", "f").unwrap();
     session.goto_end();
     session.goto(20);

@@ -36,9 +36,9 @@ struct Model {
     subject: Subject,
     states: Vec<State>,
     cells: Vec<String>,
-    /// The timeline's step of the first state, and its line of history.
+    /// The timeline's step of the first state, and its branch.
     first: i64,
-    line: usize,
+    branch: usize,
 }
 
 impl Model {
@@ -51,10 +51,10 @@ impl Model {
             states.push(machine.state().clone());
         }
         let globals = subject.program.module().globals.iter().map(|global| global.name.clone());
-        Model { cells: globals.collect(), subject, states, first: 0, line: 0 }
+        Model { cells: globals.collect(), subject, states, first: 0, branch: 0 }
     }
 
-    /// The line of history that a session has just begun with an edit of adjoints, to both ends. Watched are
+    /// The branch that a session has just begun with an edit of adjoints, to both ends. Watched are
     /// its adjoints too. `machine` came there too, keeping residues; the way back is its way back.
     fn of_line(subject: &Subject, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
         let State { step, rule_steps, .. } = *machine.state();
@@ -64,7 +64,7 @@ impl Model {
         while machine.step(Travel::Backward).is_ok_and(|stop| stop != Stop::Bound) {
             states.push(machine.state().clone());
         }
-        // In a line of history steps count from its origin.
+        // In a branch steps count from its origin.
         for state in &mut states {
             (state.step, state.rule_steps) = (state.step - step, state.rule_steps - rule_steps);
         }
@@ -75,7 +75,7 @@ impl Model {
             states.push(machine.state().clone());
         }
         let cells = reals.iter().flat_map(|name| [name.clone(), format!("{name}'")]).collect();
-        Model { subject: subject.clone(), states, cells, first, line: session.moment().line }
+        Model { subject: subject.clone(), states, cells, first, branch: session.moment().branch }
     }
 
     fn session(&self, limits: Limits) -> Session {
@@ -326,7 +326,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// An edit, a walk there and back again in the line that it begins, and up.
+    /// An edit, a walk there and back again in the branch that it begins, and up.
     fn branch(&mut self, dice: &mut Dice, travel: Travel) {
         let Some(cell) = self.model.cells.first() else { return };
         self.log.push(format!("set {cell}, walk {travel:?}, up"));
@@ -356,7 +356,7 @@ impl<'a> Play<'a> {
         self.branched = true;
         while self.session.undo().is_ok() {}
         while self.session.redo().is_ok() {}
-        assert_eq!(self.session.moment().line, self.model.line, "{}", self.log.join("\n"));
+        assert_eq!(self.session.moment().branch, self.model.branch, "{}", self.log.join("\n"));
     }
 
     fn compare(&self) {
@@ -427,7 +427,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
             model = Model::of_line(&own.subject, &mut machine, &session, &reals);
         }
         let step = session.step_number();
-        // Edits join those of a line whose beginning nobody has left.
+        // Edits join those of a branch whose beginning nobody has left.
         for step in [step + 1, step - 1, step] {
             session.goto(step);
         }
@@ -435,7 +435,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
         let mut play = Play::new(&model, session, here, log);
         drops = drops.max(model.states[0].counters.drops);
         ruled |= model.states.iter().any(|s| s.calls.iter().any(|call| call.part == Part::Rule));
-        // Undo leads out of the line, of which the model knows nothing.
+        // Undo leads out of the branch, of which the model knows nothing.
         play.branched = true;
         for _ in 0..COMMANDS {
             play.turn(&mut dice);

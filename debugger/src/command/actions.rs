@@ -393,12 +393,12 @@ pub fn set(console: &mut Console, row: Row, rest: &str) -> Done {
     let rest = rest.strip_prefix("var ").unwrap_or(rest);
     let (cell, value) = rest.split_once('=').ok_or_else(|| row.wrong("`set` takes a cell and a value"))?;
     let edit = console.session.set(cell.trim_end(), value)?;
-    Ok(Outcome::Edited { edit, line: console.session.moment().line })
+    Ok(Outcome::Edited { edit, branch: console.session.moment().branch })
 }
 
 pub fn gradient(console: &mut Console, row: Row, rest: &str) -> Done {
     let seed = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
-    Ok(Outcome::Seeded { seed, line: console.session.moment().line })
+    Ok(Outcome::Seeded { seed, branch: console.session.moment().branch })
 }
 
 pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {

@@ -17,7 +17,7 @@ use crate::memory::Target;
 use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
-use crate::timeline::{Fork, LineNumber, Moment};
+use crate::timeline::{BranchNumber, Fork, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
@@ -42,12 +42,12 @@ pub enum Outcome {
     /// A cell was set; the session is on this branch now.
     Edited {
         edit: Edit,
-        line: LineNumber,
+        branch: BranchNumber,
     },
     /// A gradient was begun; on this branch it is carried back.
     Seeded {
         seed: Seed,
-        line: LineNumber,
+        branch: BranchNumber,
     },
     Check(Check),
     Code(CodePane),

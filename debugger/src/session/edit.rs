@@ -1,5 +1,5 @@
 //! Edits: each begins another branch, so that nothing that was is lost. And the check of a
-//! whole line, there and back.
+//! whole branch, there and back.
 
 use std::sync::atomic::Ordering;
 
@@ -100,8 +100,8 @@ impl Session {
         self.footprint = None;
     }
 
-    /// Runs the current line from its origin to the end and back again, without a history, on a copy:
-    /// what is left over at the end, and whether the way back leads to the start. A line that begins at
+    /// Runs the current branch from its origin to the end and back again, without a history, on a copy:
+    /// what is left over at the end, and whether the way back leads to the start. A branch that begins at
     /// the end is run to its beginning instead. Nothing moves.
     pub fn check(&mut self) -> Check {
         self.interrupt.store(false, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What happened when: stops and traps, what the user has put on the current line, lines that leave it,
+//! What happened when: stops and traps, what the user has put on the current branch, branches that leave it,
 //! and calls. And travel from one of them to the next, within the steps that were reached before.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use reviver_vm::Travel;
 use super::scan::Found;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Reason, Shown};
-use crate::timeline::{CallStretch, LineNumber};
+use crate::timeline::{BranchNumber, CallStretch};
 
 /// What stopped somebody at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,16 +57,16 @@ impl EventKind {
 }
 
 /// Events by the moments at which they happened.
-pub(super) type Events = BTreeMap<(LineNumber, i64), Event>;
+pub(super) type Events = BTreeMap<(BranchNumber, i64), Event>;
 
 /// Events that are remembered at most.
 const MOST_EVENTS: usize = 10_000;
 
 impl Session {
-    /// What stopped somebody on the current line, by steps.
+    /// What stopped somebody on the current branch, by steps.
     pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
-        let line = self.timeline.moment().line;
-        self.events.range((line, i64::MIN)..=(line, i64::MAX)).map(|((_, step), event)| (*step, event))
+        let branch = self.timeline.moment().branch;
+        self.events.range((branch, i64::MIN)..=(branch, i64::MAX)).map(|((_, step), event)| (*step, event))
     }
 
     /// Remembers what ended a motion, for the scrub bar.
@@ -79,11 +79,11 @@ impl Session {
         if let Some(event) = event
             && self.events.len() < MOST_EVENTS
         {
-            self.events.insert((motion.to.line, motion.to.step), event);
+            self.events.insert((motion.to.branch, motion.to.step), event);
         }
     }
 
-    /// Goes to the nearest event of the current line in a direction, of one kind or of any. A call is where
+    /// Goes to the nearest event of the current branch in a direction, of one kind or of any. A call is where
     /// the step that entered or left it has just been made.
     ///
     /// # Errors
@@ -110,9 +110,9 @@ impl Session {
         Ok(self.ended(from, travel, Found { reason, shown, logged: Vec::new() }))
     }
 
-    /// The steps of the current line's events that aren't calls.
+    /// The steps of the current branch's events that aren't calls.
     fn lasting(&self, wants: impl Fn(EventKind) -> bool) -> impl Iterator<Item = i64> {
-        let line = self.timeline.moment().line;
+        let branch = self.timeline.moment().branch;
         let kind_of = |event: &Event| match event {
             Event::Point(_) => EventKind::Stop,
             Event::Trap => EventKind::Trap,
@@ -120,14 +120,14 @@ impl Session {
         let mut steps: Vec<i64> = Vec::new();
         steps.extend(self.events().filter(|(_, event)| wants(kind_of(event))).map(|(step, _)| step));
         if wants(EventKind::Mark) {
-            let marks = self.marks.values().filter(|mark| mark.line == line);
+            let marks = self.marks.values().filter(|mark| mark.branch == branch);
             steps.extend(marks.map(|mark| mark.step));
         }
         if wants(EventKind::Fence) {
             steps.extend(self.fences());
         }
         if wants(EventKind::Fork) {
-            let forks = self.timeline.forks().into_iter().filter(|fork| fork.parent == Some(line));
+            let forks = self.timeline.forks().into_iter().filter(|fork| fork.parent == Some(branch));
             steps.extend(forks.map(|fork| fork.step));
         }
         steps.into_iter()

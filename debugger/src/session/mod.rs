@@ -37,7 +37,7 @@ use crate::listing::{Listing, Subject, spell};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Point;
-use crate::timeline::{Limits, LineNumber, Moment, Timeline};
+use crate::timeline::{BranchNumber, Limits, Moment, Timeline};
 
 /// Why a command can't be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -73,7 +73,7 @@ pub enum SessionError {
     #[error("this is the program's own branch: nothing is above it")]
     TopLine,
     #[error("there is no branch {0}")]
-    NoFork(LineNumber),
+    NoFork(BranchNumber),
     #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
     NoEvent { travel: Travel, wanted: Option<EventKind> },
     #[error("there is no fence here")]
@@ -107,8 +107,8 @@ pub struct Session {
     points: Vec<Point>,
     next_point: u32,
     marks: BTreeMap<String, Moment>,
-    /// Steps at which travel stops, of each line of history.
-    fences: BTreeMap<LineNumber, BTreeSet<i64>>,
+    /// Steps at which travel stops, of each branch.
+    fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
     /// Where one was before each motion, and where one was before it was taken back.
     undo: Vec<Moment>,
     redo: Vec<Moment>,
@@ -155,7 +155,7 @@ impl Session {
         }
     }
 
-    /// The session, with a step limit: nobody travels further than so many steps from step 0, on any line
+    /// The session, with a step limit: nobody travels further than so many steps from step 0, on any branch
     /// of history and in either direction. What would lead further stops there.
     #[must_use]
     pub fn with_most_steps(self, most_steps: u64) -> Session {
@@ -184,7 +184,7 @@ impl Session {
         &self.timeline
     }
 
-    /// The current state. Its `step` counts from where the line of history began.
+    /// The current state. Its `step` counts from where the branch began.
     pub fn state(&self) -> &State {
         self.timeline.state()
     }
@@ -202,9 +202,9 @@ impl Session {
         &self.marks
     }
 
-    /// The fences of the current line.
+    /// The fences of the current branch.
     pub fn fences(&self) -> impl Iterator<Item = i64> + '_ {
-        self.fences.get(&self.timeline.moment().line).into_iter().flatten().copied()
+        self.fences.get(&self.timeline.moment().branch).into_iter().flatten().copied()
     }
 
     /// The direction of the last motion.

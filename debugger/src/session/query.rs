@@ -1,7 +1,7 @@
 //! Questions about the past: who wrote a cell last, out of what, and what it held when. They travel on
 //! the timeline and come back before they answer.
 //!
-//! The past of a value lies before it in time. An adjoint was carried to where it is from where its line
+//! The past of a value lies before it in time. An adjoint was carried to where it is from where its branch
 //! of history began, so its past lies on that side: after it where one walks back from a loss.
 
 use std::sync::atomic::Ordering;
@@ -113,7 +113,7 @@ impl Session {
 
     /// Where a cell's value comes from: the instruction that wrote it last, the values that it was made
     /// of, and where those come from, down to `depth` links. Found in one sweep backward; that of an
-    /// adjoint in one sweep to where the line began.
+    /// adjoint in one sweep to where the branch began.
     ///
     /// # Errors
     /// No such cell.
@@ -142,7 +142,7 @@ impl Session {
         match cell.adjoint {
             true if branch.step() < branch.offset() => Past { way: Travel::Forward, bound: branch.offset() },
             true => Past { way: Travel::Backward, bound: branch.offset() },
-            // A value was there before the edit that the line of history began with.
+            // A value was there before the edit that the branch began with.
             false => Past { way: Travel::Backward, bound: i64::MIN },
         }
     }
@@ -404,7 +404,7 @@ impl Session {
         Ok(History { cell: name, writes, is_cut, is_ahead, interrupted })
     }
 
-    /// Values of cells, and the number of open calls, at evenly spaced steps of the current line: what a
+    /// Values of cells, and the number of open calls, at evenly spaced steps of the current branch: what a
     /// plot needs. Each sample is a step, the call depth and the values; a cell whose frame isn't open
     /// has none. Costs a run over the steps.
     pub fn samples(&mut self, targets: &[Target], (first, last): (i64, i64), count: usize) -> Vec<Sample> {

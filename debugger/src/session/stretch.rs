@@ -82,7 +82,7 @@ impl Session {
         calls.flat_map(both).collect()
     }
 
-    /// Runs to a step of the line; whether nothing on the way, before it, stops the scan. None if the user
+    /// Runs to a step of the branch; whether nothing on the way, before it, stops the scan. None if the user
     /// has had enough.
     fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Stops) -> Option<bool> {
         let forth = scan.travel.reversed();

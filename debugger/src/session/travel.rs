@@ -11,7 +11,7 @@ use crate::access;
 use crate::memory::Cell;
 use crate::outcome::{Motion, Reason, Shown, Touch};
 use crate::points::Place;
-use crate::timeline::{LineNumber, Moment, Span};
+use crate::timeline::{BranchNumber, Moment, Span};
 
 impl Session {
     /// Makes at most `count` steps; points stop it.
@@ -85,7 +85,7 @@ impl Session {
         motion
     }
 
-    /// Goes to a step of the current line, past points and fences, or as near as the history goes.
+    /// Goes to a step of the current branch, past points and fences, or as near as the history goes.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
         let travel = way(from.step, step);
@@ -94,18 +94,18 @@ impl Session {
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
-    /// Goes to the last state of the current line.
+    /// Goes to the last state of the current branch.
     pub fn goto_end(&mut self) -> Motion {
         self.goto(i64::MAX)
     }
 
-    /// Goes to the first state of the current line.
+    /// Goes to the first state of the current branch.
     pub fn goto_start(&mut self) -> Motion {
         self.goto(i64::MIN)
     }
 
-    /// Goes to a part of the whole line, in percent. Its end has to be found first, which takes a run. Where
-    /// it begins is as little known: a line that leaves another is as long as that.
+    /// Goes to a part of the whole branch, in percent. Its end has to be found first, which takes a run. Where
+    /// it begins is as little known: a branch that leaves another is as long as that.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut shown = Vec::new();
@@ -121,7 +121,7 @@ impl Session {
         self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
     }
 
-    /// Makes the extent of the current line known; may travel.
+    /// Makes the extent of the current branch known; may travel.
     fn find_end(&mut self, shown: &mut Vec<Shown>) -> Reason {
         match self.timeline.branch().end(Travel::Forward) {
             Some(_) => Reason::Arrived,
@@ -178,7 +178,7 @@ impl Session {
         here
     }
 
-    /// Goes to a mark, on whichever line it is.
+    /// Goes to a mark, on whichever branch it is.
     ///
     /// # Errors
     /// No such mark.
@@ -190,7 +190,7 @@ impl Session {
         Ok(self.goto_moment(moment))
     }
 
-    /// Goes to a moment, on whichever line it is.
+    /// Goes to a moment, on whichever branch it is.
     pub fn goto_moment(&mut self, moment: Moment) -> Motion {
         let from = self.begin();
         let mut shown = Vec::new();
@@ -200,7 +200,7 @@ impl Session {
     }
 
     fn revisit(&mut self, moment: Moment, shown: &mut Vec<Shown>) -> Reason {
-        self.timeline.switch(moment.line);
+        self.timeline.switch(moment.branch);
         self.travel_to(moment.step, shown)
     }
 
@@ -234,10 +234,10 @@ impl Session {
         motion
     }
 
-    /// Puts a fence at the current step of the current line: travel stops there.
+    /// Puts a fence at the current step of the current branch: travel stops there.
     pub fn fence(&mut self) -> Moment {
         let here = self.timeline.moment();
-        self.fences.entry(here.line).or_default().insert(here.step);
+        self.fences.entry(here.branch).or_default().insert(here.step);
         here
     }
 
@@ -247,27 +247,27 @@ impl Session {
     /// There is none.
     pub fn remove_fence(&mut self) -> Result<Moment, SessionError> {
         let here = self.timeline.moment();
-        let removed = self.fences.get_mut(&here.line).is_some_and(|steps| steps.remove(&here.step));
+        let removed = self.fences.get_mut(&here.branch).is_some_and(|steps| steps.remove(&here.step));
         if removed { Ok(here) } else { Err(SessionError::NoFence) }
     }
 
-    /// Goes to the line that the current one left, where it was left.
+    /// Goes to the branch that the current one left, where it was left.
     ///
     /// # Errors
-    /// The program's own line left none.
+    /// The program's own branch left none.
     pub fn timeline_up(&mut self) -> Result<Motion, SessionError> {
         let from = self.begin();
         self.timeline.up().ok_or(SessionError::TopLine)?;
         Ok(self.ended(from, Travel::Forward, arrived()))
     }
 
-    /// Goes to another line, where it was left last.
+    /// Goes to another branch, where it was left last.
     ///
     /// # Errors
-    /// No such line.
-    pub fn timeline_switch(&mut self, line: LineNumber) -> Result<Motion, SessionError> {
+    /// No such branch.
+    pub fn timeline_switch(&mut self, branch: BranchNumber) -> Result<Motion, SessionError> {
         let from = self.begin();
-        self.timeline.switch(line).ok_or(SessionError::NoFork(line))?;
+        self.timeline.switch(branch).ok_or(SessionError::NoFork(branch))?;
         Ok(self.ended(from, Travel::Forward, arrived()))
     }
 
@@ -289,7 +289,7 @@ impl Session {
         }
         let (facing, here) = (self.facing, self.step_number());
         let (first, last) = self.timeline.branch().extent();
-        // Only what was passed before is made once more: a line may begin here.
+        // Only what was passed before is made once more: a branch may begin here.
         if !(first..=last).contains(&(here - facing.sign())) {
             return Vec::new();
         }

@@ -1,7 +1,7 @@
-//! One line of history: everything that follows, in both directions, from one state. Travel along it
+//! One branch: everything that follows, in both directions, from one state. Travel along it
 //! is exact: the state at a step is the same, bit for bit, however one gets there.
 //!
-//! Steps are counted from the *origin*, where the line began: the program's beginning, or an edit.
+//! Steps are counted from the *origin*, where the branch began: the program's beginning, or an edit.
 //! Leading away from it a step may lose bits; leading toward it, it must bring them back.
 //!
 //! - Programs over integers and fixed point that erase nothing lose no bits. Going back executes
@@ -10,8 +10,8 @@
 //! - Other programs run away from the origin without a history and leave a few checkpoints. Only when
 //!   somebody goes back the stretch since the last checkpoint is run once more, now keeping residues:
 //!   the *window*, whose size is bounded. Within the window going back is executing inverses too.
-//! - A line that left another one without changing a value may lead over steps that the other one made in
-//!   the opposite direction. What those have lost is the other line's to know ([`Past`]).
+//! - A branch that left another one without changing a value may lead over steps that the other one made in
+//!   the opposite direction. What those have lost is the other branch's to know ([`Past`]).
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ use super::past::Past;
 /// What going back may cost in programs that lose bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory that the residues of a line's window may take, in bytes.
+    /// Memory that the residues of a branch's window may take, in bytes.
     pub history: usize,
-    /// Memory that the checkpoints on each side of a line's origin may take, in bytes; there are always
+    /// Memory that the checkpoints on each side of a branch's origin may take, in bytes; there are always
     /// a few.
     pub checkpoints: usize,
     /// Steps between checkpoints at first.
@@ -59,7 +59,7 @@ struct Side {
     ends: Option<End>,
 }
 
-/// Why a line goes no further.
+/// Why a branch goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The program's own beginning or end.
@@ -70,18 +70,18 @@ pub enum End {
 /// Steps between which calls were entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallStretch {
-    /// The calls were made behind this step, and not behind `to`: one step where the line is short.
+    /// The calls were made behind this step, and not behind `to`: one step where the branch is short.
     pub from: i64,
     pub to: i64,
     pub calls: Calls,
 }
 
-/// A line of history, and where on it the session is.
+/// A branch, and where on it the session is.
 #[derive(Clone, Debug)]
 pub struct Branch {
     program: Arc<Program>,
     origin: Arc<State>,
-    /// The earlier lines that this one leads along.
+    /// The earlier branches that this one leads along.
     pasts: Vec<Past>,
     /// The step of the timeline at which the origin is.
     offset: i64,
@@ -98,7 +98,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// A line that begins with a state at a step of the timeline.
+    /// A branch that begins with a state at a step of the timeline.
     pub fn new(program: Arc<Program>, origin: State, offset: i64, limits: Limits) -> Branch {
         let mut origin = origin.as_start();
         let limits = Limits { short: limits.short.max(1), ..limits };
@@ -120,8 +120,8 @@ impl Branch {
         Branch { program, origin, pasts, offset, machine, base, older, sides, lossless, limits, shown }
     }
 
-    /// The line that leaves this one here with another state. Where that has the same values, it takes over
-    /// what this line knows about the steps before.
+    /// The branch that leaves this one here with another state. Where that has the same values, it takes over
+    /// what this branch knows about the steps before.
     pub fn edited(&self, state: State) -> Branch {
         let number = self.state().own_steps();
         let inherits = drift::same_values(self.state(), &state);
@@ -133,7 +133,7 @@ impl Branch {
         branch
     }
 
-    /// The same line with its checkpoints, at its origin and without a window.
+    /// The same branch with its checkpoints, at its origin and without a window.
     pub fn remembered(&self) -> Branch {
         let machine = Machine::resume(self.program.clone(), State::clone(&self.origin), None);
         let (origin, program) = (self.origin.clone(), self.program.clone());
@@ -159,12 +159,12 @@ impl Branch {
         self.machine.state()
     }
 
-    /// The state that the line began with.
+    /// The state that the branch began with.
     pub fn origin(&self) -> &State {
         &self.origin
     }
 
-    /// The step of the timeline where the line began.
+    /// The step of the timeline where the branch began.
     pub fn offset(&self) -> i64 {
         self.offset
     }
@@ -193,12 +193,12 @@ impl Branch {
         behind.chain(ahead).map(stretch)
     }
 
-    /// Why the line goes no further than its extent in a direction, if that is known.
+    /// Why the branch goes no further than its extent in a direction, if that is known.
     pub fn end(&self, travel: Travel) -> Option<End> {
         self.sides[side_of(travel)].ends
     }
 
-    /// Whether nobody has left the state that the line began with.
+    /// Whether nobody has left the state that the branch began with.
     pub fn is_untouched(&self) -> bool {
         self.sides.iter().all(|side| side.reached == 0)
     }
@@ -250,7 +250,7 @@ impl Branch {
     }
 
     /// Looks at the state behind the next step without making it: [`Machine::peek`]. What is known of the
-    /// line stays as it is.
+    /// branch stays as it is.
     ///
     /// # Errors
     /// The trap of the step.
@@ -309,7 +309,7 @@ impl Branch {
         side.checkpoints.before(step.unsigned_abs()).unwrap_or(&self.origin)
     }
 
-    /// Goes on from a state of this line, without a window.
+    /// Goes on from a state of this branch, without a window.
     pub fn install(&mut self, mut state: State) {
         state.counters.shown = self.shown;
         self.base = state.step.unsigned_abs();
@@ -329,7 +329,7 @@ impl Branch {
         self.state().step * travel.sign() < 0
     }
 
-    /// Gives the window up, while nobody is on this line.
+    /// Gives the window up, while nobody is on this branch.
     pub fn rest(&mut self) {
         if self.machine.residues().is_some() {
             self.install(self.state().clone());
@@ -381,14 +381,14 @@ impl Branch {
         outcome
     }
 
-    /// Runs the machine away from the origin, with what an earlier line knows about the steps. Makes
+    /// Runs the machine away from the origin, with what an earlier branch knows about the steps. Makes
     /// fewer than `budget` where that has to be looked up again.
     fn advance(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel);
         self.machine.run_until(stops, travel, known.map_or(budget, |steps| budget.min(steps)))
     }
 
-    /// Lends the machine what an earlier line knows about the way from a number on, if there is one that
+    /// Lends the machine what an earlier branch knows about the way from a number on, if there is one that
     /// leads along it. Returns for how many steps that is enough.
     fn inherit(&mut self, number: i64, travel: Travel) -> Option<u64> {
         let past = self.pasts.iter_mut().find(|past| past.covers(number, travel))?;
@@ -453,7 +453,7 @@ impl Branch {
         self.base = distance;
     }
 
-    /// Remembers how far the line goes.
+    /// Remembers how far the branch goes.
     fn note(&mut self, travel: Travel, outcome: Result<Stop, Trap>) {
         self.shown = self.shown.max(self.state().counters.shown);
         let step = self.state().step;
@@ -484,7 +484,7 @@ fn side_of(travel: Travel) -> usize {
     usize::from(travel == Travel::Backward)
 }
 
-/// Whether every step of a line can be undone by its inverse alone, bit for bit.
+/// Whether every step of a branch can be undone by its inverse alone, bit for bit.
 fn is_lossless(module: &Module, origin: &State) -> bool {
     let reals = module.globals.iter().any(|global| global.class == Class::Real)
         || module.procedures.iter().any(|p| p.frame.iter().any(|v| v.class == Class::Real));

@@ -1,4 +1,4 @@
-//! Where calls were entered and left along one side of a line's origin. The machine counts them, and
+//! Where calls were entered and left along one side of a branch's origin. The machine counts them, and
 //! the count at evenly spaced steps tells which stretches have any: none is overlooked, and memory is
 //! bounded however long the run. Makes no step.
 

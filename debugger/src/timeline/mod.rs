@@ -1,4 +1,4 @@
-//! The timeline: a tree of lines of history. The first begins with the program, every other one with
+//! The timeline: a tree of branches. The first begins with the program, every other one with
 //! an edit of a state. Each remembers where it was left. Knows no commands and prints nothing.
 
 mod branch;
@@ -15,15 +15,15 @@ use reviver_vm::{Program, State, Stop, Trap, Travel};
 pub use branch::{Branch, CallStretch, End, Limits};
 pub use census::Calls;
 
-/// Number of a line in a [`Timeline`]; 0 is the program's own.
-pub type LineNumber = usize;
+/// Number of a branch in a [`Timeline`]; 0 is the program's own.
+pub type BranchNumber = usize;
 
-/// A line, and how it came to be.
+/// A branch, and how it came to be.
 #[derive(Clone, Debug)]
-struct Line {
+struct Entry {
     branch: Branch,
-    /// The line that it left; none for the program's own.
-    parent: Option<LineNumber>,
+    /// The branch that it left; none for the program's own.
+    parent: Option<BranchNumber>,
     /// What was edited, as commands that would do it again.
     edits: Vec<String>,
 }
@@ -31,15 +31,15 @@ struct Line {
 /// A place in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    pub line: LineNumber,
+    pub branch: BranchNumber,
     pub step: i64,
 }
 
-/// A line as others see it.
+/// A branch as others see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
-    pub line: LineNumber,
-    pub parent: Option<LineNumber>,
+    pub branch: BranchNumber,
+    pub parent: Option<BranchNumber>,
     /// Where it begins.
     pub step: i64,
     pub edits: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Fork {
     pub is_current: bool,
 }
 
-/// The steps that a line spans, as far as can be told.
+/// The steps that a branch spans, as far as can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub first: i64,
@@ -59,11 +59,11 @@ pub struct Span {
 /// What the last step of a [`Span`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanEnd {
-    /// The line goes no further.
+    /// The branch goes no further.
     Known,
     /// Nobody has been further.
     Reached,
-    /// Where the line that it left ends: this one may end elsewhere.
+    /// Where the branch that it left ends: this one may end elsewhere.
     Expected,
 }
 
@@ -72,7 +72,7 @@ impl Span {
         (self.first, self.last)
     }
 
-    /// How far a step is between the first and the last, in percent; none where the line may go on.
+    /// How far a step is between the first and the last, in percent; none where the branch may go on.
     pub fn percent(self, step: i64) -> Option<f64> {
         let width = (self.last - self.first).max(1) as f64;
         let part = ((step - self.first) as f64 / width).clamp(0.0, 1.0);
@@ -80,54 +80,54 @@ impl Span {
     }
 }
 
-/// All lines, and which of them the session is on.
+/// All branches, and which of them the session is on.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    lines: Vec<Line>,
-    current: LineNumber,
+    entries: Vec<Entry>,
+    current: BranchNumber,
 }
 
 impl Timeline {
     /// Begins with a state at step 0.
     pub fn new(program: Arc<Program>, state: State, limits: Limits) -> Timeline {
         let branch = Branch::new(program, state, 0, limits);
-        let lines = vec![Line { branch, parent: None, edits: Vec::new() }];
-        Timeline { lines, current: 0 }
+        let entries = vec![Entry { branch, parent: None, edits: Vec::new() }];
+        Timeline { entries, current: 0 }
     }
 
-    /// The current line.
+    /// The current branch.
     pub fn branch(&self) -> &Branch {
-        &self.lines[self.current].branch
+        &self.entries[self.current].branch
     }
 
     pub(crate) fn branch_mut(&mut self) -> &mut Branch {
-        &mut self.lines[self.current].branch
+        &mut self.entries[self.current].branch
     }
 
-    /// The steps that the current line spans. Where it hasn't been followed to its end in a direction, that
-    /// of the line that it left stands in, so that an edit doesn't change the scale of everything.
+    /// The steps that the current branch spans. Where it hasn't been followed to its end in a direction, that
+    /// of the branch that it left stands in, so that an edit doesn't change the scale of everything.
     pub fn span(&self) -> Span {
         let mut above = Vec::new();
-        let mut line = self.lines.get(self.current);
-        while let Some(here) = line {
+        let mut entry = self.entries.get(self.current);
+        while let Some(here) = entry {
             above.push(&here.branch);
-            line = here.parent.and_then(|parent| self.lines.get(parent));
+            entry = here.parent.and_then(|parent| self.entries.get(parent));
         }
         let start = Span { first: i64::MAX, last: i64::MIN, end: SpanEnd::Reached };
         above.into_iter().rev().fold(start, |above, branch| span_of(branch, above))
     }
 
-    /// The current state; its own `step` counts from the line's origin.
+    /// The current state; its own `step` counts from the branch's origin.
     pub fn state(&self) -> &State {
         self.branch().state()
     }
 
     /// Where the session is.
     pub fn moment(&self) -> Moment {
-        Moment { line: self.current, step: self.branch().step() }
+        Moment { branch: self.current, step: self.branch().step() }
     }
 
-    /// Makes at most `budget` steps on the current line.
+    /// Makes at most `budget` steps on the current branch.
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
@@ -143,65 +143,65 @@ impl Timeline {
         self.branch_mut().run_until(stops, travel, budget)
     }
 
-    /// Changes the current state. That begins a new line, unless the current one has just begun: then
+    /// Changes the current state. That begins a new branch, unless the current one has just begun: then
     /// the edit joins those that it began with. `edit` describes it.
-    pub fn edit(&mut self, edit: String, change: impl FnOnce(&mut State)) -> LineNumber {
+    pub fn edit(&mut self, edit: String, change: impl FnOnce(&mut State)) -> BranchNumber {
         let mut state = self.state().clone();
         change(&mut state);
         let begun = self.current != 0 && self.branch().is_untouched();
-        if begun && let Some(line) = self.lines.get_mut(self.current) {
-            line.branch = line.branch.edited(state);
-            line.edits.push(edit);
+        if begun && let Some(entry) = self.entries.get_mut(self.current) {
+            entry.branch = entry.branch.edited(state);
+            entry.edits.push(edit);
         } else {
             let branch = self.branch().edited(state);
             self.branch_mut().rest();
-            self.lines.push(Line { branch, parent: Some(self.current), edits: vec![edit] });
-            self.current = self.lines.len() - 1;
+            self.entries.push(Entry { branch, parent: Some(self.current), edits: vec![edit] });
+            self.current = self.entries.len() - 1;
         }
         self.current
     }
 
-    /// Goes to the line that the current one left, where it was left; `None` on the program's own.
-    pub fn up(&mut self) -> Option<LineNumber> {
-        let parent = self.lines[self.current].parent?;
+    /// Goes to the branch that the current one left, where it was left; `None` on the program's own.
+    pub fn up(&mut self) -> Option<BranchNumber> {
+        let parent = self.entries[self.current].parent?;
         self.switch(parent)
     }
 
-    /// Goes to a line, where it was left last; `None` where there is no such line.
-    pub fn switch(&mut self, line: LineNumber) -> Option<LineNumber> {
-        self.lines.get(line)?;
-        if line != self.current {
+    /// Goes to a branch, where it was left last; `None` where there is no such branch.
+    pub fn switch(&mut self, branch: BranchNumber) -> Option<BranchNumber> {
+        self.entries.get(branch)?;
+        if branch != self.current {
             self.branch_mut().rest();
-            self.current = line;
+            self.current = branch;
         }
-        Some(line)
+        Some(branch)
     }
 
-    /// All lines in the order in which they began.
+    /// All branches in the order in which they began.
     pub fn forks(&self) -> Vec<Fork> {
-        let fork = |(line, entry): (LineNumber, &Line)| Fork {
-            line,
+        let fork = |(branch, entry): (BranchNumber, &Entry)| Fork {
+            branch,
             parent: entry.parent,
             step: entry.branch.offset(),
             edits: entry.edits.clone(),
             extent: entry.branch.extent(),
-            is_current: line == self.current,
+            is_current: branch == self.current,
         };
-        self.lines.iter().enumerate().map(fork).collect()
+        self.entries.iter().enumerate().map(fork).collect()
     }
 
-    /// Memory that residues of all lines take.
+    /// Memory that residues of all branches take.
     pub fn history_bytes(&self) -> usize {
-        self.lines.iter().map(|line| line.branch.history_bytes()).sum()
+        self.entries.iter().map(|entry| entry.branch.history_bytes()).sum()
     }
 
-    /// Memory that checkpoints of all lines take.
+    /// Memory that checkpoints of all branches take.
     pub fn checkpoint_bytes(&self) -> usize {
-        self.lines.iter().map(|line| line.branch.checkpoint_bytes()).sum()
+        self.entries.iter().map(|entry| entry.branch.checkpoint_bytes()).sum()
     }
 }
 
-/// What a line spans that left one with the span `above`.
+/// What a branch spans that left one with the span `above`.
 fn span_of(branch: &Branch, above: Span) -> Span {
     let (first, last) = branch.extent();
     let first = if branch.end(Travel::Backward).is_some() { first } else { first.min(above.first) };

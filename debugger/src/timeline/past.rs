@@ -1,26 +1,26 @@
-//! What a line of history takes over from the one that it left. An edit of adjoints or of the mode leaves
-//! all values as they were, so on the way back they are those that the earlier line had; and what that line
+//! What a branch takes over from the one that it left. An edit of adjoints or of the mode leaves
+//! all values as they were, so on the way back they are those that the earlier branch had; and what that branch
 //! lost in floats, or erased, nobody can compute from the later one's state.
 //!
-//! Knows an earlier line and the way along it; refuses to know what the later one does with it.
+//! Knows an earlier branch and the way along it; refuses to know what the later one does with it.
 
 use reviver_vm::Travel;
 use reviver_vm::history::Past as Records;
 
 use super::branch::Branch;
 
-/// An earlier line, from its origin to the state at which it was left.
+/// An earlier branch, from its origin to the state at which it was left.
 #[derive(Clone, Debug)]
 pub struct Past {
-    line: Box<Branch>,
+    branch: Box<Branch>,
     /// The number of the state at which it was left: its steps without those in rules.
     left_at: i64,
-    /// What a state's number is on the earlier line, less what it is on the later one.
+    /// What a state's number is on the earlier branch, less what it is on the later one.
     offset: i64,
     window: Option<Window>,
 }
 
-/// What was lost on a stretch of the earlier line, by distances from its origin.
+/// What was lost on a stretch of the earlier branch, by distances from its origin.
 #[derive(Clone, Debug)]
 struct Window {
     from: u64,
@@ -29,26 +29,26 @@ struct Window {
 }
 
 impl Past {
-    /// What a line that leaves `line` at its current state takes over; nothing where there is nothing to
+    /// What a branch that leaves `branch` at its current state takes over; nothing where there is nothing to
     /// take. In gradient mode steps in rules stand between those of the program, so that they have no
-    /// place in a line without them: such a line is none to take from.
-    pub fn of(line: &Branch) -> Option<Past> {
-        let number = line.state().own_steps();
-        let usable = !line.is_lossless() && number != 0 && line.state().rule_steps == 0;
+    /// place in a branch without them: such a branch is none to take from.
+    pub fn of(branch: &Branch) -> Option<Past> {
+        let number = branch.state().own_steps();
+        let usable = !branch.is_lossless() && number != 0 && branch.state().rule_steps == 0;
         usable.then(|| Past {
-            line: Box::new(line.remembered()),
+            branch: Box::new(branch.remembered()),
             left_at: number,
             offset: number,
             window: None,
         })
     }
 
-    /// The same for a line whose origin has another number on the one that it leaves.
+    /// The same for a branch whose origin has another number on the one that it leaves.
     pub fn from(&self, number: i64) -> Past {
         Past { offset: self.offset + number, window: None, ..self.clone() }
     }
 
-    /// Whether the step from the state of a number of the later line leads along the earlier one toward its
+    /// Whether the step from the state of a number of the later branch leads along the earlier one toward its
     /// origin.
     pub fn covers(&self, number: i64, travel: Travel) -> bool {
         let number = number + self.offset;
@@ -68,7 +68,7 @@ impl Past {
                 (window.records.clone(), distance - window.from)
             }
             _ => {
-                let (residues, from) = self.line.lost_before(number);
+                let (residues, from) = self.branch.lost_before(number);
                 let records = Records::new(&residues, self.offset);
                 self.window = Some(Window { from, to: distance, records: records.clone() });
                 (records, distance - from)

@@ -4,7 +4,7 @@ use reviver_vm::Travel;
 
 use crate::outcome::Reason;
 use crate::session::Session;
-use crate::timeline::{LineNumber, Span};
+use crate::timeline::{BranchNumber, Span};
 
 /// The facts of the status line.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Status {
     pub span: Span,
     /// How far between its first and its last, where the last is more than the furthest one reached.
     pub percent: Option<f64>,
-    pub line: LineNumber,
+    pub branch: BranchNumber,
     /// The direction of the last motion.
     pub travel: Travel,
     /// Whether the machine itself runs backward, inside an `uncall`.
@@ -41,7 +41,7 @@ pub fn status(session: &Session) -> Status {
         step,
         span,
         percent: span.percent(step),
-        line: session.moment().line,
+        branch: session.moment().branch,
         travel: session.facing(),
         machine_inverted: state.inverted,
         depth: state.calls.len(),

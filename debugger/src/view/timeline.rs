@@ -1,4 +1,4 @@
-//! The timeline pane: a scrub bar over the whole line with what happened on it, and the lines that
+//! The timeline pane: a scrub bar over the whole branch with what happened on it, and the branches that
 //! leave it. Plots come from [`Session::samples`], which a front end may keep.
 
 use crate::session::{Event, Session};
@@ -12,7 +12,7 @@ pub struct TimelinePane {
     pub step: i64,
     /// The bar's columns, each for an equal part of the steps.
     pub columns: Vec<Column>,
-    /// All lines of history.
+    /// All branches.
     pub forks: Vec<Fork>,
 }
 
@@ -29,12 +29,12 @@ pub struct Column {
     pub fence: bool,
     /// Lines of history that begin here.
     pub forks: Vec<usize>,
-    /// Calls that were entered and left. On a long line some of them may have been so in a neighbouring
+    /// Calls that were entered and left. On a long branch some of them may have been so in a neighbouring
     /// column; none is left out.
     pub calls: Calls,
 }
 
-/// The events of the current line, in few lines.
+/// The events of the current branch, in few lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
     /// Stops, marks and fences by their steps; the last ones.
@@ -56,7 +56,7 @@ pub enum Happening {
     Stop(Event),
 }
 
-/// The events of the current line: at most so many moments, and as many stretches with calls.
+/// The events of the current branch: at most so many moments, and as many stretches with calls.
 pub fn events(session: &Session, most: usize) -> Events {
     let mut moments = moments(session);
     let more_moments = moments.len().saturating_sub(most);
@@ -69,8 +69,8 @@ pub fn events(session: &Session, most: usize) -> Events {
 }
 
 fn moments(session: &Session) -> Vec<(i64, Happening)> {
-    let line = session.moment().line;
-    let marks = session.marks().iter().filter(|(_, mark)| mark.line == line);
+    let branch = session.moment().branch;
+    let marks = session.marks().iter().filter(|(_, mark)| mark.branch == branch);
     let marks = marks.map(|(name, mark)| (mark.step, Happening::Mark(name.clone())));
     let fences = session.fences().map(|step| (step, Happening::Fence));
     let stops = session.events().map(|(step, event)| (step, Happening::Stop(event.clone())));
@@ -106,14 +106,14 @@ pub fn timeline(session: &Session, width: usize) -> TimelinePane {
             Event::Trap => column.trap = true,
         });
     }
-    for (name, mark) in session.marks().iter().filter(|(_, mark)| mark.line == moment.line) {
+    for (name, mark) in session.marks().iter().filter(|(_, mark)| mark.branch == moment.branch) {
         at(mark.step, &|column| column.marks.push(name.clone()));
     }
     for step in session.fences() {
         at(step, &|column| column.fence = true);
     }
-    for fork in forks.iter().filter(|fork| fork.parent == Some(moment.line)) {
-        at(fork.step, &|column| column.forks.push(fork.line));
+    for fork in forks.iter().filter(|fork| fork.parent == Some(moment.branch)) {
+        at(fork.step, &|column| column.forks.push(fork.branch));
     }
     TimelinePane { span, step: moment.step, columns, forks }
 }

@@ -75,7 +75,7 @@ enum Engine {
 struct Away {
     what: String,
     elapsed: Duration,
-    /// The steps that its line of history spans.
+    /// The steps that its branch spans.
     span: Span,
     /// Whether it can be called back at any time, because nobody asked for it.
     is_optional: bool,

@@ -7,17 +7,17 @@ use super::errand::Task;
 use super::{App, Effect};
 use crate::command::Outcome;
 use crate::session::{Sample, Session};
-use crate::timeline::LineNumber;
+use crate::timeline::BranchNumber;
 use crate::tui::panes::PaneKind;
 use crate::view::plot::Plot;
 
 /// How long nothing must happen before cells are sampled.
 pub(super) const REST: Duration = Duration::from_millis(200);
 
-/// Of which line and which steps of it there are samples.
+/// Of which branch and which steps of it there are samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plotted {
-    known: Option<(LineNumber, (i64, i64))>,
+    known: Option<(BranchNumber, (i64, i64))>,
 }
 
 /// The history must have grown by this part for new samples.
@@ -52,10 +52,10 @@ impl App {
         if self.choices.plots.cells.is_empty() || first == last {
             return false;
         }
-        self.plotted.known.is_none_or(|(line, (known_first, known_last))| {
+        self.plotted.known.is_none_or(|(branch, (known_first, known_last))| {
             let known = known_last.saturating_sub(known_first);
             let grown = last.saturating_sub(first).saturating_sub(known);
-            line != session.moment().line || grown > known / GROWTH
+            branch != session.moment().branch || grown > known / GROWTH
         })
     }
 
@@ -75,9 +75,9 @@ impl App {
     /// Takes samples; they are too few if the user went on meanwhile.
     pub(super) fn sampled(&mut self, samples: Vec<Sample>, extent: (i64, i64), count: usize) {
         let Some(session) = self.session() else { return };
-        let line = session.moment().line;
+        let branch = session.moment().branch;
         if samples.len() >= count {
-            self.plotted.known = Some((line, extent));
+            self.plotted.known = Some((branch, extent));
             self.choices.plots.samples = samples;
         }
     }

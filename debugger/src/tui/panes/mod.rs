@@ -93,7 +93,7 @@ pub enum Spot {
     Frame(usize),
     /// A cell that commands can name: `a`, `A[3]`, `M[1, 2]`, `a'`.
     Cell(String),
-    /// A step of the current line of history.
+    /// A step of the current branch.
     Step(i64),
 }
 

@@ -67,8 +67,8 @@ fn moment(facts: &Facts, theme: &Theme) -> Vec<Part> {
         plain,
     )];
     parts.extend(facts.percent.map(|percent| Part::new(percents(percent), (5, 6), plain)));
-    if facts.line > 0 {
-        let wordings = [format!("branch {}", facts.line), format!("b{}", facts.line)];
+    if facts.branch > 0 {
+        let wordings = [format!("branch {}", facts.branch), format!("b{}", facts.branch)];
         parts.push(Part::new(wordings, (2, 4), theme.fork));
     }
     parts.extend(reason(facts, theme).map(|(wordings, style)| Part::new(wordings, (7, 2), style)));

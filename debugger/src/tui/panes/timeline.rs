@@ -1,4 +1,4 @@
-//! The timeline pane: a scrub bar over the whole line of history with what happened on it, and below it
+//! The timeline pane: a scrub bar over the whole branch with what happened on it, and below it
 //! the plotted cells over the same steps. Its items are the bar's columns.
 
 use ratatui::buffer::Buffer;
@@ -18,7 +18,7 @@ impl Pane for Timeline {
     fn title(&self, context: &Context<'_>) -> String {
         let bar = Areas::new(context.area).bar;
         let pane = timeline::timeline(context.session, bar.width.into());
-        let line = match context.session.moment().line {
+        let line = match context.session.moment().branch {
             0 => "timeline".to_owned(),
             line => format!("timeline, branch {line}"),
         };
@@ -259,8 +259,7 @@ fn draw_axis(context: &Context<'_>, label: Rect, bar: Rect, buffer: &mut Buffer)
     }
 }
 
-/// The lines of history, if there is more than the program's own: on the screen they are branches, so that
-/// nobody takes them for lines of the source. Returns what is left of the area.
+/// The branches, if there are more than the program's own. Returns what is left of the area.
 fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Buffer) -> Rect {
     let has_room = area.height > u16::from(!context.choices.plots.cells.is_empty());
     if forks.len() < 2 || !has_room {
@@ -273,8 +272,8 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     for fork in forks {
         let style = if fork.is_current { context.theme.fork } else { context.theme.dim };
         let text = match fork.parent {
-            None => format!("{} the program's own", fork.line),
-            Some(_) => format!("{} from step {}: {}", fork.line, fork.step, fork.edits.join(", ")),
+            None => format!("{} the program's own", fork.branch),
+            Some(_) => format!("{} from step {}: {}", fork.branch, fork.step, fork.edits.join(", ")),
         };
         pen.write(&text, style).skip(3);
     }
