@@ -98,10 +98,11 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Outcome {
     }
 }
 
-/// Whether the program computes with floats. (A trap at an erasure gives its own advice.)
+/// Whether the program computes with floats, or erases.
 pub fn loses_bits(module: &Module) -> bool {
     let is_real = |class: Class| class == Class::Real;
     let reals = module.globals.iter().any(|global| is_real(global.class))
         || module.procedures.iter().any(|p| p.frame.iter().any(|variable| is_real(variable.class)));
-    reals && !module.real.is_exact()
+    let erases = module.code.iter().any(|instruction| !instruction.update.is_reversible());
+    erases || reals && !module.real.is_exact()
 }

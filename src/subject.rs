@@ -150,11 +150,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
             let what = if backward { "trap on the way back" } else { "trap" };
             let message = output::trap(what, &load::name(&options.given.file), &explanation);
             let failure = Failure { exit: Exit::Trap, message };
-            let erasure = program.module().code.get(explanation.at as usize);
-            // A trap at an erasure gives its own advice.
-            let advised = erasure.is_some_and(|instruction| !instruction.update.is_reversible());
             let lossy = !options.exact && start::loses_bits(program.module());
-            if backward && lossy && !advised {
+            if backward && lossy {
                 return failure.help("`--exact` keeps the bits that are lost on the way");
             }
             failure

@@ -113,6 +113,8 @@ pub struct Scene<'a> {
     pub step: i64,
     /// The call depth whose names are meant.
     pub depth: usize,
+    /// The call depth of a frame whose own names go before those.
+    pub before: Option<usize>,
 }
 
 impl Expression {
@@ -214,8 +216,10 @@ impl Node {
 impl Scene<'_> {
     /// The cells that a name stands for, or their adjoints.
     fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
-        let base = self.memory.base(self.state, self.depth, name);
-        let storage = base.and_then(|base| self.memory.storage(self.state, self.depth, base));
+        let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
+        let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
+        let found = self.before.and_then(in_frame).or_else(here);
+        let storage = found.and_then(|(depth, base)| self.memory.storage(self.state, depth, base));
         let storage = storage
             .ok_or_else(|| ExpressionError::Unknown { name: name.to_owned(), hint: self.hint(name) })?;
         match adjoint {

@@ -126,6 +126,13 @@ impl Target {
     }
 }
 
+/// A frame that is found again in another state: that of a procedure while it is open at a call depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    pub procedure: usize,
+    pub depth: usize,
+}
+
 /// The program's names and the places of their cells.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -144,6 +151,11 @@ impl Memory {
     /// The procedure and the frame at a call depth; 0 is main.
     pub fn frame(&self, state: &State, depth: usize) -> Option<OpenFrame> {
         lookup::frame_at(&self.program, state, depth)
+    }
+
+    /// How the frame at a call depth is to be found again in other states.
+    pub fn scope(&self, state: &State, depth: usize) -> Option<Scope> {
+        self.frame(state, depth).map(|open| Scope { procedure: open.procedure, depth })
     }
 
     /// Whether a call of a procedure with a rule is open: the mode can't be switched in there, because
@@ -210,7 +222,7 @@ impl Memory {
     }
 
     /// The variable or parameter with a name of the frame at a call depth.
-    fn own(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
+    pub fn own(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
         let owner = self.procedure(state, depth)?;
         let variable = owner.frame.iter().position(|v| v.name == name);
         let parameter = || owner.parameters.iter().position(|p| p.name == name);

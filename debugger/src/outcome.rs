@@ -119,6 +119,8 @@ pub enum OriginCause {
     Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
     /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
+    /// It was there at this step, where the user stopped the search.
+    Interrupted { step: i64 },
     /// Its chain goes on, but not in this answer.
     Deeper,
 }

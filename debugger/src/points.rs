@@ -10,8 +10,8 @@ use reviver_isa::instruction::{Base, Operand};
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
-use crate::expression::{Expression, Scene};
-use crate::memory::{MODE_BIT, Memory, Target};
+use crate::expression::{Expression, ExpressionError, Scene};
+use crate::memory::{MODE_BIT, Memory, Scope, Target};
 use reviver_vm::stops::Node;
 
 /// What a watchpoint waits for.
@@ -63,6 +63,8 @@ pub enum Trigger {
     Watch {
         target: Target,
         watch: Watch,
+        /// Where it was set.
+        scope: Option<Scope>,
     },
 }
 
@@ -103,7 +105,7 @@ impl Message {
     ///
     /// # Errors
     /// What is wrong with an expression in it.
-    pub fn parse(text: &str) -> Result<Message, crate::expression::ExpressionError> {
+    pub fn parse(text: &str) -> Result<Message, ExpressionError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
@@ -139,6 +141,26 @@ impl Message {
             },
         };
         self.parts.iter().map(fill).collect()
+    }
+}
+
+impl Point {
+    /// What the names in its condition and its message mean, given the innermost frame: at a breakpoint
+    /// those of that frame. A write is seen in whichever procedure makes it, so names of the frame where a
+    /// watchpoint was set go before those, as long as that frame is open.
+    pub fn scene<'a>(&self, innermost: Scene<'a>) -> Scene<'a> {
+        let Trigger::Watch { scope: Some(scope), .. } = self.trigger else { return innermost };
+        let is_open = innermost.memory.scope(innermost.state, scope.depth) == Some(scope);
+        Scene { before: is_open.then_some(scope.depth), ..innermost }
+    }
+
+    /// Whether its condition holds, given the innermost frame.
+    ///
+    /// # Errors
+    /// A condition without a value here.
+    pub fn holds(&self, innermost: Scene<'_>) -> Result<bool, ExpressionError> {
+        let scene = self.scene(innermost);
+        self.condition.as_ref().map_or(Ok(true), |condition| condition.holds(scene))
     }
 }
 

@@ -273,6 +273,14 @@ impl Page<'_> {
                 OriginCause::Initial { step } => {
                     line!(self, "{indent}{} = {}: so since step {step}", origin.cell, origin.value);
                 }
+                OriginCause::Interrupted { step } => {
+                    line!(
+                        self,
+                        "{indent}{} = {}: so at step {step}; interrupted there",
+                        origin.cell,
+                        origin.value
+                    );
+                }
                 OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
             }
             self.origins(chain, Some(n));
@@ -280,7 +288,7 @@ impl Page<'_> {
     }
 
     fn history(&mut self, history: &History) {
-        if history.writes.is_empty() {
+        if history.writes.is_empty() && !history.interrupted {
             let span = if history.is_ahead { "after this" } else { "up to here" };
             line!(self, "{} was not written {span}", history.cell);
         }
@@ -294,7 +302,7 @@ impl Page<'_> {
             line!(self, "…");
         }
         if history.interrupted {
-            line!(self, "interrupted: there may be more");
+            line!(self, "interrupted: there may be more writes");
         }
     }
 

@@ -3,6 +3,8 @@
 mod support;
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
@@ -11,7 +13,7 @@ use reviver_debugger::command::topics::TOPICS;
 use reviver_debugger::command::{Console, find, find_topic};
 use reviver_debugger::listing::{Line, Subject, spell};
 use reviver_debugger::memory::{Cell, Memory};
-use reviver_debugger::outcome::Reason;
+use reviver_debugger::outcome::{OriginCause, Reason};
 use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{Session, SessionError};
@@ -253,7 +255,7 @@ done:   from  leave, always
     let flag = session.interrupt();
     let waker = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(30));
-        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        flag.store(true, Ordering::Relaxed);
     });
     let motion = session.resume(Travel::Forward);
     waker.join().unwrap();
@@ -261,6 +263,40 @@ done:   from  leave, always
     assert!(motion.to.step > 0);
     session.goto_start();
     assert_eq!(session.step_number(), 0);
+}
+
+/// Interrupts a session again and again while something is done with it.
+fn harassed<T>(session: &mut Session, visit: impl FnOnce(&mut Session) -> T) -> T {
+    let flag = session.interrupt();
+    let over = Arc::new(AtomicBool::new(false));
+    let seen = over.clone();
+    let waker = std::thread::spawn(move || {
+        while !seen.load(Ordering::Relaxed) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    });
+    let answer = visit(session);
+    over.store(true, Ordering::Relaxed);
+    waker.join().unwrap();
+    answer
+}
+
+#[test]
+fn an_interrupted_search_claims_nothing() {
+    let text = ".out n, m
+        for i in 0..10000000
+        add   n, 1
+        rof
+";
+    let mut session = Session::at_begin(support::subject(text));
+    session.step(Travel::Forward, 10_000_000);
+    let here = session.step_number();
+    let chain = harassed(&mut session, |session| session.why("m", 1).unwrap());
+    assert!(matches!(chain[0].cause, OriginCause::Interrupted { step } if step > 0), "{chain:?}");
+    let history = harassed(&mut session, |session| session.history("m", 1).unwrap());
+    assert!(history.interrupted && history.writes.is_empty());
+    assert_eq!(session.step_number(), here);
+    assert!(matches!(session.why("m", 1).unwrap()[0].cause, OriginCause::Initial { .. }));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use super::Given;
 pub struct Debugged {
     #[command(flatten)]
     pub given: Given,
-    /// How many bytes may be kept of what float steps lose: 64M, 1G, … Further back is computed again.
-    /// Integers and fixed point keep nothing
+    /// How many bytes may be kept of what float steps lose: 64M, 1G, … Further back is computed again;
+    /// what the last few thousand steps lost is kept in any case. Integers and fixed point keep nothing
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
     pub history: usize,
     /// Go no further than so many steps from the start, in either direction; with --batch, end there with

@@ -161,6 +161,18 @@ fn signals_that_end_it_give_the_terminal_back() {
 }
 
 #[test]
+fn it_ends_with_its_terminal() {
+    let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm") else { return };
+    drop(terminal);
+    let is_there = || std::path::Path::new(&format!("/proc/{pid}")).exists();
+    let since = std::time::Instant::now();
+    while is_there() {
+        assert!(since.elapsed().as_secs() < 30, "{pid} is still there");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
 fn an_interrupt_from_outside_is_one_like_ctrl_c() {
     let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm --set n=1000000000000") else { return };
     kill("-INT", pid);

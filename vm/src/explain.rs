@@ -209,7 +209,7 @@ impl<'a> Explainer<'a> {
                 }
             }
             Cause::Irreversible => {
-                notes.push("run with a history (`--exact`) to go back over it".into());
+                notes.push("only a history of what it threw away leads back over it".into());
             }
             Cause::DepthExceeded { .. } => notes.push("`.limit depth` raises the limit".into()),
             Cause::StackFull { .. } => notes.push("`.limit stack` raises the limit".into()),

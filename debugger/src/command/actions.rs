@@ -170,7 +170,7 @@ pub fn fence(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn break_at(console: &mut Console, row: Row, rest: &str) -> Done {
     let (place, options) = row.point_options(rest)?;
-    Ok(Outcome::PointSet(console.session.break_at(place, &options)?.clone()))
+    Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
 }
 
 pub fn tbreak(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -179,7 +179,7 @@ pub fn tbreak(console: &mut Console, row: Row, rest: &str) -> Done {
         return Err(row.wrong("a point with a message never stops anybody, so it can't stop just once"));
     }
     let options = PointOptions { temporary: true, ..options };
-    Ok(Outcome::PointSet(console.session.break_at(place, &options)?.clone()))
+    Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
 }
 
 pub fn watch(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -202,7 +202,7 @@ pub fn awatch(console: &mut Console, row: Row, rest: &str) -> Done {
 fn set_watch(console: &mut Console, row: Row, asked: (&str, PointOptions), watch: Watch) -> Done {
     let (cell, options) = asked;
     let cell = row.something(cell, "a cell")?;
-    Ok(Outcome::PointSet(console.session.watch(cell, watch, &options)?.clone()))
+    Ok(Outcome::PointSet(Box::new(console.session.watch(cell, watch, &options)?.clone())))
 }
 
 pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -231,13 +231,13 @@ fn point(row: Row, rest: &str) -> Result<(u32, &str), CommandError> {
 pub fn condition(console: &mut Console, row: Row, rest: &str) -> Done {
     let (id, condition) = point(row, rest)?;
     let condition = Some(condition).filter(|condition| !condition.is_empty());
-    Ok(Outcome::PointSet(console.session.condition(id, condition)?.clone()))
+    Ok(Outcome::PointSet(Box::new(console.session.condition(id, condition)?.clone())))
 }
 
 pub fn ignore(console: &mut Console, row: Row, rest: &str) -> Done {
     let (id, count) = point(row, rest)?;
     let count = row.number(row.something(count, "a number of hits")?)?;
-    Ok(Outcome::PointSet(console.session.ignore(id, count)?.clone()))
+    Ok(Outcome::PointSet(Box::new(console.session.ignore(id, count)?.clone())))
 }
 
 pub fn enable(console: &mut Console, row: Row, rest: &str) -> Done {

@@ -34,7 +34,7 @@ pub enum Outcome {
     /// Expressions and their values, or why they have none.
     Values(Vec<(String, Result<String, String>)>),
     Array(ArrayView),
-    PointSet(Point),
+    PointSet(Box<Point>),
     Points(Vec<Point>),
     Deleted(usize),
     Origins(Vec<Origin>),

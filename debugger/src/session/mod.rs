@@ -12,9 +12,11 @@ mod points;
 mod progress;
 mod query;
 mod scan;
+mod search;
 mod store;
 mod stretch;
 mod travel;
+mod why;
 
 pub use events::{Event, EventKind};
 pub use points::PointOptions;
@@ -323,5 +325,5 @@ fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u3
 /// be changed meanwhile.
 fn scene<'a>(memory: &'a Memory, timeline: &'a Timeline) -> Scene<'a> {
     let state = timeline.state();
-    Scene { memory, state, step: timeline.moment().step, depth: state.calls.len() }
+    Scene { memory, state, step: timeline.moment().step, depth: state.calls.len(), before: None }
 }

@@ -127,7 +127,9 @@ impl Session {
     }
 
     /// Sets a watchpoint on a cell. A cell of a call's frame is watched whenever a call of the same
-    /// procedure is open at the same depth; what a parameter stands for is watched by its address.
+    /// procedure is open at the same depth; what a parameter stands for is watched by its address. Names in
+    /// the condition and the message are those of the selected frame, as long as that is open, then those
+    /// of the procedure that writes.
     ///
     /// # Errors
     /// No such cell, a constant, or a condition or message that can't be read or names what isn't there.
@@ -140,7 +142,8 @@ impl Session {
         let cell = self.variable(cell)?;
         let target = self.memory.target(self.state(), cell);
         let text = self.memory.name(self.state(), cell);
-        self.add_point(Trigger::Watch { target, watch }, text, options)
+        let scope = self.memory.scope(self.state(), self.depth());
+        self.add_point(Trigger::Watch { target, watch, scope }, text, options)
     }
 
     fn add_point(

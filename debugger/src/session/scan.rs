@@ -2,7 +2,7 @@
 //! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
 use reviver_vm::values::Value;
-use reviver_vm::{Stop, Trap, Travel, explain};
+use reviver_vm::{Cause, Stop, Trap, Travel, explain};
 
 use super::stretch::{Forth, Skip};
 use super::{Session, scene};
@@ -124,7 +124,11 @@ impl Session {
                 None
             }
             Err(trap) => {
-                let explanation = explain::explain(self.program(), self.state(), trap);
+                let mut explanation = explain::explain(self.program(), self.state(), trap);
+                // The history keeps what steps lose, but nobody has made this one.
+                if trap.cause == Cause::Irreversible && self.moment().branch > 0 {
+                    explanation.notes.push("an edit began this branch: `timeline up` leads out of it".into());
+                }
                 Some(Reason::Trap(Box::new(explanation)))
             }
         }
@@ -151,7 +155,7 @@ impl Session {
             Trigger::Break(places) => {
                 goals.extend(places.iter().flat_map(|place| place.nodes(self.program(), travel)));
             }
-            Trigger::Watch { target, watch } => {
+            Trigger::Watch { target, watch, .. } => {
                 for at in candidates(&self.memory, *target, *watch) {
                     goals.push(Node { position: at, backward: false });
                     goals.push(Node { position: at + 1, backward: true });
@@ -189,7 +193,7 @@ impl Session {
         watched.clear();
         let state = self.state();
         for (n, point) in self.points.iter().enumerate().filter(|(_, point)| point.enabled) {
-            if let Trigger::Watch { target, watch } = point.trigger
+            if let Trigger::Watch { target, watch, .. } = point.trigger
                 && let Some(cell) = self.memory.resolve(state, target)
             {
                 let before = cell.value(state);
@@ -310,10 +314,9 @@ impl Session {
     /// Whether a point that is hit stops the scan: its condition holds, it isn't to be ignored, and it
     /// doesn't just print.
     fn decide(&mut self, n: usize, what: HitKind, logged: &mut Vec<String>) -> Option<Hit> {
-        let scene = scene(&self.memory, &self.timeline);
+        let innermost = scene(&self.memory, &self.timeline);
         let point = self.points.get_mut(n)?;
-        let holds = point.condition.as_ref().map_or(Ok(true), |condition| condition.holds(scene));
-        let condition_error = match holds {
+        let condition_error = match point.holds(innermost) {
             Ok(false) => return None,
             Ok(true) => None,
             Err(error) => Some(error.to_string()),
@@ -324,7 +327,7 @@ impl Session {
             return None;
         }
         if let Some(log) = &point.log {
-            logged.push(log.fill(scene));
+            logged.push(log.fill(point.scene(innermost)));
             return None;
         }
         Some(Hit { id: point.id, temporary: point.temporary, hits: point.hits, what, condition_error })

@@ -127,8 +127,8 @@ impl Session {
 
     /// Whether a point's condition holds in the current state, or can't be told.
     fn may_stop(&self, n: usize) -> bool {
-        let condition = self.points.get(n).and_then(|point| point.condition.as_ref());
-        condition.is_none_or(|c| c.holds(scene(&self.memory, &self.timeline)).unwrap_or(true))
+        let innermost = scene(&self.memory, &self.timeline);
+        self.points.get(n).is_none_or(|point| point.holds(innermost).unwrap_or(true))
     }
 }
 

@@ -33,12 +33,21 @@ impl Signals {
 
 #[cfg(unix)]
 mod unix {
+    use std::thread;
+    use std::time::Duration;
+
     use rustix::process::{Signal, kill_current_process_group};
     use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::flag;
+    use signal_hook::iterator::Signals as Arriving;
     use signal_hook::low_level::emulate_default_handler;
 
     use super::*;
+
+    const ENDING: [i32; 3] = [SIGTERM, SIGHUP, SIGQUIT];
+
+    /// How long a signal that ends the process may wait until somebody heeds it.
+    const AT_LAST: Duration = Duration::from_secs(1);
 
     impl Signals {
         /// Takes signals from now on. One that ends the process does so at once if it comes twice.
@@ -49,7 +58,8 @@ mod unix {
             let signals = Signals::default();
             flag::register(SIGINT, signals.interrupt.clone())?;
             flag::register(SIGCONT, signals.resumed.clone())?;
-            for signal in [SIGTERM, SIGHUP, SIGQUIT] {
+            end_at_last(Arriving::new(ENDING)?)?;
+            for signal in ENDING {
                 let has_come = Arc::new(AtomicBool::new(false));
                 flag::register_conditional_default(signal, has_come.clone())?;
                 flag::register(signal, has_come)?;
@@ -57,6 +67,19 @@ mod unix {
             }
             Ok(signals)
         }
+    }
+
+    /// Ends the process by a signal that nobody heeds: reading from a terminal that is gone may never
+    /// return.
+    fn end_at_last(mut arriving: Arriving) -> io::Result<()> {
+        let wait = move || {
+            for signal in arriving.forever() {
+                thread::sleep(AT_LAST);
+                // Where this fails nothing is left to be done.
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
     }
 
     /// Ends the process as a signal does that nobody has caught.

@@ -1,0 +1,183 @@
+//! The search for the last write to something: a sweep through the past that stops beyond whatever wrote one
+//! of the cells and entries that are wanted. Knows how a write is found; tells nobody what it means.
+//!
+//! The past of a value lies before it in time. An adjoint was carried to where it is from where its branch
+//! began, so its past lies on that side: after it where one walks back from a loss.
+
+use std::sync::atomic::Ordering;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::update::Update;
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::{Stop, Travel};
+
+use super::Session;
+use super::scan::SLICE;
+use super::store::{Entry, moves};
+use crate::access::{self, Access};
+use crate::memory::{Cell, Target};
+use crate::outcome::Store;
+use crate::points::{Watch, candidates};
+
+/// What holds a value.
+#[derive(Clone, Copy)]
+pub(super) enum Holder {
+    Cell(Target),
+    /// An entry of a stack or a tape; or its adjoint, which moves with it.
+    Entry {
+        entry: Entry,
+        adjoint: bool,
+    },
+}
+
+/// Where a search into the past has stopped.
+#[derive(PartialEq, Eq)]
+pub(super) enum Found {
+    /// Just beyond a write to something wanted.
+    Write,
+    /// Where the frame of something wanted begins.
+    Birth,
+    Nothing,
+}
+
+/// What the last write to is sought.
+pub(super) struct Wanted {
+    pub holder: Holder,
+    /// How many links lie between the answer and the question.
+    pub depth: usize,
+    /// The answer's place in the chain.
+    pub link: usize,
+}
+
+/// Which way the past of a cell lies, and the step at which it begins.
+#[derive(Clone, Copy)]
+pub(super) struct Past {
+    pub way: Travel,
+    bound: i64,
+}
+
+impl Past {
+    /// The steps that lie between a step and the beginning.
+    fn steps_from(self, step: i64) -> u64 {
+        match self.way {
+            Travel::Forward => self.bound.saturating_sub(step),
+            Travel::Backward => step.saturating_sub(self.bound),
+        }
+        .max(0)
+        .unsigned_abs()
+    }
+}
+
+impl Session {
+    pub(super) fn past(&self, cell: Cell) -> Past {
+        let branch = self.timeline.branch();
+        match cell.adjoint {
+            true if branch.step() < branch.offset() => Past { way: Travel::Forward, bound: branch.offset() },
+            true => Past { way: Travel::Backward, bound: branch.offset() },
+            // A value was there before the edit that the branch began with.
+            false => Past { way: Travel::Backward, bound: i64::MIN },
+        }
+    }
+
+    /// Leaves the session where it was, whatever `visit` does.
+    pub(super) fn excursion<T>(&mut self, visit: impl FnOnce(&mut Session) -> T) -> T {
+        self.interrupt.store(false, Ordering::Relaxed);
+        let state = self.state().clone();
+        let answer = visit(self);
+        self.timeline.branch_mut().install(state);
+        answer
+    }
+
+    /// Travels into the past to just beyond the nearest write to one of those wanted, or, where that is
+    /// heeded, to where the frame of one begins. Finds nothing where the user has had enough.
+    pub(super) fn search(&mut self, wanted: &[Wanted], past: Past, heeds_frames: bool) -> Found {
+        let plan = self.writes(wanted, heeds_frames);
+        loop {
+            self.tell(self.step_number());
+            let left = past.steps_from(self.step_number());
+            if left == 0 || self.interrupt.load(Ordering::Relaxed) {
+                return Found::Nothing;
+            }
+            let node = Node::of(self.state(), past.way);
+            let looks = plan.contains(node);
+            if looks && heeds_frames && wanted.iter().any(|wanted| self.is_birth(node, wanted.holder)) {
+                return Found::Birth;
+            }
+            let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
+            let outcome = match looks {
+                true => self.timeline.run(past.way, 1),
+                false => self.timeline.run_until(Some(&plan), past.way, left.min(SLICE)),
+            };
+            if is_write || !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
+                let is_made = is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
+                return if is_made { Found::Write } else { Found::Nothing };
+            }
+        }
+    }
+
+    /// The places of instructions that may write one of those wanted, and to the bounds of the
+    /// procedures that their frames belong to.
+    fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
+        let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
+            Holder::Cell(target) => {
+                let mut found = candidates(&self.memory, target, Watch::Write);
+                found.extend(self.bounds_of(target).into_iter().flatten().filter(|_| heeds_frames));
+                found
+            }
+            Holder::Entry { .. } => self.movers(),
+        });
+        let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
+        Stops::new(self.program(), instructions.flat_map(both))
+    }
+
+    /// The bounds of the procedure whose frame a target is in; none for what lives as long as the program.
+    fn bounds_of(&self, target: Target) -> Option<[u32; 2]> {
+        let Target::Frame { procedure, .. } = target else { return None };
+        self.program().module().procedures.get(procedure).map(|procedure| [procedure.entry, procedure.exit])
+    }
+
+    /// Whether the step from a node would lead out of the frame that a holder is in.
+    pub(super) fn is_birth(&self, node: Node, holder: Holder) -> bool {
+        let Holder::Cell(target @ Target::Frame { depth, .. }) = holder else { return false };
+        depth == self.state().calls.len()
+            && self.memory.resolve(self.state(), target).is_some()
+            && self.bounds_of(target).is_some_and(|bounds| bounds.contains(&node.instruction()))
+    }
+
+    /// The instructions that move values between cells and stacks or tapes.
+    fn movers(&self) -> Vec<u32> {
+        let code = (0..).zip(&self.program().module().code);
+        code.filter(|(_, i)| moves(i.update, Class::Int).is_some()).map(|(at, _)| at).collect()
+    }
+
+    /// The cell that the step from a node writes, or moves the entry to or from, if that is the holder's.
+    pub(super) fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
+        let target = match holder {
+            Holder::Cell(target) => target,
+            Holder::Entry { entry, adjoint } => {
+                let (cell, moved) = self.move_of(node)?;
+                let cell = if adjoint { cell.adjoint()? } else { cell };
+                return (Entry::moved(self.state(), moved) == Some(entry)).then_some(cell);
+            }
+        };
+        let cell = self.memory.resolve(self.state(), target)?;
+        let mut writes = false;
+        access::visit(&self.memory, self.state(), node, |access, visited| {
+            writes |= access == Access::Write && visited == cell;
+        });
+        writes.then_some(cell)
+    }
+
+    /// The cell between which and a stack or a tape the step from a node moves a value, and which way.
+    fn move_of(&self, node: Node) -> Option<(Cell, (Store, bool))> {
+        let instruction = self.program().module().code.get(node.instruction() as usize)?;
+        let cell = self.memory.operand(self.state(), instruction.operands.first()?)?;
+        Some((cell, moves(self.update(node)?, cell.class)?))
+    }
+
+    /// The update that the step from a node executes.
+    pub(super) fn update(&self, node: Node) -> Option<Update> {
+        let instruction = self.program().module().code.get(node.instruction() as usize)?;
+        Some(if node.backward { instruction.update.inverse() } else { instruction.update })
+    }
+}

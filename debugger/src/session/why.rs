@@ -1,0 +1,188 @@
+//! Why a cell has its value: who wrote it last, out of what, and where that came from. Travels on the
+//! timeline with one search after another, and comes back before it answers.
+
+use std::sync::atomic::Ordering;
+
+use reviver_isa::instruction::Operand;
+use reviver_isa::update::{Shape, Update};
+use reviver_vm::Travel;
+use reviver_vm::stops::Node;
+
+use super::search::{Found, Holder, Wanted};
+use super::store::{Entry, moves};
+use super::{Session, SessionError};
+use crate::cotangents::carried;
+use crate::memory::Cell;
+use crate::outcome::{Origin, OriginCause, Touch};
+
+/// Links that an answer has at most.
+const MOST_LINKS: usize = 64;
+
+impl Session {
+    /// Where a cell's value comes from: the instruction that wrote it last, the values that it was made
+    /// of, and where those come from, down to `depth` links. Found in one sweep backward; that of an
+    /// adjoint in one sweep to where the branch began.
+    ///
+    /// # Errors
+    /// No such cell.
+    pub fn why(&mut self, cell: &str, depth: usize) -> Result<Vec<Origin>, SessionError> {
+        let cell = self.cell(cell)?;
+        let target = self.memory.target(self.state(), cell);
+        let mut chain = vec![self.link(cell, None, 0)];
+        let mut wanted = vec![Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];
+        let past = self.past(cell);
+        self.excursion(|session| {
+            while !wanted.is_empty() {
+                match session.search(&wanted, past, true) {
+                    Found::Write => session.explain_write(&mut wanted, &mut chain, depth, past.way),
+                    Found::Birth => session.explain_births(&mut wanted, &mut chain, past.way),
+                    Found::Nothing => break,
+                }
+            }
+            let step = session.step_number();
+            let cause = match session.interrupt.swap(false, Ordering::Relaxed) {
+                true => OriginCause::Interrupted { step },
+                false => OriginCause::Initial { step },
+            };
+            wanted.iter().for_each(|left| settle(&mut chain, left, cause.clone()));
+        });
+        Ok(chain)
+    }
+
+    /// A link whose cause isn't known yet.
+    fn link(&self, cell: Cell, parent: Option<usize>, depth: usize) -> Origin {
+        Origin {
+            parent,
+            depth,
+            cell: self.memory.name(self.state(), cell),
+            value: self.memory.text(self.state(), cell),
+            cause: OriginCause::Deeper,
+        }
+    }
+
+    /// What is in a frame that begins here was vacant since.
+    fn explain_births(&self, wanted: &mut Vec<Wanted>, chain: &mut [Origin], way: Travel) {
+        let node = Node::of(self.state(), way);
+        wanted.retain(|question| {
+            let is_born = self.is_birth(node, question.holder);
+            if is_born {
+                settle(chain, question, OriginCause::Initial { step: self.step_number() });
+            }
+            !is_born
+        });
+    }
+
+    /// The session stands beyond a write, having come `way`: answers the questions about the cells that
+    /// it wrote, and asks those about what they were made of.
+    fn explain_write(&self, wanted: &mut Vec<Wanted>, chain: &mut Vec<Origin>, deepest: usize, way: Travel) {
+        let node = Node::of(self.state(), way.reversed());
+        let mut asked = Vec::new();
+        wanted.retain(|question| {
+            let Some(cell) = self.writes_to(node, question.holder) else { return true };
+            let mut write = self.touch_beyond(cell, node, chain.get(question.link), way);
+            let (sources, entry) = match question.holder {
+                Holder::Cell(_) => (self.sources(node, cell), self.entry(node, cell)),
+                // The value was moved from the cell to where it was sought; with the mode off its adjoint
+                // wasn't.
+                Holder::Entry { adjoint, .. } => {
+                    write.before.clear();
+                    (if adjoint && !self.state().mode() { Vec::new() } else { vec![cell] }, None)
+                }
+            };
+            let values = sources.iter().map(|&source| self.cell_and_value(source)).collect();
+            if let Some(origin) = chain.get_mut(question.link) {
+                let store = entry.map(|entry| entry.store);
+                origin.cause = OriginCause::Written { write, sources: values, store };
+            }
+            let next = (question.link, question.depth + 1);
+            let sources = sources.into_iter().filter(|&source| !self.memory.is_constant(source));
+            asked.extend(sources.map(|source| (self.cell_asked(source, way), next)));
+            let value = chain.get(question.link).map_or_else(String::new, |origin| origin.value.clone());
+            asked.extend(entry.map(|entry| (entry_asked(entry, cell.adjoint, value), next)));
+            false
+        });
+        for ((holder, origin), (link, depth)) in asked {
+            if depth > deepest || chain.len() >= MOST_LINKS {
+                continue;
+            }
+            wanted.extend(holder.map(|holder| Wanted { holder, depth, link: chain.len() }));
+            chain.push(Origin { parent: Some(link), depth, ..origin });
+        }
+    }
+
+    /// A cell whose past is to be told next. A sweep leads one way: where the cell's past lies on the other
+    /// side, it isn't sought.
+    fn cell_asked(&self, cell: Cell, way: Travel) -> (Option<Holder>, Origin) {
+        let is_ahead = self.past(cell).way == way;
+        let holder = is_ahead.then(|| Holder::Cell(self.memory.target(self.state(), cell)));
+        (holder, self.link(cell, None, 0))
+    }
+
+    fn cell_and_value(&self, cell: Cell) -> (String, String) {
+        (self.memory.name(self.state(), cell), self.memory.text(self.state(), cell))
+    }
+
+    /// The write that one came over; what it made is known from its link.
+    fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&Origin>, way: Travel) -> Touch {
+        let here = cell.value(self.state());
+        let mut touch = self.touch_of(cell, (false, true), (here, here), node, way.reversed());
+        touch.step -= way.sign();
+        let made = made.map_or_else(String::new, |origin| origin.value.clone());
+        match way {
+            Travel::Backward => touch.after = made,
+            Travel::Forward => touch.before = made,
+        }
+        touch
+    }
+
+    /// Where a write takes its value from, if that isn't a cell.
+    fn entry(&self, node: Node, target: Cell) -> Option<Entry> {
+        let (store, puts) = moves(self.update(node)?, target.class)?;
+        if puts { None } else { Entry::moved(self.state(), (store, puts)) }
+    }
+
+    /// The cells whose values a write makes a new value of; of an adjoint, the cotangents. A move hands a
+    /// value on: its source is the other cell alone. What comes from a stack or a tape is an [`Entry`].
+    fn sources(&self, node: Node, target: Cell) -> Vec<Cell> {
+        let code = &self.program().module().code;
+        let (Some(instruction), Some(update)) = (code.get(node.instruction() as usize), self.update(node))
+        else {
+            return Vec::new();
+        };
+        let carried = carried(&self.memory, self.state(), instruction);
+        if let Some(change) = carried.into_iter().find(|change| change.to == target) {
+            return change.from;
+        }
+        let cells: Vec<Cell> = instruction
+            .operands
+            .iter()
+            .filter(|operand| matches!(operand, Operand::Place(_)))
+            .filter_map(|operand| self.memory.operand(self.state(), operand))
+            .collect();
+        match (update, update.shape()) {
+            (Update::Swap, _) => {
+                let other = cells.iter().copied().find(|&cell| cell != target);
+                vec![other.unwrap_or(target)]
+            }
+            (Update::Overwrite, _) => cells.into_iter().filter(|&cell| cell != target).collect(),
+            (Update::Neg | Update::Not | Update::Conj, _) => vec![target],
+            (_, Shape::Single) => Vec::new(),
+            _ => cells,
+        }
+    }
+}
+
+/// The entry that a value was taken from: it held the same.
+fn entry_asked(entry: Entry, adjoint: bool, value: String) -> (Option<Holder>, Origin) {
+    let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
+    let cell = format!("{of} of {}", entry.store.name());
+    let origin = Origin { parent: None, depth: 0, cell, value, cause: OriginCause::Deeper };
+    (Some(Holder::Entry { entry, adjoint }), origin)
+}
+
+/// Answers a question for which no write was found.
+fn settle(chain: &mut [Origin], question: &Wanted, cause: OriginCause) {
+    if let Some(origin) = chain.get_mut(question.link) {
+        origin.cause = cause;
+    }
+}
