@@ -7,6 +7,7 @@
 //! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`points`] | what users write: expressions, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
+//! | [`scale`] | steps in the columns of a bar or a plot |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
 //! | [`view`] | what there is to see, as plain data, one file a pane |
 //! | [`command`] | commands as lines of text, from one table |
@@ -29,6 +30,7 @@ pub mod outcome;
 pub mod points;
 pub mod render;
 pub mod repl;
+pub mod scale;
 pub mod session;
 pub mod timeline;
 pub mod tui;

@@ -102,6 +102,13 @@ impl Storage {
         (self.class() == Class::Real && !self.adjoint).then_some(Storage { adjoint: true, ..self })
     }
 
+    /// The number of a cell in it; none if it isn't one of these.
+    pub fn number(&self, cell: Cell) -> Option<u64> {
+        let distance = u64::from(cell.offset.checked_sub(self.cells.first)?);
+        let number = distance / u64::from(self.cells.stride).max(1);
+        (self.cell(number) == Some(cell)).then_some(number)
+    }
+
     fn at(&self, offset: u32) -> Cell {
         Cell { class: self.class(), offset, adjoint: self.adjoint }
     }

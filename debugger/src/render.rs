@@ -11,6 +11,7 @@ use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
 use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, Watch};
+use crate::session::Range;
 use crate::session::{Event, Session};
 use crate::timeline::{BranchNumber, Calls, Fork, Moment, SpanEnd};
 use crate::view::card::CardView;
@@ -506,15 +507,18 @@ impl Page<'_> {
     }
 
     fn plot(&mut self, plot: &Plot) {
-        let (first, last) = plot.extent;
-        if !plot.is_whole {
+        let (first, last) = plot.samples.steps;
+        if !plot.samples.is_whole {
             line!(self, "interrupted: {} is plotted in part", plot.name);
         }
-        let Some((low, high)) = plot.range() else {
+        let Some(Range { low, high }) = plot.range() else {
             line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
             return;
         };
         line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
+        if !plot.samples.is_exact {
+            line!(self, "sampled: it is written too often to look at every value");
+        }
         plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }
 

@@ -449,11 +449,39 @@ fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
     session.goto(17);
     let before = session.state().clone();
     let target = session.memory().target(session.state(), session.cell("n").unwrap());
-    let samples = session.samples(&[target], session.timeline().branch().extent(), 5);
-    let steps: Vec<i64> = samples.iter().map(|sample| sample.step).collect();
-    let values: Vec<f64> = samples.iter().filter_map(|sample| sample.values[0]).collect();
-    assert_eq!((steps, values), (vec![0, 13, 26, 39, 52], vec![10.0, 8.0, 5.0, 3.0, 0.0]));
+    let samples = session.samples(&[target], session.timeline().branch().extent(), 4);
+    let ranges: Vec<_> = samples.columns.iter().filter_map(|sample| sample.values[0]).collect();
+    let ranges: Vec<_> = ranges.iter().map(|range| (range.low, range.high)).collect();
+    assert_eq!((samples.steps, samples.is_exact, samples.is_whole), ((0, 52), true, true));
+    assert_eq!(ranges, vec![(8.0, 10.0), (5.0, 8.0), (3.0, 5.0), (0.0, 2.0)]);
     assert_eq!(*session.state(), before);
+}
+
+/// A cell that is now 0 and now 100, and one that rises.
+const OSCILLATES: &str = ".inout n default 20
+.out a, b
+        for i in 0..n
+            xor  a, 100
+            add  b, 1
+        rof
+";
+
+#[test]
+fn samples_are_exact_where_writes_are_few_and_say_so_where_they_are_not() {
+    for (n, is_exact) in [(20, true), (100_000, true), (1_000_000, false)] {
+        let text = OSCILLATES.replace("default 20", &format!("default {n}"));
+        let mut session = Session::at_begin(support::subject(&text));
+        session.goto_end();
+        let targets =
+            ["a", "b"].map(|name| session.memory().target(session.state(), session.cell(name).unwrap()));
+        let samples = session.samples(&targets, session.timeline().branch().extent(), 7);
+        assert_eq!(samples.is_exact, is_exact, "{n}");
+        let of = |number: usize| samples.columns.iter().filter_map(move |sample| sample.values[number]);
+        assert!(of(0).all(|range| (range.low, range.high) == (0.0, 100.0)), "{samples:?}");
+        let rising: Vec<_> = of(1).collect();
+        assert_eq!((rising[0].low, rising[6].high), (0.0, f64::from(n)));
+        assert!(rising.is_sorted_by(|a, b| a.high <= b.low + 1.0), "{rising:?}");
+    }
 }
 
 #[test]

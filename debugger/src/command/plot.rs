@@ -10,8 +10,8 @@ use crate::view::plot::Plot;
 /// Cells that are plotted at once.
 pub const MOST_PLOTS: usize = 4;
 
-/// Values of each cell that a plot is made of.
-const SAMPLES: usize = 240;
+/// Columns of a plot: more than the line mode draws, so that a screen can use them too.
+const COLUMNS: usize = 240;
 
 pub fn plot(console: &mut Console, row: &'static Command, rest: &str) -> Done {
     let name = row.something(rest, "a cell")?;
@@ -26,9 +26,8 @@ pub fn plot(console: &mut Console, row: &'static Command, rest: &str) -> Done {
     }
     let targets: Vec<Target> = console.plots.iter().map(|(_, target)| *target).collect();
     let extent = console.session.timeline().branch().extent();
-    let samples = console.session.samples(&targets, extent, SAMPLES);
-    let is_whole = samples.len() == SAMPLES;
-    Ok(Outcome::Plot(Plot { name: name.to_owned(), number, extent, samples, is_whole }))
+    let samples = console.session.samples(&targets, extent, COLUMNS);
+    Ok(Outcome::Plot(Plot { name: name.to_owned(), number, samples }))
 }
 
 pub fn unplot(console: &mut Console, _: &'static Command, rest: &str) -> Done {

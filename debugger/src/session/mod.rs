@@ -11,6 +11,7 @@ mod frames;
 mod points;
 mod progress;
 mod query;
+mod samples;
 mod scan;
 mod search;
 mod store;
@@ -21,7 +22,7 @@ mod why;
 pub use events::{Event, EventKind};
 pub use points::PointOptions;
 pub use progress::Progress;
-pub use query::Sample;
+pub use samples::{Range, Sample, Samples};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

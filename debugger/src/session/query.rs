@@ -1,5 +1,5 @@
-//! Questions about a cell's writes: the last, the next, and what it held when; and samples for plots. They
-//! travel on the timeline, and those that answer with a list come back.
+//! Questions about a cell's writes: the last, the next, and what it held when. They travel on the
+//! timeline, and those that answer with a list come back.
 
 use std::sync::atomic::Ordering;
 
@@ -10,22 +10,10 @@ use reviver_vm::{State, Travel};
 use super::search::{Found, Holder, Wanted};
 use super::{Session, SessionError};
 use crate::memory::Target;
-use crate::outcome::{History, Motion, Reason};
+use crate::outcome::{History, Motion};
 use crate::points::{Point, Trigger, Watch};
 use crate::timeline::Moment;
 
-/// Samples of a plot at most: no screen is wider.
-const MOST_SAMPLES: usize = 10_000;
-
-/// One column of a plot.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
-    pub step: i64,
-    /// Open calls.
-    pub depth: usize,
-    /// One value for each cell that was asked for, as the nearest f64.
-    pub values: Vec<Option<f64>>,
-}
 impl Session {
     /// Travels to just before the last write to a cell: there the reverse step over it has been made.
     ///
@@ -95,32 +83,6 @@ impl Session {
             writes.reverse();
         }
         Ok(History { cell: name, writes, is_cut, is_ahead, interrupted })
-    }
-
-    /// Values of cells, and the number of open calls, at evenly spaced steps of the current branch: what a
-    /// plot needs. Each sample is a step, the call depth and the values; a cell whose frame isn't open
-    /// has none. Costs a run over the steps.
-    pub fn samples(&mut self, targets: &[Target], (first, last): (i64, i64), count: usize) -> Vec<Sample> {
-        let count = count.clamp(1, MOST_SAMPLES) as i128;
-        let steps = (0..count).map(|n| {
-            let width = i128::from(last) - i128::from(first);
-            (i128::from(first) + width * n / (count - 1).max(1)) as i64
-        });
-        self.excursion(|session| {
-            let mut samples = Vec::new();
-            for step in steps {
-                if session.travel_to(step, &mut Vec::new()) != Reason::Arrived {
-                    break;
-                }
-                let value = |&target: &Target| {
-                    let value = cell_value(session, target)?;
-                    Some(session.program().approximate(value))
-                };
-                let values = targets.iter().map(value).collect();
-                samples.push(Sample { step, depth: session.state().calls.len(), values });
-            }
-            samples
-        })
     }
 
     /// Looks at the state behind the next step without making it; `look` also learns whether the step loses

@@ -26,6 +26,8 @@ pub struct CellsPane {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellView {
     pub name: String,
+    /// Which cell it is in the current state.
+    pub cell: Cell,
     pub class: Class,
     pub value: String,
     /// The last step wrote it, or changed it, or read it.
@@ -150,6 +152,7 @@ impl Look<'_> {
         let cell = storage.cell(n)?;
         let touch = self.touch(cell);
         Some(CellView {
+            cell,
             class: storage.class(),
             value: self.text(cell),
             written: touch.is_some_and(|touch| touch.written),

@@ -6,6 +6,7 @@ use crate::screen::Screen;
 use crate::support;
 use reviver_assembler::files::Disk;
 use reviver_debugger::listing::Subject;
+use reviver_debugger::tui::app::messages::Tone;
 use reviver_debugger::tui::app::{App, Effect};
 use reviver_debugger::tui::event::{Event, Gesture};
 use reviver_debugger::tui::keys::{Action, Binding, Code, Key, KeyMap, Preset};
@@ -565,4 +566,127 @@ fn the_shell_can_be_reached_at_any_time_but_while_a_letter_is_typed() {
     screen.keys("Esc");
     let _running = screen.send(Event::Key(Key::char('s')));
     assert!(suspends(&mut screen, Key::ctrl('z')));
+}
+
+/// The commands that keys have stood for.
+fn commands(screen: &Screen) -> Vec<String> {
+    let lines = screen.app.messages().iter().filter(|message| message.tone == Tone::Command);
+    lines.map(|message| message.text.clone()).collect()
+}
+
+#[test]
+fn the_selected_cell_stays_the_same_over_calls() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("3 / d i r t Enter w w w w");
+    assert_eq!(commands(&screen), ["next-write dirt"; 4]);
+    // `term` of main is `term` in `imul` too, in another row.
+    screen.keys("/ t e r m Enter w");
+    assert!(screen.text().contains("│› term") || screen.text().contains("│* term"), "{}", screen.text());
+    screen.keys("w w");
+    assert_eq!(commands(&screen)[4..], ["next-write term"; 3]);
+}
+
+#[test]
+fn a_selected_cell_without_a_name_here_stays_selected() {
+    let mut screen = Screen::open(support::subject(CALLS), 80, 24);
+    screen.command("break p").keys("c s s 3 Ctrl-End").command("finish").keys("e");
+    assert!(screen.last_row().contains("`mine` is selected, and has no name here"), "{}", screen.text());
+    assert!(screen.text().contains("mine is selected, not here"), "{}", screen.text());
+    screen.command("goto 3").keys("e");
+    assert!(screen.last_row().starts_with(":set mine ="), "{}", screen.text());
+    screen.keys("Esc").command("finish").keys("Down e");
+    assert!(screen.last_row().starts_with(":set a ="), "{}", screen.text());
+}
+
+#[test]
+fn a_selected_element_is_the_same_under_another_name() {
+    let text = ".out A[9]\n        call p(A[2..9])\n.proc p(inout B[])\n        call q(B[1..4])\n.end\n\
+                .proc q(inout C[])\n        add C[0], 7\n.end\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    screen.keys("s 4 ] > e");
+    assert!(screen.last_row().starts_with(":set B[1] ="), "{}", screen.text());
+    screen.keys("Esc s e");
+    assert!(screen.last_row().starts_with(":set A[3] ="), "{}", screen.text());
+    screen.keys("Esc S e");
+    assert!(screen.last_row().starts_with(":set A[3] ="), "{}", screen.text());
+}
+
+#[test]
+fn the_right_edge_of_the_bar_is_the_end() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("End Home m").mouse(Gesture::Press, 30, 18).mouse(Gesture::Drag, 200, 18);
+    assert_eq!(screen.step(), 388);
+    screen.mouse(Gesture::Drag, 0, 18);
+    assert_eq!(screen.step(), 0);
+    screen.keys("9 Ctrl-End Enter");
+    assert_eq!(screen.step(), 388);
+}
+
+#[test]
+fn keys_of_readers_close_a_reply() {
+    let mut screen = fib();
+    screen.keys("s s s");
+    for key in ["q", "Enter", "Space", "Esc"] {
+        screen.command("info cells").command("help");
+        assert!(screen.text().contains("Esc closes"), "{key} {}", screen.text());
+        screen.keys(key);
+        assert!(!screen.text().contains("Esc closes"), "{key} {}", screen.text());
+    }
+    assert!(!screen.has_quit && screen.step() == 3 && screen.app.session().unwrap().points().is_empty());
+    assert!(!screen.text().contains("playing"), "{}", screen.text());
+}
+
+#[test]
+fn what_lies_over_the_screen_is_paged_and_searched() {
+    let mut screen = fib();
+    screen.keys("?");
+    let place = |screen: &Screen| {
+        let text = screen.text();
+        let row = text.lines().find(|row| row.contains("Esc closes")).unwrap().to_owned();
+        let at = row.find(" of ").unwrap();
+        row[..at].rsplit(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(place(&screen), "1-21");
+    screen.keys("PageDown");
+    assert_eq!(place(&screen), "21-41");
+    screen.keys("Home");
+    assert_eq!(place(&screen), "1-21");
+    screen.keys("End");
+    assert!(screen.text().contains("end the session"), "{}", screen.text());
+    screen.keys("Home / s h e l l Enter");
+    assert!(screen.text().contains("back to the shell"), "{}", screen.text());
+    screen.keys("Esc").command("help");
+    screen.keys("/ t r a n s c r i p t Enter");
+    assert!(screen.last_row().contains("there is no `transcript`"), "{}", screen.last_row());
+    screen.keys("/ a d j o i n t Enter n");
+}
+
+#[test]
+fn what_is_put_where_one_was_stopped_is_seen() {
+    let mut screen = fib();
+    screen.command("break 32").keys("c");
+    let events = |screen: &Screen| {
+        let text = screen.text();
+        let row = text.lines().find(|row| row.starts_with("events")).unwrap_or_default();
+        (row.trim_start_matches("events").trim().to_owned(), text.contains("● stop"))
+    };
+    assert_eq!(events(&screen), ("●".to_owned(), true));
+    screen.keys("|");
+    assert_eq!(events(&screen), ("|".to_owned(), true));
+    assert!(screen.text().contains("| fence"), "{}", screen.text());
+    screen.command("set n = 4").keys("^");
+    assert_eq!(events(&screen), ("◆".to_owned(), true));
+    for legend in ["| fence", "Y fork", "◆ several"] {
+        assert!(screen.text().contains(legend), "{}", screen.text());
+    }
+    screen.keys("|");
+    assert_eq!(events(&screen), ("Y".to_owned(), true));
+}
+
+#[test]
+fn an_interrupt_while_playing_pauses() {
+    let mut screen = fib();
+    screen.keys("p").event(Event::Key(Key::ctrl('c')));
+    assert_eq!(screen.last_row(), "paused");
+    assert!(!screen.text().contains("playing"), "{}", screen.text());
 }

@@ -11,7 +11,7 @@ use super::{App, Effect};
 use crate::listing::Line;
 use crate::points::Trigger;
 use crate::session::Session;
-use crate::tui::keys::Action;
+use crate::tui::keys::{Action, Group};
 use crate::tui::panes::{PaneKind, Spot};
 use crate::view;
 
@@ -20,6 +20,9 @@ const SCRUB_PARTS: i64 = 50;
 
 impl App {
     pub(super) fn act(&mut self, action: Action) -> Option<Effect> {
+        if action.group() == Group::Cells {
+            self.select_default();
+        }
         match self.command_line(action) {
             Some(Ok(line)) => self.run(&line),
             Some(Err(why)) => {
@@ -183,27 +186,7 @@ impl App {
             _ => cursor,
         };
         self.panes.set_cursor(kind, moved.min(items.saturating_sub(1)));
-    }
-
-    /// What lies under a pane's cursor.
-    pub(super) fn spot(&self, kind: PaneKind) -> Option<Spot> {
-        let context = self.context(kind)?;
-        kind.pane().spot(&context, context.scroll.cursor)
-    }
-
-    /// The cell that was selected last, in whichever pane.
-    pub(super) fn selected_cell(&self) -> Option<String> {
-        let kind = self.panes.latest(&[PaneKind::Cells, PaneKind::Arrays])?;
-        match self.spot(kind)? {
-            Spot::Cell(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    pub(super) fn with_cell(&self, command: &str) -> Result<String, String> {
-        let cell =
-            self.selected_cell().ok_or("no cell is selected: choose one in the cells or the arrays")?;
-        Ok(format!("{command} {cell}"))
+        self.select(kind);
     }
 
     /// The line under the cursor of the code pane.
@@ -245,11 +228,11 @@ impl App {
     fn open(&self, session: &Session) -> Option<Result<String, String>> {
         match self.panes.focus() {
             PaneKind::Code => Some(self.breakpoint(session)),
+            PaneKind::Cells | PaneKind::Arrays => Some(self.with_cell("why")),
             focus => match self.spot(focus)? {
-                Spot::Cell(cell) => Some(Ok(format!("why {cell}"))),
                 Spot::Step(step) => Some(Ok(format!("goto {step}"))),
                 Spot::Frame(number) => Some(Ok(format!("frame {number}"))),
-                Spot::Line(_) => None,
+                Spot::Cell(_) | Spot::Line(_) => None,
             },
         }
     }
@@ -263,6 +246,7 @@ impl App {
         let next = if further { now.min(last) + 1 } else { now + last } % (last + 1);
         self.choices.array = arrays.get(next).map(|array| array.name.clone());
         self.panes.set_cursor(PaneKind::Arrays, 0);
+        self.select(PaneKind::Arrays);
         self.panes.raise(PaneKind::Arrays);
     }
 
@@ -272,6 +256,12 @@ impl App {
         let Some(wanted) = self.choices.search.clone() else {
             return self.say(Tone::Note, "nothing was searched yet");
         };
+        if let Some(overlay) = &mut self.overlay {
+            if !overlay.search(&wanted, further, self.messages.lines(), &self.theme) {
+                self.say(Tone::Note, &format!("there is no `{wanted}` in these lines"));
+            }
+            return;
+        }
         let focus = self.panes.focus();
         let has_text = |kind: PaneKind| {
             self.context(kind).is_some_and(|context| kind.pane().text(&context, 0).is_some())
@@ -281,6 +271,7 @@ impl App {
             return self.say(Tone::Note, &format!("there is no `{wanted}` in the {}", kind.name()));
         };
         self.panes.set_cursor(kind, found);
+        self.select(kind);
         self.panes.raise(kind);
     }
 

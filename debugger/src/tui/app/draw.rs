@@ -43,7 +43,8 @@ impl App {
         self.draw_last_row(screen.prompt, buffer);
         if let Some(overlay) = &mut self.overlay {
             let above = Rect { height: area.height.saturating_sub(2), ..area };
-            overlay.draw(self.messages.lines(), &self.theme, above, buffer);
+            let wanted = self.choices.search.as_deref();
+            overlay.draw(self.messages.lines(), wanted, &self.theme, above, buffer);
         }
         self.picture.clone_from(buffer);
         if let Some(cursor) = self.prompt_cursor(screen.prompt) {

@@ -9,7 +9,7 @@ use std::thread;
 use crate::command::{CommandError, Console, Outcome};
 use crate::memory::Target;
 use crate::outcome::Touch;
-use crate::session::Sample;
+use crate::session::Samples;
 use crate::view::card::{CardView, card};
 
 /// Something to be done, with the session to do it on.
@@ -27,7 +27,7 @@ pub(super) enum Task {
         is_quiet: bool,
     },
     /// Values for the plot.
-    Sample { targets: Vec<Target>, extent: (i64, i64), count: usize },
+    Sample { targets: Vec<Target>, steps: (i64, i64), columns: usize },
 }
 
 /// The session, back from an errand.
@@ -46,7 +46,7 @@ pub struct Done {
 #[derive(Debug)]
 pub(super) enum TaskResult {
     Command { line: String, is_quiet: bool, outcome: Result<Outcome, CommandError> },
-    Sampled { samples: Vec<Sample>, extent: (i64, i64), count: usize },
+    Sampled(Samples),
 }
 
 impl Errand {
@@ -58,9 +58,8 @@ impl Errand {
                 let outcome = self.console.execute(&line);
                 TaskResult::Command { line, is_quiet, outcome }
             }
-            Task::Sample { targets, extent, count } => {
-                let samples = self.console.session.samples(&targets, extent, count);
-                TaskResult::Sampled { samples, extent, count }
+            Task::Sample { targets, steps, columns } => {
+                TaskResult::Sampled(self.console.session.samples(&targets, steps, columns))
             }
         };
         let has_moved = self.console.session.moment() != before;

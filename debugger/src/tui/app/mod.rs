@@ -14,6 +14,7 @@ mod play;
 mod plots;
 mod point;
 mod prompt;
+mod selection;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,11 +30,11 @@ use self::arrangement::Arrangement;
 use self::broken::Broken;
 use self::errand::{Task, TaskResult};
 use self::messages::{Messages, Tone};
-use self::overlay::Overlay;
+use self::overlay::{Heeded, Overlay};
 use self::play::Player;
 use self::prompt::{Prompt, Purpose, Typed};
 use super::event::{Event, Gesture};
-use super::keys::{Action, Binding, Code, Key, KeyMap};
+use super::keys::{Action, Binding, Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll};
 use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
@@ -220,6 +221,7 @@ impl App {
         self.is_stale = true;
         self.engine = Engine::Here(done.console);
         (self.footprint, self.card) = (done.footprint, done.card);
+        self.keep_selected();
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
@@ -228,7 +230,7 @@ impl App {
                     return vec![Effect::Quit];
                 }
             }
-            TaskResult::Sampled { samples, extent, count } => self.sampled(samples, extent, count),
+            TaskResult::Sampled(samples) => self.sampled(samples),
         }
         let mut effects = Vec::new();
         while matches!(self.engine, Engine::Here(_))
@@ -268,10 +270,12 @@ impl App {
     /// Stops a long run, or whatever else goes on. Never ends the session.
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
-        self.player.pause();
+        let was_playing = std::mem::take(&mut self.player.is_playing);
         if let Engine::Away(_) = self.engine {
             self.waiting.clear();
             self.interrupt.store(true, Ordering::Relaxed);
+        } else if was_playing {
+            self.say(Tone::Note, "paused");
         } else if self.prompt.take().is_none() && self.overlay.take().is_none() {
             let quit = self.keys.keys(Action::Quit).next();
             let quit = quit.map_or(":quit".to_owned(), |key| key.to_string());
@@ -306,13 +310,21 @@ impl App {
             return broken.act(action);
         }
         if let Some(overlay) = &mut self.overlay {
-            let closes = key.code == Code::Esc || overlay.act(binding.as_ref());
-            if !closes {
-                return None;
-            }
-            let was_help = matches!(self.overlay.take(), Some(Overlay::Help { .. }));
-            if was_help || key.code == Code::Esc {
-                return None;
+            match overlay.key(key, binding.as_ref()) {
+                Heeded::Taken => return None,
+                Heeded::Search => {
+                    self.prompt = Some(Prompt::new(Purpose::Search, ""));
+                    return None;
+                }
+                Heeded::Found(further) => {
+                    self.search(further);
+                    return None;
+                }
+                Heeded::Closes => {
+                    self.overlay = None;
+                    return None;
+                }
+                Heeded::Passes => self.overlay = None,
             }
         }
         match binding {
@@ -471,7 +483,7 @@ impl App {
         let fits = lines == 1 && width(text) <= room;
         if !fits && is_asked && !self.panes.is_seen(PaneKind::Messages) {
             let first = first.min(self.messages.lines().len().saturating_sub(lines));
-            self.overlay = Some(Overlay::Reply { first, lines, top: 0 });
+            self.overlay = Some(Overlay::reply(first, lines));
         }
     }
 

@@ -7,86 +7,163 @@ use ratatui::widgets::{Block, Borders, Clear, Widget};
 
 use super::messages::{Message, Tone};
 use crate::tui::keys::help::{self, HelpLine};
-use crate::tui::keys::{Action, Binding, KeyMap};
-use crate::tui::panes::text::{hanging, width};
+use crate::tui::keys::{Action, Binding, Code, Key, KeyMap};
+use crate::tui::panes::text::{hanging, mark, width};
 use crate::tui::theme::Theme;
 
 /// What lies over the panes.
 #[derive(Clone, Debug)]
-pub(super) enum Overlay {
-    Help {
-        lines: Vec<HelpLine>,
-        top: usize,
-    },
+pub(super) struct Overlay {
+    content: Content,
+    /// The first row shown.
+    top: usize,
+    /// Columns and rows of the last frame.
+    room: (usize, usize),
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Help(Vec<HelpLine>),
     /// Lines of the messages: the first one, and how many.
     Reply {
         first: usize,
         lines: usize,
-        top: usize,
     },
 }
 
-/// Rows that a page key moves.
-const PAGE: usize = 10;
+/// What a key comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heeded {
+    /// The overlay has taken it.
+    Taken,
+    /// It asks for something to search.
+    Search,
+    /// To the next place found, or to the one before.
+    Found(bool),
+    Closes,
+    /// It closes the overlay, and does what it does anywhere else.
+    Passes,
+}
 
 impl Overlay {
     pub fn help(keys: &KeyMap) -> Overlay {
-        Overlay::Help { lines: help::lines(keys), top: 0 }
+        Overlay::new(Content::Help(help::lines(keys)))
     }
 
-    /// Takes a key's binding; whether it closes the overlay.
-    pub fn act(&mut self, binding: Option<&Binding>) -> bool {
-        let Some(Binding::Action(action)) = binding else { return binding.is_some() };
-        match action {
-            Action::Up | Action::Down => self.scroll(*action, 1),
-            Action::PageUp => self.scroll(Action::Up, PAGE),
-            Action::PageDown => self.scroll(Action::Down, PAGE),
-            Action::Top => self.scroll(Action::Up, usize::MAX),
-            Action::Bottom => self.scroll(Action::Down, usize::MAX),
-            _ => return true,
+    /// So many lines of the messages, from number `first` on.
+    pub fn reply(first: usize, lines: usize) -> Overlay {
+        Overlay::new(Content::Reply { first, lines })
+    }
+
+    fn new(content: Content) -> Overlay {
+        Overlay { content, top: 0, room: (0, 0) }
+    }
+
+    /// Takes a key with its binding.
+    pub fn key(&mut self, key: Key, binding: Option<&Binding>) -> Heeded {
+        // Readers leave with these, whatever they are bound to.
+        if matches!(key.code, Code::Esc | Code::Enter | Code::Char(' ')) {
+            return Heeded::Closes;
         }
-        false
+        let action = match binding {
+            Some(Binding::Action(action)) => *action,
+            Some(Binding::Command(_)) => return self.otherwise(),
+            None => return Heeded::Taken,
+        };
+        // Two pages have a row in common.
+        let page = self.room.1.saturating_sub(1).max(1);
+        match action {
+            Action::Up | Action::Down => self.scroll(action, 1),
+            Action::PageUp => self.scroll(Action::Up, page),
+            Action::PageDown => self.scroll(Action::Down, page),
+            Action::Top | Action::GotoStart => self.scroll(Action::Up, usize::MAX),
+            Action::Bottom | Action::GotoEnd => self.scroll(Action::Down, usize::MAX),
+            Action::Search => return Heeded::Search,
+            Action::SearchNext => return Heeded::Found(true),
+            Action::SearchPrevious => return Heeded::Found(false),
+            Action::Quit => return Heeded::Closes,
+            _ => return self.otherwise(),
+        }
+        Heeded::Taken
+    }
+
+    /// What keys do that concern something else.
+    fn otherwise(&self) -> Heeded {
+        match self.content {
+            Content::Help(_) => Heeded::Closes,
+            Content::Reply { .. } => Heeded::Passes,
+        }
     }
 
     /// Scrolls by so many rows.
     pub fn scroll(&mut self, action: Action, rows: usize) {
-        let (Overlay::Help { top, .. } | Overlay::Reply { top, .. }) = self;
-        *top = if action == Action::Up { top.saturating_sub(rows) } else { top.saturating_add(rows) };
+        let up = action == Action::Up;
+        self.top = if up { self.top.saturating_sub(rows) } else { self.top.saturating_add(rows) };
     }
 
-    /// Draws it over an area.
-    pub fn draw(&mut self, messages: &[Message], theme: &Theme, area: Rect, buffer: &mut Buffer) {
-        let (title, lines, top): (_, Vec<Line<'_>>, _) = match self {
-            Overlay::Help { lines, top } => {
-                let width = keys_width(lines);
-                ("keys", lines.iter().map(|line| help_line(line, width, theme)).collect(), top)
-            }
-            Overlay::Reply { first, lines, top } => {
-                let shown = messages.iter().skip(*first).take(*lines);
-                let room = usize::from(area.width);
-                ("reply", shown.flat_map(|message| reply_lines(message, theme, room)).collect(), top)
-            }
+    /// Scrolls to the nearest row below the first one, or above it, that has the text in it, round the end.
+    /// Whether there is one.
+    pub fn search(&mut self, wanted: &str, further: bool, messages: &[Message], theme: &Theme) -> bool {
+        let rows = self.rows(messages, theme);
+        let top = self.top.min(rows.len());
+        let has =
+            |row: &usize| rows.get(*row).is_some_and(|row| row.to_string().to_lowercase().contains(wanted));
+        let found = match further {
+            true => (top + 1..rows.len()).chain(0..rows.len().min(top + 1)).find(has),
+            false => (0..top).rev().chain((top..rows.len()).rev()).find(has),
         };
+        self.top = found.unwrap_or(self.top);
+        found.is_some()
+    }
+
+    /// All of its rows, as wide as the last frame was.
+    fn rows(&self, messages: &[Message], theme: &Theme) -> Vec<Line<'static>> {
+        match &self.content {
+            Content::Help(lines) => {
+                let width = keys_width(lines);
+                lines.iter().map(|line| help_line(line, width, theme)).collect()
+            }
+            Content::Reply { first, lines } => {
+                let shown = messages.iter().skip(*first).take(*lines);
+                shown.flat_map(|message| reply_lines(message, theme, self.room.0)).collect()
+            }
+        }
+    }
+
+    /// Draws it over an area, with what was searched highlighted.
+    pub fn draw(
+        &mut self,
+        messages: &[Message],
+        wanted: Option<&str>,
+        theme: &Theme,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
+        self.room.0 = usize::from(area.width);
+        let lines = self.rows(messages, theme);
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
         let [_, area] = Layout::vertical([Constraint::Fill(1), Constraint::Max(height)]).areas(area);
         let room = usize::from(area.height.saturating_sub(1));
-        *top = (*top).min(lines.len().saturating_sub(room));
+        self.room.1 = room;
+        self.top = self.top.min(lines.len().saturating_sub(room));
         let place = if lines.len() > room {
-            format!(" {}-{} of {} ", *top + 1, (*top + room).min(lines.len()), lines.len())
+            format!(" {}-{} of {} ", self.top + 1, (self.top + room).min(lines.len()), lines.len())
         } else {
             String::new()
         };
+        let title = if matches!(self.content, Content::Help(_)) { " keys " } else { " reply " };
         let block = Block::new()
             .borders(Borders::TOP)
             .border_style(theme.border)
-            .title(Span::styled(format!(" {title} "), theme.heading_focused))
+            .title(Span::styled(title, theme.heading_focused))
             .title(Line::styled(format!("{place} Esc closes "), theme.dim).right_aligned());
         Clear.render(area, buffer);
         buffer.set_style(area, theme.ground);
         let inside = block.inner(area);
         block.render(area, buffer);
-        for (line, row) in lines.into_iter().skip(*top).zip(inside.rows()) {
+        for (line, row) in lines.into_iter().skip(self.top).zip(inside.rows()) {
             line.render(row, buffer);
+            wanted.into_iter().for_each(|wanted| mark(wanted, theme.found, row, buffer));
         }
     }
 }
@@ -100,11 +177,11 @@ fn keys_width(lines: &[HelpLine]) -> usize {
     lines.iter().map(width).max().unwrap_or(0)
 }
 
-fn help_line<'a>(line: &'a HelpLine, width: usize, theme: &Theme) -> Line<'a> {
+fn help_line(line: &HelpLine, width: usize, theme: &Theme) -> Line<'static> {
     match line {
         HelpLine::Title(title) => Line::styled(*title, theme.heading),
         HelpLine::Entry { keys, text } => {
-            Line::from(vec![Span::styled(format!("  {keys:<width$}  "), theme.key), Span::raw(text.as_str())])
+            Line::from(vec![Span::styled(format!("  {keys:<width$}  "), theme.key), Span::raw(text.clone())])
         }
         HelpLine::Blank => Line::default(),
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::errand::Task;
 use super::{App, Effect};
 use crate::command::Outcome;
-use crate::session::{Sample, Session};
+use crate::session::{Samples, Session};
 use crate::timeline::BranchNumber;
-use crate::tui::panes::PaneKind;
+use crate::tui::panes::{PaneKind, timeline};
 use crate::view::plot::Plot;
 
 /// How long nothing must happen before cells are sampled.
@@ -38,11 +38,11 @@ impl App {
         let Some(console) = self.console() else { return };
         if self.choices.plots.cells != console.plots() {
             self.choices.plots.cells = console.plots().to_vec();
-            self.choices.plots.samples.clear();
+            self.choices.plots.samples = Samples::default();
             self.plotted.known = None;
         }
-        if let Outcome::Plot(Plot { samples, extent, is_whole: true, .. }) = outcome {
-            self.sampled(samples.clone(), *extent, samples.len());
+        if let Outcome::Plot(Plot { samples, .. }) = outcome {
+            self.sampled(samples.clone());
         }
     }
 
@@ -65,19 +65,18 @@ impl App {
         if !self.needs_samples(session) {
             return None;
         }
-        let extent = session.timeline().branch().extent();
+        let steps = session.timeline().span().steps();
         let targets = self.choices.plots.cells.iter().map(|(_, target)| *target).collect();
-        // Two for a column, which is as fine as dots in a cell of the screen are.
-        let count = 2 * usize::from(self.panes.area(PaneKind::Timeline).width.max(1));
-        self.send(Task::Sample { targets, extent, count })
+        let columns = timeline::columns(self.panes.area(PaneKind::Timeline));
+        self.send(Task::Sample { targets, steps, columns })
     }
 
-    /// Takes samples; they are too few if the user went on meanwhile.
-    pub(super) fn sampled(&mut self, samples: Vec<Sample>, extent: (i64, i64), count: usize) {
+    /// Takes samples, unless the user went on meanwhile.
+    pub(super) fn sampled(&mut self, samples: Samples) {
         let Some(session) = self.session() else { return };
-        let branch = session.moment().branch;
-        if samples.len() >= count {
-            self.plotted.known = Some((branch, extent));
+        let extent = session.timeline().branch().extent();
+        if samples.is_whole {
+            self.plotted.known = Some((session.moment().branch, extent));
             self.choices.plots.samples = samples;
         }
     }

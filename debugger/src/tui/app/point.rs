@@ -47,15 +47,17 @@ impl App {
         }
         let context = self.context(kind)?;
         let item = kind.pane().item_at(&context, place)?;
+        let is_selected = self.choices.lost(kind).is_none() && context.scroll.cursor == item;
         let adjoint = kind.pane().is_adjoint_at(&context, place);
         // A second click on the same thing opens it.
-        if was_focused && (context.scroll.cursor, self.choices.adjoint) == (item, adjoint) {
+        if was_focused && is_selected && self.choices.adjoint == adjoint {
             return self.act(Action::Open);
         }
         if matches!(kind, PaneKind::Cells | PaneKind::Arrays) {
             self.choices.adjoint = adjoint;
         }
         self.panes.set_cursor(kind, item);
+        self.select(kind);
         None
     }
 

@@ -5,9 +5,9 @@ use ratatui::layout::{Position, Rect};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 
-use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch};
+use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch, without_lost};
 use super::text::{Pen, mark_cursor, remark, width};
-use super::{Context, Pane, Spot};
+use super::{Context, Pane, PaneKind, Spot};
 use crate::memory::{Cell, Storage};
 use crate::view::cells::{self, ArrayFacts};
 
@@ -25,6 +25,7 @@ impl Pane for Arrays {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let context = &without_lost(context, PaneKind::Arrays, Some(buffer));
         let Some(grid) = Grid::new(context) else { return remark(context, "no arrays here", buffer) };
         for (line, row) in (context.scroll.top..).zip(context.area.rows()) {
             grid.draw_row(context, line, row, buffer);
@@ -134,7 +135,9 @@ impl Grid {
             };
             pen.skip(1);
         }
-        if let Some(column) = context.scroll.cursor.checked_sub(first).filter(|n| *n < elements.len()) {
+        let is_here = context.choices.lost(PaneKind::Arrays).is_none();
+        let column = context.scroll.cursor.checked_sub(first).filter(|n| is_here && *n < elements.len());
+        if let Some(column) = column {
             let (start, width) = match self.adjoint {
                 0 => (0, self.pitch() - 1),
                 // The sign and the value, or the adjoint behind them.

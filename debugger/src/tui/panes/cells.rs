@@ -1,12 +1,13 @@
 //! The cells pane: globals, registers, and the selected frame, with what the last step did to them.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::Style;
 use reviver_isa::instruction::Base;
 
 use super::text::{Pen, mark_cursor, mark_found, remark, width};
-use super::{Context, Pane, Spot};
+use super::{Context, Pane, PaneKind, Spot};
+use crate::memory::Cell;
 use crate::view::cells::{self, AdjointView, CellView};
 
 pub struct Cells;
@@ -17,6 +18,7 @@ impl Pane for Cells {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let context = &without_lost(context, PaneKind::Cells, Some(buffer));
         let items = items(context);
         if items.is_empty() {
             return remark(context, "no scalars here; see the arrays", buffer);
@@ -30,7 +32,7 @@ impl Pane for Cells {
                 Row::Item(n, item) => {
                     draw_item(context, &columns, item, area, buffer);
                     mark_found(context, area, buffer);
-                    if n == context.scroll.cursor {
+                    if n == context.scroll.cursor && context.choices.lost(PaneKind::Cells).is_none() {
                         mark_item(context, &columns, item, area, buffer);
                     }
                 }
@@ -53,6 +55,7 @@ impl Pane for Cells {
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
+        let context = &without_lost(context, PaneKind::Cells, None);
         let items = items(context);
         let row = context.area.contains(place).then(|| usize::from(place.y - context.area.y))?;
         match rows(context, &items).into_iter().nth(row)? {
@@ -65,6 +68,28 @@ impl Pane for Cells {
         let columns = Columns::new(&items(context), context.area.width.into());
         columns.adjoint > 0 && usize::from(place.x.saturating_sub(context.area.x)) >= columns.adjoints_at()
     }
+}
+
+/// The item that is a cell: the one under the cursor if it is, else one that can be named.
+pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
+    let items = items(context);
+    let is_it = |item: &Item| item.cell.cell == cell && !item.is_hidden;
+    let stays = items.get(context.scroll.cursor).is_some_and(is_it);
+    if stays { Some(context.scroll.cursor) } else { items.iter().position(is_it) }
+}
+
+/// What is left for the items where the last row says that the selected cell isn't among them; says it.
+pub(super) fn without_lost<'a>(
+    context: &Context<'a>,
+    kind: PaneKind,
+    buffer: Option<&mut Buffer>,
+) -> Context<'a> {
+    let Some(name) = context.choices.lost(kind).filter(|_| context.area.height > 1) else { return *context };
+    let [area, last] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(context.area);
+    if let Some(buffer) = buffer {
+        Pen::new(last, buffer).write(&format!("{name} is selected, not here"), context.theme.warning);
+    }
+    Context { area, ..*context }
 }
 
 /// The name of a cell, or of its adjoint where that is chosen.

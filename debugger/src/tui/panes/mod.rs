@@ -20,6 +20,8 @@ pub mod tapes;
 pub(super) mod text;
 pub mod timeline;
 
+use std::collections::BTreeMap;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -28,7 +30,7 @@ use super::theme::Theme;
 use crate::listing::Line;
 use crate::memory::Target;
 use crate::outcome::Touch;
-use crate::session::{Sample, Session};
+use crate::session::{Samples, Session};
 use crate::view::card::CardView;
 
 /// What a pane draws from.
@@ -56,10 +58,30 @@ pub struct Choices {
     /// The array in the arrays pane; none: the first there is.
     pub array: Option<String>,
     pub plots: Plots,
+    /// The cells that were selected, in each of the panes that have cells.
+    pub selected: BTreeMap<PaneKind, Selected>,
     /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
     pub adjoint: bool,
     /// What was searched last, to be highlighted; in lower case.
     pub search: Option<String>,
+}
+
+impl Choices {
+    /// The name that a pane's selected cell had, where it has none at the moment.
+    pub fn lost(&self, kind: PaneKind) -> Option<&str> {
+        let selected = self.selected.get(&kind).filter(|selected| !selected.has_row)?;
+        Some(&selected.name)
+    }
+}
+
+/// A cell that was selected, and stays so while frames come and go.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// Its name where it was selected.
+    pub name: String,
+    pub target: Target,
+    /// Whether the selected frame has a name for it now, so that the pane has an item for it.
+    pub has_row: bool,
 }
 
 /// The cells in the plot, and what is known of them.
@@ -67,8 +89,8 @@ pub struct Choices {
 pub struct Plots {
     /// Their names and themselves, at most [`MOST_PLOTS`]. A name means another cell in another call.
     pub cells: Vec<(String, Target)>,
-    /// One sample a column, with one value for each cell; the steps ascend. Empty until they are known.
-    pub samples: Vec<Sample>,
+    /// With one value for each cell in each column. Without columns until they are known.
+    pub samples: Samples,
 }
 
 /// Cells that are plotted at once: a theme has as many styles.

@@ -172,7 +172,16 @@ pub fn mark_cursor(context: &Context<'_>, row: Rect, name: Rect, buffer: &mut Bu
 
 /// Marks what was searched in a row that is drawn.
 pub fn mark_found(context: &Context<'_>, row: Rect, buffer: &mut Buffer) {
-    let Some(wanted) = context.choices.search.as_deref().filter(|wanted| !wanted.is_empty()) else { return };
+    if let Some(wanted) = context.choices.search.as_deref() {
+        mark(wanted, context.theme.found, row, buffer);
+    }
+}
+
+/// Gives a text a style wherever it stands in a row that is drawn. The text is in lower case.
+pub fn mark(wanted: &str, style: Style, row: Rect, buffer: &mut Buffer) {
+    if wanted.is_empty() {
+        return;
+    }
     let mut text = String::new();
     let mut places = Vec::new();
     for x in row.x..row.right() {
@@ -183,7 +192,7 @@ pub fn mark_found(context: &Context<'_>, row: Rect, buffer: &mut Buffer) {
     }
     for (start, found) in text.match_indices(wanted) {
         for &x in places.get(start..start + found.len()).unwrap_or_default() {
-            buffer.set_style(Rect { x, width: 1, ..row }, context.theme.found);
+            buffer.set_style(Rect { x, width: 1, ..row }, style);
         }
     }
 }

@@ -7,10 +7,11 @@ use ratatui::style::Style;
 
 use super::text::{Pen, cut, width};
 use super::{Context, Pane, Spot};
-use crate::session::{EventKind, Sample};
+use crate::scale::{chosen_step, column_of, step_of};
+use crate::session::{EventKind, Range, Sample};
 use crate::timeline::{Fork, SpanEnd};
 use crate::tui::theme::Theme;
-use crate::view::timeline::{self, Column, column_of, step_of};
+use crate::view::timeline::{self, Column};
 
 pub struct Timeline;
 
@@ -22,15 +23,14 @@ impl Pane for Timeline {
             0 => "timeline".to_owned(),
             line => format!("timeline, branch {line}"),
         };
-        let seen = |kind: &EventKind| {
-            pane.columns.iter().any(|column| match kind {
-                EventKind::Call => !column.calls.none(),
-                _ => event(column) == Some(*kind),
-            })
-        };
-        let legend = EventKind::ALL.into_iter().filter(seen);
+        let is_there = |kind: &EventKind| pane.columns.iter().any(|column| has(column, *kind));
+        let legend = EventKind::ALL.into_iter().filter(is_there);
         let legend = legend.map(|kind| format!("  {} {}", sign(kind), kind.name()));
-        line + &legend.collect::<String>()
+        let several = pane.columns.iter().any(|column| event(column) == Some(Shown::Several));
+        let samples = &context.choices.plots.samples;
+        let is_sampled = !samples.columns.is_empty() && !samples.is_exact;
+        let line = line + &legend.collect::<String>() + if several { "  ◆ several" } else { "" };
+        line + if is_sampled { "  plots are sampled" } else { "" }
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
@@ -66,7 +66,7 @@ impl Pane for Timeline {
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
         let extent = context.session.timeline().span().steps();
-        Some(Spot::Step(step_of(extent, item, self.items(context))))
+        Some(Spot::Step(chosen_step(extent, item, self.items(context))))
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
@@ -74,6 +74,11 @@ impl Pane for Timeline {
         let column = place.x.saturating_sub(bar.x).min(bar.width.checked_sub(1)?);
         context.area.contains(place).then_some(column.into())
     }
+}
+
+/// How many columns the bar has in an area.
+pub fn columns(area: Rect) -> usize {
+    Areas::new(area).bar.width.max(1).into()
 }
 
 /// The widest column of labels, and the width of the pane from which on there is one.
@@ -148,14 +153,52 @@ fn style(kind: EventKind, theme: &Theme) -> Style {
 }
 
 /// What stands above a column of the bar.
-fn event(column: &Column) -> Option<EventKind> {
-    match column {
-        Column { trap: true, .. } => Some(EventKind::Trap),
-        Column { marks, .. } if !marks.is_empty() => Some(EventKind::Mark),
-        Column { points, .. } if !points.is_empty() => Some(EventKind::Stop),
-        Column { fence: true, .. } => Some(EventKind::Fence),
-        Column { forks, .. } if !forks.is_empty() => Some(EventKind::Fork),
-        _ => None,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    One(EventKind),
+    Several,
+}
+
+impl Shown {
+    fn sign(self) -> &'static str {
+        match self {
+            Shown::One(kind) => sign(kind),
+            Shown::Several => "◆",
+        }
+    }
+
+    fn style(self, theme: &Theme) -> Style {
+        match self {
+            Shown::One(kind) => style(kind, theme),
+            Shown::Several => theme.mark,
+        }
+    }
+}
+
+/// Whether a column has something of a kind.
+fn has(column: &Column, kind: EventKind) -> bool {
+    match kind {
+        EventKind::Trap => column.trap,
+        EventKind::Stop => !column.points.is_empty(),
+        EventKind::Mark => !column.marks.is_empty(),
+        EventKind::Fence => column.fence,
+        EventKind::Fork => !column.forks.is_empty(),
+        EventKind::Call => !column.calls.none(),
+    }
+}
+
+/// What stands above a column of the bar: a trap in any case, then what the user has put there. One has
+/// mostly been stopped where one puts something, so a stop is seen where there is nothing else.
+fn event(column: &Column) -> Option<Shown> {
+    if column.trap {
+        return Some(Shown::One(EventKind::Trap));
+    }
+    let mut put =
+        [EventKind::Mark, EventKind::Fence, EventKind::Fork].into_iter().filter(|k| has(column, *k));
+    match (put.next(), put.next()) {
+        (Some(kind), None) => Some(Shown::One(kind)),
+        (Some(_), Some(_)) => Some(Shown::Several),
+        (None, _) => has(column, EventKind::Stop).then_some(Shown::One(EventKind::Stop)),
     }
 }
 
@@ -164,7 +207,7 @@ fn draw_events(context: &Context<'_>, columns: &[Column], label: Rect, bar: Rect
     Pen::new(label, buffer).write("events", theme.dim);
     for (x, column) in (bar.x..bar.right()).zip(columns) {
         let Some(event) = event(column) else { continue };
-        Pen::new(Rect { x, width: 1, ..bar }, buffer).write(sign(event), style(event, theme));
+        Pen::new(Rect { x, width: 1, ..bar }, buffer).write(event.sign(), event.style(theme));
     }
     // Marks have names, and those are worth the room to the right of them, where nothing else is.
     for (n, column) in columns.iter().enumerate() {
@@ -239,7 +282,8 @@ fn draw_axis(context: &Context<'_>, label: Rect, bar: Rect, buffer: &mut Buffer)
     let first_text = first.to_string();
     let step = context.session.step_number();
     let (room, here) = (usize::from(bar.width), column_of((first, last), step, bar.width.into()));
-    let here_text = match context.is_focused.then(|| step_of((first, last), context.scroll.cursor, room)) {
+    let here_text = match context.is_focused.then(|| chosen_step((first, last), context.scroll.cursor, room))
+    {
         Some(cursor) if cursor != step => format!("{step} (Enter: to {cursor})"),
         _ if step == last => last_text.clone(),
         _ => step.to_string(),
@@ -286,7 +330,7 @@ fn draw_plots(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     if areas.bar.height == 0 || plots.cells.is_empty() {
         return;
     }
-    if plots.samples.is_empty() {
+    if plots.samples.columns.is_empty() {
         let names: Vec<&str> = plots.cells.iter().map(|(name, _)| name.as_str()).collect();
         let text = format!("{}: to be sampled as soon as nothing moves", names.join(", "));
         let (_, row) = areas.row(areas.bar.y);
@@ -296,11 +340,12 @@ fn draw_plots(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     let mut bands: Vec<Band<'_>> = Vec::new();
     for ((n, (name, _)), style) in plots.cells.iter().enumerate().zip(context.theme.plots) {
         let value = |sample: &Sample| sample.values.get(n).copied().flatten();
-        bands.push(Band { name, style, levels: levels(context, areas.bar.width.into(), value) });
+        bands.push(Band { name, style, ranges: ranges(context, areas.bar.width.into(), value) });
     }
-    if plots.samples.iter().any(|sample| sample.depth > 0) {
-        let levels = levels(context, areas.bar.width.into(), |sample| Some(sample.depth as f64));
-        bands.push(Band { name: "calls", style: context.theme.dim, levels });
+    let is_deep = |sample: &Sample| sample.depth.is_some_and(|depth| depth.high > 0.0);
+    if plots.samples.columns.iter().any(is_deep) {
+        let ranges = ranges(context, areas.bar.width.into(), |sample| sample.depth);
+        bands.push(Band { name: "calls", style: context.theme.dim, ranges });
     }
     bands.truncate(areas.bar.height.into());
     let count = bands.len().max(1) as u16;
@@ -308,51 +353,73 @@ fn draw_plots(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     for (n, band) in (0..).zip(&bands) {
         band.draw(context, areas, start(n), start(n + 1) - start(n), buffer);
     }
+    draw_hidden(context, areas, buffer);
 }
 
-/// The greatest of the samples in each column, or the last one before it.
-fn levels(context: &Context<'_>, width: usize, value: impl Fn(&Sample) -> Option<f64>) -> Vec<Option<f64>> {
-    let timeline = context.session.timeline();
-    let (extent, reached) = (timeline.span().steps(), timeline.branch().extent());
-    let mut levels = vec![None; width];
-    let mut samples = context.choices.plots.samples.iter().peekable();
-    let mut before = None;
-    for (column, level) in levels.iter_mut().enumerate() {
-        let is_within = |sample: &&Sample| column_of(extent, sample.step, width).is_some_and(|n| n <= column);
-        let mut highest: Option<f64> = None;
-        while let Some(sample) = samples.next_if(is_within) {
-            before = value(sample);
-            highest = before.map(|value| highest.map_or(value, |highest| highest.max(value))).or(highest);
-        }
-        *level = highest.or(before.filter(|_| step_of(extent, column, width) <= reached.1));
+/// Which plots there is no room for, and the key to more room.
+fn draw_hidden(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
+    let cells = context.choices.plots.cells.iter();
+    let hidden: Vec<&str> = cells.skip(areas.bar.height.into()).map(|(name, _)| name.as_str()).collect();
+    let last = areas.nth(areas.bar.height.saturating_sub(1)).filter(|_| !hidden.is_empty());
+    if let Some((_, row)) = last {
+        let text = format!(" no room for {} ", hidden.join(", "));
+        Pen::new(row, buffer).right(&cut(&text, row.width.into()), 0, context.theme.warning);
     }
-    levels
+}
+
+/// What the samples hold in each column of the bar: in one that has no step of its own, what the step before
+/// it holds.
+fn ranges(
+    context: &Context<'_>,
+    width: usize,
+    value: impl Fn(&Sample) -> Option<Range>,
+) -> Vec<Option<Range>> {
+    let extent = context.session.timeline().span().steps();
+    let samples = &context.choices.plots.samples;
+    let count = samples.columns.len();
+    let part = |column: usize| {
+        if samples.steps == extent && count == width {
+            return Some((column, column));
+        }
+        let first = step_of(extent, column, width);
+        let first = if column_of(extent, first, width) == Some(column) { first } else { first - 1 };
+        let next = if column + 1 < width { step_of(extent, column + 1, width) } else { extent.1 + 1 };
+        let last = (next - 1).clamp(first, samples.steps.1.max(first));
+        Some((column_of(samples.steps, first, count)?, column_of(samples.steps, last, count)?))
+    };
+    let range = |(first, last)| {
+        let columns = samples.columns.get(first..=last)?;
+        columns.iter().filter_map(&value).reduce(Range::and)
+    };
+    (0..width).map(|column| part(column).and_then(range)).collect()
 }
 
 /// A cell over time.
 struct Band<'a> {
     name: &'a str,
     style: Style,
-    levels: Vec<Option<f64>>,
+    ranges: Vec<Option<Range>>,
 }
 
 /// Eighths of a row.
 const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
+/// What lies below all values.
+const BELOW: &str = "░";
+
 impl Band<'_> {
     fn draw(&self, context: &Context<'_>, areas: Areas, first: u16, height: u16, buffer: &mut Buffer) {
-        let known = || self.levels.iter().copied().flatten();
-        let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+        let Some(whole) = self.ranges.iter().copied().flatten().reduce(Range::and) else { return };
         let extent = context.session.timeline().span().steps();
         let step = context.session.step_number();
         let here = column_of(extent, step, areas.bar.width.into()).unwrap_or(usize::MAX);
         for n in 0..height {
             let Some((label, row)) = areas.nth(first + n) else { continue };
-            self.draw_label(label, n, height, (low, high), buffer);
-            let below = f64::from(height - n - 1) * 8.0;
-            for (column, (x, level)) in (row.x..row.right()).zip(&self.levels).enumerate() {
-                let filled = level.map_or(0.0, |level| eighths(level, low, high, height)) - below;
-                let sign = EIGHTHS.get(filled.clamp(0.0, 8.0) as usize).copied().unwrap_or(" ");
+            self.draw_label(context, label, (n, height), whole, buffer);
+            let level = |value: f64| eighths(value, whole, height);
+            for (column, (x, range)) in (row.x..row.right()).zip(&self.ranges).enumerate() {
+                let sign =
+                    range.map_or(" ", |range| part(level(range.low), level(range.high), height - n - 1));
                 let place = Rect { x, width: 1, ..row };
                 Pen::new(place, buffer).write(sign, self.style);
                 if column == here {
@@ -362,14 +429,24 @@ impl Band<'_> {
         }
     }
 
-    /// The name above, and what the highest and the lowest level stand for.
-    fn draw_label(&self, label: Rect, n: u16, height: u16, (low, high): (f64, f64), buffer: &mut Buffer) {
+    /// The name above, and the greatest and the least value.
+    fn draw_label(
+        &self,
+        context: &Context<'_>,
+        label: Rect,
+        (n, height): (u16, u16),
+        whole: Range,
+        buffer: &mut Buffer,
+    ) {
         let mut pen = Pen::new(label, buffer);
         let room = pen.room();
+        let is_exact = context.choices.plots.samples.is_exact;
         let scale = match n {
-            0 if height == 1 => format!("≤{}", short(high)),
-            0 => short(high),
-            n if n == height - 1 => short(low),
+            0 if height == 1 && is_exact => format!("≤{}", short(whole.high)),
+            0 if height == 1 => format!("~{}", short(whole.high)),
+            0 => short(whole.high),
+            n if n == height - 1 => short(whole.low),
+            1 if !is_exact => "sampled".to_owned(),
             _ => String::new(),
         };
         pen.right(&cut(&scale, room), 0, self.style);
@@ -379,11 +456,22 @@ impl Band<'_> {
     }
 }
 
-/// How high a level is, in eighths of a row; at least one, so that the lowest level can be seen.
-fn eighths(level: f64, low: f64, high: f64, height: u16) -> f64 {
+/// What stands in a row for the values from one level to another one, in eighths; rows count from the
+/// lowest one.
+fn part(low: u32, high: u32, row: u16) -> &'static str {
+    let below = u32::from(row) * 8;
+    match high.saturating_sub(below).min(8) {
+        8 if low > below + 8 => BELOW,
+        filled => EIGHTHS.get(filled as usize).copied().unwrap_or(" "),
+    }
+}
+
+/// How high a value is, in eighths of a row; at least one, so that the least value can be seen.
+fn eighths(value: f64, whole: Range, height: u16) -> u32 {
     let most = f64::from(height) * 8.0;
-    let part = (level - low) / (high - low);
-    if part.is_finite() { 1.0 + part * (most - 1.0) } else { 1.0 }
+    let part = (value - whole.low) / (whole.high - whole.low);
+    let level = if part.is_finite() { 1.0 + part * (most - 1.0) } else { 1.0 };
+    level.round() as u32
 }
 
 /// A number in few characters.
@@ -401,10 +489,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_level_can_be_seen_and_the_highest_fills_the_band() {
-        assert_eq!(eighths(3.0, 3.0, 9.0, 2), 1.0);
-        assert_eq!(eighths(9.0, 3.0, 9.0, 2), 16.0);
-        assert_eq!(eighths(3.0, 3.0, 3.0, 2), 1.0);
+    fn the_least_value_can_be_seen_and_the_greatest_fills_the_band() {
+        let level = |value, low, high| eighths(value, Range { low, high }, 2);
+        assert_eq!((level(3.0, 3.0, 9.0), level(9.0, 3.0, 9.0), level(3.0, 3.0, 3.0)), (1, 16, 1));
+    }
+
+    #[test]
+    fn a_band_stands_on_shade() {
+        let column = |low, high| [2, 1, 0].map(|row| part(low, high, row)).concat();
+        assert_eq!(column(1, 24), "███");
+        assert_eq!(column(20, 20), "▄░░");
+        assert_eq!(column(16, 17), "▁█░");
+        assert_eq!(column(1, 1), "  ▁");
     }
 
     #[test]

@@ -1,0 +1,218 @@
+//! What a plot shows: the least and the greatest value of cells in each of many equal parts of a branch. Every
+//! write is followed, where that costs no more than running over the steps does. Where there are more,
+//! they are followed in windows: short stretches at irregular distances, because regular ones would show
+//! a fast oscillation as a slow one. Knows no screen.
+
+use reviver_isa::update::Shape;
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::{Stop, Travel};
+
+use super::Session;
+use super::scan::SLICE;
+use crate::memory::Target;
+use crate::outcome::Reason;
+use crate::points::{Watch, candidates};
+use crate::scale::{column_of, step_of};
+
+/// Columns at most: no screen is wider.
+const MOST_COLUMNS: usize = 10_000;
+
+/// Writes that are followed in any case, and one for so many steps of a longer run: to follow a write takes
+/// about as long as so many steps.
+const MOST_WRITES: u64 = 1 << 20;
+const STEPS_PER_WRITE: u64 = 16;
+
+/// Windows in a column.
+const WINDOWS: u64 = 8;
+
+/// What a cell held in a part of the steps, as the nearest f64.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Range {
+    /// Of one value.
+    fn of(value: f64) -> Range {
+        Range { low: value, high: value }
+    }
+
+    /// What both span.
+    #[must_use]
+    pub fn and(self, other: Range) -> Range {
+        Range { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+}
+
+/// One column of a plot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// The number of open calls.
+    pub depth: Option<Range>,
+    /// What each cell that was asked for held; none where its frame wasn't open, or nobody was.
+    pub values: Vec<Option<Range>>,
+}
+
+/// What cells held over the steps of a branch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// The steps that the columns stand for: the first and the last.
+    pub steps: (i64, i64),
+    pub columns: Vec<Sample>,
+    /// Whether every write was followed: then the ranges are those of all values.
+    pub is_exact: bool,
+    /// Whether nobody stopped the sampling.
+    pub is_whole: bool,
+}
+
+/// Samples in the making.
+struct Survey {
+    targets: Vec<Target>,
+    samples: Samples,
+    /// What was seen last, and in which column.
+    seen: Sample,
+    column: usize,
+}
+
+impl Session {
+    /// What cells held, and the number of open calls, over the steps that were reached on the current
+    /// branch, in so many columns for `steps`. Costs about three runs over the steps at most.
+    pub fn samples(&mut self, targets: &[Target], steps: (i64, i64), columns: usize) -> Samples {
+        let count = columns.clamp(1, MOST_COLUMNS);
+        let empty = Sample { depth: None, values: vec![None; targets.len()] };
+        let columns = vec![empty.clone(); count];
+        let samples = Samples { steps, columns, is_exact: true, is_whole: false };
+        let mut survey = Survey { targets: targets.to_vec(), samples, seen: empty, column: 0 };
+        self.excursion(|session| session.survey(&mut survey));
+        survey.samples
+    }
+
+    fn survey(&mut self, survey: &mut Survey) {
+        let steps = survey.samples.steps;
+        let (first, last) = self.timeline.branch().extent();
+        let (first, last) = (first.max(steps.0), last.min(steps.1));
+        if first > last || self.travel_to(first, &mut Vec::new()) != Reason::Arrived {
+            return;
+        }
+        survey.column = column_of(steps, first, survey.samples.columns.len()).unwrap_or(0);
+        let plan = self.changes(&survey.targets);
+        let windows = survey.samples.columns.len() as u64 * WINDOWS;
+        let writes = MOST_WRITES.max(first.abs_diff(last) / STEPS_PER_WRITE) / windows;
+        let mut left = 0;
+        survey.look(self);
+        for end in window_ends((first, last), windows) {
+            left += writes;
+            if !self.follow(survey, &plan, end, &mut left) {
+                return;
+            }
+        }
+        survey.samples.is_whole = true;
+    }
+
+    /// Runs to a step and follows the changes on the way, at most so many. Whether it got there.
+    fn follow(&mut self, survey: &mut Survey, plan: &Stops, end: i64, left: &mut u64) -> bool {
+        loop {
+            let here = self.step_number();
+            if here >= end {
+                return true;
+            }
+            if !self.goes_on(here) {
+                return false;
+            }
+            let is_change = plan.contains(Node::of(self.state(), Travel::Forward));
+            let steps = here.abs_diff(end).min(SLICE);
+            let outcome = match *left {
+                0 => self.timeline.run(Travel::Forward, steps),
+                _ if is_change => self.timeline.run(Travel::Forward, 1),
+                _ => self.timeline.run_until(Some(plan), Travel::Forward, steps),
+            };
+            survey.samples.is_exact &= *left > 0;
+            *left -= u64::from(is_change).min(*left);
+            survey.look(self);
+            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
+                // A trap ends a branch, and its extent.
+                return self.step_number() >= end;
+            }
+        }
+    }
+
+    /// The places of instructions that may change one of the targets, or the number of open calls.
+    fn changes(&self, targets: &[Target]) -> Stops {
+        let code = (0..).zip(&self.program().module().code);
+        let calls = code.filter(|(_, i)| matches!(i.update.shape(), Shape::Call | Shape::Boundary));
+        let mut instructions: Vec<u32> = calls.map(|(at, _)| at).collect();
+        instructions.extend(targets.iter().flat_map(|t| candidates(&self.memory, *t, Watch::Write)));
+        let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
+        Stops::new(self.program(), instructions.into_iter().flat_map(both))
+    }
+}
+
+impl Survey {
+    /// Notes what the cells hold now. The columns since the last look hold what was seen then.
+    fn look(&mut self, session: &Session) {
+        let columns = &mut self.samples.columns;
+        let found = column_of(self.samples.steps, session.step_number(), columns.len());
+        let column = found.unwrap_or(self.column);
+        for sample in columns.iter_mut().take(column).skip(self.column + 1) {
+            sample.clone_from(&self.seen);
+        }
+        self.column = column;
+        let state = session.state();
+        let value = |target: &Target| {
+            let value = session.memory.resolve(state, *target)?.value(state)?;
+            Some(Range::of(session.program().approximate(value)))
+        };
+        self.seen.depth = Some(Range::of(state.calls.len() as f64));
+        for (seen, target) in self.seen.values.iter_mut().zip(&self.targets) {
+            *seen = value(target);
+        }
+        columns.get_mut(column).into_iter().for_each(|sample| sample.add(&self.seen));
+    }
+}
+
+impl Sample {
+    /// Adds what was seen in the same column.
+    fn add(&mut self, seen: &Sample) {
+        let add = |range: &mut Option<Range>, seen: Option<Range>| {
+            *range = range.iter().copied().chain(seen).reduce(Range::and);
+        };
+        add(&mut self.depth, seen.depth);
+        for (range, seen) in self.values.iter_mut().zip(&seen.values) {
+            add(range, *seen);
+        }
+    }
+}
+
+/// Where windows end: one in each of so many equal parts of the steps, anywhere in it. The last one ends with
+/// the steps.
+fn window_ends((first, last): (i64, i64), count: u64) -> impl Iterator<Item = i64> {
+    let count = count.min(first.abs_diff(last)).max(1) as usize;
+    let start = move |n| if n < count { step_of((first, last), n, count) } else { last };
+    (1..=count).map(move |n| match n {
+        n if n == count => last,
+        n => start(n) + scattered(n as u64, start(n).abs_diff(start(n + 1))) as i64,
+    })
+}
+
+/// A number below another one, as irregular as a hash is (SplitMix64), but always the same.
+fn scattered(n: u64, below: u64) -> u64 {
+    let mix = |z: u64, shift: u32, factor: u64| (z ^ (z >> shift)).wrapping_mul(factor);
+    let z = mix(n.wrapping_mul(0x9e37_79b9_7f4a_7c15), 30, 0xbf58_476d_1ce4_e5b9);
+    let z = mix(z, 27, 0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)).checked_rem(below).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_ascend_and_end_with_the_steps() {
+        for (extent, count) in [((0, 0), 8), ((0, 3), 8), ((-7, 1_000), 8), ((0, 1 << 40), 1_000)] {
+            let ends: Vec<i64> = window_ends(extent, count).collect();
+            assert!(ends.is_sorted() && ends.iter().all(|end| (extent.0..=extent.1).contains(end)));
+            assert_eq!(ends.last(), Some(&extent.1));
+        }
+    }
+}
