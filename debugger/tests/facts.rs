@@ -468,7 +468,7 @@ const OSCILLATES: &str = ".inout n default 20
 
 #[test]
 fn samples_are_exact_where_writes_are_few_and_say_so_where_they_are_not() {
-    for (n, is_exact) in [(20, true), (100_000, true), (1_000_000, false)] {
+    for (n, is_exact) in [(20, true), (100_000, true), (2_000_000, false)] {
         let text = OSCILLATES.replace("default 20", &format!("default {n}"));
         let mut session = Session::at_begin(support::subject(&text));
         session.goto_end();

@@ -271,11 +271,17 @@ impl Console {
         if self.displays.is_empty() || !matches!(outcome, Outcome::Motion(_)) {
             return outcome;
         }
-        let values = self.displays.iter().map(|text| {
+        let values = Outcome::Values(self.displayed());
+        Outcome::All(vec![(String::new(), outcome), (String::new(), values)])
+    }
+
+    /// What is displayed after every motion: expressions and their values here, or why they have none.
+    pub fn displayed(&self) -> Vec<(String, Result<String, String>)> {
+        let value = |text: &String| {
             let value = self.session.evaluate(text);
             (text.clone(), value.map(|(_, text)| text).map_err(|error| error.to_string()))
-        });
-        Outcome::All(vec![(String::new(), outcome), (String::new(), Outcome::Values(values.collect()))])
+        };
+        self.displays.iter().map(value).collect()
     }
 
     /// Carries the lines of a script out, until one fails. Returns each line with its outcome.

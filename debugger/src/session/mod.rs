@@ -93,6 +93,14 @@ pub enum SessionError {
     RuledCall,
 }
 
+impl SessionError {
+    /// Whether it says no more than that there is nothing further on: no mistake of the user's.
+    pub fn is_bound(&self) -> bool {
+        use SessionError::{InnermostFrame, NoCaller, NoEvent, NoTrail, OutermostFrame, TopLine};
+        matches!(self, NoCaller | OutermostFrame | InnermostFrame | NoTrail(_) | TopLine | NoEvent { .. })
+    }
+}
+
 /// Which side of the present lies in a direction.
 fn ahead(travel: Travel) -> &'static str {
     match travel {

@@ -19,8 +19,8 @@ const MOST_COLUMNS: usize = 10_000;
 
 /// Writes that are followed in any case, and one for so many steps of a longer run: to follow a write takes
 /// about as long as so many steps.
-const MOST_WRITES: u64 = 1 << 20;
-const STEPS_PER_WRITE: u64 = 16;
+const MOST_WRITES: u64 = 1 << 21;
+const STEPS_PER_WRITE: u64 = 64;
 
 /// Windows in a column.
 const WINDOWS: u64 = 8;

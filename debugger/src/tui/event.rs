@@ -30,6 +30,8 @@ pub struct Mouse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gesture {
     Press,
+    /// The second press of two at once on the same place; the first one was a press of its own.
+    DoublePress,
     Drag,
     Release,
     ScrollUp,

@@ -48,18 +48,46 @@ const COMPACT: (u16, u16) = (80, 24);
 const ROOMY: (u16, u16) = (120, 40);
 const WIDE: (u16, u16) = (170, 40);
 
+/// What there is to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Whether the program has any array.
+    pub has_arrays: bool,
+    /// Whether it has several branches, which take a row below the time bar.
+    pub has_branches: bool,
+    /// Plots below the time bar.
+    pub plots: u16,
+}
+
+impl Content {
+    /// Rows of the timeline: its heading, events, the bar, the steps, and what is below, where a plot gets so
+    /// many rows if all that fits into `most` rows.
+    fn timeline(self, rows_per_plot: u16, most: u16) -> Constraint {
+        let plots = self.plots.saturating_mul(rows_per_plot);
+        Constraint::Length(plots.saturating_add(4 + u16::from(self.has_branches)).min(most))
+    }
+}
+
 /// Divides a screen of this size. With `zoomed`, one pane gets all of it.
-pub fn divide(size: Rect, zoomed: bool) -> Screen {
-    let [body, status, prompt] =
-        Layout::vertical([Constraint::Fill(1), Constraint::Max(1), Constraint::Max(1)]).areas(size);
+pub fn divide(size: Rect, zoomed: bool, content: Content) -> Screen {
+    let [status, prompt] = bottom(size);
+    let body = Rect { height: size.height.saturating_sub(2), ..size };
     let fits = |(width, height)| size.width >= width && size.height >= height && !zoomed;
     let slots = match () {
-        () if fits(WIDE) => wide(body),
-        () if fits(ROOMY) => roomy(body),
-        () if fits(COMPACT) => compact(body),
+        () if fits(WIDE) => wide(body, content),
+        () if fits(ROOMY) => roomy(body, content),
+        () if fits(COMPACT) => compact(body, content),
         () => vec![slot(body, &PaneKind::ALL)],
     };
     Screen { slots, status, prompt }
+}
+
+/// The last two rows: the status line, and below it the command line or the last message. Either is empty where
+/// there is no room.
+pub fn bottom(size: Rect) -> [Rect; 2] {
+    let [_, status, prompt] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Max(1), Constraint::Max(1)]).areas(size);
+    [status, prompt]
 }
 
 fn slot(area: Rect, panes: &'static [PaneKind]) -> Slot {
@@ -71,10 +99,10 @@ fn beside(area: Rect, panes: &'static [PaneKind]) -> Slot {
 }
 
 /// Code over the card, cells beside them, the timeline below.
-fn compact(body: Rect) -> Vec<Slot> {
-    let [upper, timeline] = Layout::vertical([Constraint::Fill(1), Constraint::Length(5)]).areas(body);
+fn compact(body: Rect, content: Content) -> Vec<Slot> {
+    let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 8)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
-    let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(6)]).areas(left);
+    let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(7)]).areas(left);
     vec![
         slot(code, &[Code, Inverse]),
         beside(right, &[Cells, Arrays, Calls, Tapes, Messages]),
@@ -84,54 +112,63 @@ fn compact(body: Rect) -> Vec<Slot> {
 }
 
 /// As before, with the arrays below the cells and a slot for the rest.
-fn roomy(body: Rect) -> Vec<Slot> {
-    let [upper, timeline] = Layout::vertical([Constraint::Fill(1), Constraint::Length(8)]).areas(body);
+fn roomy(body: Rect, content: Content) -> Vec<Slot> {
+    let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 11)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(9)]).areas(left);
-    let thirds = [Constraint::Fill(3), Constraint::Fill(2), Constraint::Length(9)];
-    let [cells, arrays, rest] = Layout::vertical(thirds).areas(right);
-    vec![
-        slot(code, &[Code, Inverse]),
-        beside(cells, &[Cells]),
-        beside(arrays, &[Arrays]),
-        slot(card, &[Card, Failure]),
-        beside(rest, &[Calls, Tapes, Messages]),
-        slot(timeline, &[Timeline]),
-    ]
+    let mut slots = vec![slot(code, &[Code, Inverse])];
+    let rest = add_cells(&mut slots, right, content);
+    slots.push(slot(card, &[Card, Failure]));
+    slots.push(beside(rest, &[Calls, Tapes, Messages]));
+    slots.push(slot(timeline, &[Timeline]));
+    slots
+}
+
+/// Adds the cells, and below them the arrays if there are any. Returns what is left at the bottom.
+fn add_cells(slots: &mut Vec<Slot>, column: Rect, content: Content) -> Rect {
+    let [upper, rest] = Layout::vertical([Constraint::Fill(1), Constraint::Length(9)]).areas(column);
+    if !content.has_arrays {
+        slots.push(beside(upper, &[Cells, Arrays]));
+        return rest;
+    }
+    let [cells, arrays] = Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(upper);
+    slots.extend([beside(cells, &[Cells]), beside(arrays, &[Arrays])]);
+    rest
 }
 
 /// With the inverse program beside the program.
-fn wide(body: Rect) -> Vec<Slot> {
-    let [upper, timeline] = Layout::vertical([Constraint::Fill(1), Constraint::Length(10)]).areas(body);
+fn wide(body: Rect, content: Content) -> Vec<Slot> {
+    let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(3, 13)]).areas(body);
     let thirds = [Constraint::Fill(1), Constraint::Fill(1), Constraint::Percentage(32)];
     let [left, middle, right] = Layout::horizontal(thirds).areas(upper);
     let halves = [Constraint::Fill(1), Constraint::Length(9)];
     let [code, card] = Layout::vertical(halves).areas(left);
     let [inverse, calls] = Layout::vertical(halves).areas(middle);
-    let thirds = [Constraint::Fill(3), Constraint::Fill(2), Constraint::Length(9)];
-    let [cells, arrays, messages] = Layout::vertical(thirds).areas(right);
-    vec![
-        slot(code, &[Code]),
-        beside(inverse, &[Inverse]),
-        beside(cells, &[Cells]),
-        beside(arrays, &[Arrays]),
-        slot(card, &[Card, Failure]),
-        beside(calls, &[Calls, Tapes]),
-        beside(messages, &[Messages]),
-        slot(timeline, &[Timeline]),
-    ]
+    let mut slots = vec![slot(code, &[Code]), beside(inverse, &[Inverse])];
+    let messages = add_cells(&mut slots, right, content);
+    slots.push(slot(card, &[Card, Failure]));
+    slots.push(beside(calls, &[Calls, Tapes]));
+    slots.push(beside(messages, &[Messages]));
+    slots.push(slot(timeline, &[Timeline]));
+    slots
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Programs with much to show, and with little.
+    const CONTENTS: [Content; 3] = [
+        Content { has_arrays: false, has_branches: false, plots: 0 },
+        Content { has_arrays: true, has_branches: true, plots: 2 },
+        Content { has_arrays: true, has_branches: false, plots: u16::MAX },
+    ];
+
     #[test]
     fn every_pane_has_a_place_at_every_size() {
-        for (width, height) in
-            [(0, 0), (1, 1), (40, 10), (80, 24), (119, 60), (120, 40), (170, 40), (400, 200)]
-        {
-            let screen = divide(Rect::new(0, 0, width, height), false);
+        let sizes = [(0, 0), (1, 1), (40, 10), (80, 24), (119, 60), (120, 40), (170, 40), (400, 200)];
+        for ((width, height), content) in sizes.into_iter().flat_map(|s| CONTENTS.map(|c| (s, c))) {
+            let screen = divide(Rect::new(0, 0, width, height), false, content);
             for pane in PaneKind::ALL {
                 let slots = screen.slots.iter().filter(|slot| slot.panes.contains(&pane)).count();
                 assert_eq!(slots, 1, "{pane:?} at {width}×{height}");
@@ -146,11 +183,25 @@ mod tests {
 
     #[test]
     fn slots_do_not_overlap() {
-        for (width, height) in [(80, 24), (120, 40), (200, 60)] {
-            let slots = divide(Rect::new(0, 0, width, height), false).slots;
+        let sizes = [(80, 24), (120, 40), (200, 60)];
+        for ((width, height), content) in sizes.into_iter().flat_map(|s| CONTENTS.map(|c| (s, c))) {
+            let slots = divide(Rect::new(0, 0, width, height), false, content).slots;
             for (n, slot) in slots.iter().enumerate() {
                 assert!(slots[..n].iter().all(|other| !other.area.intersects(slot.area)));
             }
+        }
+    }
+
+    #[test]
+    fn more_room_shows_more_cells() {
+        for content in CONTENTS.into_iter().take(2) {
+            let cells = |width, height| {
+                let slots = divide(Rect::new(0, 0, width, height), false, content).slots;
+                let slot = slots.into_iter().find(|slot| slot.panes.contains(&Cells));
+                slot.map_or(0, |slot| slot.body().height)
+            };
+            let heights = [(80, 24), (120, 40), (170, 40)].map(|(width, height)| cells(width, height));
+            assert!(content.has_arrays || heights.is_sorted(), "{heights:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
 use std::panic;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, KeyCode, KeyEvent,
@@ -29,7 +29,12 @@ pub struct Screen {
     terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
     /// Whether the mouse is on.
     mouse: bool,
+    /// The last press: when and where.
+    pressed: Option<(Instant, Position)>,
 }
+
+/// Two presses within this time on the same place are a double one.
+const DOUBLE: Duration = Duration::from_millis(400);
 
 /// Whether there is a screen that must be given back.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
@@ -60,7 +65,7 @@ impl Screen {
             enter()?;
             Terminal::new(CrosstermBackend::new(Sixteen::new(stdout())))
         };
-        open().map(|terminal| Screen { terminal, mouse: false }).inspect_err(|_| restore())
+        open().map(|terminal| Screen { terminal, mouse: false, pressed: None }).inspect_err(|_| restore())
     }
 
     /// Gives the terminal back for a while.
@@ -112,7 +117,18 @@ impl Screen {
         if !poll(within)? {
             return Ok(None);
         }
-        Ok(event(read()?))
+        let event = event(read()?);
+        Ok(event.map(|event| self.doubled(event)))
+    }
+
+    /// A press, made a double one if it is.
+    fn doubled(&mut self, event: Event) -> Event {
+        let Event::Mouse(Mouse { place, gesture: Gesture::Press }) = event else { return event };
+        let is_double = self.pressed.is_some_and(|(when, before)| before == place && when.elapsed() < DOUBLE);
+        // A third one is a first one again.
+        self.pressed = (!is_double).then(|| (Instant::now(), place));
+        let gesture = if is_double { Gesture::DoublePress } else { Gesture::Press };
+        Event::Mouse(Mouse { place, gesture })
     }
 }
 

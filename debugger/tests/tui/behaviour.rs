@@ -275,7 +275,7 @@ fn a_new_line_is_as_long_as_the_one_that_it_left() {
     let mut screen = fib();
     screen.command("goto end").command("goto 26").command("set n = 4");
     assert_has(&status(&screen), &["26/~52", "50"]);
-    screen.keys("m").mouse(Gesture::Press, 79, 18);
+    screen.keys("m").mouse(Gesture::Press, 79, 20);
     assert_has(&status(&screen), &["end", "100"]);
     assert!(screen.step() < 52, "{}", screen.text());
 }
@@ -614,9 +614,9 @@ fn a_selected_element_is_the_same_under_another_name() {
 #[test]
 fn the_right_edge_of_the_bar_is_the_end() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
-    screen.keys("End Home m").mouse(Gesture::Press, 30, 18).mouse(Gesture::Drag, 200, 18);
+    screen.keys("End Home m").mouse(Gesture::Press, 30, 20).mouse(Gesture::Drag, 200, 20);
     assert_eq!(screen.step(), 388);
-    screen.mouse(Gesture::Drag, 0, 18);
+    screen.mouse(Gesture::Drag, 0, 20);
     assert_eq!(screen.step(), 0);
     screen.keys("9 Ctrl-End Enter");
     assert_eq!(screen.step(), 388);
@@ -689,4 +689,163 @@ fn an_interrupt_while_playing_pauses() {
     screen.keys("p").event(Event::Key(Key::ctrl('c')));
     assert_eq!(screen.last_row(), "paused");
     assert!(!screen.text().contains("playing"), "{}", screen.text());
+}
+
+#[test]
+fn the_panes_stay_while_a_run_is_resized() {
+    let mut screen = Screen::open(support::subject(LONG), 80, 24);
+    let errand = screen.send(Event::Key(Key::char('c')));
+    screen.event(Event::Tick(Duration::from_millis(100)));
+    for (width, height) in [(100, 30), (60, 15), (3, 1), (120, 40), (80, 24)] {
+        screen.resize(width, height);
+        let text = screen.text();
+        assert!(width < 60 || text.contains("rasm") && text.contains("running"), "{text}");
+        assert!(width < 60 || text.matches("running").count() == 1, "{text}");
+    }
+    drop(errand);
+}
+
+#[test]
+fn a_run_says_what_keys_do_and_quitting_stops_it() {
+    let mut screen = Screen::open(support::subject(LONG), 80, 24);
+    let errand = screen.send(Event::Key(Key::char('c')));
+    screen.event(Event::Tick(Duration::from_millis(100)));
+    assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and ends the session");
+    screen.keys("s");
+    assert!(screen.last_row().contains("1 key waits"), "{}", screen.last_row());
+    let running = std::thread::spawn(move || errand.perform());
+    while !screen.text().contains("running `continue`  step 1") {
+        screen.event(Event::Tick(Duration::from_millis(100)));
+        std::thread::sleep(Duration::from_millis(1));
+        if screen.app.session().is_some() || running.is_finished() {
+            break;
+        }
+        screen.keys("q");
+        assert!(screen.last_row().contains("ends as soon as this has stopped"), "{}", screen.last_row());
+    }
+    let effects = screen.app.returned(running.join().unwrap());
+    screen.carry_out(effects);
+    assert!(screen.has_quit);
+}
+
+#[test]
+fn the_last_row_says_what_was_printed_last_and_how_much_more_there_is() {
+    let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
+    screen.keys("c");
+    assert_eq!(screen.last_row(), "a = 45  (+9: 7 shows them)  history end");
+    screen.keys("Home");
+    assert_eq!(screen.last_row(), "history begin");
+    let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
+    screen.keys("s s s s s");
+    assert!(said(&screen).iter().any(|line| line == "a = 0"), "{:?}", said(&screen));
+}
+
+#[test]
+fn what_is_displayed_stays_on_the_screen() {
+    let mut screen = fib();
+    screen.command("display a * 2").command("display nosuch").keys("s s s s");
+    let text = screen.text();
+    assert!(text.contains("│displayed") && text.contains("│a * 2 = 2"), "{text}");
+    screen.keys("4 s s");
+    assert!(screen.last_row().starts_with("a * 2 = "), "{}", screen.text());
+    screen.command("undisplay").keys("3");
+    assert!(!screen.text().contains("displayed"), "{}", screen.text());
+}
+
+#[test]
+fn a_list_says_how_much_of_it_is_hidden() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    let heading = |screen: &Screen| screen.text().lines().next().unwrap().to_owned();
+    assert!(heading(&screen).ends_with(" ▼2"), "{}", heading(&screen));
+    screen.keys("3 Ctrl-End");
+    assert!(heading(&screen).contains('▲') && !heading(&screen).ends_with("▼2"), "{}", heading(&screen));
+    screen.resize(120, 40);
+    screen.keys("Ctrl-Home");
+    assert!(screen.text().contains("power") && !heading(&screen).ends_with('▼'), "{}", screen.text());
+}
+
+#[test]
+fn the_numbers_of_gradients_are_on_the_card() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out").command("watch squared'").keys("C C");
+    let text = screen.text();
+    let rows: Vec<&str> = text.lines().filter(|row| row.contains("' ← ")).collect();
+    assert!(text.contains("= 2.228…e-7") && !rows.is_empty(), "{text}");
+    assert!(rows.iter().any(|row| row.contains("denominator' ← ")), "{text}");
+}
+
+#[test]
+fn the_cursor_of_the_bar_follows_the_present() {
+    let mut screen = fib();
+    screen.keys("End 9 {");
+    let here = screen.step();
+    assert!(!screen.text().contains("Enter: to"), "{}", screen.text());
+    screen.keys("Enter");
+    assert_eq!(screen.step(), here);
+    screen.keys("< < <");
+    assert!(screen.text().contains("Enter: to"), "{}", screen.text());
+}
+
+#[test]
+fn the_current_branch_is_seen_among_many() {
+    let mut screen = fib();
+    screen.command("goto end");
+    for step in 0..5 {
+        screen.command("timeline 0").command(&format!("goto {step}")).command("set n = 20");
+    }
+    let text = screen.text();
+    let row = text.lines().find(|row| row.starts_with("branches")).unwrap();
+    assert_eq!(row, "branches    5 from step 4: set n = 20   0   1   2   3   4", "{text}");
+}
+
+#[test]
+fn the_wheel_scrolls_and_only_a_double_click_opens() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("Home m");
+    let first = |screen: &Screen| screen.text().lines().nth(1).unwrap().to_owned();
+    let before = first(&screen);
+    screen.mouse(Gesture::ScrollDown, 5, 5);
+    assert_ne!(first(&screen), before);
+    screen.mouse(Gesture::ScrollUp, 5, 5);
+    assert_eq!(first(&screen), before);
+    screen.mouse(Gesture::Press, 5, 5).mouse(Gesture::Release, 5, 5).mouse(Gesture::Press, 5, 5);
+    assert!(screen.app.session().unwrap().points().is_empty());
+    screen.mouse(Gesture::DoublePress, 5, 5);
+    assert_eq!(screen.app.session().unwrap().points().len(), 1);
+}
+
+#[test]
+fn there_being_nothing_further_is_no_error() {
+    let mut screen = fib();
+    for (key, note) in [("f", "main has no caller"), (")", "innermost frame"), ("U", "nothing to redo")] {
+        screen.keys(key);
+        assert!(
+            screen.last_row().contains(note) && !screen.last_row().contains("error"),
+            "{}",
+            screen.text()
+        );
+    }
+}
+
+#[test]
+fn completion_goes_round_and_is_cut_with_a_sign() {
+    let mut screen = fib();
+    screen.keys(": i n f o Space Tab");
+    assert!(screen.last_row().ends_with('…'), "{}", screen.last_row());
+    screen.keys("Tab Tab");
+    assert!(screen.last_row().starts_with(":info breakpoints"), "{}", screen.last_row());
+}
+
+#[test]
+fn diagnostics_are_folded_and_end_at_the_bottom() {
+    let error = Subject::open("wrong.rasm", b"        add  q, 1\n".repeat(20), &Disk).unwrap_err();
+    let app = App::broken(&error, KeyMap::default(), Theme::new(ThemeName::Plain));
+    let mut screen = Screen::new(app, 40, 12);
+    screen.keys("End");
+    let rows = screen.text();
+    assert!(rows.lines().all(|row| !row.is_empty()) || rows.lines().count() == 12, "{rows}");
+    assert!(screen.last_row().contains("q quits") && screen.last_row().contains(" of "), "{rows}");
+    assert!(rows.contains("20 errors"), "{rows}");
+    screen.keys("Home");
+    assert!(screen.text().contains("wrong.rasm:1"), "{}", screen.text());
 }

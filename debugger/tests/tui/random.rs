@@ -56,8 +56,14 @@ impl Random {
             1 => Event::Paste(self.of(&["step 3", "漢字\nquit", "", "\u{7}\t"]).to_owned()),
             2 | 3 => {
                 let place = Position { x: self.below(210) as u16, y: self.below(210) as u16 };
-                let gestures =
-                    [Gesture::Press, Gesture::Drag, Gesture::Release, Gesture::ScrollUp, Gesture::ScrollDown];
+                let gestures = [
+                    Gesture::Press,
+                    Gesture::DoublePress,
+                    Gesture::Drag,
+                    Gesture::Release,
+                    Gesture::ScrollUp,
+                    Gesture::ScrollDown,
+                ];
                 Event::Mouse(Mouse { place, gesture: self.of(&gestures) })
             }
             _ => Event::Key(self.key(keys)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratatui::layout::{Position, Rect};
 
-use crate::tui::layout::{self, Screen, Slot};
+use crate::tui::layout::{self, Content, Screen, Slot};
 use crate::tui::panes::{PaneKind, Scroll};
 
 /// The panes as the user has arranged them.
@@ -22,13 +22,13 @@ pub struct Arrangement {
 impl Arrangement {
     pub fn new() -> Arrangement {
         let recent = PaneKind::ALL.into_iter().rev().collect();
-        let screen = layout::divide(Rect::ZERO, false);
+        let screen = layout::divide(Rect::ZERO, false, Content::default());
         Arrangement { recent, scrolls: BTreeMap::new(), zoomed: false, screen, tabs: Vec::new() }
     }
 
     /// Divides a screen of this size.
-    pub fn fit(&mut self, size: Rect) {
-        self.screen = layout::divide(size, self.zoomed);
+    pub fn fit(&mut self, size: Rect, content: Content) {
+        self.screen = layout::divide(size, self.zoomed, content);
         self.tabs.clear();
     }
 
@@ -105,6 +105,18 @@ impl Arrangement {
         self.front(slot)
     }
 
+    /// Scrolls a pane by rows, of so many columns and items. Its cursor moves only where it would be out of
+    /// sight.
+    pub fn scroll_view(&mut self, kind: PaneKind, rows: isize, items: usize, columns: usize) {
+        let (height, columns) = (usize::from(self.area(kind).height).max(1), columns.max(1));
+        let Scroll { cursor, top, .. } = self.scroll(kind);
+        let most = items.div_ceil(columns).saturating_sub(height);
+        let top = top.saturating_add_signed(rows).min(most);
+        let row = (cursor / columns).clamp(top, top + height - 1);
+        let cursor = (row * columns + cursor % columns).min(items.saturating_sub(1));
+        self.set_scroll(kind, Scroll { cursor, top, has_context: false });
+    }
+
     pub fn tab_at(&self, place: Position) -> Option<PaneKind> {
         self.tabs.iter().find(|(area, _)| area.contains(place)).map(|(_, kind)| *kind)
     }
@@ -169,14 +181,14 @@ mod tests {
     #[test]
     fn raising_keeps_the_focus_where_it_can() {
         let mut panes = Arrangement::new();
-        panes.fit(Rect::new(0, 0, 80, 24));
+        panes.fit(Rect::new(0, 0, 80, 24), Content::default());
         panes.set_focus(PaneKind::Cells);
         panes.raise(PaneKind::Failure);
         assert!(panes.is_seen(PaneKind::Failure) && panes.focus() == PaneKind::Cells);
         panes.set_focus(PaneKind::Card);
         panes.raise(PaneKind::Failure);
         assert_eq!(panes.focus(), PaneKind::Failure);
-        panes.fit(Rect::new(0, 0, 60, 10));
+        panes.fit(Rect::new(0, 0, 60, 10), Content::default());
         panes.raise(PaneKind::Messages);
         assert!(panes.is_seen(PaneKind::Failure));
     }

@@ -8,53 +8,75 @@ use ratatui::widgets::Widget;
 use super::Effect;
 use crate::listing::OpenError;
 use crate::tui::keys::Action;
+use crate::tui::panes::text::hanging;
 use crate::tui::theme::Theme;
 
 /// The diagnostics, line by line.
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
     lines: Vec<String>,
+    /// The first row shown, and how many rows the last frame had room for.
     top: usize,
+    room: usize,
 }
-
-const PAGE: usize = 10;
 
 impl Broken {
     pub fn new(error: &OpenError) -> Broken {
         let lines = error.to_string().lines().map(|line| line.replace('\t', "    ")).collect();
-        Broken { lines, top: 0 }
+        Broken { lines, top: 0, room: 0 }
     }
 
     pub fn act(&mut self, action: Action) -> Option<Effect> {
-        let last = self.lines.len().saturating_sub(1);
+        // Two pages have a row in common.
+        let page = self.room.saturating_sub(1).max(1);
         self.top = match action {
             Action::Quit => return Some(Effect::Quit),
             Action::Redraw => return Some(Effect::Clear),
             Action::Up => self.top.saturating_sub(1),
-            Action::Down => self.top + 1,
-            Action::PageUp => self.top.saturating_sub(PAGE),
-            Action::PageDown => self.top + PAGE,
+            Action::Down => self.top.saturating_add(1),
+            Action::PageUp => self.top.saturating_sub(page),
+            Action::PageDown => self.top.saturating_add(page),
             Action::Top | Action::GotoStart => 0,
-            Action::Bottom | Action::GotoEnd => last,
+            Action::Bottom | Action::GotoEnd => usize::MAX,
             _ => self.top,
-        }
-        .min(last);
+        };
         None
     }
 
-    pub fn draw(&self, theme: &Theme, quit: &str, area: Rect, buffer: &mut Buffer) {
-        let heading = Line::styled("the program can't be debugged as it is", theme.heading);
-        let shown = self.lines.iter().skip(self.top).map(|line| {
-            let style = if line.starts_with("error") { theme.error } else { theme.text };
-            Line::styled(line.as_str(), style)
-        });
-        let mut rows: Vec<Rect> = area.rows().collect();
-        let last = rows.pop();
-        for (line, row) in std::iter::once(heading).chain(shown).zip(rows) {
+    /// Draws the rows that there is room for, so that the last one stands at the bottom.
+    pub fn draw(&mut self, theme: &Theme, quit: &str, area: Rect, buffer: &mut Buffer) {
+        let rows: Vec<Line<'_>> =
+            self.lines.iter().flat_map(|line| folded(line, theme, area.width)).collect();
+        let mut places: Vec<Rect> = area.rows().collect();
+        let last = places.pop();
+        self.room = places.len().saturating_sub(1);
+        self.top = self.top.min(rows.len().saturating_sub(self.room));
+        let errors = self.lines.iter().filter(|line| line.starts_with("error")).count();
+        let errors = if errors > 1 { format!(": {errors} errors") } else { " as it is".to_owned() };
+        let heading = Line::styled(format!("the program can't be debugged{errors}"), theme.heading);
+        let count = rows.len();
+        let place = match count > self.room {
+            true => format!("   {}-{} of {count}", self.top + 1, (self.top + self.room).min(count)),
+            false => String::new(),
+        };
+        for (line, row) in std::iter::once(heading).chain(rows.into_iter().skip(self.top)).zip(places) {
             line.render(row, buffer);
         }
         if let Some(row) = last {
-            Line::styled(format!("{quit} quits; ↑ ↓ scroll"), theme.status).render(row, buffer);
+            let text = format!("{quit} quits   ↑ ↓ scroll{place}");
+            Line::styled(text, theme.status).render(row, buffer);
         }
     }
+}
+
+/// The rows of a line, in the colours of what it says.
+fn folded(line: &str, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    let said = line.trim_start();
+    let style = match () {
+        () if said.starts_with("error") => theme.error,
+        () if said.starts_with("warning") => theme.warning,
+        () if said.starts_with("= help") || said.starts_with("help") => theme.key,
+        () => theme.text,
+    };
+    hanging(line, usize::from(width)).into_iter().map(|row| Line::styled(row, style)).collect()
 }

@@ -5,16 +5,17 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::widgets::{Clear, Widget};
 
 use super::messages::Tone;
 use super::prompt::Purpose;
 use super::{App, Engine};
 use crate::tui::keys::Action;
-use crate::tui::layout::Slot;
+use crate::tui::layout::{Content, Slot, bottom};
 use crate::tui::panes::status::{Running, Status, draw_running};
 use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
+use crate::view::cells::has_arrays;
 
 impl App {
     /// Draws the whole screen.
@@ -22,7 +23,7 @@ impl App {
         self.is_stale = false;
         let area = frame.area();
         frame.buffer_mut().set_style(area, self.theme.ground);
-        match &self.engine {
+        match &mut self.engine {
             Engine::Broken(broken) => {
                 let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());
                 broken.draw(&self.theme, &quit, area, frame.buffer_mut());
@@ -33,7 +34,7 @@ impl App {
     }
 
     fn draw_here(&mut self, area: Rect, frame: &mut Frame<'_>) {
-        self.panes.fit(area);
+        self.fit(area);
         let screen = self.panes.screen().clone();
         let buffer = frame.buffer_mut();
         for slot in &screen.slots {
@@ -49,6 +50,22 @@ impl App {
         self.picture.clone_from(buffer);
         if let Some(cursor) = self.prompt_cursor(screen.prompt) {
             frame.set_cursor_position(cursor);
+        }
+    }
+
+    /// Divides the screen for what there is to show.
+    fn fit(&mut self, area: Rect) {
+        let Some(session) = self.session() else { return };
+        let plots = &self.choices.plots;
+        let content = Content {
+            has_arrays: has_arrays(session),
+            has_branches: session.timeline().forks().len() > 1,
+            plots: (plots.cells.len() + usize::from(plots.has_calls())) as u16,
+        };
+        let before = self.panes.area(PaneKind::Timeline);
+        self.panes.fit(area, content);
+        if self.panes.area(PaneKind::Timeline) != before {
+            self.follow_time();
         }
     }
 
@@ -103,8 +120,9 @@ impl App {
             Span::styled(sign, self.theme.prompt).render(area, buffer);
             let rest = Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(1), ..area };
             Line::from(skipped(text, scroll)).render(rest, buffer);
-            let hint = Line::styled(format!("  {}", prompt.hint), self.theme.dim);
             let used = u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX).min(rest.width);
+            let hint = cut(&prompt.hint, usize::from((rest.width - used).saturating_sub(2)));
+            let hint = Line::styled(format!("  {hint}"), self.theme.dim);
             hint.render(Rect { x: rest.x + used, width: rest.width - used, ..rest }, buffer);
         } else if let Some(message) = self.messages.current() {
             let style = match message.tone {
@@ -130,21 +148,45 @@ impl App {
         (!area.is_empty() && x < area.right()).then_some(Position { x, y: area.y })
     }
 
-    /// The last picture, with what goes on in its status line.
+    /// The panes of the last picture, with what goes on below them.
     fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
         let Engine::Away(away) = &self.engine else { return };
-        if self.picture.area == area {
-            buffer.clone_from(&self.picture);
+        // On a screen of another size the panes are cut, or have empty room beside them.
+        let panes =
+            |area: Rect| Rect { height: area.height.saturating_sub(bottom(area).len() as u16), ..area };
+        let is_same = self.picture.area == area;
+        let shown = if is_same { area } else { panes(area).intersection(panes(self.picture.area)) };
+        for place in shown.positions() {
+            if let (Some(cell), Some(drawn)) = (buffer.cell_mut(place), self.picture.cell(place)) {
+                cell.clone_from(drawn);
+            }
         }
-        let status = crate::tui::layout::divide(area, false).status;
-        if !away.is_optional {
-            buffer.set_style(status, self.theme.status);
-            Line::styled(" ".repeat(usize::from(status.width)), self.theme.status).render(status, buffer);
-            let (step, history_bytes) = (self.progress.step(), self.progress.history_bytes());
-            let percent = away.span.percent(step);
-            let running =
-                Running { command: &away.what, step, percent, elapsed: away.elapsed, history_bytes };
-            draw_running(&running, &self.theme, status, buffer);
+        if away.is_optional && is_same {
+            return;
+        }
+        let [status, last] = bottom(area);
+        Clear.render(status, buffer);
+        buffer.set_style(status, self.theme.status);
+        let (step, history_bytes) = (self.progress.step(), self.progress.history_bytes());
+        let percent = away.span.percent(step);
+        let running = Running { command: &away.what, step, percent, elapsed: away.elapsed, history_bytes };
+        draw_running(&running, &self.theme, status, buffer);
+        Clear.render(last, buffer);
+        buffer.set_style(last, self.theme.ground);
+        Line::styled(self.keys_while_away(), self.theme.dim).render(last, buffer);
+    }
+
+    /// What keys do during a run.
+    fn keys_while_away(&self) -> String {
+        let quit = self.keys.keys(Action::Quit).next();
+        match (self.waiting.len(), quit) {
+            _ if self.waiting.iter().any(|event| self.is_quit(event)) => {
+                "ends as soon as this has stopped".into()
+            }
+            (0, Some(quit)) => format!("Ctrl-C stops it   {quit} stops it and ends the session"),
+            (0, None) => "Ctrl-C stops it".into(),
+            (1, _) => "Ctrl-C stops it   1 key waits until then".into(),
+            (n, _) => format!("Ctrl-C stops it   {n} keys wait until then"),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::App;
@@ -23,7 +23,9 @@ impl App {
         let has_failed = matches!(context.session.reason(), Some(Reason::Trap(_)));
         let is_there = |kind: &PaneKind| *kind == front || *kind != PaneKind::Failure || has_failed;
         let kinds: Vec<PaneKind> = slot.panes.iter().copied().filter(is_there).collect();
-        let labels = labels(&kinds, front, &front.pane().title(&context), area.width.into());
+        let more = more(front.pane().hidden(&context));
+        let room = usize::from(area.width).saturating_sub(width(&more));
+        let labels = labels(&kinds, front, &front.pane().title(&context), room);
         let theme = &self.theme;
         let front_style = if context.is_focused { theme.heading_focused } else { theme.heading };
         let (mut row, mut tabs) = (area, Vec::new());
@@ -35,8 +37,16 @@ impl App {
             row = Rect { x: row.x + columns, width: row.width - columns, ..row };
         }
         Span::styled("─".repeat(usize::from(row.width)), theme.border).render(row, buffer);
+        Line::styled(more, front_style).right_aligned().render(area, buffer);
         self.panes.tabs.extend(tabs);
     }
+}
+
+/// Says that there are more rows than are seen.
+fn more((above, below): (usize, usize)) -> String {
+    let sign = |sign: char, rows: usize| if rows > 0 { format!(" {sign}{rows}") } else { String::new() };
+    let text = sign('▲', above) + &sign('▼', below);
+    if text.is_empty() { text } else { text + " " }
 }
 
 /// What stands for each pane in a heading with so much room. Names become shorter first, then the title;

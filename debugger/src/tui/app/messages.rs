@@ -25,8 +25,8 @@ const MOST: usize = 5_000;
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     lines: Vec<Message>,
-    /// The line that the screen's last row shows until the next key; a number in `lines`.
-    current: Option<usize>,
+    /// What the screen's last row shows until the next key.
+    current: Option<Message>,
 }
 
 impl Messages {
@@ -38,15 +38,20 @@ impl Messages {
     pub fn say(&mut self, tone: Tone, text: &str) {
         let excess = (self.lines.len() + text.lines().count()).saturating_sub(MOST).min(self.lines.len());
         self.lines.drain(..excess);
-        self.current = Some(self.lines.len());
         // A tab has no width of its own in a cell of the screen.
         let message = |line: &str| Message { tone, text: line.replace('\t', "    ") };
+        self.current = text.lines().next().map(message);
         self.lines.extend(text.lines().take(MOST).map(message));
+    }
+
+    /// Shows a line in the last row that sums up what was said.
+    pub fn show(&mut self, tone: Tone, text: String) {
+        self.current = Some(Message { tone, text });
     }
 
     /// The line to be shown in the screen's last row.
     pub fn current(&self) -> Option<&Message> {
-        self.lines.get(self.current?)
+        self.current.as_ref()
     }
 
     /// Takes it from there; it stays in the list.

@@ -35,13 +35,14 @@ use self::play::Player;
 use self::prompt::{Prompt, Purpose, Typed};
 use super::event::{Event, Gesture};
 use super::keys::{Action, Binding, Key, KeyMap};
-use super::panes::{Choices, Context, PaneKind, Scroll};
+use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::Theme;
 use crate::command::{CommandError, Console, Outcome};
 use crate::listing::{Line, OpenError};
 use crate::outcome::{Reason, Touch};
 use crate::render::{printed, render, render_done, render_error};
 use crate::repl;
+use crate::scale::column_of;
 use crate::session::{Progress, Session};
 use crate::timeline::Span;
 use crate::tui::panes::text::width;
@@ -222,6 +223,7 @@ impl App {
         self.engine = Engine::Here(done.console);
         (self.footprint, self.card) = (done.footprint, done.card);
         self.keep_selected();
+        self.choices.displayed = self.console().map(displayed).unwrap_or_default();
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
@@ -286,9 +288,12 @@ impl App {
 
     /// Keeps an event until the session is back. Of many movements of the mouse the last one counts.
     fn keep(&mut self, event: Event) {
-        if let Engine::Away(Away { is_optional: true, .. }) = self.engine {
+        let is_optional = matches!(self.engine, Engine::Away(Away { is_optional: true, .. }));
+        // Who wants to leave doesn't want to wait.
+        if is_optional || self.is_quit(&event) {
             self.interrupt.store(true, Ordering::Relaxed);
         }
+        self.is_stale |= !is_optional;
         let is_drag = |event: &Event| matches!(event, Event::Mouse(mouse) if mouse.gesture == Gesture::Drag);
         if is_drag(&event) && self.waiting.back().is_some_and(is_drag) {
             self.waiting.pop_back();
@@ -296,6 +301,12 @@ impl App {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(event);
         }
+    }
+
+    /// Whether an event is the key that ends the session.
+    fn is_quit(&self, event: &Event) -> bool {
+        let Event::Key(key) = event else { return false };
+        self.keys.get(*key) == Some(&Binding::Action(Action::Quit))
     }
 
     fn key(&mut self, key: Key) -> Option<Effect> {
@@ -441,6 +452,8 @@ impl App {
             // The pane below the time bar draws it better.
             Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
+            // That there is nothing further on is no mistake.
+            Err(CommandError::Session(error)) if error.is_bound() => (Tone::Note, error.to_string()),
             Err(error) => (Tone::Error, render_error(error)),
         };
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
@@ -457,11 +470,39 @@ impl App {
             self.messages.dismiss();
             let is_asked = outcome.as_ref().map_or(true, is_asked);
             self.say_reply(tone, text.trim_end(), first, is_asked);
+            if let Some(headline) =
+                outcome.as_ref().ok().filter(|_| !is_asked).and_then(|o| self.headline(o, &text))
+            {
+                self.messages.show(Tone::Reply, headline);
+            }
         }
         if moves {
             self.follow();
             self.show_failure(is_trap);
         }
+    }
+
+    /// What the last row says of a motion on which something was printed: the last of that, and why it
+    /// stopped. Where the cells aren't seen, also what is displayed after every motion.
+    fn headline(&self, outcome: &Outcome, text: &str) -> Option<String> {
+        let printed = printed(outcome);
+        let count = printed.lines().count();
+        let displayed: Vec<&str> = match self.panes.is_seen(PaneKind::Cells) {
+            true => Vec::new(),
+            false => self.choices.displayed.iter().map(String::as_str).collect(),
+        };
+        if count == 0 && displayed.is_empty() {
+            return None;
+        }
+        let key = self.keys.keys(Action::FocusMessages).next();
+        let more = match (count, key) {
+            (0 | 1, _) => String::new(),
+            (_, Some(key)) => format!("(+{}: {key} shows them)", count - 1),
+            (_, None) => format!("(+{})", count - 1),
+        };
+        let last = printed.lines().last().unwrap_or_default();
+        let parts = [last, &more].into_iter().chain(displayed).chain(text.lines().nth(count));
+        Some(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "))
     }
 
     /// Says what was printed on the way, and nothing else.
@@ -495,6 +536,15 @@ impl App {
         if let Some(counterpart) = counterpart {
             self.panes.look_at(PaneKind::Inverse, counterpart);
         }
+        self.follow_time();
+    }
+
+    /// Brings the cursor of the time bar to the present.
+    fn follow_time(&mut self) {
+        let columns = timeline::columns(self.panes.area(PaneKind::Timeline));
+        let Some(session) = self.session() else { return };
+        let column = column_of(session.timeline().span().steps(), session.step_number(), columns);
+        self.panes.set_cursor(PaneKind::Timeline, column.unwrap_or(0));
     }
 
     /// Brings a line into the code pane, with what is around it.
@@ -530,6 +580,12 @@ impl App {
             is_focused: self.panes.focus() == kind,
         })
     }
+}
+
+/// What is displayed after every motion, as text.
+fn displayed(console: &Console) -> Vec<String> {
+    let values = console.displayed().into_iter();
+    values.map(|(text, value)| format!("{text} = {}", value.unwrap_or_else(|error| error))).collect()
 }
 
 /// Whether what a command said is why it was given: a motion shows itself, and what it says is extra.

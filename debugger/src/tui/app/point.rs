@@ -9,7 +9,7 @@ use crate::tui::keys::Action;
 use crate::tui::panes::{PaneKind, Spot};
 
 /// Lines that one notch of the wheel moves.
-const NOTCH: usize = 3;
+const NOTCH: isize = 3;
 
 impl App {
     pub(super) fn point(&mut self, mouse: Mouse) -> Option<Effect> {
@@ -18,7 +18,8 @@ impl App {
         }
         self.is_stale = true;
         match mouse.gesture {
-            Gesture::Press => self.press(mouse.place),
+            Gesture::Press => self.press(mouse.place, false),
+            Gesture::DoublePress => self.press(mouse.place, true),
             Gesture::Drag if self.scrubs => self.scrub(mouse.place),
             Gesture::Drag => None,
             Gesture::Release => {
@@ -30,7 +31,7 @@ impl App {
         }
     }
 
-    fn press(&mut self, place: Position) -> Option<Effect> {
+    fn press(&mut self, place: Position, is_double: bool) -> Option<Effect> {
         if self.overlay.take().is_some() {
             return None;
         }
@@ -49,8 +50,7 @@ impl App {
         let item = kind.pane().item_at(&context, place)?;
         let is_selected = self.choices.lost(kind).is_none() && context.scroll.cursor == item;
         let adjoint = kind.pane().is_adjoint_at(&context, place);
-        // A second click on the same thing opens it.
-        if was_focused && is_selected && self.choices.adjoint == adjoint {
+        if is_double && was_focused && is_selected && self.choices.adjoint == adjoint {
             return self.act(Action::Open);
         }
         if matches!(kind, PaneKind::Cells | PaneKind::Arrays) {
@@ -74,11 +74,15 @@ impl App {
 
     fn wheel(&mut self, place: Position, action: Action) -> Option<Effect> {
         if let Some(overlay) = &mut self.overlay {
-            overlay.scroll(action, NOTCH);
+            overlay.scroll(action, NOTCH.unsigned_abs());
             return None;
         }
         let kind = self.panes.pane_at(place)?;
-        (0..NOTCH).for_each(|_| self.move_cursor(kind, action));
+        let context = self.context(kind)?;
+        let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
+        let rows = if action == Action::Up { -NOTCH } else { NOTCH };
+        self.panes.scroll_view(kind, rows, items, columns);
+        self.select(kind);
         None
     }
 }

@@ -1,5 +1,7 @@
 //! The line that is being typed: a command or something to search for, with the lines typed before.
 
+use std::collections::VecDeque;
+
 use tui_input::{Input, InputRequest};
 
 use crate::tui::keys::{Code, Key};
@@ -18,6 +20,8 @@ pub struct Prompt {
     pub input: Input,
     /// What could follow, for the user to see.
     pub hint: String,
+    /// What completion goes round: words, and the lines with them. The next one is the first.
+    round: VecDeque<(String, Input)>,
     /// Which of the earlier lines is shown, counted from the last, and what was typed before that.
     recalled: Option<(usize, String)>,
 }
@@ -39,12 +43,16 @@ const LONGEST: usize = 1_000;
 
 impl Prompt {
     pub fn new(purpose: Purpose, text: &str) -> Prompt {
-        Prompt { purpose, input: Input::new(text.to_owned()), hint: String::new(), recalled: None }
+        let input = Input::new(text.to_owned());
+        Prompt { purpose, input, hint: String::new(), round: VecDeque::new(), recalled: None }
     }
 
     /// Takes a key; `earlier` are the lines typed before, the last one last.
     pub fn key(&mut self, key: Key, earlier: &[String]) -> Typed {
-        self.hint.clear();
+        if key.code != Code::Tab {
+            self.hint.clear();
+            self.round.clear();
+        }
         let request = match key.code {
             Code::Enter => return Typed::Entered(self.input.value().trim().to_owned()),
             Code::Esc => return Typed::Left,
@@ -63,11 +71,14 @@ impl Prompt {
         Typed::More
     }
 
-    /// Takes a pasted text: its first line.
+    /// Takes a pasted text as one line: words stay apart that were on lines of their own.
     pub fn paste(&mut self, text: &str) {
-        for c in text.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()) {
-            if self.has_room() {
-                self.input.handle(InputRequest::InsertChar(c));
+        let words = text.split(|c: char| c.is_control()).filter(|words| !words.is_empty());
+        for (n, words) in words.enumerate() {
+            for c in (n > 0).then_some(' ').into_iter().chain(words.chars()) {
+                if self.has_room() {
+                    self.input.handle(InputRequest::InsertChar(c));
+                }
             }
         }
     }
@@ -77,23 +88,36 @@ impl Prompt {
         self.input.value().chars().take(self.input.cursor()).collect()
     }
 
-    /// Puts one of the candidates, or what they begin with in common, in the place of the word that
-    /// begins at byte `start`.
+    /// Puts what the candidates begin with in common in the place of the word that begins at byte `start`. Asked
+    /// again, it goes round them.
     pub fn complete(&mut self, start: usize, candidates: &[String]) {
+        if let Some((_, input)) = self.round.front() {
+            self.input = input.clone();
+            self.round.rotate_left(1);
+            self.hint = self.words();
+            return;
+        }
         let typed = self.before_cursor();
         let (Some(kept), Some(first)) = (typed.get(..start), candidates.first()) else { return };
         let common = candidates.iter().fold(first.as_str(), |common, other| common_start(common, other));
         let rest: String = self.input.value().chars().skip(self.input.cursor()).collect();
         // A folder isn't all yet.
         let is_whole = candidates.len() == 1 && rest.is_empty() && !common.ends_with('/');
-        let space = if is_whole { " " } else { "" };
-        let before = format!("{kept}{common}{space}");
-        if before == typed {
-            self.hint = candidates.join("  ");
-            return;
+        let with = |word: &str, space: &str| {
+            let before = format!("{kept}{word}{space}");
+            let cursor = before.chars().count();
+            Input::new(before + &rest).with_cursor(cursor)
+        };
+        let completed = with(common, if is_whole { " " } else { "" });
+        if candidates.len() > 1 && completed.value() == self.input.value() {
+            self.round = candidates.iter().map(|word| (word.clone(), with(word, ""))).collect();
+            self.hint = self.words();
         }
-        let cursor = before.chars().count();
-        self.input = Input::new(before + &rest).with_cursor(cursor);
+        self.input = completed;
+    }
+
+    fn words(&self) -> String {
+        self.round.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join("  ")
     }
 
     fn has_room(&self) -> bool {
@@ -157,13 +181,19 @@ mod tests {
     }
 
     #[test]
-    fn completion_adds_what_is_common_then_lists() {
+    fn completion_adds_what_is_common_then_lists_then_goes_round() {
         let candidates = ["reverse-step".to_owned(), "reverse-next".to_owned()];
         let mut prompt = typed("rev");
         prompt.complete(0, &candidates);
         assert_eq!((prompt.input.value(), prompt.hint.as_str()), ("reverse-", ""));
         prompt.complete(0, &candidates);
         assert_eq!(prompt.hint, "reverse-step  reverse-next");
+        let round = ["reverse-step", "reverse-next", "reverse-step"];
+        for expected in round {
+            prompt.complete(0, &candidates);
+            assert_eq!(prompt.input.value(), expected);
+        }
+        let mut prompt = typed("rev");
         prompt.complete(0, &candidates[..1]);
         assert_eq!(prompt.input.value(), "reverse-step ");
         prompt.complete(99, &candidates);
@@ -175,6 +205,9 @@ mod tests {
         let mut prompt = typed("");
         prompt.paste(&format!("a{}\nquit\n", "é".repeat(2_000)));
         assert_eq!(prompt.input.value().chars().count(), LONGEST);
+        let mut prompt = typed("goto ");
+        prompt.paste("7\r\nstep\n");
+        assert_eq!(prompt.input.value(), "goto 7 step");
         assert_eq!(Prompt::new(Purpose::Search, "").key(Key::plain(Code::Backspace), &[]), Typed::Left);
     }
 }

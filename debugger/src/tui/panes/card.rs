@@ -22,30 +22,65 @@ impl OneSheet for Card {
         }
     }
 
+    /// All of the card where it has the focus, so that one can scroll. Else as much as there is room for: what
+    /// matters least goes first.
     fn sheet(&self, context: &Context<'_>) -> Sheet {
-        let mut sheet = Sheet::new(context);
-        if context.card.is_none_or(|card| card.is_end) {
-            sheet.field("next", "nothing: this is the end", context.theme.dim);
-        }
-        if let Some(card) = context.card {
-            fill(context.theme, card, &mut sheet);
-        }
-        sheet
+        let room = usize::from(context.area.height);
+        let fits = |sheet: &Sheet| context.is_focused || sheet.rows.len() <= room;
+        let mut sheets = LENGTHS.into_iter().map(|length| sheet(context, length));
+        sheets.find(fits).unwrap_or_else(|| sheet(context, Length::Numbers))
     }
 }
 
-fn fill(theme: &Theme, card: &CardView, sheet: &mut Sheet) {
+/// How much of a card there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Length {
+    Whole,
+    /// Without what the row's documentation says.
+    Formulas,
+    /// Only the direction of travel.
+    OneWay,
+    /// No formula that has its numbers, and not what the history keeps.
+    Numbers,
+}
+
+const LENGTHS: [Length; 4] = [Length::Whole, Length::Formulas, Length::OneWay, Length::Numbers];
+
+fn sheet(context: &Context<'_>, length: Length) -> Sheet {
+    let mut sheet = Sheet::new(context);
+    if context.card.is_none_or(|card| card.is_end) {
+        sheet.field("next", "nothing: this is the end", context.theme.dim);
+    }
+    if let Some(card) = context.card {
+        fill(context.theme, card, length, &mut sheet);
+    }
+    sheet
+}
+
+fn fill(theme: &Theme, card: &CardView, length: Length, sheet: &mut Sheet) {
     if card.is_end {
         sheet.field("before", &card.instruction, theme.text);
     }
+    let lines = fitting(card, sheet.text_room());
+    // The direction of travel comes first.
+    let way = lines.first().map(|(topic, _)| *topic);
+    let is_other = |topic: Topic| matches!(topic, Topic::Does | Topic::Undone) && way != Some(topic);
     let mut last = None;
-    for (topic, line) in fitting(card, sheet.text_room()) {
-        let name = if last == Some(topic) { "" } else { topic.name() };
-        sheet.field(name, &line.formula, style(theme, topic));
-        line.numbers.iter().for_each(|numbers| sheet.field("", numbers, theme.changed));
-        last = Some(topic);
+    for (topic, line) in &lines {
+        let is_less = *topic == Topic::Kept && length >= Length::Numbers;
+        if is_less || length >= Length::OneWay && is_other(*topic) {
+            continue;
+        }
+        let mut name = if last == Some(*topic) { "" } else { topic.name() };
+        if length < Length::Numbers || line.numbers.is_none() {
+            sheet.field(std::mem::take(&mut name), &line.formula, style(theme, *topic));
+        }
+        line.numbers.iter().for_each(|numbers| sheet.field(name, numbers, theme.changed));
+        last = Some(*topic);
     }
-    sheet.field("about", &card.doc, theme.dim);
+    if length == Length::Whole {
+        sheet.field("about", &card.doc, theme.dim);
+    }
 }
 
 fn style(theme: &Theme, topic: Topic) -> Style {
@@ -61,7 +96,10 @@ fn style(theme: &Theme, topic: Topic) -> Style {
 /// Columns that a number may take: less and less.
 const COLUMNS: [usize; 5] = [14, 11, 9, 7, 6];
 
-/// The lines of the card, the numbers of each as long as lets it stay in one row, or the shortest.
+/// Columns of a number in a line that is folded.
+const READABLE: usize = 9;
+
+/// The lines of the card, the numbers of each as long as lets it stay in one row.
 fn fitting(card: &CardView, room: usize) -> Vec<(Topic, Line)> {
     let mut lines = card.lines(&str::to_owned);
     for columns in COLUMNS {
@@ -74,6 +112,13 @@ fn fitting(card: &CardView, room: usize) -> Vec<(Topic, Line)> {
             if is_wide(line) {
                 *line = shorter;
             }
+        }
+    }
+    // What takes several rows in any case has room for digits.
+    let readable = card.lines(&|number| shortened(number, READABLE).into_owned());
+    for ((_, line), (_, readable)) in lines.iter_mut().zip(readable) {
+        if line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room) {
+            *line = readable;
         }
     }
     lines

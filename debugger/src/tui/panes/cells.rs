@@ -18,7 +18,7 @@ impl Pane for Cells {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        let context = &without_lost(context, PaneKind::Cells, Some(buffer));
+        let context = &listed(context, Some(buffer));
         let items = items(context);
         if items.is_empty() {
             return remark(context, "no scalars here; see the arrays", buffer);
@@ -44,6 +44,16 @@ impl Pane for Cells {
         items(context).len()
     }
 
+    fn hidden(&self, context: &Context<'_>) -> (usize, usize) {
+        let (context, items) = (listed(context, None), items(context));
+        let rows = rows(&context, &items);
+        let mut seen = rows.iter().filter_map(|row| if let Row::Item(n, _) = row { Some(*n) } else { None });
+        match (seen.next(), seen.next_back()) {
+            (Some(first), last) => (first, items.len() - 1 - last.unwrap_or(first)),
+            (None, _) => (0, items.len()),
+        }
+    }
+
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
         let item = items(context).into_iter().nth(item)?;
         (!item.is_hidden).then(|| Spot::Cell(chosen(context, item.cell)))
@@ -55,7 +65,7 @@ impl Pane for Cells {
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
-        let context = &without_lost(context, PaneKind::Cells, None);
+        let context = &listed(context, None);
         let items = items(context);
         let row = context.area.contains(place).then(|| usize::from(place.y - context.area.y))?;
         match rows(context, &items).into_iter().nth(row)? {
@@ -76,6 +86,27 @@ pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     let is_it = |item: &Item| item.cell.cell == cell && !item.is_hidden;
     let stays = items.get(context.scroll.cursor).is_some_and(is_it);
     if stays { Some(context.scroll.cursor) } else { items.iter().position(is_it) }
+}
+
+/// What is left for the items: above them is what is displayed after every motion, below them what the last row
+/// says of a selected cell that isn't here. Draws both if there is something to draw on.
+fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context<'a> {
+    let context = without_lost(context, PaneKind::Cells, buffer.as_deref_mut());
+    let displayed = &context.choices.displayed;
+    if displayed.is_empty() {
+        return context;
+    }
+    let rows =
+        u16::try_from(displayed.len()).unwrap_or(u16::MAX).saturating_add(1).min(context.area.height / 2);
+    let [above, area] = Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(context.area);
+    if let Some(buffer) = buffer {
+        let lines = displayed.iter().map(|text| (text.as_str(), context.theme.mark));
+        let lines = std::iter::once(("displayed", context.theme.heading)).chain(lines);
+        for ((text, style), row) in lines.zip(above.rows()) {
+            Pen::new(row, buffer).write(text, style);
+        }
+    }
+    Context { area, ..context }
 }
 
 /// What is left for the items where the last row says that the selected cell isn't among them; says it.

@@ -62,6 +62,8 @@ pub struct Choices {
     pub selected: BTreeMap<PaneKind, Selected>,
     /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
     pub adjoint: bool,
+    /// What is displayed after every motion.
+    pub displayed: Vec<String>,
     /// What was searched last, to be highlighted; in lower case.
     pub search: Option<String>,
 }
@@ -91,6 +93,13 @@ pub struct Plots {
     pub cells: Vec<(String, Target)>,
     /// With one value for each cell in each column. Without columns until they are known.
     pub samples: Samples,
+}
+
+impl Plots {
+    /// Whether calls were open at any of the steps: then they are plotted too.
+    pub fn has_calls(&self) -> bool {
+        self.samples.columns.iter().any(|sample| sample.depth.is_some_and(|depth| depth.high > 0.0))
+    }
 }
 
 /// Cells that are plotted at once: a theme has as many styles.
@@ -137,6 +146,13 @@ pub trait Pane {
     fn columns(&self, context: &Context<'_>) -> usize {
         let _ = context;
         1
+    }
+
+    /// How many rows there are above those that are seen, and below them.
+    fn hidden(&self, context: &Context<'_>) -> (usize, usize) {
+        let rows = self.items(context).div_ceil(self.columns(context).max(1));
+        let above = context.scroll.top.min(rows);
+        (above, rows.saturating_sub(above + usize::from(context.area.height)))
     }
 
     /// What an item is, for commands.

@@ -30,7 +30,8 @@ impl Pane for Timeline {
         let samples = &context.choices.plots.samples;
         let is_sampled = !samples.columns.is_empty() && !samples.is_exact;
         let line = line + &legend.collect::<String>() + if several { "  ◆ several" } else { "" };
-        line + if is_sampled { "  plots are sampled" } else { "" }
+        let line = line + if is_sampled { "  plots are sampled" } else { "" };
+        line + &hidden_plots(context, has_events(&pane.columns), pane.forks.len())
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
@@ -312,16 +313,27 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     let areas = Areas::new(area);
     let (label, row) = areas.row(area.y);
     Pen::new(label, buffer).write("branches", context.theme.dim);
+    // The current one comes first, the others have their stories only where there is room for all.
+    let (current, others): (Vec<&Fork>, Vec<&Fork>) = forks.iter().partition(|fork| fork.is_current);
+    let columns: usize = forks.iter().map(|fork| width(&story(fork)) + 3).sum();
+    let is_roomy = columns <= usize::from(row.width) + 3;
     let mut pen = Pen::new(row, buffer);
-    for fork in forks {
-        let style = if fork.is_current { context.theme.fork } else { context.theme.dim };
-        let text = match fork.parent {
-            None => format!("{} the program's own", fork.branch),
-            Some(_) => format!("{} from step {}: {}", fork.branch, fork.step, fork.edits.join(", ")),
-        };
-        pen.write(&text, style).skip(3);
+    for fork in current {
+        pen.write(&story(fork), context.theme.fork).skip(3);
+    }
+    for fork in others {
+        let text = if is_roomy { story(fork) } else { fork.branch.to_string() };
+        pen.write(&text, context.theme.dim).skip(3);
     }
     Rect { y: area.y + 1, height: area.height - 1, ..area }
+}
+
+/// Where a branch came from.
+fn story(fork: &Fork) -> String {
+    match fork.parent {
+        None => format!("{} the program's own", fork.branch),
+        Some(_) => format!("{} from step {}: {}", fork.branch, fork.step, fork.edits.join(", ")),
+    }
 }
 
 /// One band of rows for each plotted cell, and one for the depth of calls, as many as fit.
@@ -342,29 +354,26 @@ fn draw_plots(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
         let value = |sample: &Sample| sample.values.get(n).copied().flatten();
         bands.push(Band { name, style, ranges: ranges(context, areas.bar.width.into(), value) });
     }
-    let is_deep = |sample: &Sample| sample.depth.is_some_and(|depth| depth.high > 0.0);
-    if plots.samples.columns.iter().any(is_deep) {
+    if plots.has_calls() {
         let ranges = ranges(context, areas.bar.width.into(), |sample| sample.depth);
         bands.push(Band { name: "calls", style: context.theme.dim, ranges });
     }
     bands.truncate(areas.bar.height.into());
     let count = bands.len().max(1) as u16;
-    let start = |n: u16| areas.bar.height * n / count;
+    // The first ones get the rows that are left.
+    let start = |n: u16| (areas.bar.height * n).div_ceil(count);
     for (n, band) in (0..).zip(&bands) {
         band.draw(context, areas, start(n), start(n + 1) - start(n), buffer);
     }
-    draw_hidden(context, areas, buffer);
 }
 
-/// Which plots there is no room for, and the key to more room.
-fn draw_hidden(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
-    let cells = context.choices.plots.cells.iter();
-    let hidden: Vec<&str> = cells.skip(areas.bar.height.into()).map(|(name, _)| name.as_str()).collect();
-    let last = areas.nth(areas.bar.height.saturating_sub(1)).filter(|_| !hidden.is_empty());
-    if let Some((_, row)) = last {
-        let text = format!(" no room for {} ", hidden.join(", "));
-        Pen::new(row, buffer).right(&cut(&text, row.width.into()), 0, context.theme.warning);
-    }
+/// The plotted cells that there is no room for.
+fn hidden_plots(context: &Context<'_>, has_events: bool, forks: usize) -> String {
+    let used = Rows::new(context.area.height, has_events).axis + 1 + u16::from(forks > 1);
+    let room = context.area.height.saturating_sub(used);
+    let cells = context.choices.plots.cells.iter().skip(room.into());
+    let names: Vec<&str> = cells.map(|(name, _)| name.as_str()).collect();
+    if names.is_empty() { String::new() } else { format!("  no room for {}", names.join(", ")) }
 }
 
 /// What the samples hold in each column of the bar: in one that has no step of its own, what the step before
