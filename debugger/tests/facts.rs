@@ -409,6 +409,62 @@ fn history_stays_within_its_limit() {
     assert!((1..=2_048 + 512).contains(&most), "{most}");
 }
 
+/// The adjoint of a global real, as a cell.
+fn adjoint_of(session: &Session, name: &str) -> Cell {
+    session.cell(&format!("{name}'")).unwrap()
+}
+
+#[test]
+fn edits_within_edits_are_exact_and_share_what_they_remember() {
+    let subject = support::subject(&support::text("besselj.rasm"));
+    let mut session = Session::at_begin(subject.clone());
+    session.goto_end();
+    session.gradient("out").unwrap();
+    let mut single = Machine::at_begin(subject.program.clone());
+    single.keep_residues();
+    single.run(Travel::Forward, u64::MAX).unwrap();
+    single.state_mut().set_mode(true);
+    let seeds = [adjoint_of(&session, "out"), adjoint_of(&session, "z")];
+    let put = |machine: &mut Machine, cell: Cell, text: &str| {
+        let value = subject.program.parse(Class::Real, text).unwrap();
+        cell.put(machine.state_mut(), value);
+    };
+    put(&mut single, seeds[0], "1");
+    for n in 1..=40 {
+        let seed = format!("0.{n:02}");
+        session.step(Travel::Backward, 3);
+        session.set("z'", &seed).unwrap();
+        single.run(Travel::Backward, 3).unwrap();
+        put(&mut single, seeds[1], &seed);
+    }
+    assert_eq!(session.moment().branch, 41);
+    session.goto_start();
+    single.run(Travel::Backward, u64::MAX).unwrap();
+    for cell in seeds {
+        assert_eq!(cell.value(session.state()), cell.value(single.state()));
+    }
+}
+
+#[test]
+fn what_a_branch_inherits_stays_within_the_limit_too() {
+    let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
+    let subject = support::subject(&text);
+    let machine = Machine::at_begin(subject.program.clone());
+    let limits = Limits { history: 4_096, short: 8, spacing: 1_000, ..Limits::default() };
+    let mut session = Session::new(subject, &machine, limits);
+    session.goto_end();
+    session.set("mode", "1").unwrap();
+    let mut most = 0;
+    for _ in 0..5_000 {
+        session.step(Travel::Backward, 1);
+        most = most.max(session.timeline().history_bytes());
+    }
+    // What two slices add may come on top.
+    assert!((1..=4_096 + 1_024).contains(&most), "{most}");
+    session.timeline_up().unwrap();
+    assert_eq!(session.timeline().history_bytes(), 0);
+}
+
 #[test]
 fn what_was_printed_is_not_printed_again_however_one_came_back() {
     let text = ".out x: real\n.out y\n\
