@@ -23,6 +23,9 @@ pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
 /// Brackets and signs that may be open at a time: bounds the recursion.
 const DEEPEST: usize = 100;
 
+/// Binary operators in an expression at most: it is evaluated recursively too.
+const MOST_OPERATORS: usize = 1_000;
+
 /// Why a text is no expression, or has no value here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpressionError {
@@ -38,6 +41,8 @@ pub enum ExpressionError {
     Number(String),
     #[error("the expression is nested too deeply")]
     TooDeep,
+    #[error("the expression is too long")]
+    TooLong,
     #[error("there is no cell `{name}` here")]
     Unknown { name: String, hint: Option<Hint> },
     #[error("`{0}` is none of {names}", names = SPECIALS.join(", "))]
@@ -124,7 +129,7 @@ impl Expression {
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let text = text.trim();
-        let mut parser = Parser { rest: text, depth: 0 };
+        let mut parser = Parser { rest: text, depth: 0, operators: 0 };
         let root = parser.binary(0)?;
         match parser.rest.trim_start() {
             "" => Ok(Expression { text: text.to_owned(), root }),
@@ -469,6 +474,7 @@ const BINARY: &[(&str, u8)] = &[
 struct Parser<'a> {
     rest: &'a str,
     depth: usize,
+    operators: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -476,6 +482,10 @@ impl<'a> Parser<'a> {
         let mut left = self.unary()?;
         while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
             self.rest = &self.rest[operator.len()..];
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                return Err(ExpressionError::TooLong);
+            }
             let right = self.binary(strength)?;
             let operator = match operator {
                 "||" => "or",
@@ -670,5 +680,6 @@ mod tests {
         assert_eq!(error("12ab"), "`12ab` is not a number");
         assert_eq!(error("é"), "`é` is not expected here");
         assert_eq!(error(&"(".repeat(10_000)), "the expression is nested too deeply");
+        assert_eq!(error(&"1+".repeat(100_000)), "the expression is too long");
     }
 }

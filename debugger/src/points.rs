@@ -68,6 +68,9 @@ pub enum Trigger {
     },
 }
 
+/// The number of a point that the user hasn't set: a question about a cell has one while it travels.
+pub const UNNUMBERED: u32 = 0;
+
 /// A breakpoint or a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -109,7 +112,7 @@ impl Message {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+            let (inside, behind) = after.split_once('}').ok_or(ExpressionError::Unclosed('{'))?;
             parts.push(Part::Text(before.to_owned()));
             parts.push(Part::Value(Expression::parse(inside)?));
             rest = behind;

@@ -292,9 +292,9 @@ fn an_interrupted_search_claims_nothing() {
     session.step(Travel::Forward, 10_000_000);
     let here = session.step_number();
     let chain = harassed(&mut session, |session| session.why("m", 1).unwrap());
-    assert!(matches!(chain[0].cause, OriginCause::Interrupted { step } if step > 0), "{chain:?}");
+    assert!(matches!(chain[0].cause, OriginCause::Stopped { step, .. } if step > 0), "{chain:?}");
     let history = harassed(&mut session, |session| session.history("m", 1).unwrap());
-    assert!(history.interrupted && history.writes.is_empty());
+    assert_eq!((history.stopped, history.writes.len()), (Some(Reason::Interrupted), 0));
     assert_eq!(session.step_number(), here);
     assert!(matches!(session.why("m", 1).unwrap()[0].cause, OriginCause::Initial { .. }));
 }

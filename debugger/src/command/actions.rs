@@ -1,15 +1,18 @@
 //! What each command does: from the text behind its name to a method of the session.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
 
 use reviver_vm::Travel::{self, Backward, Forward};
 
 use super::code;
 use super::table::{Argument, COMMANDS, Command, EVENTS, REASONS};
-use super::{CommandError, Console, Outcome, SAVED, find, find_topic, reason_name, split_word};
+use super::{CommandError, Console, Outcome, SAVED, find, find_topic, split_word};
 use crate::expression::Expression;
+use crate::files;
 use crate::format::{Format, Layout};
-use crate::outcome::{Motion, Reason};
+use crate::outcome::Motion;
 use crate::points::Watch;
 use crate::session::{EventKind, PointOptions, Session, SessionError};
 use crate::view;
@@ -64,12 +67,7 @@ pub fn reverse_resume(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn run(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    let begun = console.session.goto_start();
-    match begun.reason {
-        Reason::HistoryBegin => motion(Ok(console.session.resume(Forward))),
-        // Interrupted, say: then one isn't at the start.
-        _ => motion(Ok(begun)),
-    }
+    motion(Ok(console.session.run()))
 }
 
 pub fn start(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -207,7 +205,7 @@ fn set_watch(console: &mut Console, row: Row, asked: (&str, PointOptions), watch
 
 pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
     let chosen = row.points(rest, console.session.points())?;
-    chosen.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
+    chosen.iter().try_for_each(|id| console.session.delete(*id))?;
     Ok(Outcome::Deleted(chosen.len()))
 }
 
@@ -218,7 +216,7 @@ pub fn clear(console: &mut Console, _: Row, rest: &str) -> Done {
         let name = console.session.listing().name(line);
         return Err(CommandError::Failed(format!("there is no breakpoint on {name}")));
     }
-    ids.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
+    ids.iter().try_for_each(|id| console.session.delete(*id))?;
     Ok(Outcome::Deleted(ids.len()))
 }
 
@@ -438,7 +436,7 @@ pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
     if !REASONS.contains(&rest) {
         return Err(row.wrong(format!("`{rest}` is none of {}", REASONS.join(", "))));
     }
-    match console.session.reason().map(reason_name) {
+    match console.session.reason().map(|reason| reason.kind().name()) {
         Some(reason) if reason == rest => Ok(Outcome::Nothing),
         Some(reason) => Err(CommandError::Failed(format!("the last motion stopped for `{reason}`"))),
         None => Err(CommandError::Failed("there was no motion yet".into())),
@@ -455,15 +453,17 @@ pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
 pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
     let path = row.something(rest, "a file")?;
     check_target(path)?;
-    std::fs::write(path, console.transcript())
+    files::replace(Path::new(path), console.transcript().as_bytes())
         .map_err(|error| CommandError::File(format!("`{path}` can't be written: {error}")))?;
     Ok(Outcome::Saved(path.to_owned()))
 }
 
 /// A file that is there already may only be replaced if it is a saved session, or empty.
 fn check_target(path: &str) -> Result<(), CommandError> {
-    match std::fs::read(path) {
-        Ok(text) if text.is_empty() || text.starts_with(SAVED.as_bytes()) => Ok(()),
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SAVED.len() as u64).read_to_end(&mut start));
+    match read {
+        Ok(_) if start.is_empty() || start == SAVED.as_bytes() => Ok(()),
         Ok(_) => Err(CommandError::File(format!(
             "`{path}` is there already and is no saved session: choose another name, or delete it first"
         ))),

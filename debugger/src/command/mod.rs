@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
-use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed};
+use crate::outcome::{Check, Edit, History, Motion, Origin, Seed, StopKind};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
@@ -115,15 +115,19 @@ pub enum CommandError {
 }
 
 impl Outcome {
-    /// Whether the session's step limit stopped this.
-    pub fn is_limited(&self) -> bool {
-        match self {
-            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => {
-                *reason == Reason::StepLimit
+    /// Why this went no further than it was to, where the user stopped it or the step limit did.
+    pub fn cut_short(&self) -> Option<StopKind> {
+        let reason = match self {
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => reason,
+            Outcome::History(history) => history.stopped.as_ref()?,
+            Outcome::Origins(chain) => chain.iter().find_map(Origin::stopped)?,
+            Outcome::All(outcomes) => {
+                return outcomes.iter().find_map(|(_, outcome)| outcome.cut_short());
             }
-            Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| outcome.is_limited()),
-            _ => false,
-        }
+            _ => return None,
+        };
+        let kind = reason.kind();
+        matches!(kind, StopKind::Interrupted | StopKind::StepLimit).then_some(kind)
     }
 
     /// Whether the session is to end, because of this or of the last command of a script.
@@ -278,7 +282,7 @@ impl Console {
         Outcome::All(vec![(String::new(), outcome), (String::new(), Outcome::Values(values.collect()))])
     }
 
-    /// Carries the lines of a script out, until one fails. Returns each line with its outcome.
+    /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
     fn script(&mut self, text: &str) -> Result<Outcome, CommandError> {
         const DEEPEST: usize = 10;
         if self.depth >= DEEPEST {
@@ -304,9 +308,9 @@ impl Console {
                     return Err(CommandError::Script { line, command, error, done: outcomes });
                 }
             };
-            let quits = outcome.quits();
+            let ends = outcome.quits() || outcome.cut_short().is_some();
             outcomes.push((command, outcome));
-            if quits {
+            if ends {
                 break;
             }
         }
@@ -386,21 +390,4 @@ fn split_command(line: &str) -> (&str, &str) {
 fn split_word(line: &str) -> (&str, &str) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     (word, rest.trim())
-}
-
-/// The name of a reason, for scripts that expect one.
-pub fn reason_name(reason: &Reason) -> &'static str {
-    match reason {
-        Reason::Arrived => "arrived",
-        Reason::Points(hits) => match hits.first().map(|hit| &hit.what) {
-            Some(crate::outcome::HitKind::Watch { .. }) => "watchpoint",
-            _ => "breakpoint",
-        },
-        Reason::HistoryBegin => "begin",
-        Reason::HistoryEnd => "end",
-        Reason::Trap(_) => "trap",
-        Reason::Interrupted => "interrupted",
-        Reason::Fence => "fence",
-        Reason::StepLimit => "step-limit",
-    }
 }

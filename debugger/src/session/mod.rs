@@ -23,7 +23,7 @@ pub use points::PointOptions;
 pub use progress::Progress;
 pub use query::Sample;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -112,7 +112,7 @@ pub struct Session {
     /// Steps at which travel stops, of each branch.
     fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
     /// Where one was before each motion, and where one was before it was taken back.
-    undo: Vec<Moment>,
+    undo: VecDeque<Moment>,
     redo: Vec<Moment>,
     events: Events,
     /// Nobody goes further than so many steps from step 0.
@@ -144,7 +144,7 @@ impl Session {
             next_point: 1,
             marks: BTreeMap::new(),
             fences: BTreeMap::new(),
-            undo: Vec::new(),
+            undo: VecDeque::new(),
             redo: Vec::new(),
             events: Events::new(),
             most_steps: u64::MAX,
@@ -308,9 +308,9 @@ impl Session {
     fn leave(&mut self, from: Moment) {
         self.redo.clear();
         if self.undo.len() == LONGEST_TRAIL {
-            self.undo.remove(0);
+            self.undo.pop_front();
         }
-        self.undo.push(from);
+        self.undo.push_back(from);
     }
 }
 

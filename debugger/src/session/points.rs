@@ -201,20 +201,14 @@ impl Session {
         self.points.iter_mut().find(|point| point.id == id).ok_or(SessionError::NoPoint(id))
     }
 
-    /// Deletes a point; none deletes all. Returns how many went.
+    /// Deletes a point.
     ///
     /// # Errors
     /// No such point.
-    pub fn delete(&mut self, id: Option<u32>) -> Result<usize, SessionError> {
-        let before = self.points.len();
-        match id {
-            Some(id) => {
-                self.point(id)?;
-                self.points.retain(|point| point.id != id);
-            }
-            None => self.points.clear(),
-        }
-        Ok(before - self.points.len())
+    pub fn delete(&mut self, id: u32) -> Result<(), SessionError> {
+        self.point(id)?;
+        self.points.retain(|point| point.id != id);
+        Ok(())
     }
 
     /// Gives a point a condition, or takes it away.

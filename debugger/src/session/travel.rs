@@ -24,6 +24,21 @@ impl Session {
         self.step(travel, u64::MAX)
     }
 
+    /// Goes to the start, then runs forward as [`Session::resume`] does.
+    pub fn run(&mut self) -> Motion {
+        let from = self.begin();
+        let mut shown = Vec::new();
+        let found = match self.travel_to(i64::MIN, &mut shown) {
+            Reason::HistoryBegin => {
+                let whole = Scan { travel: Travel::Forward, budget: u64::MAX, until: Until::Budget };
+                self.scan(&whole)
+            }
+            // Interrupted, say: then one isn't at the start.
+            reason => Found { reason, shown, logged: Vec::new() },
+        };
+        self.ended(from, Travel::Forward, found)
+    }
+
     /// Makes `count` steps, each over a whole call where it enters one; points inside stop it.
     pub fn next(&mut self, travel: Travel, count: u64) -> Motion {
         let from = self.begin();
@@ -209,7 +224,7 @@ impl Session {
     /// # Errors
     /// There was none.
     pub fn undo(&mut self) -> Result<Motion, SessionError> {
-        let to = self.undo.pop().ok_or(SessionError::NoTrail("undo"))?;
+        let to = self.undo.pop_back().ok_or(SessionError::NoTrail("undo"))?;
         let here = self.timeline.moment();
         self.redo.push(here);
         Ok(self.along_the_trail(to))
@@ -222,7 +237,7 @@ impl Session {
     pub fn redo(&mut self) -> Result<Motion, SessionError> {
         let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
         let here = self.timeline.moment();
-        self.undo.push(here);
+        self.undo.push_back(here);
         Ok(self.along_the_trail(to))
     }
 
