@@ -51,6 +51,11 @@ impl Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Instruction(u32),
+    /// An instruction where the machine itself runs in one direction only.
+    Entry {
+        at: u32,
+        inverted: bool,
+    },
     /// Where a procedure begins, in the machine's own direction; its number.
     Procedure(u32),
 }
@@ -190,6 +195,11 @@ impl Place {
                     if update == Some(Update::Br) { at } else { at + 1 },
                 ]
             }
+            Place::Entry { at, inverted } => {
+                let mut positions = Place::Instruction(at).positions(program);
+                positions[usize::from(!inverted)] = u32::MAX;
+                positions
+            }
             Place::Procedure(n) => {
                 let bounds = program.module().procedures.get(n as usize);
                 bounds.map_or([u32::MAX; 2], |p| [p.entry + 1, p.exit])
@@ -200,7 +210,7 @@ impl Place {
     /// The instruction that people see there.
     pub fn instruction(self, program: &Program) -> u32 {
         match self {
-            Place::Instruction(at) => at,
+            Place::Instruction(at) | Place::Entry { at, .. } => at,
             Place::Procedure(_) => self.positions(program)[0],
         }
     }

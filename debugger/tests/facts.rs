@@ -16,7 +16,7 @@ use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::{OriginCause, Reason};
 use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
-use reviver_debugger::session::{Session, SessionError};
+use reviver_debugger::session::{PointOptions, Session, SessionError};
 use reviver_debugger::timeline::Limits;
 use reviver_isa::instruction::{Class, Link, Operand};
 use reviver_vm::stops::{Node, Stops};
@@ -379,10 +379,11 @@ fn a_line_is_come_to_from_all_sides() {
                 \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
                 \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
     let Subject { program, listing, .. } = support::subject(text);
-    let entries = |line| {
-        let of_line = listing.entries(program.module(), Line { file: 0, line });
-        of_line.into_iter().map(|at| spell(&program, at, false)).collect::<Vec<_>>()
+    let come_to = |line, inverted| {
+        let of_line = listing.entries(program.module(), Line { file: 0, line }, inverted);
+        of_line.into_iter().map(|at| spell(&program, at, inverted)).collect::<Vec<_>>()
     };
+    let entries = |line| come_to(line, false);
     assert_eq!(entries(4), ["br fi$1, always", "from if$1, always"]);
     assert_eq!(entries(6), ["from then$1, s < 0"]);
     // Who skips the body of a compound `if` doesn't raise the flag, but passes the join.
@@ -390,6 +391,62 @@ fn a_line_is_come_to_from_all_sides() {
     assert_eq!(entries(10), ["br rof$1, 0 >= s"]);
     assert_eq!(entries(14), ["xor s, 1", "xor s, 1"]);
     assert_eq!(entries(15), [""; 0]);
+    // Inverted, a loop begins with its end: it may have no round, and each round leads there.
+    assert_eq!(come_to(12, true), ["br for$1, 0 >= s", "from top$1, i < s"]);
+    assert_eq!(come_to(10, true).len(), 1);
+}
+
+/// Lines that are come to from elsewhere, by single steps in one direction: each step at which the machine is
+/// on another line than before, or has jumped.
+fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
+    let mut found = Vec::new();
+    let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
+    let mut before = None;
+    while let Some((at, line)) = place(session) {
+        let fell = before.is_some_and(|(from, was): (u32, Line)| was == line && at.abs_diff(from) == 1);
+        if !fell && before.is_some() {
+            found.push((session.step_number(), line));
+        }
+        before = Some((at, line));
+        if session.step(travel, 1).reason != Reason::Arrived {
+            break;
+        }
+    }
+    found
+}
+
+#[test]
+fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
+    let loops = ".inout n default 3\n.out i, a\n\tfrom i == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
+                 \tfrom i == 0 and a == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
+                 \tfor k in 0..n reversed\n\t add a, k\n\trof\n\tuncall f(a, i)\n\tuncall f(a, n)\n\
+                 .proc f(inout s, in m)\n\tadd s, 1\n\tfor j in 0..m\n\t add s, j\n\trof\n\tadd s, 1\n.end\n";
+    for text in [loops.to_owned(), support::text("factor.rasm"), support::text("linear_solve.rasm")] {
+        let subject = support::subject(&text);
+        let mut session = Session::at_begin(subject.clone());
+        let ways = arrivals(&mut session, Travel::Forward);
+        let lines: HashSet<Line> = ways.iter().map(|(_, line)| *line).collect();
+        for line in lines {
+            let mut session = Session::at_begin(subject.clone());
+            let name = session.listing().name(line);
+            let place = name.strip_prefix("line ").unwrap_or(&name).to_owned();
+            // The bounds of a procedure are none of the instructions that one stops at.
+            let is_there = session.break_at(&place, &PointOptions::default()).is_ok_and(|p| p.text == name);
+            if !is_there {
+                continue;
+            }
+            let mut stops = Vec::new();
+            while session.resume(Travel::Forward).reason != Reason::HistoryEnd {
+                stops.push(session.step_number());
+            }
+            // One stops on the line, or at its end where ways join.
+            let missed = ways.iter().filter(|(_, on)| *on == line).find(|(step, _)| {
+                let left = ways.iter().find(|(later, _)| later > step).map_or(i64::MAX, |(later, _)| *later);
+                !stops.iter().any(|stop| (*step..=left).contains(stop))
+            });
+            assert_eq!(missed, None, "{name}: {stops:?}");
+        }
+    }
 }
 
 #[test]

@@ -67,8 +67,11 @@ impl Session {
     fn places_of_line(&self, line: Line) -> Result<(Vec<Place>, String), SessionError> {
         let found = self.listing.with_instructions(line);
         let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
-        let entries = self.listing.entries(self.program().module(), found);
-        Ok((entries.into_iter().map(Place::Instruction).collect(), self.listing.name(found)))
+        let places = [false, true].into_iter().flat_map(|inverted| {
+            let entries = self.listing.entries(self.program().module(), found, inverted);
+            entries.into_iter().map(move |at| Place::Entry { at, inverted })
+        });
+        Ok((places.collect(), self.listing.name(found)))
     }
 
     fn named_place(&self, name: &str) -> Option<(Place, String)> {
