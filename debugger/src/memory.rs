@@ -263,9 +263,9 @@ impl Memory {
         Some(Cell { class, offset: address & !ADJOINT, adjoint: place.adjoint })
     }
 
-    /// The integer cell that an index reads, if any.
-    pub fn index_cell(&self, state: &State, term: &Term) -> Option<Cell> {
-        self.storage(state, state.calls.len(), term.cell?)?.cell(0)
+    /// The integer cell that an index in the procedure at a call depth reads, if any.
+    pub fn index_cell(&self, state: &State, depth: usize, term: &Term) -> Option<Cell> {
+        self.storage(state, depth, term.cell?)?.cell(0)
     }
 
     fn innermost(&self, state: &State) -> Option<OpenFrame> {

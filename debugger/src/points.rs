@@ -6,7 +6,7 @@
 //! instruction has just been undone. A `from` is where two ways meet, and who jumps lands behind it: a
 //! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
 
-use reviver_isa::instruction::{Base, Operand};
+use reviver_isa::instruction::{Base, Link, Operand};
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
@@ -237,8 +237,10 @@ pub fn candidates(memory: &Memory, target: Target, watch: Watch) -> Vec<u32> {
             Operand::Int(_) | Operand::Real(_) => false,
         };
         let operands = instruction.operands.iter().enumerate().any(|(n, operand)| touches(n, operand));
-        // What a call's arguments read is cheap to find out when it is made.
-        let links = reads_too && instruction.link != reviver_isa::instruction::Link::None;
+        // What a call's arguments and a branch's partner read is cheap to find out there; going back, a call is
+        // undone where its procedure begins.
+        let links =
+            reads_too && (instruction.link != Link::None || instruction.update.shape() == Shape::Boundary);
         let switches = target == Target::Static(MODE_BIT)
             && matches!(instruction.update.shape(), Shape::Switch | Shape::Call | Shape::Boundary);
         if operands || links || switches {

@@ -157,6 +157,7 @@ fn a_saved_session_says_the_same_again() {
 
 /// Commands that are refused, and what is said about them.
 const REFUSED: &[(&str, &str)] = &[
+    ("break 32 log {a", "`{` is not closed"),
     ("break 32 if nosuch == 2", "no procedure of the program has a cell `nosuch`"),
     ("watch a log {nosuch}", "no procedure of the program has a cell `nosuch`"),
     ("break 32 if A[mod] == 2", "no procedure of the program has a cell `A`"),
@@ -230,6 +231,12 @@ const OWN: &[(&str, &str, &str)] = &[
          > undo\nstep 0 of branch 1, line 2: add a, b\n> print a\na = 1\n\
          > goto here\nstep 0 of branch 1, line 2: add a, b\n> print a\na = 1\n\
          > set mode = gradient\nmode: 0 -> 1, in branch 3\n> set mode = values\nmode: 1 -> 0, in branch 3\n",
+    ),
+    // A program that computes its adjoints itself keeps the mode to itself.
+    (
+        ".out y: real\n.in x: real default 1\nadd y, x\ngrad.on\ngrad.off\n",
+        "gradient y\n",
+        "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
     ),
     // `any` is a word of its own; a cell may be called so.
     (

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
@@ -50,11 +51,18 @@ impl Session {
     /// one edit. From there on the way back carries adjoints to the inputs.
     ///
     /// # Errors
-    /// A loss that is no real cell, or a constant; a place where the mode can't be switched.
+    /// A loss that is no real cell, or a constant; a program that switches or reads the mode itself; a place where
+    /// the mode can't be switched.
     pub fn gradient(&mut self, loss: &str) -> Result<Seed, SessionError> {
         let not_real = || SessionError::NotReal(loss.to_owned());
         let adjoint = self.variable(loss)?.adjoint().ok_or_else(not_real)?;
         let one = self.program().parse(Class::Real, "1")?;
+        if self.program().switches_mode() {
+            return Err(SessionError::NoGradient(DifferentiateError::SwitchesMode));
+        }
+        if self.program().reads_mode() {
+            return Err(SessionError::NoGradient(DifferentiateError::ReadsMode));
+        }
         if !self.state().mode() {
             self.check_switch(Value::Int(1))?;
         }

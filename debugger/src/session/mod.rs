@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
@@ -42,7 +43,7 @@ use crate::points::Point;
 use crate::timeline::{BranchNumber, Limits, Moment, Timeline};
 
 /// Why a command can't be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum SessionError {
     #[error(transparent)]
     Expression(#[from] ExpressionError),
@@ -86,7 +87,9 @@ pub enum SessionError {
     Constant(String),
     #[error("`{0}` is no real cell: only those have a gradient")]
     NotReal(String),
-    #[error("the mode is 0 or 1")]
+    #[error(transparent)]
+    NoGradient(DifferentiateError),
+    #[error("the mode is `gradient` or `values`, that is 1 or 0")]
     NoMode,
     #[error("inside a call of a procedure with a rule the mode can't be switched")]
     RuledCall,

@@ -256,7 +256,10 @@ impl Session {
     ) -> Touch {
         let text = |value: Option<Value>| value.map_or_else(|| "?".into(), |v| self.program().text(v));
         let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
-        let at = node.instruction();
+        // A step back may leave by a `from`, or the beginning of a procedure, what in time is a jump or a call.
+        let has_stepped = Node::of(self.state(), travel) != node;
+        let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
+        let at = next.unwrap_or(node.instruction());
         let back = i64::from(travel == Travel::Forward);
         Touch {
             cell,
