@@ -4,7 +4,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
+//! | [`memory`], [`scopes`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`format`](mod@format), [`points`] | what users write: expressions, formats, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
@@ -32,6 +32,7 @@ pub mod outcome;
 pub mod points;
 pub mod render;
 pub mod repl;
+pub mod scopes;
 pub mod session;
 pub mod timeline;
 pub mod tui;
