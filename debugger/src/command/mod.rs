@@ -6,6 +6,7 @@ mod arguments;
 mod code;
 mod foreign;
 pub mod plot;
+mod scripts;
 pub mod table;
 pub mod topics;
 
@@ -25,6 +26,7 @@ use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
+pub use scripts::SAVED;
 use table::Command;
 
 /// What a command came to.
@@ -265,11 +267,6 @@ impl Console {
         &self.plots
     }
 
-    /// The lines that were carried out so far, as a script that begins with [`SAVED`].
-    pub fn transcript(&self) -> String {
-        std::iter::once(SAVED).chain(self.transcript.iter().map(String::as_str)).fold(String::new(), add_line)
-    }
-
     /// A motion is followed by what is to be displayed.
     fn with_displays(&self, outcome: Outcome) -> Outcome {
         if self.displays.is_empty() || !matches!(outcome, Outcome::Motion(_)) {
@@ -281,48 +278,6 @@ impl Console {
         });
         Outcome::All(vec![(String::new(), outcome), (String::new(), Outcome::Values(values.collect()))])
     }
-
-    /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
-    fn script(&mut self, text: &str) -> Result<Outcome, CommandError> {
-        const DEEPEST: usize = 10;
-        if self.depth >= DEEPEST {
-            return Err(CommandError::Failed("scripts that run scripts are nested too deeply".into()));
-        }
-        self.depth += 1;
-        let outcome = self.script_lines(text);
-        self.depth -= 1;
-        outcome
-    }
-
-    fn script_lines(&mut self, text: &str) -> Result<Outcome, CommandError> {
-        let mut outcomes = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            if without_comment(line).trim().is_empty() {
-                continue;
-            }
-            let command = line.trim().to_owned();
-            let outcome = match self.execute(line) {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    let (line, error) = (number + 1, Box::new(error));
-                    return Err(CommandError::Script { line, command, error, done: outcomes });
-                }
-            };
-            let ends = outcome.quits() || outcome.cut_short().is_some();
-            outcomes.push((command, outcome));
-            if ends {
-                break;
-            }
-        }
-        Ok(Outcome::All(outcomes))
-    }
-}
-
-/// The first line of a saved session, which tells it from other files.
-pub const SAVED: &str = "# a session of the reviver debugger";
-
-fn add_line(text: String, line: &str) -> String {
-    text + line + "\n"
 }
 
 /// The command that a word names: its name, an alias, or a beginning that only one name has.

@@ -4,6 +4,7 @@
 use super::actions::*;
 use super::code::{disassemble, list};
 use super::plot::{plot, unplot};
+use super::scripts::{expect, expect_stop, save, source};
 use super::topics::TOPICS;
 use super::{CommandError, Console, Outcome};
 use crate::outcome::StopKind;

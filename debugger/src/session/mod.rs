@@ -7,6 +7,7 @@
 
 mod edit;
 mod events;
+mod footprint;
 mod frames;
 mod points;
 mod progress;
@@ -15,6 +16,7 @@ mod scan;
 mod search;
 mod store;
 mod stretch;
+mod trail;
 mod travel;
 mod why;
 
@@ -131,9 +133,6 @@ pub struct Session {
     /// What the step that led here did.
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
-
-/// Places that undo remembers.
-const LONGEST_TRAIL: usize = 1_000;
 
 impl Session {
     /// A session at the state of `machine`, which should be at step 0 of the subject's program.
@@ -305,15 +304,6 @@ impl Session {
         if motion.from != motion.to {
             self.leave(motion.from);
         }
-    }
-
-    /// Remembers a moment that was left, for undo.
-    fn leave(&mut self, from: Moment) {
-        self.redo.clear();
-        if self.undo.len() == LONGEST_TRAIL {
-            self.undo.pop_front();
-        }
-        self.undo.push_back(from);
     }
 }
 
