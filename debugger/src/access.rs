@@ -2,7 +2,7 @@
 //!
 //! An instruction's targets are *written*, whether or not their content changes; its sources, the
 //! indices of its operands and the cells of its condition are *read*. A call reads the indices of its
-//! arguments. A branch that is taken reads the cells of its partner's condition too. In gradient mode a
+//! arguments where it is entered in time. A branch that is taken reads the cells of its partner's condition too. In gradient mode a
 //! step also writes the adjoints that it carries something to ([`crate::cotangents`]).
 
 use reviver_isa::instruction::{Argument, Index, Instruction, Link, Operand, Place, Range, Term};
@@ -25,9 +25,13 @@ pub enum Access {
 /// operand. A cell may come more than once.
 pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(Access, Cell)) {
     let Some(instruction) = memory.program().module().code.get(node.instruction() as usize) else { return };
-    let mut visitor = Visitor { memory, state, visit: &mut visit };
+    let depth = state.calls.len();
+    let mut visitor = Visitor { memory, state, depth, visit: &mut visit };
     visitor.operands(instruction);
-    if let Link::Calls(calls) = &instruction.link {
+    if let Some((call, depth)) = entered(memory, state, node, instruction)
+        && let Link::Calls(calls) = &call.link
+    {
+        visitor.depth = depth;
         calls.iter().flat_map(|call| &call.arguments).for_each(|argument| visitor.argument(argument));
     }
     if switches_mode(memory, state, node, instruction) {
@@ -36,6 +40,25 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
     for change in carried(memory, state, instruction) {
         visit(Access::Write, change.to);
         change.from.into_iter().filter(|&from| from != change.to).for_each(|from| visit(Access::Read, from));
+    }
+}
+
+/// The call that a step enters in time, and the call depth that it is made at: going back over the beginning
+/// of a procedure undoes its call.
+fn entered<'a>(
+    memory: &'a Memory,
+    state: &State,
+    node: Node,
+    instruction: &'a Instruction,
+) -> Option<(&'a Instruction, usize)> {
+    let goes_forward = node.backward == state.inverted;
+    match instruction.update.shape() {
+        Shape::Call if goes_forward => Some((instruction, state.calls.len())),
+        Shape::Boundary if !goes_forward => {
+            let call = memory.program().module().code.get(state.calls.last()?.site as usize)?;
+            Some((call, state.calls.len() - 1))
+        }
+        _ => None,
     }
 }
 
@@ -67,7 +90,7 @@ pub fn visit_partner(memory: &Memory, state: &State, node: Node, mut visit: impl
     if let Link::Partner(partner) = instruction.link
         && let Some(partner) = code.get(partner as usize)
     {
-        Visitor { memory, state, visit: &mut visit }.operands(partner);
+        Visitor { memory, state, depth: state.calls.len(), visit: &mut visit }.operands(partner);
     }
 }
 
@@ -82,6 +105,8 @@ pub fn jumped(memory: &Memory, node: Node, position: u32) -> bool {
 struct Visitor<'a> {
     memory: &'a Memory,
     state: &'a State,
+    /// The call depth whose names indices have.
+    depth: usize,
     visit: &'a mut dyn FnMut(Access, Cell),
 }
 
@@ -110,7 +135,7 @@ impl Visitor<'_> {
     }
 
     fn term(&mut self, term: &Term) {
-        if let Some(cell) = self.memory.index_cell(self.state, term) {
+        if let Some(cell) = self.memory.index_cell(self.state, self.depth, term) {
             (self.visit)(Access::Read, cell);
         }
     }

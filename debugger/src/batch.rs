@@ -8,6 +8,7 @@
 use std::io::{self, Write};
 
 use crate::command::{Console, without_comment};
+use crate::outcome::StopKind;
 use crate::render::{render, render_done, render_error};
 
 /// How a script ended.
@@ -35,7 +36,7 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
         match console.execute(command) {
             Ok(outcome) => {
                 output.write_all(render(&console.session, &outcome).as_bytes())?;
-                if outcome.is_limited() {
+                if outcome.cut_short() == Some(StopKind::StepLimit) {
                     return Ok(Ended::Limited { line: number });
                 }
                 if outcome.quits() {

@@ -1,11 +1,11 @@
-//! The debugger: time travel through a program, without a terminal.
+//! The debugger: time travel through a program. Only [`repl`] and [`tui`] know a terminal.
 //!
 //! From the machine to a screen, each layer knowing those before it only:
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
-//! | [`expression`], [`points`] | what users write: expressions, breakpoints, watchpoints |
+//! | [`memory`], [`scopes`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
+//! | [`expression`], [`format`](mod@format), [`points`] | what users write: expressions, formats, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`scale`] | steps in the columns of a bar or a plot |
 //! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
@@ -13,6 +13,8 @@
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes in words |
 //! | [`batch`], [`repl`] | scripts; a prompt, and a word to who waits at it |
+//! | [`tui`] | the screen: an application without a terminal, and the terminal |
+//! | [`files`] | files that are written whole |
 //!
 //! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
 //! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
@@ -23,6 +25,7 @@ pub mod batch;
 pub mod command;
 pub mod cotangents;
 pub mod expression;
+pub mod files;
 pub mod format;
 pub mod listing;
 pub mod memory;
@@ -31,6 +34,7 @@ pub mod points;
 pub mod render;
 pub mod repl;
 pub mod scale;
+pub mod scopes;
 pub mod session;
 pub mod timeline;
 pub mod tui;

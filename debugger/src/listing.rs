@@ -208,14 +208,19 @@ impl Listing {
         (found.file == line.file).then_some(*found)
     }
 
-    /// Where the machine comes to a line, as instructions: where it falls into one of the line's runs of
-    /// instructions, or jumps into it from further up. An `else` is come to from two sides, what is
-    /// uncomputed has a run of its own.
-    pub fn entries(&self, module: &Module, line: Line) -> Vec<u32> {
+    /// Where the machine comes to a line when it runs in its own direction, or inverted, as instructions:
+    /// where it falls into one of the line's runs of instructions, or jumps into it. An `else` is come to
+    /// from two sides, what is uncomputed has a run of its own.
+    pub fn entries(&self, module: &Module, line: Line, inverted: bool) -> Vec<u32> {
         let code = &module.code;
-        let leaves = |i: &Instruction| i.update == Update::Br && i.function == Function::Always;
-        let falls = |a: &u32, b: &u32| a + 1 == *b && !code.get(*a as usize).is_some_and(leaves);
-        self.instructions(line).chunk_by(falls).filter_map(|run| entry(code, run)).collect()
+        let turn = if inverted { Update::From } else { Update::Br };
+        let leaves = |at: u32| {
+            let instruction = code.get(at as usize);
+            instruction.is_some_and(|i| i.update == turn && i.function == Function::Always)
+        };
+        let falls = |a: &u32, b: &u32| a + 1 == *b && !leaves(if inverted { *b } else { *a });
+        let runs = self.instructions(line).chunk_by(falls);
+        runs.flat_map(|run| entries_of(code, run, inverted)).collect()
     }
 
     /// The number of an instruction among its neighbours from the same line, counted from 1, and how many
@@ -269,18 +274,35 @@ fn source_files(assembly: &Assembly) -> Vec<SourceFile> {
     sources.files().map(file).collect()
 }
 
-/// Where a run of instructions is come to. That is its first one, unless it begins with what only one of
-/// two ways does before they join: then it is the `from` where they join.
-fn entry(code: &[Instruction], run: &[u32]) -> Option<u32> {
-    let first = *run.first()?;
-    let half = |at: &u32| match code.get(*at as usize) {
-        Some(Instruction { update, link: Link::Partner(partner), .. }) => Some((*at, *update, *partner)),
-        _ => None,
-    };
-    match run.iter().find_map(half) {
-        Some((at, Update::From, br)) if br < first => Some(at),
-        _ => Some(first),
+/// Where a run of instructions is come to: at its first one in the machine's direction, and behind each join
+/// that others jump to. If nothing leads away between the first one and a join, all who come pass the join,
+/// and that alone counts: the compound condition of a loop is computed before one way into it only.
+fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
+    let ordered: Vec<u32> = if inverted { run.iter().rev().copied().collect() } else { run.to_vec() };
+    let (join, fork) = if inverted { (Update::Br, Update::From) } else { (Update::From, Update::Br) };
+    let mut found: Vec<u32> = ordered.first().copied().into_iter().collect();
+    let mut all_pass = true;
+    for (n, &at) in ordered.iter().enumerate() {
+        let Some(&Instruction { update, link: Link::Partner(partner), .. }) = code.get(at as usize) else {
+            continue;
+        };
+        all_pass &= update != fork;
+        if update != join || run.contains(&partner) {
+            continue;
+        }
+        let lands_here = n + 1 < ordered.len();
+        // A jump from behind leads on at another line: the join is the end of this one.
+        let is_from_before = (partner < at) != inverted;
+        match all_pass {
+            true if lands_here || is_from_before => {
+                found.pop();
+                found.push(at);
+            }
+            false if lands_here => found.push(at),
+            _ => {}
+        }
     }
+    found
 }
 
 /// An instruction as it would stand in source text; `inverted` shows the one that undoes it.

@@ -7,8 +7,11 @@ use reviver_isa::instruction::{Base, Class, Operand, Place, Term};
 use reviver_isa::module::{Extent, Procedure, Shape};
 use reviver_vm::lookup::{self, IndexError, OpenFrame};
 use reviver_vm::state::{ADJOINT, CallRecord, MODE, State};
+use reviver_vm::stops::Node;
 use reviver_vm::values::Value;
-use reviver_vm::{Program, explain};
+use reviver_vm::{Program, Travel, explain};
+
+use crate::scopes::Scopes;
 
 /// The address of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,11 +147,13 @@ pub struct Scope {
 #[derive(Clone, Debug)]
 pub struct Memory {
     program: Arc<Program>,
+    scopes: Arc<Scopes>,
 }
 
 impl Memory {
     pub fn new(program: Arc<Program>) -> Memory {
-        Memory { program }
+        let scopes = Arc::new(Scopes::new(program.module()));
+        Memory { program, scopes }
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -230,10 +235,20 @@ impl Memory {
 
     /// The variable or parameter with a name of the frame at a call depth.
     pub fn own(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
-        let owner = self.procedure(state, depth)?;
-        let variable = owner.frame.iter().position(|v| v.name == name);
+        let number = self.frame(state, depth)?.procedure;
+        let owner = self.program.module().procedures.get(number)?;
+        let scoped = self.scopes.variable(number, name, self.instruction(state, depth));
+        let variable = || owner.frame.iter().position(|v| v.name == name).map(|n| n as u32);
         let parameter = || owner.parameters.iter().position(|p| p.name == name);
-        variable.map(|n| Base::Frame(n as u32)).or_else(|| parameter().map(|n| Base::Parameter(n as u32)))
+        scoped.or_else(variable).map(Base::Frame).or_else(|| parameter().map(|n| Base::Parameter(n as u32)))
+    }
+
+    /// The instruction at which the frame at a call depth stands: its open call, or the next one in time.
+    fn instruction(&self, state: &State, depth: usize) -> u32 {
+        match state.calls.get(depth) {
+            Some(call) => call.site,
+            None => Node::of(state, Travel::Forward).instruction(),
+        }
     }
 
     /// The call depth of another open frame that knows a name: the nearest one outside of the frame at
@@ -270,9 +285,9 @@ impl Memory {
         Some(Cell { class, offset: address & !ADJOINT, adjoint: place.adjoint })
     }
 
-    /// The integer cell that an index reads, if any.
-    pub fn index_cell(&self, state: &State, term: &Term) -> Option<Cell> {
-        self.storage(state, state.calls.len(), term.cell?)?.cell(0)
+    /// The integer cell that an index in the procedure at a call depth reads, if any.
+    pub fn index_cell(&self, state: &State, depth: usize, term: &Term) -> Option<Cell> {
+        self.storage(state, depth, term.cell?)?.cell(0)
     }
 
     fn innermost(&self, state: &State) -> Option<OpenFrame> {

@@ -49,6 +49,67 @@ pub enum Reason {
     StepLimit,
 }
 
+impl Reason {
+    /// Without its particulars.
+    pub fn kind(&self) -> StopKind {
+        match self {
+            Reason::Arrived => StopKind::Arrived,
+            Reason::Points(hits) => match hits.first().map(|hit| &hit.what) {
+                Some(HitKind::Watch { .. }) => StopKind::Watchpoint,
+                _ => StopKind::Breakpoint,
+            },
+            Reason::HistoryBegin => StopKind::Begin,
+            Reason::HistoryEnd => StopKind::End,
+            Reason::Trap(_) => StopKind::Trap,
+            Reason::Interrupted => StopKind::Interrupted,
+            Reason::Fence => StopKind::Fence,
+            Reason::StepLimit => StopKind::StepLimit,
+        }
+    }
+}
+
+/// The kinds of reasons to stop, as scripts name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopKind {
+    Arrived,
+    Begin,
+    Breakpoint,
+    End,
+    Fence,
+    Interrupted,
+    StepLimit,
+    Trap,
+    Watchpoint,
+}
+
+impl StopKind {
+    pub const ALL: [StopKind; 9] = [
+        StopKind::Arrived,
+        StopKind::Begin,
+        StopKind::Breakpoint,
+        StopKind::End,
+        StopKind::Fence,
+        StopKind::Interrupted,
+        StopKind::StepLimit,
+        StopKind::Trap,
+        StopKind::Watchpoint,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            StopKind::Arrived => "arrived",
+            StopKind::Begin => "begin",
+            StopKind::Breakpoint => "breakpoint",
+            StopKind::End => "end",
+            StopKind::Fence => "fence",
+            StopKind::Interrupted => "interrupted",
+            StopKind::StepLimit => "step-limit",
+            StopKind::Trap => "trap",
+            StopKind::Watchpoint => "watchpoint",
+        }
+    }
+}
+
 /// A point that stopped somebody.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
@@ -101,7 +162,7 @@ pub struct Shown {
 }
 
 /// One link in the chain of a value's origins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     /// Number of the link that asked for this one; none for the cell that was asked for.
     pub parent: Option<usize>,
@@ -112,15 +173,25 @@ pub struct Origin {
     pub cause: OriginCause,
 }
 
+impl Origin {
+    /// Why its cause was not looked for any further.
+    pub fn stopped(&self) -> Option<&Reason> {
+        match &self.cause {
+            OriginCause::Stopped { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
 /// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
     /// An instruction wrote it, out of these cells and their values, or took it from a store.
     Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
     /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
-    /// It was there at this step, where the user stopped the search.
-    Interrupted { step: i64 },
+    /// It was there at this step, where the search was stopped.
+    Stopped { step: i64, reason: Reason },
     /// Its chain goes on, but not in this answer.
     Deeper,
 }
@@ -145,7 +216,7 @@ impl Store {
 }
 
 /// The values of a cell over time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct History {
     pub cell: String,
     /// In the order of time.
@@ -154,8 +225,8 @@ pub struct History {
     pub is_cut: bool,
     /// Whether they lie ahead in time: those of an adjoint that one carries back.
     pub is_ahead: bool,
-    /// Whether the user stopped the search.
-    pub interrupted: bool,
+    /// Why the search went no further, where it wasn't through.
+    pub stopped: Option<Reason>,
 }
 
 /// What `set` did to a cell.

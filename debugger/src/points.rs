@@ -6,7 +6,7 @@
 //! instruction has just been undone. A `from` is where two ways meet, and who jumps lands behind it: a
 //! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
 
-use reviver_isa::instruction::{Base, Operand};
+use reviver_isa::instruction::{Base, Link, Operand};
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
@@ -51,6 +51,11 @@ impl Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Instruction(u32),
+    /// An instruction where the machine itself runs in one direction only.
+    Entry {
+        at: u32,
+        inverted: bool,
+    },
     /// Where a procedure begins, in the machine's own direction; its number.
     Procedure(u32),
 }
@@ -67,6 +72,9 @@ pub enum Trigger {
         scope: Option<Scope>,
     },
 }
+
+/// The number of a point that the user hasn't set: a question about a cell has one while it travels.
+pub const UNNUMBERED: u32 = 0;
 
 /// A breakpoint or a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +117,7 @@ impl Message {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+            let (inside, behind) = after.split_once('}').ok_or(ExpressionError::Unclosed('{'))?;
             parts.push(Part::Text(before.to_owned()));
             parts.push(Part::Value(Expression::parse(inside)?));
             rest = behind;
@@ -187,6 +195,11 @@ impl Place {
                     if update == Some(Update::Br) { at } else { at + 1 },
                 ]
             }
+            Place::Entry { at, inverted } => {
+                let mut positions = Place::Instruction(at).positions(program);
+                positions[usize::from(!inverted)] = u32::MAX;
+                positions
+            }
             Place::Procedure(n) => {
                 let bounds = program.module().procedures.get(n as usize);
                 bounds.map_or([u32::MAX; 2], |p| [p.entry + 1, p.exit])
@@ -197,7 +210,7 @@ impl Place {
     /// The instruction that people see there.
     pub fn instruction(self, program: &Program) -> u32 {
         match self {
-            Place::Instruction(at) => at,
+            Place::Instruction(at) | Place::Entry { at, .. } => at,
             Place::Procedure(_) => self.positions(program)[0],
         }
     }
@@ -224,8 +237,10 @@ pub fn candidates(memory: &Memory, target: Target, watch: Watch) -> Vec<u32> {
             Operand::Int(_) | Operand::Real(_) => false,
         };
         let operands = instruction.operands.iter().enumerate().any(|(n, operand)| touches(n, operand));
-        // What a call's arguments read is cheap to find out when it is made.
-        let links = reads_too && instruction.link != reviver_isa::instruction::Link::None;
+        // What a call's arguments and a branch's partner read is cheap to find out there; going back, a call is
+        // undone where its procedure begins.
+        let links =
+            reads_too && (instruction.link != Link::None || instruction.update.shape() == Shape::Boundary);
         let switches = target == Target::Static(MODE_BIT)
             && matches!(instruction.update.shape(), Shape::Switch | Shape::Call | Shape::Boundary);
         if operands || links || switches {

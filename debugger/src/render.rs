@@ -10,9 +10,8 @@ use reviver_vm::explain::Explanation;
 use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
 use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
-use crate::points::{Point, Trigger, Watch};
-use crate::session::Range;
-use crate::session::{Event, Session};
+use crate::points::{Point, Trigger, UNNUMBERED, Watch};
+use crate::session::{Event, Range, Session};
 use crate::timeline::{BranchNumber, Calls, Fork, Moment, SpanEnd};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
@@ -24,17 +23,16 @@ use crate::view::timeline::{Events, Happening};
 
 /// What came of a command, line by line, each with its end. The session may have gone on since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
-    let mut page = Page { session, out: String::new() };
+    let mut page = Page { session, out: String::new(), depth: 0 };
     page.outcome(outcome);
     page.out
 }
 
 /// What a script did before it failed; empty where the error is none of a script.
 pub fn render_done(session: &Session, error: &CommandError) -> String {
-    let CommandError::Script { done, command, error, .. } = error else { return String::new() };
-    let mut page = Page { session, out: String::new() };
-    page.all(done);
-    page.out + &format!("> {command}\n") + &render_done(session, error)
+    let mut page = Page { session, out: String::new(), depth: 0 };
+    page.done(error);
+    page.out
 }
 
 /// What `show` and log points printed on the way to an outcome, line by line.
@@ -48,7 +46,9 @@ pub fn printed(outcome: &Outcome) -> String {
 
 fn printed_on(motion: &Motion) -> impl Iterator<Item = String> {
     let shown = motion.shown.iter().map(|shown| format!("{} = {}\n", shown.name, shown.value));
-    shown.chain(motion.logged.iter().map(|text| format!("{text}\n")))
+    // In a transcript a line that begins with `> ` is a command.
+    let indent = |text: &str| if text.starts_with("> ") { " " } else { "" };
+    shown.chain(motion.logged.iter().map(move |text| format!("{}{text}\n", indent(text))))
 }
 
 /// An error and what could help.
@@ -60,6 +60,8 @@ pub fn render_error(error: &CommandError) -> String {
 struct Page<'a> {
     session: &'a Session,
     out: String,
+    /// Scripts whose outcome this is a part of.
+    depth: usize,
 }
 
 /// Writes a line; writing to a string can't fail.
@@ -131,13 +133,32 @@ impl Page<'_> {
     }
 
     /// Outcomes, each behind its command.
+    /// Commands of a script and what came of them.
     fn all(&mut self, all: &[(String, Outcome)]) {
+        self.depth += 1;
         for (command, outcome) in all {
-            if !command.is_empty() {
-                line!(self, "> {command}");
-            }
+            self.command(command);
             self.outcome(outcome);
         }
+        self.depth -= 1;
+    }
+
+    /// A command of a script. A `>` more tells it from the one that ran the script: who replays a transcript
+    /// replays it with that.
+    fn command(&mut self, command: &str) {
+        if !command.is_empty() {
+            line!(self, "{}> {command}", ">".repeat(self.depth));
+        }
+    }
+
+    /// What a script did before it failed, and the command that did.
+    fn done(&mut self, error: &CommandError) {
+        let CommandError::Script { done, command, error, .. } = error else { return };
+        self.all(done);
+        self.depth += 1;
+        self.command(command);
+        self.done(error);
+        self.depth -= 1;
     }
 
     fn motion(&mut self, motion: &Motion) {
@@ -199,7 +220,7 @@ impl Page<'_> {
         let temporary = if hit.temporary { "temporary " } else { "" };
         match &hit.what {
             HitKind::Break { text } => line!(self, "{temporary}breakpoint {}, {text}", hit.id),
-            HitKind::Watch { write, .. } if hit.id == 0 => self.touch(write),
+            HitKind::Watch { write, .. } if hit.id == UNNUMBERED => self.touch(write),
             HitKind::Watch { watch, write } => {
                 let _ = write!(self.out, "{} {}: ", watch.name(), hit.id);
                 self.touch(write);
@@ -274,13 +295,9 @@ impl Page<'_> {
                 OriginCause::Initial { step } => {
                     line!(self, "{indent}{} = {}: so since step {step}", origin.cell, origin.value);
                 }
-                OriginCause::Interrupted { step } => {
-                    line!(
-                        self,
-                        "{indent}{} = {}: so at step {step}; interrupted there",
-                        origin.cell,
-                        origin.value
-                    );
+                OriginCause::Stopped { step, reason } => {
+                    let (name, value, reason) = (&origin.cell, &origin.value, words(reason));
+                    line!(self, "{indent}{name} = {value}: so at step {step}; {reason}: not looked further");
                 }
                 OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
             }
@@ -289,7 +306,7 @@ impl Page<'_> {
     }
 
     fn history(&mut self, history: &History) {
-        if history.writes.is_empty() && !history.interrupted {
+        if history.writes.is_empty() && history.stopped.is_none() {
             let span = if history.is_ahead { "after this" } else { "up to here" };
             line!(self, "{} was not written {span}", history.cell);
         }
@@ -302,8 +319,8 @@ impl Page<'_> {
         if history.is_cut && history.is_ahead {
             line!(self, "…");
         }
-        if history.interrupted {
-            line!(self, "interrupted: there may be more writes");
+        if let Some(reason) = &history.stopped {
+            line!(self, "{}: there may be more writes", words(reason));
         }
     }
 
@@ -578,6 +595,11 @@ fn moment(at: Moment) -> String {
         0 => format!("step {}", at.step),
         branch => format!("step {} of branch {branch}", at.step),
     }
+}
+
+/// A reason to stop in words, without its particulars.
+fn words(reason: &Reason) -> String {
+    reason.kind().name().replace('-', " ")
 }
 
 fn calls(Calls { entered, left }: Calls) -> String {

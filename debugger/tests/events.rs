@@ -77,15 +77,17 @@ fn no_call_is_overlooked_however_one_travels() {
 
 #[test]
 fn calls_are_found_on_both_sides_of_an_edit() {
-    let text = recursion(5);
+    let text = format!(".inout unused\n{}", recursion(5));
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto(60);
-    // A value that changes nothing: the branch takes the same way.
-    session.set("f", "f").unwrap();
+    // A value that nobody reads: the branch takes the same way.
+    assert!(session.set("unused", "1").unwrap().is_change);
+    assert_eq!(session.moment().branch, 1);
     session.goto_end();
     session.goto(20);
     let (first, _) = session.timeline().branch().extent();
+    assert!(first < 60, "nobody went back over the edit");
     let reached: Vec<i64> = calls.iter().copied().filter(|&step| step > first).collect();
     assert_found(&session.timeline().branch().calls().collect::<Vec<_>>(), &reached);
 }

@@ -16,7 +16,7 @@ use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::{OriginCause, Reason};
 use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
-use reviver_debugger::session::{Session, SessionError};
+use reviver_debugger::session::{PointOptions, Session, SessionError};
 use reviver_debugger::timeline::Limits;
 use reviver_isa::instruction::{Class, Link, Operand};
 use reviver_vm::stops::{Node, Stops};
@@ -292,9 +292,9 @@ fn an_interrupted_search_claims_nothing() {
     session.step(Travel::Forward, 10_000_000);
     let here = session.step_number();
     let chain = harassed(&mut session, |session| session.why("m", 1).unwrap());
-    assert!(matches!(chain[0].cause, OriginCause::Interrupted { step } if step > 0), "{chain:?}");
+    assert!(matches!(chain[0].cause, OriginCause::Stopped { step, .. } if step > 0), "{chain:?}");
     let history = harassed(&mut session, |session| session.history("m", 1).unwrap());
-    assert!(history.interrupted && history.writes.is_empty());
+    assert_eq!((history.stopped, history.writes.len()), (Some(Reason::Interrupted), 0));
     assert_eq!(session.step_number(), here);
     assert!(matches!(session.why("m", 1).unwrap()[0].cause, OriginCause::Initial { .. }));
 }
@@ -379,10 +379,11 @@ fn a_line_is_come_to_from_all_sides() {
                 \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
                 \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
     let Subject { program, listing, .. } = support::subject(text);
-    let entries = |line| {
-        let of_line = listing.entries(program.module(), Line { file: 0, line });
-        of_line.into_iter().map(|at| spell(&program, at, false)).collect::<Vec<_>>()
+    let come_to = |line, inverted| {
+        let of_line = listing.entries(program.module(), Line { file: 0, line }, inverted);
+        of_line.into_iter().map(|at| spell(&program, at, inverted)).collect::<Vec<_>>()
     };
+    let entries = |line| come_to(line, false);
     assert_eq!(entries(4), ["br fi$1, always", "from if$1, always"]);
     assert_eq!(entries(6), ["from then$1, s < 0"]);
     // Who skips the body of a compound `if` doesn't raise the flag, but passes the join.
@@ -390,6 +391,62 @@ fn a_line_is_come_to_from_all_sides() {
     assert_eq!(entries(10), ["br rof$1, 0 >= s"]);
     assert_eq!(entries(14), ["xor s, 1", "xor s, 1"]);
     assert_eq!(entries(15), [""; 0]);
+    // Inverted, a loop begins with its end: it may have no round, and each round leads there.
+    assert_eq!(come_to(12, true), ["br for$1, 0 >= s", "from top$1, i < s"]);
+    assert_eq!(come_to(10, true).len(), 1);
+}
+
+/// Lines that are come to from elsewhere, by single steps in one direction: each step at which the machine is
+/// on another line than before, or has jumped.
+fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
+    let mut found = Vec::new();
+    let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
+    let mut before = None;
+    while let Some((at, line)) = place(session) {
+        let fell = before.is_some_and(|(from, was): (u32, Line)| was == line && at.abs_diff(from) == 1);
+        if !fell && before.is_some() {
+            found.push((session.step_number(), line));
+        }
+        before = Some((at, line));
+        if session.step(travel, 1).reason != Reason::Arrived {
+            break;
+        }
+    }
+    found
+}
+
+#[test]
+fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
+    let loops = ".inout n default 3\n.out i, a\n\tfrom i == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
+                 \tfrom i == 0 and a == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
+                 \tfor k in 0..n reversed\n\t add a, k\n\trof\n\tuncall f(a, i)\n\tuncall f(a, n)\n\
+                 .proc f(inout s, in m)\n\tadd s, 1\n\tfor j in 0..m\n\t add s, j\n\trof\n\tadd s, 1\n.end\n";
+    for text in [loops.to_owned(), support::text("factor.rasm"), support::text("linear_solve.rasm")] {
+        let subject = support::subject(&text);
+        let mut session = Session::at_begin(subject.clone());
+        let ways = arrivals(&mut session, Travel::Forward);
+        let lines: HashSet<Line> = ways.iter().map(|(_, line)| *line).collect();
+        for line in lines {
+            let mut session = Session::at_begin(subject.clone());
+            let name = session.listing().name(line);
+            let place = name.strip_prefix("line ").unwrap_or(&name).to_owned();
+            // The bounds of a procedure are none of the instructions that one stops at.
+            let is_there = session.break_at(&place, &PointOptions::default()).is_ok_and(|p| p.text == name);
+            if !is_there {
+                continue;
+            }
+            let mut stops = Vec::new();
+            while session.resume(Travel::Forward).reason != Reason::HistoryEnd {
+                stops.push(session.step_number());
+            }
+            // One stops on the line, or at its end where ways join.
+            let missed = ways.iter().filter(|(_, on)| *on == line).find(|(step, _)| {
+                let left = ways.iter().find(|(later, _)| later > step).map_or(i64::MAX, |(later, _)| *later);
+                !stops.iter().any(|stop| (*step..=left).contains(stop))
+            });
+            assert_eq!(missed, None, "{name}: {stops:?}");
+        }
+    }
 }
 
 #[test]
@@ -407,6 +464,62 @@ fn history_stays_within_its_limit() {
     }
     // What one slice adds may come on top.
     assert!((1..=2_048 + 512).contains(&most), "{most}");
+}
+
+/// The adjoint of a global real, as a cell.
+fn adjoint_of(session: &Session, name: &str) -> Cell {
+    session.cell(&format!("{name}'")).unwrap()
+}
+
+#[test]
+fn edits_within_edits_are_exact_and_share_what_they_remember() {
+    let subject = support::subject(&support::text("besselj.rasm"));
+    let mut session = Session::at_begin(subject.clone());
+    session.goto_end();
+    session.gradient("out").unwrap();
+    let mut single = Machine::at_begin(subject.program.clone());
+    single.keep_residues();
+    single.run(Travel::Forward, u64::MAX).unwrap();
+    single.state_mut().set_mode(true);
+    let seeds = [adjoint_of(&session, "out"), adjoint_of(&session, "z")];
+    let put = |machine: &mut Machine, cell: Cell, text: &str| {
+        let value = subject.program.parse(Class::Real, text).unwrap();
+        cell.put(machine.state_mut(), value);
+    };
+    put(&mut single, seeds[0], "1");
+    for n in 1..=40 {
+        let seed = format!("0.{n:02}");
+        session.step(Travel::Backward, 3);
+        session.set("z'", &seed).unwrap();
+        single.run(Travel::Backward, 3).unwrap();
+        put(&mut single, seeds[1], &seed);
+    }
+    assert_eq!(session.moment().branch, 41);
+    session.goto_start();
+    single.run(Travel::Backward, u64::MAX).unwrap();
+    for cell in seeds {
+        assert_eq!(cell.value(session.state()), cell.value(single.state()));
+    }
+}
+
+#[test]
+fn what_a_branch_inherits_stays_within_the_limit_too() {
+    let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
+    let subject = support::subject(&text);
+    let machine = Machine::at_begin(subject.program.clone());
+    let limits = Limits { history: 4_096, short: 8, spacing: 1_000, ..Limits::default() };
+    let mut session = Session::new(subject, &machine, limits);
+    session.goto_end();
+    session.set("mode", "1").unwrap();
+    let mut most = 0;
+    for _ in 0..5_000 {
+        session.step(Travel::Backward, 1);
+        most = most.max(session.timeline().history_bytes());
+    }
+    // What two slices add may come on top.
+    assert!((1..=4_096 + 1_024).contains(&most), "{most}");
+    session.timeline_up().unwrap();
+    assert_eq!(session.timeline().history_bytes(), 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use reviver_debugger::outcome::Reason;
+use reviver_debugger::outcome::{OriginCause, Reason};
 use reviver_debugger::session::Session;
 use reviver_vm::Travel::{Backward, Forward};
 
@@ -35,6 +35,18 @@ fn no_motion_leads_further() {
     assert_eq!(session.goto(20).reason, Reason::Arrived);
     assert_eq!(session.check().stop, Reason::StepLimit);
     assert_eq!(session.check().steps, 20);
+}
+
+#[test]
+fn questions_look_no_further() {
+    let text = support::text("fib.rasm").replace(".in  n", ".out c\n.in  n");
+    let mut session = Session::at_begin(support::subject(&text)).with_most_steps(1_000);
+    session.goto(20);
+    session.set("a", "1").unwrap();
+    session.set("b", "3").unwrap();
+    assert_eq!(session.history("c", 5).unwrap().stopped, Some(Reason::StepLimit));
+    let origin = session.why("c", 1).unwrap().remove(0);
+    assert_eq!(origin.cause, OriginCause::Stopped { step: -1_000, reason: Reason::StepLimit });
 }
 
 #[test]

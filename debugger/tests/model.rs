@@ -271,7 +271,8 @@ impl<'a> Play<'a> {
             }
             10 => self.set_point(dice),
             11 => {
-                self.session.delete(None).unwrap();
+                let ids: Vec<u32> = self.session.points().iter().map(|point| point.id).collect();
+                ids.into_iter().for_each(|id| self.session.delete(id).unwrap());
                 self.points = Points::default();
                 self.log.push("delete".into());
             }

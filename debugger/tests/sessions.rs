@@ -91,12 +91,16 @@ fn a_sourced_script_says_what_a_batch_says() {
     let mut batch = Vec::new();
     run(&mut console(FIB), script, &mut batch).unwrap();
     let source = format!("source {}", path.display());
-    assert_eq!(said(&mut console(FIB), &source), String::from_utf8(batch).unwrap());
+    let batch = String::from_utf8(batch).unwrap();
+    let sourced = said(&mut console(FIB), &source);
+    assert_eq!(sourced.replace("\n>> ", "\n> ").strip_prefix(">").unwrap(), batch);
+    // Who replays the transcript runs the script once.
+    assert_eq!(script_of(&format!("> {source}\n{sourced}")).trim(), source);
 
     // What was done before a command failed stands before the error.
     std::fs::write(&path, "step\n\nprint nosuch\nstep\n").unwrap();
     let mut failed = console(FIB);
-    let first = "> step\nstep 1, line 28: leave:  br    done, n == 0\n> print nosuch\nerror: ";
+    let first = ">> step\nstep 1, line 28: leave:  br    done, n == 0\n>> print nosuch\nerror: ";
     let found = said(&mut failed, &source);
     assert!(found.starts_with(first) && found.contains("line 3: `print nosuch`"), "{found}");
     assert_eq!(failed.session.step_number(), 1);
@@ -118,7 +122,17 @@ fn quit_in_a_script_ends_the_session() {
     let mut output = Vec::new();
     assert_eq!(run(&mut console, &script, &mut output).unwrap(), Ended::Fine);
     assert_eq!(console.session.step_number(), 1);
-    assert!(String::from_utf8(output).unwrap().ends_with("> quit\n"));
+    assert!(String::from_utf8(output).unwrap().ends_with(">>> quit\n"));
+}
+
+#[test]
+fn what_cuts_a_command_short_ends_the_script() {
+    let path = folder("limit").join("script");
+    std::fs::write(&path, "goto end\nrs 5\n").unwrap();
+    let mut console = console(&["# program fib.rasm", "# max-steps 10"]);
+    let script = format!("source {}\nrs 5\n", path.display());
+    assert_eq!(run(&mut console, &script, &mut Vec::new()).unwrap(), Ended::Limited { line: 1 });
+    assert_eq!(console.session.step_number(), 10);
 }
 
 #[test]
@@ -143,6 +157,7 @@ fn a_saved_session_says_the_same_again() {
 
 /// Commands that are refused, and what is said about them.
 const REFUSED: &[(&str, &str)] = &[
+    ("break 32 log {a", "`{` is not closed"),
     ("break 32 if nosuch == 2", "no procedure of the program has a cell `nosuch`"),
     ("watch a log {nosuch}", "no procedure of the program has a cell `nosuch`"),
     ("break 32 if A[mod] == 2", "no procedure of the program has a cell `A`"),
@@ -196,6 +211,32 @@ const OWN: &[(&str, &str, &str)] = &[
          > goto end\nhistory end\nstep 2 of branch 1: the end\n\
          > set y' = 1\ny': 0.0 -> 1.0, in branch 2\n\
          > goto start\nhistory begin\nstep 0 of branch 2, line 3: add.mul y, x, 2.0\n> print x'\nx' = 7.0\n",
+    ),
+    // A run is one motion; a question leaves nothing on the time bar.
+    (
+        ".out a\nadd a, 1\nadd a, 2\n",
+        "step\nrun\nundo\nlast a\nprint a\ninfo events\n",
+        "> step\nstep 1, line 3: add a, 2\n> run\nhistory end\nstep 2: the end\n\
+         > undo\nstep 1, line 3: add a, 2\n\
+         > last a\na: 0 -> 1 by `add a, 1` (line 2, step 1)\nstep 0, line 2: add a, 1\n> print a\na = 0\n\
+         > info events\nthere are none\n",
+    ),
+    // Edits at the same moment begin one branch, unless something there would be lost.
+    (
+        ".inout a, b\nadd a, b\n",
+        "set a = 1\nset b = 2\nmark here\nset a = 3\nundo\nprint a\ngoto here\nprint a\n\
+         set mode = gradient\nset mode = values\n",
+        "> set a = 1\na: 0 -> 1, in branch 1\n> set b = 2\nb: 0 -> 2, in branch 1\n\
+         > mark here\nmark here: step 0 of branch 1\n> set a = 3\na: 1 -> 3, in branch 2\n\
+         > undo\nstep 0 of branch 1, line 2: add a, b\n> print a\na = 1\n\
+         > goto here\nstep 0 of branch 1, line 2: add a, b\n> print a\na = 1\n\
+         > set mode = gradient\nmode: 0 -> 1, in branch 3\n> set mode = values\nmode: 1 -> 0, in branch 3\n",
+    ),
+    // A program that computes its adjoints itself keeps the mode to itself.
+    (
+        ".out y: real\n.in x: real default 1\nadd y, x\ngrad.on\ngrad.off\n",
+        "gradient y\n",
+        "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
     ),
     // `any` is a word of its own; a cell may be called so.
     (

@@ -59,7 +59,7 @@ fn measure(name: &str, text: &str, cell: &str, most: f64) {
         assert!(ratio <= most);
     };
     compare(there, back);
-    session.delete(None).unwrap();
+    session.delete(1).unwrap();
     // A place before all loops is never far in the program's text, however far it is in time.
     session.break_at(&format!("*{}", session.program().begin()), &options).unwrap();
     let (there, _) = timed(|| session.resume(Travel::Forward));
@@ -69,7 +69,7 @@ fn measure(name: &str, text: &str, cell: &str, most: f64) {
     report("reverse-continue to it", &session, back);
     assert_eq!(session.step_number(), 0);
     compare(there, back);
-    session.delete(None).unwrap();
+    session.delete(2).unwrap();
     session.watch(cell, Watch::Change, &options).unwrap();
     let (there, _) = timed(|| session.resume(Travel::Forward));
     let at = session.step_number();

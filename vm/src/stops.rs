@@ -27,6 +27,12 @@ impl Node {
         Node { position: state.position, backward }
     }
 
+    /// The nodes from which a step leads over an instruction.
+    pub fn over(instruction: u32) -> [Node; 2] {
+        let (before, behind) = (instruction, instruction.saturating_add(1));
+        [Node { position: before, backward: false }, Node { position: behind, backward: true }]
+    }
+
     /// The instruction that the next step executes, or undoes.
     pub fn instruction(self) -> u32 {
         if self.backward { self.position.saturating_sub(1) } else { self.position }

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, Module, RealSystem, Role, Values, Word};
+use reviver_isa::module::{Global, Module, RealSystem, Role, Shape, Values, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use thiserror::Error;
 
@@ -344,9 +344,8 @@ fn real_digits(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `x`, `A[3]`, `M[1,2]`.
-pub(crate) fn element_name(name: &str, shape: reviver_isa::module::Shape, n: usize) -> String {
-    use reviver_isa::module::Shape;
+/// The name of a cell of a declaration: `x`, `A[3]`, `M[1,2]`. `n` counts row after row.
+pub fn element_name(name: &str, shape: Shape, n: usize) -> String {
     match shape {
         Shape::Scalar => name.to_owned(),
         Shape::Vector(_) => format!("{name}[{n}]"),

@@ -1,15 +1,13 @@
 //! What each command does: from the text behind its name to a method of the session.
 
-use std::io::ErrorKind;
-
 use reviver_vm::Travel::{self, Backward, Forward};
 
 use super::code;
-use super::table::{Argument, COMMANDS, Command, EVENTS, REASONS};
-use super::{CommandError, Console, Outcome, SAVED, find, find_topic, reason_name, split_word};
+use super::table::{Argument, COMMANDS, Command, EVENTS};
+use super::{CommandError, Console, Outcome, find, find_topic, split_word};
 use crate::expression::Expression;
 use crate::format::{Format, Layout};
-use crate::outcome::{Motion, Reason};
+use crate::outcome::Motion;
 use crate::points::Watch;
 use crate::session::{EventKind, PointOptions, Session, SessionError};
 use crate::view;
@@ -64,12 +62,7 @@ pub fn reverse_resume(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn run(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    let begun = console.session.goto_start();
-    match begun.reason {
-        Reason::HistoryBegin => motion(Ok(console.session.resume(Forward))),
-        // Interrupted, say: then one isn't at the start.
-        _ => motion(Ok(begun)),
-    }
+    motion(Ok(console.session.run()))
 }
 
 pub fn start(console: &mut Console, row: Row, rest: &str) -> Done {
@@ -207,7 +200,7 @@ fn set_watch(console: &mut Console, row: Row, asked: (&str, PointOptions), watch
 
 pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
     let chosen = row.points(rest, console.session.points())?;
-    chosen.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
+    chosen.iter().try_for_each(|id| console.session.delete(*id))?;
     Ok(Outcome::Deleted(chosen.len()))
 }
 
@@ -218,7 +211,7 @@ pub fn clear(console: &mut Console, _: Row, rest: &str) -> Done {
         let name = console.session.listing().name(line);
         return Err(CommandError::Failed(format!("there is no breakpoint on {name}")));
     }
-    ids.iter().try_for_each(|id| console.session.delete(Some(*id)).map(drop))?;
+    ids.iter().try_for_each(|id| console.session.delete(*id))?;
     Ok(Outcome::Deleted(ids.len()))
 }
 
@@ -412,64 +405,6 @@ pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
 pub fn check(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
     Ok(Outcome::Check(console.session.check()))
-}
-
-pub fn expect(console: &mut Console, row: Row, rest: &str) -> Done {
-    let condition = Expression::parse(row.something(rest, "a condition")?)?;
-    match condition.holds(console.session.scene())? {
-        true => Ok(Outcome::Nothing),
-        false => Err(CommandError::Failed(format!("`{rest}` does not hold{}", sides(console, rest)))),
-    }
-}
-
-/// The two values of a comparison, for the message.
-fn sides(console: &Console, text: &str) -> String {
-    let operators = ["==", "!=", "<=", ">=", "<", ">"];
-    let Some((left, right)) = operators.iter().find_map(|operator| text.split_once(operator)) else {
-        return String::new();
-    };
-    match (console.session.evaluate(left), console.session.evaluate(right)) {
-        (Ok((_, left)), Ok((_, right))) => format!(": the sides are {left} and {right}"),
-        _ => String::new(),
-    }
-}
-
-pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
-    if !REASONS.contains(&rest) {
-        return Err(row.wrong(format!("`{rest}` is none of {}", REASONS.join(", "))));
-    }
-    match console.session.reason().map(reason_name) {
-        Some(reason) if reason == rest => Ok(Outcome::Nothing),
-        Some(reason) => Err(CommandError::Failed(format!("the last motion stopped for `{reason}`"))),
-        None => Err(CommandError::Failed("there was no motion yet".into())),
-    }
-}
-
-pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
-    let path = row.something(rest, "a file")?;
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CommandError::File(format!("`{path}` can't be read: {error}")))?;
-    console.script(&text)
-}
-
-pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
-    let path = row.something(rest, "a file")?;
-    check_target(path)?;
-    std::fs::write(path, console.transcript())
-        .map_err(|error| CommandError::File(format!("`{path}` can't be written: {error}")))?;
-    Ok(Outcome::Saved(path.to_owned()))
-}
-
-/// A file that is there already may only be replaced if it is a saved session, or empty.
-fn check_target(path: &str) -> Result<(), CommandError> {
-    match std::fs::read(path) {
-        Ok(text) if text.is_empty() || text.starts_with(SAVED.as_bytes()) => Ok(()),
-        Ok(_) => Err(CommandError::File(format!(
-            "`{path}` is there already and is no saved session: choose another name, or delete it first"
-        ))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(CommandError::File(format!("`{path}` can't be written: {error}"))),
-    }
 }
 
 pub fn help(_: &mut Console, _: Row, rest: &str) -> Done {

@@ -6,6 +6,7 @@ mod arguments;
 mod code;
 mod foreign;
 pub mod plot;
+mod scripts;
 pub mod table;
 pub mod topics;
 
@@ -14,7 +15,7 @@ use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
-use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed};
+use crate::outcome::{Check, Edit, History, Motion, Origin, Seed, StopKind};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
@@ -25,6 +26,7 @@ use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
+pub use scripts::SAVED;
 use table::Command;
 
 /// What a command came to.
@@ -115,15 +117,19 @@ pub enum CommandError {
 }
 
 impl Outcome {
-    /// Whether the session's step limit stopped this.
-    pub fn is_limited(&self) -> bool {
-        match self {
-            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => {
-                *reason == Reason::StepLimit
+    /// Why this went no further than it was to, where the user stopped it or the step limit did.
+    pub fn cut_short(&self) -> Option<StopKind> {
+        let reason = match self {
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => reason,
+            Outcome::History(history) => history.stopped.as_ref()?,
+            Outcome::Origins(chain) => chain.iter().find_map(Origin::stopped)?,
+            Outcome::All(outcomes) => {
+                return outcomes.iter().find_map(|(_, outcome)| outcome.cut_short());
             }
-            Outcome::All(outcomes) => outcomes.iter().any(|(_, outcome)| outcome.is_limited()),
-            _ => false,
-        }
+            _ => return None,
+        };
+        let kind = reason.kind();
+        matches!(kind, StopKind::Interrupted | StopKind::StepLimit).then_some(kind)
     }
 
     /// Whether the session is to end, because of this or of the last command of a script.
@@ -261,11 +267,6 @@ impl Console {
         &self.plots
     }
 
-    /// The lines that were carried out so far, as a script that begins with [`SAVED`].
-    pub fn transcript(&self) -> String {
-        std::iter::once(SAVED).chain(self.transcript.iter().map(String::as_str)).fold(String::new(), add_line)
-    }
-
     /// A motion is followed by what is to be displayed.
     fn with_displays(&self, outcome: Outcome) -> Outcome {
         if self.displays.is_empty() || !matches!(outcome, Outcome::Motion(_)) {
@@ -283,48 +284,6 @@ impl Console {
         };
         self.displays.iter().map(value).collect()
     }
-
-    /// Carries the lines of a script out, until one fails. Returns each line with its outcome.
-    fn script(&mut self, text: &str) -> Result<Outcome, CommandError> {
-        const DEEPEST: usize = 10;
-        if self.depth >= DEEPEST {
-            return Err(CommandError::Failed("scripts that run scripts are nested too deeply".into()));
-        }
-        self.depth += 1;
-        let outcome = self.script_lines(text);
-        self.depth -= 1;
-        outcome
-    }
-
-    fn script_lines(&mut self, text: &str) -> Result<Outcome, CommandError> {
-        let mut outcomes = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            if without_comment(line).trim().is_empty() {
-                continue;
-            }
-            let command = line.trim().to_owned();
-            let outcome = match self.execute(line) {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    let (line, error) = (number + 1, Box::new(error));
-                    return Err(CommandError::Script { line, command, error, done: outcomes });
-                }
-            };
-            let quits = outcome.quits();
-            outcomes.push((command, outcome));
-            if quits {
-                break;
-            }
-        }
-        Ok(Outcome::All(outcomes))
-    }
-}
-
-/// The first line of a saved session, which tells it from other files.
-pub const SAVED: &str = "# a session of the reviver debugger";
-
-fn add_line(text: String, line: &str) -> String {
-    text + line + "\n"
 }
 
 /// The command that a word names: its name, an alias, or a beginning that only one name has.
@@ -392,21 +351,4 @@ fn split_command(line: &str) -> (&str, &str) {
 fn split_word(line: &str) -> (&str, &str) {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     (word, rest.trim())
-}
-
-/// The name of a reason, for scripts that expect one.
-pub fn reason_name(reason: &Reason) -> &'static str {
-    match reason {
-        Reason::Arrived => "arrived",
-        Reason::Points(hits) => match hits.first().map(|hit| &hit.what) {
-            Some(crate::outcome::HitKind::Watch { .. }) => "watchpoint",
-            _ => "breakpoint",
-        },
-        Reason::HistoryBegin => "begin",
-        Reason::HistoryEnd => "end",
-        Reason::Trap(_) => "trap",
-        Reason::Interrupted => "interrupted",
-        Reason::Fence => "fence",
-        Reason::StepLimit => "step-limit",
-    }
 }

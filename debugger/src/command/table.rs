@@ -4,8 +4,10 @@
 use super::actions::*;
 use super::code::{disassemble, list};
 use super::plot::{plot, unplot};
+use super::scripts::{expect, expect_stop, save, source};
 use super::topics::TOPICS;
 use super::{CommandError, Console, Outcome};
+use crate::outcome::StopKind;
 use crate::session::EventKind;
 
 /// What an argument names, for completion.
@@ -76,8 +78,15 @@ pub const EVENTS: &[&str] = &{
 };
 
 /// Why a motion stops, as `expect-stop` names it.
-pub const REASONS: &[&str] =
-    &["arrived", "begin", "breakpoint", "end", "fence", "interrupted", "step-limit", "trap", "watchpoint"];
+pub const REASONS: &[&str] = &{
+    let mut names = [""; StopKind::ALL.len()];
+    let mut n = 0;
+    while n < names.len() {
+        names[n] = StopKind::ALL[n].name();
+        n += 1;
+    }
+    names
+};
 
 macro_rules! commands {
     ($(#[$doc:meta])+ $table:ident $before:literal $(
@@ -197,7 +206,7 @@ commands! {
     "down" [] " [N]" Argument::Count => down,
         "Select the callee's frame, or the one N calls further in.";
     "set" [] " CELL = VALUE" Argument::Cell => set,
-        "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third.";
+        "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
     "gradient" ["grad"] " LOSS" Argument::Cell => gradient,
         "Begin a gradient. The adjoint of the loss becomes 1, all others 0, and gradient mode is switched on: from here the way back carries adjoints. `print x'` tells them. To add a second loss, `set` its adjoint.";
     "timeline" ["tl"] " [up | N]" Argument::OneOf(&["up"]) => timeline,

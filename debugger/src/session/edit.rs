@@ -1,9 +1,10 @@
-//! Edits: each begins another branch, so that nothing that was is lost. And the check of a
-//! whole branch, there and back.
+//! Edits: they begin branches, so that nothing that was is lost; one at a moment where a branch has just begun
+//! joins it, unless a mark or a fence is there. And the check of a whole branch, there and back.
 
 use std::sync::atomic::Ordering;
 
 use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
@@ -15,7 +16,7 @@ use crate::outcome::{Check, Edit, Reason, Seed};
 use crate::timeline::Moment;
 
 impl Session {
-    /// Gives a cell the value of an expression. The state with that value begins a branch, and
+    /// Gives a cell the value of an expression, or the mode one of `gradient` and `values`. The state with that value begins a branch, and
     /// the session goes on there. A cell that holds the value already stays as it is, and begins nothing.
     ///
     /// # Errors
@@ -24,8 +25,14 @@ impl Session {
     pub fn set(&mut self, cell: &str, value: &str) -> Result<Edit, SessionError> {
         let target = self.variable(cell)?;
         let scene = self.scene();
-        let computed = Expression::parse(value)?.evaluate_for(target.class, scene)?;
-        let value = scene.value_for(target.class, computed)?;
+        let value = match (target, value.trim()) {
+            (MODE_BIT, "gradient") => Value::Int(1),
+            (MODE_BIT, "values") => Value::Int(0),
+            (_, value) => {
+                let computed = Expression::parse(value)?.evaluate_for(target.class, scene)?;
+                scene.value_for(target.class, computed)?
+            }
+        };
         if target == MODE_BIT {
             self.check_switch(value)?;
         }
@@ -44,11 +51,18 @@ impl Session {
     /// one edit. From there on the way back carries adjoints to the inputs.
     ///
     /// # Errors
-    /// A loss that is no real cell, or a constant; a place where the mode can't be switched.
+    /// A loss that is no real cell, or a constant; a program that switches or reads the mode itself; a place where
+    /// the mode can't be switched.
     pub fn gradient(&mut self, loss: &str) -> Result<Seed, SessionError> {
         let not_real = || SessionError::NotReal(loss.to_owned());
         let adjoint = self.variable(loss)?.adjoint().ok_or_else(not_real)?;
         let one = self.program().parse(Class::Real, "1")?;
+        if self.program().switches_mode() {
+            return Err(SessionError::NoGradient(DifferentiateError::SwitchesMode));
+        }
+        if self.program().reads_mode() {
+            return Err(SessionError::NoGradient(DifferentiateError::ReadsMode));
+        }
         if !self.state().mode() {
             self.check_switch(Value::Int(1))?;
         }
@@ -56,12 +70,13 @@ impl Session {
         let is_change = !self.state().mode() || cleared > 0 || adjoint.value(self.state()) != Some(one);
         if is_change {
             let here = self.timeline.moment();
-            self.timeline.edit(format!("gradient {loss}"), |state| {
+            let joins = !self.is_kept(here);
+            self.timeline.edit(format!("gradient {loss}"), joins, |state| {
                 state.adjoints = None;
                 state.set_mode(true);
                 adjoint.put(state, one);
             });
-            self.changed_line(here);
+            self.changed_branch(here);
         }
         let (name, value) =
             (self.memory.name(self.state(), adjoint), self.memory.text(self.state(), adjoint));
@@ -86,13 +101,19 @@ impl Session {
         let after = self.program().text(value);
         let is_change = cell.value(self.state()) != Some(value);
         if is_change {
-            self.timeline.edit(format!("set {name} = {after}"), |state| cell.put(state, value));
-            self.changed_line(here);
+            let joins = !self.is_kept(here);
+            self.timeline.edit(format!("set {name} = {after}"), joins, |state| cell.put(state, value));
+            self.changed_branch(here);
         }
         Edit { cell: name, before, after, is_change }
     }
 
-    fn changed_line(&mut self, from: Moment) {
+    /// Whether the user has a way back to a moment, or has put something there: an edit there leaves it.
+    fn is_kept(&self, moment: Moment) -> bool {
+        self.marks.values().any(|&mark| mark == moment) || self.fences().any(|step| step == moment.step)
+    }
+
+    fn changed_branch(&mut self, from: Moment) {
         if self.timeline.moment() != from {
             self.leave(from);
         }

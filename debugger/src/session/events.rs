@@ -8,6 +8,7 @@ use reviver_vm::Travel;
 use super::scan::Found;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Reason, Shown};
+use crate::points::UNNUMBERED;
 use crate::timeline::{BranchNumber, CallStretch};
 
 /// What stopped somebody at a moment.
@@ -59,7 +60,7 @@ impl EventKind {
 /// Events by the moments at which they happened.
 pub(super) type Events = BTreeMap<(BranchNumber, i64), Event>;
 
-/// Events that are remembered at most.
+/// Events that are remembered at most; then those of the first branch go, from its beginning on.
 const MOST_EVENTS: usize = 10_000;
 
 impl Session {
@@ -72,14 +73,19 @@ impl Session {
     /// Remembers what ended a motion, for the scrub bar.
     pub(super) fn remember(&mut self, motion: &Motion) {
         let event = match &motion.reason {
-            Reason::Points(hits) => hits.first().map(|hit| Event::Point(hit.id)),
+            Reason::Points(hits) => {
+                hits.first().filter(|hit| hit.id != UNNUMBERED).map(|hit| Event::Point(hit.id))
+            }
             Reason::Trap(_) => Some(Event::Trap),
             _ => None,
         };
-        if let Some(event) = event
-            && self.events.len() < MOST_EVENTS
-        {
-            self.events.insert((motion.to.branch, motion.to.step), event);
+        let Some(event) = event else { return };
+        self.events.insert((motion.to.branch, motion.to.step), event);
+        if self.events.len() > MOST_EVENTS {
+            // What just happened stays.
+            let is_latest = |at: &(BranchNumber, i64)| *at == (motion.to.branch, motion.to.step);
+            let gone = self.events.keys().find(|at| !is_latest(at)).copied();
+            gone.and_then(|at| self.events.remove(&at));
         }
     }
 
@@ -101,10 +107,11 @@ impl Session {
         let mut shown = Vec::new();
         let reason = match self.nearest(travel, lasting, &stretches, &mut shown) {
             Ok(Some(step)) => self.travel_to(step, &mut shown),
-            Ok(None) => {
-                self.travel_to(here, &mut shown);
-                return Err(SessionError::NoEvent { travel, wanted });
-            }
+            Ok(None) => match self.travel_to(here, &mut shown) {
+                Reason::Arrived => return Err(SessionError::NoEvent { travel, wanted }),
+                // One isn't where one was.
+                reason => reason,
+            },
             Err(reason) => reason,
         };
         Ok(self.ended(from, travel, Found { reason, shown, logged: Vec::new() }))

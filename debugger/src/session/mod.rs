@@ -7,6 +7,7 @@
 
 mod edit;
 mod events;
+mod footprint;
 mod frames;
 mod points;
 mod progress;
@@ -16,6 +17,7 @@ mod scan;
 mod search;
 mod store;
 mod stretch;
+mod trail;
 mod travel;
 mod why;
 
@@ -24,11 +26,12 @@ pub use points::PointOptions;
 pub use progress::Progress;
 pub use samples::{Range, Sample, Samples};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
@@ -43,7 +46,7 @@ use crate::points::Point;
 use crate::timeline::{BranchNumber, Limits, Moment, Timeline};
 
 /// Why a command can't be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum SessionError {
     #[error(transparent)]
     Expression(#[from] ExpressionError),
@@ -87,7 +90,9 @@ pub enum SessionError {
     Constant(String),
     #[error("`{0}` is no real cell: only those have a gradient")]
     NotReal(String),
-    #[error("the mode is 0 or 1")]
+    #[error(transparent)]
+    NoGradient(DifferentiateError),
+    #[error("the mode is `gradient` or `values`, that is 1 or 0")]
     NoMode,
     #[error("inside a call of a procedure with a rule the mode can't be switched")]
     RuledCall,
@@ -121,7 +126,7 @@ pub struct Session {
     /// Steps at which travel stops, of each branch.
     fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
     /// Where one was before each motion, and where one was before it was taken back.
-    undo: Vec<Moment>,
+    undo: VecDeque<Moment>,
     redo: Vec<Moment>,
     events: Events,
     /// Nobody goes further than so many steps from step 0.
@@ -138,9 +143,6 @@ pub struct Session {
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
 
-/// Places that undo remembers.
-const LONGEST_TRAIL: usize = 1_000;
-
 impl Session {
     /// A session at the state of `machine`, which should be at step 0 of the subject's program.
     pub fn new(subject: Subject, machine: &Machine, limits: Limits) -> Session {
@@ -153,7 +155,7 @@ impl Session {
             next_point: 1,
             marks: BTreeMap::new(),
             fences: BTreeMap::new(),
-            undo: Vec::new(),
+            undo: VecDeque::new(),
             redo: Vec::new(),
             events: Events::new(),
             most_steps: u64::MAX,
@@ -311,15 +313,6 @@ impl Session {
         if motion.from != motion.to {
             self.leave(motion.from);
         }
-    }
-
-    /// Remembers a moment that was left, for undo.
-    fn leave(&mut self, from: Moment) {
-        self.redo.clear();
-        if self.undo.len() == LONGEST_TRAIL {
-            self.undo.remove(0);
-        }
-        self.undo.push(from);
     }
 }
 

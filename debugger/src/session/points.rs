@@ -67,8 +67,11 @@ impl Session {
     fn places_of_line(&self, line: Line) -> Result<(Vec<Place>, String), SessionError> {
         let found = self.listing.with_instructions(line);
         let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
-        let entries = self.listing.entries(self.program().module(), found);
-        Ok((entries.into_iter().map(Place::Instruction).collect(), self.listing.name(found)))
+        let places = [false, true].into_iter().flat_map(|inverted| {
+            let entries = self.listing.entries(self.program().module(), found, inverted);
+            entries.into_iter().map(move |at| Place::Entry { at, inverted })
+        });
+        Ok((places.collect(), self.listing.name(found)))
     }
 
     fn named_place(&self, name: &str) -> Option<(Place, String)> {
@@ -201,20 +204,14 @@ impl Session {
         self.points.iter_mut().find(|point| point.id == id).ok_or(SessionError::NoPoint(id))
     }
 
-    /// Deletes a point; none deletes all. Returns how many went.
+    /// Deletes a point.
     ///
     /// # Errors
     /// No such point.
-    pub fn delete(&mut self, id: Option<u32>) -> Result<usize, SessionError> {
-        let before = self.points.len();
-        match id {
-            Some(id) => {
-                self.point(id)?;
-                self.points.retain(|point| point.id != id);
-            }
-            None => self.points.clear(),
-        }
-        Ok(before - self.points.len())
+    pub fn delete(&mut self, id: u32) -> Result<(), SessionError> {
+        self.point(id)?;
+        self.points.retain(|point| point.id != id);
+        Ok(())
     }
 
     /// Gives a point a condition, or takes it away.

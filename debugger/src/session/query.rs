@@ -1,8 +1,6 @@
 //! Questions about a cell's writes: the last, the next, and what it held when. They travel on the
 //! timeline, and those that answer with a list come back.
 
-use std::sync::atomic::Ordering;
-
 use reviver_vm::stops::Node;
 use reviver_vm::values::Value;
 use reviver_vm::{State, Travel};
@@ -11,7 +9,7 @@ use super::search::{Found, Holder, Wanted};
 use super::{Session, SessionError};
 use crate::memory::Target;
 use crate::outcome::{History, Motion};
-use crate::points::{Point, Trigger, Watch};
+use crate::points::{Point, Trigger, UNNUMBERED, Watch};
 use crate::timeline::Moment;
 
 impl Session {
@@ -36,7 +34,7 @@ impl Session {
         let cell = self.cell(cell)?;
         let target = self.memory.target(self.state(), cell);
         let point = Point {
-            id: 0,
+            id: UNNUMBERED,
             trigger: Trigger::Watch { target, watch: Watch::Write, scope: None },
             text: String::new(),
             enabled: true,
@@ -62,11 +60,21 @@ impl Session {
         let target = self.memory.target(self.state(), cell);
         let wanted = [Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];
         let past = self.past(cell);
-        let (mut writes, interrupted) = self.excursion(|session| {
+        let plan = self.writes(&wanted, false);
+        let (mut writes, stopped) = self.excursion(|session| {
             let mut writes = Vec::new();
+            let mut stopped = None;
             let mut made = cell.value(session.state());
             let facing = past.way.reversed();
-            while writes.len() <= most && session.search(&wanted, past, false) == Found::Write {
+            while writes.len() <= most {
+                match session.search(&wanted, past, false, &plan) {
+                    Found::Write => {}
+                    Found::Birth | Found::Nothing => break,
+                    Found::Stopped(reason) => {
+                        stopped = Some(reason);
+                        break;
+                    }
+                }
                 let node = Node::of(session.state(), facing);
                 let beyond = cell_value(session, target);
                 let mut touch = session.touch_of(cell, (false, true), (beyond, made), node, facing);
@@ -74,7 +82,7 @@ impl Session {
                 writes.push(touch);
                 made = beyond;
             }
-            (writes, session.interrupt.swap(false, Ordering::Relaxed))
+            (writes, stopped)
         });
         let is_cut = writes.len() > most;
         writes.truncate(most);
@@ -82,7 +90,7 @@ impl Session {
         if !is_ahead {
             writes.reverse();
         }
-        Ok(History { cell: name, writes, is_cut, is_ahead, interrupted })
+        Ok(History { cell: name, writes, is_cut, is_ahead, stopped })
     }
 
     /// Looks at the state behind the next step without making it; `look` also learns whether the step loses

@@ -156,10 +156,7 @@ impl Session {
                 goals.extend(places.iter().flat_map(|place| place.nodes(self.program(), travel)));
             }
             Trigger::Watch { target, watch, .. } => {
-                for at in candidates(&self.memory, *target, *watch) {
-                    goals.push(Node { position: at, backward: false });
-                    goals.push(Node { position: at + 1, backward: true });
-                }
+                goals.extend(candidates(&self.memory, *target, *watch).into_iter().flat_map(Node::over));
             }
         }
     }
@@ -181,11 +178,12 @@ impl Session {
     /// Steps to the nearest fence in a direction.
     fn fence_ahead(&self, travel: Travel) -> Option<u64> {
         let here = self.step_number();
-        let ahead = self.fences().filter(|&step| match travel {
-            Travel::Forward => step > here,
-            Travel::Backward => step < here,
-        });
-        ahead.map(|step| step.abs_diff(here)).min()
+        let fences = self.fences.get(&self.timeline.moment().branch)?;
+        let ahead = match travel {
+            Travel::Forward => fences.range(here.saturating_add(1)..).next(),
+            Travel::Backward => fences.range(..here).next_back(),
+        };
+        ahead.map(|step| step.abs_diff(here))
     }
 
     /// Which watched cells the step from a node reads and writes, and what they hold before it.
@@ -258,7 +256,10 @@ impl Session {
     ) -> Touch {
         let text = |value: Option<Value>| value.map_or_else(|| "?".into(), |v| self.program().text(v));
         let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
-        let at = node.instruction();
+        // A step back may leave by a `from`, or the beginning of a procedure, what in time is a jump or a call.
+        let has_stepped = Node::of(self.state(), travel) != node;
+        let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
+        let at = next.unwrap_or(node.instruction());
         let back = i64::from(travel == Travel::Forward);
         Touch {
             cell,

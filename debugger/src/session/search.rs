@@ -16,7 +16,7 @@ use super::scan::SLICE;
 use super::store::{Entry, moves};
 use crate::access::{self, Access};
 use crate::memory::{Cell, Target};
-use crate::outcome::Store;
+use crate::outcome::{Reason, Store};
 use crate::points::{Watch, candidates};
 
 /// What holds a value.
@@ -31,13 +31,16 @@ pub(super) enum Holder {
 }
 
 /// Where a search into the past has stopped.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq)]
 pub(super) enum Found {
     /// Just beyond a write to something wanted.
     Write,
     /// Where the frame of something wanted begins.
     Birth,
+    /// Where the past begins, or as far back as the branch leads.
     Nothing,
+    /// Somewhere in between: the user has had enough, or the step limit is there.
+    Stopped(Reason),
 }
 
 /// What the last write to is sought.
@@ -85,18 +88,31 @@ impl Session {
         let state = self.state().clone();
         let answer = visit(self);
         self.timeline.branch_mut().install(state);
+        self.interrupt.store(false, Ordering::Relaxed);
         answer
     }
 
     /// Travels into the past to just beyond the nearest write to one of those wanted, or, where that is
-    /// heeded, to where the frame of one begins. Finds nothing where the user has had enough.
-    pub(super) fn search(&mut self, wanted: &[Wanted], past: Past, heeds_frames: bool) -> Found {
-        let plan = self.writes(wanted, heeds_frames);
+    /// heeded, to where the frame of one begins. `plan` has the places for that, of [`Session::writes`].
+    pub(super) fn search(
+        &mut self,
+        wanted: &[Wanted],
+        past: Past,
+        heeds_frames: bool,
+        plan: &Stops,
+    ) -> Found {
         loop {
-            self.tell(self.step_number());
-            let left = past.steps_from(self.step_number());
-            if left == 0 || self.interrupt.load(Ordering::Relaxed) {
+            let here = self.step_number();
+            self.tell(here);
+            let left = past.steps_from(here).min(self.within_reach(past.way));
+            if past.steps_from(here) == 0 || self.instruction(past.way).is_none() {
                 return Found::Nothing;
+            }
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Found::Stopped(Reason::Interrupted);
+            }
+            if left == 0 {
+                return Found::Stopped(Reason::StepLimit);
             }
             let node = Node::of(self.state(), past.way);
             let looks = plan.contains(node);
@@ -106,7 +122,7 @@ impl Session {
             let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
             let outcome = match looks {
                 true => self.timeline.run(past.way, 1),
-                false => self.timeline.run_until(Some(&plan), past.way, left.min(SLICE)),
+                false => self.timeline.run_until(Some(plan), past.way, left.min(SLICE)),
             };
             if is_write || !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 let is_made = is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
@@ -117,7 +133,7 @@ impl Session {
 
     /// The places of instructions that may write one of those wanted, and to the bounds of the
     /// procedures that their frames belong to.
-    fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
+    pub(super) fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
             Holder::Cell(target) => {
                 let mut found = candidates(&self.memory, target, Watch::Write);
@@ -126,8 +142,7 @@ impl Session {
             }
             Holder::Entry { .. } => self.movers(),
         });
-        let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
-        Stops::new(self.program(), instructions.flat_map(both))
+        Stops::new(self.program(), instructions.flat_map(Node::over))
     }
 
     /// The bounds of the procedure whose frame a target is in; none for what lives as long as the program.

@@ -78,8 +78,7 @@ impl Session {
         let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;
         let calls = sites.filter(|&site| open.is_some() && self.memory.program().callee(site) == open);
-        let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
-        calls.flat_map(both).collect()
+        calls.flat_map(Node::over).collect()
     }
 
     /// Runs to a step of the branch; whether nothing on the way, before it, stops the scan. None if the user

@@ -1,15 +1,12 @@
-//! Commands that travel: by steps, over calls, to places and steps, and back to where one was.
+//! Commands that travel: by steps, over calls, to places, steps and branches.
 
 use std::sync::atomic::Ordering;
 
 use reviver_vm::Travel;
-use reviver_vm::stops::Node;
 
 use super::scan::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
-use crate::access;
-use crate::memory::Cell;
-use crate::outcome::{Motion, Reason, Shown, Touch};
+use crate::outcome::{Motion, Reason, Shown};
 use crate::points::Place;
 use crate::timeline::{BranchNumber, Moment, Span};
 
@@ -22,6 +19,21 @@ impl Session {
     /// Runs until a point, a fence or the history's bound.
     pub fn resume(&mut self, travel: Travel) -> Motion {
         self.step(travel, u64::MAX)
+    }
+
+    /// Goes to the start, then runs forward as [`Session::resume`] does.
+    pub fn run(&mut self) -> Motion {
+        let from = self.begin();
+        let mut shown = Vec::new();
+        let found = match self.travel_to(i64::MIN, &mut shown) {
+            Reason::HistoryBegin => {
+                let whole = Scan { travel: Travel::Forward, budget: u64::MAX, until: Until::Budget };
+                self.scan(&whole)
+            }
+            // Interrupted, say: then one isn't at the start.
+            reason => Found { reason, shown, logged: Vec::new() },
+        };
+        self.ended(from, Travel::Forward, found)
     }
 
     /// Makes `count` steps, each over a whole call where it enters one; points inside stop it.
@@ -171,86 +183,6 @@ impl Session {
         self.paused(outcome, travel, &mut Vec::new()).unwrap_or(Reason::StepLimit)
     }
 
-    /// Gives the current moment a name.
-    pub fn mark(&mut self, name: &str) -> Moment {
-        let here = self.timeline.moment();
-        self.marks.insert(name.to_owned(), here);
-        here
-    }
-
-    /// Goes to a mark, on whichever branch it is.
-    ///
-    /// # Errors
-    /// No such mark.
-    pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
-        let Some(&moment) = self.marks.get(name) else {
-            let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
-            return Err(SessionError::NoMark { name: name.to_owned(), near: near.map(str::to_owned) });
-        };
-        Ok(self.goto_moment(moment))
-    }
-
-    /// Goes to a moment, on whichever branch it is.
-    pub fn goto_moment(&mut self, moment: Moment) -> Motion {
-        let from = self.begin();
-        let mut shown = Vec::new();
-        let reason = self.revisit(moment, &mut shown);
-        let travel = way(from.step, moment.step);
-        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
-    }
-
-    fn revisit(&mut self, moment: Moment, shown: &mut Vec<Shown>) -> Reason {
-        self.timeline.switch(moment.branch);
-        self.travel_to(moment.step, shown)
-    }
-
-    /// Goes back to where one was before the last motion.
-    ///
-    /// # Errors
-    /// There was none.
-    pub fn undo(&mut self) -> Result<Motion, SessionError> {
-        let to = self.undo.pop().ok_or(SessionError::NoTrail("undo"))?;
-        let here = self.timeline.moment();
-        self.redo.push(here);
-        Ok(self.along_the_trail(to))
-    }
-
-    /// Takes an undo back.
-    ///
-    /// # Errors
-    /// There was none since the last motion.
-    pub fn redo(&mut self) -> Result<Motion, SessionError> {
-        let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
-        let here = self.timeline.moment();
-        self.undo.push(here);
-        Ok(self.along_the_trail(to))
-    }
-
-    /// Travels without leaving a trail of its own.
-    fn along_the_trail(&mut self, to: Moment) -> Motion {
-        let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
-        let motion = self.goto_moment(to);
-        (self.undo, self.redo) = (undo, redo);
-        motion
-    }
-
-    /// Puts a fence at the current step of the current branch: travel stops there.
-    pub fn fence(&mut self) -> Moment {
-        let here = self.timeline.moment();
-        self.fences.entry(here.branch).or_default().insert(here.step);
-        here
-    }
-
-    /// Takes the fence at the current step away.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn remove_fence(&mut self) -> Result<Moment, SessionError> {
-        let here = self.timeline.moment();
-        let removed = self.fences.get_mut(&here.branch).is_some_and(|steps| steps.remove(&here.step));
-        if removed { Ok(here) } else { Err(SessionError::NoFence) }
-    }
-
     /// Goes to the branch that the current one left, where it was left.
     ///
     /// # Errors
@@ -270,75 +202,13 @@ impl Session {
         self.timeline.switch(branch).ok_or(SessionError::NoFork(branch))?;
         Ok(self.ended(from, Travel::Forward, arrived()))
     }
-
-    /// What the step between here and where one came from did, cell by cell: the last step made in the
-    /// direction of the last motion. It is found by making it once more.
-    pub fn footprint(&mut self) -> &[Touch] {
-        let (here, facing) = (self.timeline.moment(), self.facing);
-        let known = self.footprint.as_ref().is_some_and(|(at, way, _)| (*at, *way) == (here, facing));
-        if !known {
-            let touches = self.find_footprint();
-            self.footprint = Some((here, facing, touches));
-        }
-        self.footprint.as_ref().map_or(&[], |(_, _, touches)| touches)
-    }
-
-    fn find_footprint(&mut self) -> Vec<Touch> {
-        if self.reason.is_none() {
-            return Vec::new();
-        }
-        let (facing, here) = (self.facing, self.step_number());
-        let (first, last) = self.timeline.branch().extent();
-        // Only what was passed before is made once more: a branch may begin here.
-        if !(first..=last).contains(&(here - facing.sign())) {
-            return Vec::new();
-        }
-        // What `show` says was said when the step was made first.
-        let _ = self.timeline.run(facing.reversed(), 1);
-        if self.step_number() == here {
-            return Vec::new();
-        }
-        let node = Node::of(self.state(), facing);
-        let mut cells = self.touched(node);
-        let before: Vec<_> = cells.iter().map(|(cell, ..)| cell.value(self.state())).collect();
-        let _ = self.timeline.run(facing, 1);
-        if access::jumped(&self.memory, node, self.state().position) {
-            let state = self.timeline.state();
-            access::visit_partner(&self.memory, state, node, |access, cell| note(&mut cells, access, cell));
-        }
-        let before = before.into_iter().chain(std::iter::repeat(None));
-        let touch = |(&(cell, read, written), from): (&(Cell, bool, bool), Option<_>)| {
-            let to = cell.value(self.state());
-            let from = if written { from } else { to };
-            self.touch_of(cell, (read, written), (from, to), node, facing)
-        };
-        cells.iter().zip(before).map(touch).collect()
-    }
-
-    /// The cells that the step from a node reads and writes, each once.
-    pub(super) fn touched(&self, node: Node) -> Vec<(Cell, bool, bool)> {
-        let mut cells = Vec::new();
-        access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));
-        cells
-    }
 }
 
 /// The direction from a step to another one.
-fn way(from: i64, to: i64) -> Travel {
+pub(super) fn way(from: i64, to: i64) -> Travel {
     if to >= from { Travel::Forward } else { Travel::Backward }
 }
 
 fn arrived() -> Found {
     Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() }
-}
-
-fn note(cells: &mut Vec<(Cell, bool, bool)>, access: access::Access, cell: Cell) {
-    let written = access == access::Access::Write;
-    match cells.iter_mut().find(|(known, ..)| *known == cell) {
-        Some((_, read, write)) => {
-            *read |= !written;
-            *write |= written;
-        }
-        None => cells.push((cell, !written, written)),
-    }
 }

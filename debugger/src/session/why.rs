@@ -1,8 +1,6 @@
 //! Why a cell has its value: who wrote it last, out of what, and where that came from. Travels on the
 //! timeline with one search after another, and comes back before it answers.
 
-use std::sync::atomic::Ordering;
-
 use reviver_isa::instruction::Operand;
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::Travel;
@@ -33,18 +31,23 @@ impl Session {
         let past = self.past(cell);
         self.excursion(|session| {
             while !wanted.is_empty() {
-                match session.search(&wanted, past, true) {
-                    Found::Write => session.explain_write(&mut wanted, &mut chain, depth, past.way),
-                    Found::Birth => session.explain_births(&mut wanted, &mut chain, past.way),
-                    Found::Nothing => break,
-                }
+                let plan = session.writes(&wanted, true);
+                let found = session.search(&wanted, past, true, &plan);
+                let step = session.step_number();
+                let cause = match found {
+                    Found::Write => {
+                        session.explain_write(&mut wanted, &mut chain, depth, past.way);
+                        continue;
+                    }
+                    Found::Birth => {
+                        session.explain_births(&mut wanted, &mut chain, past.way);
+                        continue;
+                    }
+                    Found::Nothing => OriginCause::Initial { step },
+                    Found::Stopped(reason) => OriginCause::Stopped { step, reason },
+                };
+                wanted.drain(..).for_each(|left| settle(&mut chain, &left, cause.clone()));
             }
-            let step = session.step_number();
-            let cause = match session.interrupt.swap(false, Ordering::Relaxed) {
-                true => OriginCause::Interrupted { step },
-                false => OriginCause::Initial { step },
-            };
-            wanted.iter().for_each(|left| settle(&mut chain, left, cause.clone()));
         });
         Ok(chain)
     }

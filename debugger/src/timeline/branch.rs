@@ -133,12 +133,14 @@ impl Branch {
         branch
     }
 
-    /// The same branch with its checkpoints, at its origin and without a window.
+    /// The same branch with its checkpoints, at its origin and without a window. It leaves half of the
+    /// memory for residues to the branch that remembers it.
     pub fn remembered(&self) -> Branch {
         let machine = Machine::resume(self.program.clone(), State::clone(&self.origin), None);
         let (origin, program) = (self.origin.clone(), self.program.clone());
-        let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
-        Branch { program, origin, pasts, machine, base: 0, older: None, sides, ..*self }
+        let (pasts, sides) = (self.pasts.iter().map(|past| past.from(0)).collect(), self.sides.clone());
+        let limits = Limits { history: self.limits.history / 2, ..self.limits };
+        Branch { program, origin, pasts, machine, base: 0, older: None, sides, limits, ..*self }
     }
 
     /// What was lost on the stretch that leads away from the origin to a step which was reached before, and
@@ -211,8 +213,12 @@ impl Branch {
     /// Memory that residues take now; 0 for lossless programs.
     pub fn history_bytes(&self) -> usize {
         let older = self.older.as_ref().map_or(0, |(machine, _)| machine.history_bytes());
-        let inherited: usize = self.pasts.iter().map(Past::bytes).sum();
-        self.machine.history_bytes() + older + inherited
+        self.machine.history_bytes() + older + self.inherited_bytes()
+    }
+
+    /// Memory that what earlier branches know takes.
+    fn inherited_bytes(&self) -> usize {
+        self.pasts.iter().map(Past::bytes).sum()
     }
 
     /// Memory that checkpoints take; 0 for lossless programs.
@@ -331,6 +337,7 @@ impl Branch {
 
     /// Gives the window up, while nobody is on this branch.
     pub fn rest(&mut self) {
+        self.pasts.iter_mut().for_each(Past::rest);
         if self.machine.residues().is_some() {
             self.install(self.state().clone());
         }
@@ -391,8 +398,10 @@ impl Branch {
     /// Lends the machine what an earlier branch knows about the way from a number on, if there is one that
     /// leads along it. Returns for how many steps that is enough.
     fn inherit(&mut self, number: i64, travel: Travel) -> Option<u64> {
-        let past = self.pasts.iter_mut().find(|past| past.covers(number, travel))?;
-        let (records, steps) = past.records(number);
+        let asked = self.pasts.iter().position(|past| past.covers(number, travel))?;
+        let others = self.pasts.iter_mut().enumerate().filter(|(n, _)| *n != asked);
+        others.for_each(|(_, past)| past.rest());
+        let (records, steps) = self.pasts.get_mut(asked)?.records(number);
         self.machine.inherit(records);
         Some(steps)
     }
@@ -442,7 +451,8 @@ impl Branch {
 
     /// Lets the older half of the window go once the newer half is full.
     fn bound_window(&mut self) {
-        if self.machine.history_bytes() * 2 < self.limits.history || self.machine.residues().is_none() {
+        let most = self.limits.history.saturating_sub(self.inherited_bytes());
+        if self.machine.history_bytes() * 2 < most || self.machine.residues().is_none() {
             return;
         }
         let distance = self.distance();

@@ -143,13 +143,16 @@ impl Timeline {
         self.branch_mut().run_until(stops, travel, budget)
     }
 
-    /// Changes the current state. That begins a new branch, unless the current one has just begun: then
-    /// the edit joins those that it began with. `edit` describes it.
-    pub fn edit(&mut self, edit: String, change: impl FnOnce(&mut State)) -> BranchNumber {
+    /// Changes the current state. That begins a new branch, unless the current one has just begun and the
+    /// edit may join those that it began with. `edit` describes it.
+    pub fn edit(&mut self, edit: String, joins: bool, change: impl FnOnce(&mut State)) -> BranchNumber {
         let mut state = self.state().clone();
         change(&mut state);
         let begun = self.current != 0 && self.branch().is_untouched();
-        if begun && let Some(entry) = self.entries.get_mut(self.current) {
+        if joins
+            && begun
+            && let Some(entry) = self.entries.get_mut(self.current)
+        {
             entry.branch = entry.branch.edited(state);
             entry.edits.push(edit);
         } else {

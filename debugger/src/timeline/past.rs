@@ -1,8 +1,11 @@
 //! What a branch takes over from the one that it left. An edit of adjoints or of the mode leaves
-//! all values as they were, so on the way back they are those that the earlier branch had; and what that branch
-//! lost in floats, or erased, nobody can compute from the later one's state.
+//! all values as they were, so on the way back they are those that the earlier branch had; and what that
+//! branch lost in floats, or erased, nobody can compute from the later one's state. Branches that begin one
+//! from another share what they remember.
 //!
 //! Knows an earlier branch and the way along it; refuses to know what the later one does with it.
+
+use std::sync::Arc;
 
 use reviver_vm::Travel;
 use reviver_vm::history::Past as Records;
@@ -12,7 +15,7 @@ use super::branch::Branch;
 /// An earlier branch, from its origin to the state at which it was left.
 #[derive(Clone, Debug)]
 pub struct Past {
-    branch: Box<Branch>,
+    branch: Arc<Branch>,
     /// The number of the state at which it was left: its steps without those in rules.
     left_at: i64,
     /// What a state's number is on the earlier branch, less what it is on the later one.
@@ -36,7 +39,7 @@ impl Past {
         let number = branch.state().own_steps();
         let usable = !branch.is_lossless() && number != 0 && branch.state().rule_steps == 0;
         usable.then(|| Past {
-            branch: Box::new(branch.remembered()),
+            branch: Arc::new(branch.remembered()),
             left_at: number,
             offset: number,
             window: None,
@@ -45,7 +48,13 @@ impl Past {
 
     /// The same for a branch whose origin has another number on the one that it leaves.
     pub fn from(&self, number: i64) -> Past {
-        Past { offset: self.offset + number, window: None, ..self.clone() }
+        let (branch, left_at) = (self.branch.clone(), self.left_at);
+        Past { branch, left_at, offset: self.offset + number, window: None }
+    }
+
+    /// Gives its records up, until they are asked for again.
+    pub fn rest(&mut self) {
+        self.window = None;
     }
 
     /// Whether the step from the state of a number of the later branch leads along the earlier one toward its
@@ -68,7 +77,7 @@ impl Past {
                 (window.records.clone(), distance - window.from)
             }
             _ => {
-                let (residues, from) = self.branch.lost_before(number);
+                let (residues, from) = Branch::clone(&self.branch).lost_before(number);
                 let records = Records::new(&residues, self.offset);
                 self.window = Some(Window { from, to: distance, records: records.clone() });
                 (records, distance - from)

@@ -3,7 +3,7 @@
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Procedure, Shape};
 use reviver_vm::Travel;
-use reviver_vm::values::adjoint_name;
+use reviver_vm::values::{adjoint_name, element_name};
 
 use crate::memory::{Cell, Storage};
 use crate::outcome::Touch;
@@ -144,7 +144,7 @@ pub fn array(
     let look = Look::new(session, footprint);
     let (class, shape) = (storage.class(), storage.shape());
     let last = first.saturating_add(count as u64).min(storage.cells());
-    let element = |n| look.view(storage, n, element_name(name, shape, n));
+    let element = |n| look.view(storage, n, element_name(name, shape, n as usize));
     let elements = (first..last).filter_map(element).collect();
     Ok(ArrayView { facts: ArrayFacts { name: name.to_owned(), class, shape }, first, elements })
 }
@@ -203,16 +203,6 @@ impl Look<'_> {
             Travel::Backward => &touch.after,
         };
         touch.is_changed().then(|| other.clone())
-    }
-}
-
-fn element_name(name: &str, shape: Shape, n: u64) -> String {
-    match shape {
-        Shape::Matrix(_, columns) => {
-            let columns = u64::from(columns.max(1));
-            format!("{name}[{}, {}]", n / columns, n % columns)
-        }
-        _ => format!("{name}[{n}]"),
     }
 }
 

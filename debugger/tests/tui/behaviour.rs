@@ -359,7 +359,7 @@ fn a_script_that_fails_leaves_what_it_did() {
     screen.command(&format!("source {}", path.display()));
     assert_eq!(screen.step(), 2);
     let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
-    let expected = ["> step 2", "step 2, line 29: add   a, b", "> print nosuch"];
+    let expected = [">> step 2", "step 2, line 29: add   a, b", ">> print nosuch"];
     assert!(said.windows(3).any(|lines| lines == expected), "{said:?}");
     assert!(said.iter().any(|line| line.starts_with("error: line 2: `print nosuch`")), "{said:?}");
     // `quit` in a script leaves the screen too.

@@ -12,6 +12,7 @@ use reviver_vm::Travel;
 use super::parts::{Part, draw};
 use super::{Context, Pane};
 use crate::outcome::{Hit, HitKind, Reason};
+use crate::points::UNNUMBERED;
 use crate::timeline::{Span, SpanEnd};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
@@ -166,7 +167,9 @@ fn hit(hit: &Hit) -> (String, String) {
     let id = hit.id;
     match &hit.what {
         HitKind::Break { .. } => (format!("breakpoint {id}"), format!("break {id}")),
-        HitKind::Watch { write, .. } if id == 0 => (format!("write of {}", write.name), "write".to_owned()),
+        HitKind::Watch { write, .. } if id == UNNUMBERED => {
+            (format!("write of {}", write.name), "write".to_owned())
+        }
         HitKind::Watch { .. } => (format!("watchpoint {id}"), format!("watch {id}")),
     }
 }

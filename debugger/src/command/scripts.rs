@@ -1,0 +1,121 @@
+//! Commands from files and for them: scripts that are carried out, what they expect, and sessions that are
+//! saved. The only part of the commands that knows files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+use super::actions::{Done, Row};
+use super::table::REASONS;
+use super::{CommandError, Console, Outcome, without_comment};
+use crate::expression::Expression;
+use crate::files;
+
+/// The first line of a saved session, which tells it from other files.
+pub const SAVED: &str = "# a session of the reviver debugger";
+
+fn add_line(text: String, line: &str) -> String {
+    text + line + "\n"
+}
+
+impl Console {
+    /// The lines that were carried out so far, as a script that begins with [`SAVED`].
+    pub fn transcript(&self) -> String {
+        std::iter::once(SAVED).chain(self.transcript.iter().map(String::as_str)).fold(String::new(), add_line)
+    }
+
+    /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
+    fn script(&mut self, text: &str) -> Result<Outcome, CommandError> {
+        const DEEPEST: usize = 10;
+        if self.depth >= DEEPEST {
+            return Err(CommandError::Failed("scripts that run scripts are nested too deeply".into()));
+        }
+        self.depth += 1;
+        let outcome = self.script_lines(text);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn script_lines(&mut self, text: &str) -> Result<Outcome, CommandError> {
+        let mut outcomes = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if without_comment(line).trim().is_empty() {
+                continue;
+            }
+            let command = line.trim().to_owned();
+            let outcome = match self.execute(line) {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    let (line, error) = (number + 1, Box::new(error));
+                    return Err(CommandError::Script { line, command, error, done: outcomes });
+                }
+            };
+            let ends = outcome.quits() || outcome.cut_short().is_some();
+            outcomes.push((command, outcome));
+            if ends {
+                break;
+            }
+        }
+        Ok(Outcome::All(outcomes))
+    }
+}
+
+pub fn expect(console: &mut Console, row: Row, rest: &str) -> Done {
+    let condition = Expression::parse(row.something(rest, "a condition")?)?;
+    match condition.holds(console.session.scene())? {
+        true => Ok(Outcome::Nothing),
+        false => Err(CommandError::Failed(format!("`{rest}` does not hold{}", sides(console, rest)))),
+    }
+}
+
+/// The two values of a comparison, for the message.
+fn sides(console: &Console, text: &str) -> String {
+    let operators = ["==", "!=", "<=", ">=", "<", ">"];
+    let Some((left, right)) = operators.iter().find_map(|operator| text.split_once(operator)) else {
+        return String::new();
+    };
+    match (console.session.evaluate(left), console.session.evaluate(right)) {
+        (Ok((_, left)), Ok((_, right))) => format!(": the sides are {left} and {right}"),
+        _ => String::new(),
+    }
+}
+
+pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
+    if !REASONS.contains(&rest) {
+        return Err(row.wrong(format!("`{rest}` is none of {}", REASONS.join(", "))));
+    }
+    match console.session.reason().map(|reason| reason.kind().name()) {
+        Some(reason) if reason == rest => Ok(Outcome::Nothing),
+        Some(reason) => Err(CommandError::Failed(format!("the last motion stopped for `{reason}`"))),
+        None => Err(CommandError::Failed("there was no motion yet".into())),
+    }
+}
+
+pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
+    let path = row.something(rest, "a file")?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| CommandError::File(format!("`{path}` can't be read: {error}")))?;
+    console.script(&text)
+}
+
+pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
+    let path = row.something(rest, "a file")?;
+    check_target(path)?;
+    files::replace(Path::new(path), console.transcript().as_bytes())
+        .map_err(|error| CommandError::File(format!("`{path}` can't be written: {error}")))?;
+    Ok(Outcome::Saved(path.to_owned()))
+}
+
+/// A file that is there already may only be replaced if it is a saved session, or empty.
+fn check_target(path: &str) -> Result<(), CommandError> {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SAVED.len() as u64).read_to_end(&mut start));
+    match read {
+        Ok(_) if start.is_empty() || start == SAVED.as_bytes() => Ok(()),
+        Ok(_) => Err(CommandError::File(format!(
+            "`{path}` is there already and is no saved session: choose another name, or delete it first"
+        ))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(CommandError::File(format!("`{path}` can't be written: {error}"))),
+    }
+}

@@ -1,0 +1,240 @@
+//! The value of an expression in a scene: what names mean there, and arithmetic. Knows no text of
+//! expressions.
+
+use std::cmp::Ordering;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_vm::values::Value;
+
+use super::{Computed, ExpressionError, Hint, Node, Scene, Special};
+use crate::memory::{Cell, MODE_BIT, Storage};
+
+impl Scene<'_> {
+    /// The cells that a name stands for, or their adjoints.
+    pub(super) fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
+        let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
+        let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
+        let found = self.before.and_then(in_frame).or_else(here);
+        let storage = found.and_then(|(depth, base)| self.memory.storage(self.state, depth, base));
+        let storage = storage
+            .ok_or_else(|| ExpressionError::Unknown { name: name.to_owned(), hint: self.hint(name) })?;
+        match adjoint {
+            true => storage.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
+            false => Ok(storage),
+        }
+    }
+
+    fn hint(&self, name: &str) -> Option<Hint> {
+        if let Some(depth) = self.memory.other_frame_with(self.state, self.depth, name) {
+            let procedure = self.memory.procedure(self.state, depth)?.name.clone();
+            return Some(Hint::Frame { procedure, outward: self.depth as isize - depth as isize });
+        }
+        let names = self.memory.names(self.state, self.depth);
+        reviver_assembler::suggest::nearest(name, names).map(|near| Hint::Near(near.to_owned()))
+    }
+
+    pub(super) fn cell(&self, name: &str, adjoint: bool, indices: &[Node]) -> Result<Cell, ExpressionError> {
+        if is_mode(name, adjoint) && indices.is_empty() {
+            return Ok(MODE_BIT);
+        }
+        let storage = self.cells(name, adjoint)?;
+        if indices.is_empty() && storage.shape() != Shape::Scalar {
+            return Err(ExpressionError::Array(name.to_owned()));
+        }
+        let indices: Vec<i64> =
+            indices.iter().map(|index| self.integer(index, "an index")).collect::<Result<_, _>>()?;
+        storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
+    }
+
+    fn integer(&self, node: &Node, what: &'static str) -> Result<i64, ExpressionError> {
+        match self.evaluate(node)? {
+            Computed::Int(value) => Ok(value),
+            _ => Err(ExpressionError::IntegersOnly(what)),
+        }
+    }
+
+    pub(super) fn evaluate(&self, node: &Node) -> Result<Computed, ExpressionError> {
+        match node {
+            Node::Int(value) => Ok(Computed::Int(*value)),
+            Node::Real(text) => match self.memory.program().parse(Class::Real, text) {
+                Ok(Value::Real(bits)) => Ok(Computed::Bits(bits)),
+                _ => Err(ExpressionError::Number(text.clone())),
+            },
+            Node::Special(Special::Step) => Ok(Computed::Int(self.step)),
+            Node::Special(Special::Depth) => Ok(Computed::Int(self.state.calls.len() as i64)),
+            Node::Special(Special::Position) => Ok(Computed::Int(i64::from(self.state.position))),
+            Node::Place { name, adjoint, indices } => {
+                match self.cell(name, *adjoint, indices)?.value(self.state) {
+                    Some(Value::Int(value)) => Ok(Computed::Int(value)),
+                    Some(Value::Real(bits)) => Ok(Computed::Bits(bits)),
+                    None => Err(ExpressionError::NoCell(name.clone())),
+                }
+            }
+            Node::Unary(operator, operand) => self.unary(operator, operand),
+            Node::Binary(operator, left, right) => self.binary(operator, left, right),
+        }
+    }
+
+    /// A value as a real: integers divide like reals. Indices stay integers.
+    pub(super) fn in_reals(&self, node: &Node) -> Result<Computed, ExpressionError> {
+        match node {
+            Node::Binary(operator @ ("+" | "-" | "*" | "/"), left, right) => {
+                let (left, right) = (self.in_reals(left)?, self.in_reals(right)?);
+                reals(operator, self.number(left), self.number(right))
+            }
+            Node::Unary("-", operand) => Ok(self.negated(self.in_reals(operand)?)),
+            _ => self.evaluate(node),
+        }
+    }
+
+    fn unary(&self, operator: &'static str, operand: &Node) -> Result<Computed, ExpressionError> {
+        let value = self.evaluate(operand)?;
+        Ok(match (operator, value) {
+            ("not", value) => Computed::Int(i64::from(self.number(value) == 0.0)),
+            ("-", value) => self.negated(value),
+            ("~", Computed::Int(value)) => Computed::Int(!value),
+            _ => return Err(ExpressionError::IntegersOnly(operator)),
+        })
+    }
+
+    fn binary(&self, operator: &'static str, left: &Node, right: &Node) -> Result<Computed, ExpressionError> {
+        let left = self.evaluate(left)?;
+        match (operator, self.number(left) != 0.0) {
+            ("and", false) => return Ok(Computed::Int(0)),
+            ("or", true) => return Ok(Computed::Int(1)),
+            _ => {}
+        }
+        let right = self.evaluate(right)?;
+        match (left, right) {
+            (_, right) if matches!(operator, "and" | "or") => {
+                Ok(Computed::Int(i64::from(self.number(right) != 0.0)))
+            }
+            (Computed::Int(a), Computed::Int(b)) => integers(operator, a, b).map(Computed::Int),
+            (a, b) if is_comparison(operator) => {
+                let order = self.order(a, b);
+                Ok(Computed::Int(i64::from(order.map_or(operator == "!=", |order| meets(operator, order)))))
+            }
+            (a, b) => reals(operator, self.number(a), self.number(b)),
+        }
+    }
+
+    /// The counterpart of a value; of one of the program's numbers to the last bit.
+    fn negated(&self, value: Computed) -> Computed {
+        let program = self.memory.program();
+        match value {
+            Computed::Int(value) => Computed::Int(value.wrapping_neg()),
+            Computed::Float(value) => Computed::Float(-value),
+            Computed::Bits(bits) => {
+                match program.parse(Class::Real, &negated(&program.text(Value::Real(bits)))) {
+                    Ok(Value::Real(bits)) => Computed::Bits(bits),
+                    _ => Computed::Float(-self.number(value)),
+                }
+            }
+        }
+    }
+
+    /// How two values compare: in the program's numbers if both are such, else in f64. `None` where one is
+    /// no number.
+    fn order(&self, a: Computed, b: Computed) -> Option<Ordering> {
+        match (self.bits(a), self.bits(b)) {
+            (Some(a), Some(b)) => self.memory.program().compare(a, b),
+            _ => self.number(a).partial_cmp(&self.number(b)),
+        }
+    }
+
+    /// A value that needs no rounding in the program's numbers.
+    fn bits(&self, value: Computed) -> Option<u64> {
+        match value {
+            Computed::Bits(bits) => Some(bits),
+            Computed::Int(value) => match self.memory.program().parse(Class::Real, &value.to_string()) {
+                Ok(Value::Real(bits)) => Some(bits),
+                _ => None,
+            },
+            Computed::Float(_) => None,
+        }
+    }
+
+    /// The f64 nearest to a value.
+    pub(super) fn number(&self, value: Computed) -> f64 {
+        match value {
+            Computed::Int(value) => value as f64,
+            Computed::Float(value) => value,
+            Computed::Bits(bits) => self.memory.program().approximate(Value::Real(bits)),
+        }
+    }
+
+    /// A value as text.
+    pub fn text(&self, value: Computed) -> String {
+        match value {
+            Computed::Int(value) => value.to_string(),
+            Computed::Float(value) => format!("{value:?}"),
+            Computed::Bits(bits) => self.memory.program().text(Value::Real(bits)),
+        }
+    }
+
+    /// A value for a cell of a class, in the program's numbers.
+    ///
+    /// # Errors
+    /// A value that doesn't fit.
+    pub fn value_for(&self, class: Class, value: Computed) -> Result<Value, reviver_vm::values::ValueError> {
+        match (class, value) {
+            (Class::Real, Computed::Bits(bits)) => Ok(Value::Real(bits)),
+            _ => self.memory.program().parse(class, &self.text(value)),
+        }
+    }
+}
+
+/// Whether a name is the gradient mode bit's.
+pub(super) fn is_mode(name: &str, adjoint: bool) -> bool {
+    name == "mode" && !adjoint
+}
+
+fn integers(operator: &'static str, a: i64, b: i64) -> Result<i64, ExpressionError> {
+    Ok(match operator {
+        "*" => a.wrapping_mul(b),
+        "/" | "%" if b == 0 => return Err(ExpressionError::DivisionByZero),
+        "/" => a.wrapping_div(b),
+        "%" => a.wrapping_rem(b),
+        "+" => a.wrapping_add(b),
+        "-" => a.wrapping_sub(b),
+        "<<" => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0),
+        ">>" => a >> b.clamp(0, 63),
+        "&" => a & b,
+        "^" => a ^ b,
+        "|" => a | b,
+        _ => i64::from(meets(operator, a.cmp(&b))),
+    })
+}
+
+fn reals(operator: &'static str, a: f64, b: f64) -> Result<Computed, ExpressionError> {
+    Ok(Computed::Float(match operator {
+        "*" => a * b,
+        "/" if b == 0.0 => return Err(ExpressionError::DivisionByZero),
+        "/" => a / b,
+        "+" => a + b,
+        "-" => a - b,
+        _ => return Err(ExpressionError::IntegersOnly(operator)),
+    }))
+}
+
+/// The spelling of a number with the other sign.
+fn negated(text: &str) -> String {
+    text.strip_prefix('-').map_or_else(|| format!("-{text}"), str::to_owned)
+}
+
+fn is_comparison(operator: &str) -> bool {
+    matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=")
+}
+
+/// Whether a comparison holds of two values of this order.
+fn meets(operator: &str, order: Ordering) -> bool {
+    match operator {
+        "==" => order.is_eq(),
+        "!=" => order.is_ne(),
+        "<" => order.is_lt(),
+        "<=" => order.is_le(),
+        ">" => order.is_gt(),
+        _ => order.is_ge(),
+    }
+}

@@ -1,0 +1,254 @@
+//! Expressions over cells, for `print`, `set` and conditions: the operators of the language's constant
+//! expressions, comparisons, `and`, `or` and `not`; names mean what they mean in one frame.
+//!
+//! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
+//! stands alone keeps all its bits, also where it is compared. `&&`, `||` and `!` are other spellings of
+//! `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
+//! `$depth` and `$position` are the machine's own numbers.
+
+mod evaluate;
+mod parse;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_vm::State;
+use reviver_vm::lookup::IndexError;
+use thiserror::Error;
+
+use crate::memory::{Cell, Memory, Storage};
+
+/// The machine's own numbers.
+pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
+
+/// Why a text is no expression, or has no value here.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExpressionError {
+    #[error("an expression is missing at the end")]
+    Missing,
+    #[error("`{0}` is not expected here")]
+    Unexpected(String),
+    #[error("`=` sets nothing here")]
+    Assignment,
+    #[error("`{0}` is not closed")]
+    Unclosed(char),
+    #[error("`{0}` is not a number")]
+    Number(String),
+    #[error("`{0}` is too large for 64 bits")]
+    TooLarge(String),
+    #[error("the expression is nested too deeply")]
+    TooDeep,
+    #[error("the expression is too long")]
+    TooLong,
+    #[error("there is no cell `{name}` here")]
+    Unknown { name: String, hint: Option<Hint> },
+    #[error("`{0}` is none of {names}", names = SPECIALS.join(", "))]
+    Special(String),
+    #[error("`{name}`: {error}")]
+    Index { name: String, error: IndexError },
+    #[error("`{0}` is an array: name one of its elements")]
+    Array(String),
+    #[error("`{0}` takes integers only")]
+    IntegersOnly(&'static str),
+    #[error("division by zero")]
+    DivisionByZero,
+    #[error("`{0}` is no cell")]
+    NoCell(String),
+    #[error("`{0}` is an integer: only reals have adjoints")]
+    NoAdjoint(String),
+}
+
+/// What somebody may have meant by a name that isn't known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// A name that is much like it.
+    Near(String),
+    /// The frame of a procedure knows it: so many calls further out, or further in where negative.
+    Frame { procedure: String, outward: isize },
+}
+
+/// An expression, read but not yet looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    text: String,
+    root: Node,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Int(i64),
+    /// As written: the program's number system rounds it.
+    Real(String),
+    Special(Special),
+    Place {
+        name: String,
+        adjoint: bool,
+        indices: Vec<Node>,
+    },
+    Unary(&'static str, Box<Node>),
+    Binary(&'static str, Box<Node>, Box<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Special {
+    Step,
+    Depth,
+    Position,
+}
+
+/// What an expression came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Computed {
+    Int(i64),
+    /// Computed in f64.
+    Float(f64),
+    /// The bits of one real cell.
+    Bits(u64),
+}
+
+/// What expressions are evaluated in.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub memory: &'a Memory,
+    pub state: &'a State,
+    /// The timeline's step.
+    pub step: i64,
+    /// The call depth whose names are meant.
+    pub depth: usize,
+    /// The call depth of a frame whose own names go before those.
+    pub before: Option<usize>,
+}
+
+impl Expression {
+    /// Reads a whole text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
+        let text = text.trim();
+        Ok(Expression { text: text.to_owned(), root: parse::whole(text)? })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// Names that mean nothing here, indices out of bounds, division by zero.
+    pub fn evaluate(&self, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
+        scene.evaluate(&self.root)
+    }
+
+    /// The value for a cell of a class. For a real it is computed in reals: 1/3 is a third.
+    ///
+    /// # Errors
+    /// As [`Expression::evaluate`].
+    pub fn evaluate_for(&self, class: Class, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
+        match class {
+            Class::Int => scene.evaluate(&self.root),
+            Class::Real => scene.in_reals(&self.root),
+        }
+    }
+
+    /// The names of cells and arrays in it.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.root.add_names(&mut names);
+        names
+    }
+
+    /// Whether the value is not 0.
+    ///
+    /// # Errors
+    /// As [`Expression::evaluate`].
+    pub fn holds(&self, scene: Scene<'_>) -> Result<bool, ExpressionError> {
+        self.evaluate(scene).map(|value| scene.number(value) != 0.0)
+    }
+
+    /// The one cell that the expression names.
+    ///
+    /// # Errors
+    /// An expression that is more than the name of a cell.
+    pub fn cell(&self, scene: Scene<'_>) -> Result<Cell, ExpressionError> {
+        match &self.root {
+            Node::Place { name, adjoint, indices } => scene.cell(name, *adjoint, indices),
+            _ => Err(ExpressionError::NoCell(self.text.clone())),
+        }
+    }
+
+    /// The array, or the adjoints of one, that the expression names without an index; none where it is
+    /// something else.
+    ///
+    /// # Errors
+    /// No such name; adjoints of integers.
+    pub fn array(&self, scene: Scene<'_>) -> Result<Option<Storage>, ExpressionError> {
+        match &self.root {
+            Node::Place { name, adjoint, indices }
+                if indices.is_empty() && !evaluate::is_mode(name, *adjoint) =>
+            {
+                let storage = scene.cells(name, *adjoint)?;
+                Ok(Some(storage).filter(|storage| storage.shape() != Shape::Scalar))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Node {
+    fn add_names<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Node::Int(_) | Node::Real(_) | Node::Special(_) => {}
+            Node::Place { name, indices, .. } => {
+                names.push(name);
+                indices.iter().for_each(|index| index.add_names(names));
+            }
+            Node::Unary(_, operand) => operand.add_names(names),
+            Node::Binary(_, left, right) => [left, right].into_iter().for_each(|side| side.add_names(names)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Expression::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn operators_bind_as_in_the_language() {
+        let same = |a: &str, b: &str| {
+            assert_eq!(Expression::parse(a).unwrap().root, Expression::parse(b).unwrap().root, "{a}");
+        };
+        same("a + b * c", "a + (b * c)");
+        same("a - b - c", "(a - b) - c");
+        same("a == 1 and not b < 2 or c", "((a == 1) and (not b) < 2) or c");
+        same("a & 3 << 1", "a & (3 << 1)");
+        same("-A[i + 1]", "-(A[(i + 1)])");
+        same("android", "(android)");
+        same("-9223372036854775808", "-0x8000000000000000");
+        same("a && !b || c & d", "(a and (not b)) or (c & d)");
+        same("!a != b", "(not a) != b");
+        same("x' + A'[i]", "(x') + (A'[(i)])");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(error("a +"), "an expression is missing at the end");
+        assert_eq!(error("(a"), "`(` is not closed");
+        assert_eq!(error("A[1"), "`[` is not closed");
+        assert_eq!(error("1 2"), "`2` is not expected here");
+        assert_eq!(error("a = 3"), "`=` sets nothing here");
+        assert_eq!(error("a += 3"), "`=` sets nothing here");
+        assert_eq!(error("12ab"), "`12ab` is not a number");
+        assert_eq!(error("0b12"), "`0b12` is not a number");
+        assert_eq!(error("-99999999999999999999"), "`-99999999999999999999` is too large for 64 bits");
+        assert_eq!(error("1e"), "`1e` is not a number");
+        assert_eq!(error("é"), "`é` is not expected here");
+        assert_eq!(error(&"(".repeat(10_000)), "the expression is nested too deeply");
+        assert_eq!(error(&"1+".repeat(100_000)), "the expression is too long");
+    }
+}

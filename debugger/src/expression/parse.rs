@@ -1,0 +1,222 @@
+//! From a text to an expression. Knows no names and no values.
+
+use super::{ExpressionError, Node, Special};
+
+/// Brackets and signs that may be open at a time: bounds the recursion.
+const DEEPEST: usize = 100;
+
+/// Binary operators in an expression at most: it is evaluated recursively too.
+const MOST_OPERATORS: usize = 1_000;
+
+/// Binary operators and how strongly they bind; of two that begin alike the longer comes first.
+const BINARY: &[(&str, u8)] = &[
+    ("or", 1),
+    ("||", 1),
+    ("and", 2),
+    ("&&", 2),
+    ("==", 3),
+    ("!=", 3),
+    ("<=", 3),
+    (">=", 3),
+    ("<<", 7),
+    (">>", 7),
+    ("<", 3),
+    (">", 3),
+    ("|", 4),
+    ("^", 5),
+    ("&", 6),
+    ("+", 8),
+    ("-", 8),
+    ("*", 9),
+    ("/", 9),
+    ("%", 9),
+];
+
+struct Parser<'a> {
+    rest: &'a str,
+    depth: usize,
+    operators: usize,
+}
+
+/// Reads a whole text.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn whole(text: &str) -> Result<Node, ExpressionError> {
+    let mut parser = Parser { rest: text, depth: 0, operators: 0 };
+    let root = parser.binary(0)?;
+    match parser.rest.trim_start() {
+        "" => Ok(root),
+        rest if rest.starts_with('=') => Err(ExpressionError::Assignment),
+        rest => Err(ExpressionError::Unexpected(first_word(rest))),
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// An expression of operators that bind more strongly than `least`.
+    fn binary(&mut self, least: u8) -> Result<Node, ExpressionError> {
+        let mut left = self.unary()?;
+        while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
+            self.rest = &self.rest[operator.len()..];
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                return Err(ExpressionError::TooLong);
+            }
+            let right = self.binary(strength)?;
+            let operator = match operator {
+                "||" => "or",
+                "&&" => "and",
+                operator => operator,
+            };
+            left = Node::Binary(operator, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    /// The binary operator that comes next.
+    fn operator(&mut self) -> Option<(&'static str, u8)> {
+        self.rest = self.rest.trim_start();
+        let word = word(self.rest);
+        let fits = |operator: &str| match operator.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => word == operator,
+            false => self.rest.starts_with(operator),
+        };
+        BINARY.iter().copied().find(|(operator, _)| fits(operator))
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        let eaten = self.rest.strip_prefix(text);
+        self.rest = eaten.unwrap_or(self.rest);
+        eaten.is_some()
+    }
+
+    fn unary(&mut self) -> Result<Node, ExpressionError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(ExpressionError::TooDeep);
+        }
+        let node = self.operand();
+        self.depth -= 1;
+        node
+    }
+
+    fn operand(&mut self) -> Result<Node, ExpressionError> {
+        self.rest = self.rest.trim_start();
+        if word(self.rest) == "not" || self.rest.starts_with('!') {
+            let length = word(self.rest).len().max("!".len());
+            self.rest = &self.rest[length..];
+            return Ok(Node::Unary("not", Box::new(self.unary()?)));
+        }
+        for sign in ["-", "~"] {
+            if self.eat(sign) {
+                // The sign belongs to the number: the lowest integer has no positive counterpart.
+                if sign == "-" && self.rest.starts_with(|c: char| c.is_ascii_digit()) {
+                    return self.number(sign);
+                }
+                return Ok(Node::Unary(sign, Box::new(self.unary()?)));
+            }
+        }
+        if self.eat("(") {
+            let inner = self.binary(0)?;
+            return if self.eat(")") { Ok(inner) } else { Err(ExpressionError::Unclosed('(')) };
+        }
+        match self.rest.chars().next() {
+            None => Err(ExpressionError::Missing),
+            Some('$') => self.special(),
+            Some('=') => Err(ExpressionError::Assignment),
+            Some(c) if c.is_ascii_digit() => self.number(""),
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.place(),
+            Some(_) => Err(ExpressionError::Unexpected(first_word(self.rest))),
+        }
+    }
+
+    fn special(&mut self) -> Result<Node, ExpressionError> {
+        let name = word(&self.rest[1..]);
+        let special = match name {
+            "step" => Special::Step,
+            "depth" => Special::Depth,
+            "position" => Special::Position,
+            _ => return Err(ExpressionError::Special(format!("${name}"))),
+        };
+        self.rest = &self.rest[1 + name.len()..];
+        Ok(Node::Special(special))
+    }
+
+    /// A number, without its sign; with that it is given back.
+    fn number(&mut self, sign: &str) -> Result<Node, ExpressionError> {
+        let (text, rest) = self.rest.split_at(length_of_number(self.rest));
+        self.rest = rest;
+        let plain = text.replace('_', "");
+        let (digits, radix) = match plain.get(..2) {
+            Some("0x") => (&plain[2..], 16),
+            Some("0b") => (&plain[2..], 2),
+            Some("0o") => (&plain[2..], 8),
+            _ => (&plain[..], 10),
+        };
+        let written = || format!("{sign}{text}");
+        if radix == 10 && plain.contains(['.', 'e', 'E']) {
+            let valid = plain.parse::<f64>().is_ok();
+            let node = || Node::Real(format!("{sign}{plain}"));
+            return valid.then(node).ok_or_else(|| ExpressionError::Number(written()));
+        }
+        if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+            return Err(ExpressionError::Number(written()));
+        }
+        let value = match radix {
+            10 => format!("{sign}{digits}").parse().ok(),
+            // Other bases spell bits.
+            _ => u64::from_str_radix(digits, radix).ok().map(|bits| match sign {
+                "" => bits as i64,
+                _ => (bits as i64).wrapping_neg(),
+            }),
+        };
+        value.map(Node::Int).ok_or_else(|| ExpressionError::TooLarge(written()))
+    }
+
+    fn place(&mut self) -> Result<Node, ExpressionError> {
+        let name = word(self.rest);
+        self.rest = &self.rest[name.len()..];
+        let adjoint = self.rest.starts_with('\'');
+        self.rest = &self.rest[usize::from(adjoint)..];
+        let mut indices = Vec::new();
+        if self.eat("[") {
+            loop {
+                indices.push(self.binary(0)?);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            if !self.eat("]") {
+                return Err(ExpressionError::Unclosed('['));
+            }
+        }
+        Ok(Node::Place { name: name.to_owned(), adjoint, indices })
+    }
+}
+
+/// How far a number goes that a text begins with.
+fn length_of_number(text: &str) -> usize {
+    let is_based = ["0x", "0b", "0o"].iter().any(|prefix| text.starts_with(prefix));
+    let mut before = ' ';
+    let ends = |(_, c): &(usize, char)| {
+        let is_sign = !is_based && matches!(c, '+' | '-') && matches!(before, 'e' | 'E');
+        before = *c;
+        !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || is_sign)
+    };
+    text.char_indices().find(ends).map_or(text.len(), |(at, _)| at)
+}
+
+/// The name or word that a text begins with; empty where it begins with none.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The beginning of a text, for messages.
+fn first_word(text: &str) -> String {
+    match word(text) {
+        "" => text.chars().take(1).collect(),
+        word => word.to_owned(),
+    }
+}

@@ -1,0 +1,101 @@
+//! What the user leaves in time: marks and fences, and the trail of where one was, for undo and redo.
+
+use super::scan::Found;
+use super::travel::way;
+use super::{Session, SessionError};
+use crate::outcome::{Motion, Reason, Shown};
+use crate::timeline::Moment;
+
+/// Places that undo remembers.
+const LONGEST_TRAIL: usize = 1_000;
+
+impl Session {
+    /// Remembers a moment that was left, for undo.
+    pub(super) fn leave(&mut self, from: Moment) {
+        self.redo.clear();
+        if self.undo.len() == LONGEST_TRAIL {
+            self.undo.pop_front();
+        }
+        self.undo.push_back(from);
+    }
+
+    /// Gives the current moment a name.
+    pub fn mark(&mut self, name: &str) -> Moment {
+        let here = self.timeline.moment();
+        self.marks.insert(name.to_owned(), here);
+        here
+    }
+
+    /// Goes to a mark, on whichever branch it is.
+    ///
+    /// # Errors
+    /// No such mark.
+    pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
+        let Some(&moment) = self.marks.get(name) else {
+            let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
+            return Err(SessionError::NoMark { name: name.to_owned(), near: near.map(str::to_owned) });
+        };
+        Ok(self.goto_moment(moment))
+    }
+
+    /// Goes to a moment, on whichever branch it is.
+    pub fn goto_moment(&mut self, moment: Moment) -> Motion {
+        let from = self.begin();
+        let mut shown = Vec::new();
+        let reason = self.revisit(moment, &mut shown);
+        let travel = way(from.step, moment.step);
+        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+    }
+
+    fn revisit(&mut self, moment: Moment, shown: &mut Vec<Shown>) -> Reason {
+        self.timeline.switch(moment.branch);
+        self.travel_to(moment.step, shown)
+    }
+
+    /// Goes back to where one was before the last motion.
+    ///
+    /// # Errors
+    /// There was none.
+    pub fn undo(&mut self) -> Result<Motion, SessionError> {
+        let to = self.undo.pop_back().ok_or(SessionError::NoTrail("undo"))?;
+        let here = self.timeline.moment();
+        self.redo.push(here);
+        Ok(self.along_the_trail(to))
+    }
+
+    /// Takes an undo back.
+    ///
+    /// # Errors
+    /// There was none since the last motion.
+    pub fn redo(&mut self) -> Result<Motion, SessionError> {
+        let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
+        let here = self.timeline.moment();
+        self.undo.push_back(here);
+        Ok(self.along_the_trail(to))
+    }
+
+    /// Travels without leaving a trail of its own.
+    fn along_the_trail(&mut self, to: Moment) -> Motion {
+        let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
+        let motion = self.goto_moment(to);
+        (self.undo, self.redo) = (undo, redo);
+        motion
+    }
+
+    /// Puts a fence at the current step of the current branch: travel stops there.
+    pub fn fence(&mut self) -> Moment {
+        let here = self.timeline.moment();
+        self.fences.entry(here.branch).or_default().insert(here.step);
+        here
+    }
+
+    /// Takes the fence at the current step away.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn remove_fence(&mut self) -> Result<Moment, SessionError> {
+        let here = self.timeline.moment();
+        let removed = self.fences.get_mut(&here.branch).is_some_and(|steps| steps.remove(&here.step));
+        if removed { Ok(here) } else { Err(SessionError::NoFence) }
+    }
+}
