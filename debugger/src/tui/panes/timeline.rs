@@ -23,15 +23,12 @@ impl Pane for Timeline {
             0 => "timeline".to_owned(),
             line => format!("timeline, branch {line}"),
         };
-        let is_there = |kind: &EventKind| pane.columns.iter().any(|column| has(column, *kind));
-        let legend = EventKind::ALL.into_iter().filter(is_there);
-        let legend = legend.map(|kind| format!("  {} {}", sign(kind), kind.name()));
-        let several = pane.columns.iter().any(|column| event(column) == Some(Shown::Several));
+        // What is missing from the plots matters more than the legend.
         let samples = &context.choices.plots.samples;
         let is_sampled = !samples.columns.is_empty() && !samples.is_exact;
-        let line = line + &legend.collect::<String>() + if several { "  ◆ several" } else { "" };
-        let line = line + if is_sampled { "  plots are sampled" } else { "" };
-        line + &hidden_plots(context, has_events(&pane.columns), pane.forks.len())
+        let sampled = if is_sampled { "  plots are sampled" } else { "" };
+        let hidden = hidden_plots(context, has_events(&pane.columns), pane.forks.len());
+        line + sampled + &hidden + &legend(&pane.columns)
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
@@ -174,6 +171,15 @@ impl Shown {
             Shown::Several => theme.mark,
         }
     }
+}
+
+/// The signs of all that there is.
+fn legend(columns: &[Column]) -> String {
+    let is_there = |kind: &EventKind| columns.iter().any(|column| has(column, *kind));
+    let kinds = EventKind::ALL.into_iter().filter(is_there);
+    let kinds: String = kinds.map(|kind| format!("  {} {}", sign(kind), kind.name())).collect();
+    let several = columns.iter().any(|column| event(column) == Some(Shown::Several));
+    kinds + if several { "  ◆ several" } else { "" }
 }
 
 /// Whether a column has something of a kind.
