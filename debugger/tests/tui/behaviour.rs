@@ -713,19 +713,19 @@ fn a_run_says_what_keys_do_and_quitting_stops_it() {
     assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and ends the session");
     screen.keys("s");
     assert!(screen.last_row().contains("1 key waits"), "{}", screen.last_row());
+    // A letter that is typed ends nothing.
+    screen.keys(": q");
+    assert!(screen.last_row().contains("3 keys wait"), "{}", screen.last_row());
+    screen.event(Event::Key(Key::ctrl('c')));
     let running = std::thread::spawn(move || errand.perform());
-    while !screen.text().contains("running `continue`  step 1") {
-        screen.event(Event::Tick(Duration::from_millis(100)));
-        std::thread::sleep(Duration::from_millis(1));
-        if screen.app.session().is_some() || running.is_finished() {
-            break;
-        }
+    while !running.is_finished() {
         screen.keys("q");
         assert!(screen.last_row().contains("ends as soon as this has stopped"), "{}", screen.last_row());
+        std::thread::sleep(Duration::from_millis(1));
     }
     let effects = screen.app.returned(running.join().unwrap());
     screen.carry_out(effects);
-    assert!(screen.has_quit);
+    assert!(screen.has_quit && screen.step() < 100_000_000);
 }
 
 #[test]
@@ -848,4 +848,13 @@ fn diagnostics_are_folded_and_end_at_the_bottom() {
     assert!(rows.contains("20 errors"), "{rows}");
     screen.keys("Home");
     assert!(screen.text().contains("wrong.rasm:1"), "{}", screen.text());
+}
+
+#[test]
+fn keys_that_travel_do_so_over_a_reply_that_is_seen_whole() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("End").command("gradient out");
+    assert!(screen.text().contains("Esc closes"), "{}", screen.text());
+    screen.keys("Home");
+    assert_eq!(screen.step(), 0);
 }

@@ -180,9 +180,7 @@ impl App {
     fn keys_while_away(&self) -> String {
         let quit = self.keys.keys(Action::Quit).next();
         match (self.waiting.len(), quit) {
-            _ if self.waiting.iter().any(|event| self.is_quit(event)) => {
-                "ends as soon as this has stopped".into()
-            }
+            _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),
             (0, Some(quit)) => format!("Ctrl-C stops it   {quit} stops it and ends the session"),
             (0, None) => "Ctrl-C stops it".into(),
             (1, _) => "Ctrl-C stops it   1 key waits until then".into(),

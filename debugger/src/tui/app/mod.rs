@@ -14,6 +14,7 @@ mod play;
 mod plots;
 mod point;
 mod prompt;
+mod report;
 mod selection;
 
 use std::collections::VecDeque;
@@ -37,15 +38,13 @@ use super::event::{Event, Gesture};
 use super::keys::{Action, Binding, Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::Theme;
-use crate::command::{CommandError, Console, Outcome};
+use crate::command::{Console, Outcome};
 use crate::listing::{Line, OpenError};
-use crate::outcome::{Reason, Touch};
-use crate::render::{printed, render, render_done, render_error};
+use crate::outcome::Touch;
 use crate::repl;
 use crate::scale::column_of;
 use crate::session::{Progress, Session};
 use crate::timeline::Span;
-use crate::tui::panes::text::width;
 use crate::view::card::{CardView, card};
 use crate::view::code::{counterpart, here};
 
@@ -223,7 +222,8 @@ impl App {
         self.engine = Engine::Here(done.console);
         (self.footprint, self.card) = (done.footprint, done.card);
         self.keep_selected();
-        self.choices.displayed = self.console().map(displayed).unwrap_or_default();
+        self.forget_samples();
+        self.choices.displayed = self.console().map(report::displayed).unwrap_or_default();
         match done.result {
             TaskResult::Command { line, is_quiet, outcome } => {
                 let quits = outcome.as_ref().is_ok_and(Outcome::quits);
@@ -289,10 +289,6 @@ impl App {
     /// Keeps an event until the session is back. Of many movements of the mouse the last one counts.
     fn keep(&mut self, event: Event) {
         let is_optional = matches!(self.engine, Engine::Away(Away { is_optional: true, .. }));
-        // Who wants to leave doesn't want to wait.
-        if is_optional || self.is_quit(&event) {
-            self.interrupt.store(true, Ordering::Relaxed);
-        }
         self.is_stale |= !is_optional;
         let is_drag = |event: &Event| matches!(event, Event::Mouse(mouse) if mouse.gesture == Gesture::Drag);
         if is_drag(&event) && self.waiting.back().is_some_and(is_drag) {
@@ -301,12 +297,23 @@ impl App {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(event);
         }
+        // Who wants to leave doesn't want to wait.
+        if is_optional || self.waits_to_quit() {
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
     }
 
-    /// Whether an event is the key that ends the session.
-    fn is_quit(&self, event: &Event) -> bool {
-        let Event::Key(key) = event else { return false };
-        self.keys.get(*key) == Some(&Binding::Action(Action::Quit))
+    /// Whether what waits for the session ends it: a key that does so, and isn't a letter that is typed.
+    fn waits_to_quit(&self) -> bool {
+        let actions = self.waiting.iter().filter_map(|event| match event {
+            Event::Key(key) => self.keys.get(*key),
+            _ => None,
+        });
+        let mut decisive = actions.filter_map(|binding| match binding {
+            Binding::Action(action) if action.asks() || *action == Action::Quit => Some(*action),
+            _ => None,
+        });
+        self.prompt.is_none() && decisive.next() == Some(Action::Quit)
     }
 
     fn key(&mut self, key: Key) -> Option<Effect> {
@@ -433,101 +440,6 @@ impl App {
         }
     }
 
-    /// Says what a command came to, and shows where it led.
-    fn report(
-        &mut self,
-        line: &str,
-        is_quiet: bool,
-        has_moved: bool,
-        outcome: Result<Outcome, CommandError>,
-    ) {
-        if let Ok(outcome) = &outcome {
-            self.plotted(outcome);
-        }
-        let Engine::Here(console) = &self.engine else { return };
-        let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
-        let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
-        let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
-        let (tone, text) = match &outcome {
-            // The pane below the time bar draws it better.
-            Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
-            Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
-            // That there is nothing further on is no mistake.
-            Err(CommandError::Session(error)) if error.is_bound() => (Tone::Note, error.to_string()),
-            Err(error) => (Tone::Error, render_error(error)),
-        };
-        let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
-        if is_quiet && goes_on {
-            // What the program and log points print is said while playing too, and playing goes on.
-            if let Ok(outcome) = &outcome {
-                self.say_printed(outcome);
-            }
-        } else {
-            self.player.pause();
-            self.say(Tone::Command, line);
-            done.iter().for_each(|done| self.say(Tone::Reply, done));
-            let first = self.messages.lines().len();
-            self.messages.dismiss();
-            let is_asked = outcome.as_ref().map_or(true, is_asked);
-            self.say_reply(tone, text.trim_end(), first, is_asked);
-            if let Some(headline) =
-                outcome.as_ref().ok().filter(|_| !is_asked).and_then(|o| self.headline(o, &text))
-            {
-                self.messages.show(Tone::Reply, headline);
-            }
-        }
-        if moves {
-            self.follow();
-            self.show_failure(is_trap);
-        }
-    }
-
-    /// What the last row says of a motion on which something was printed: the last of that, and why it
-    /// stopped. Where the cells aren't seen, also what is displayed after every motion.
-    fn headline(&self, outcome: &Outcome, text: &str) -> Option<String> {
-        let printed = printed(outcome);
-        let count = printed.lines().count();
-        let displayed: Vec<&str> = match self.panes.is_seen(PaneKind::Cells) {
-            true => Vec::new(),
-            false => self.choices.displayed.iter().map(String::as_str).collect(),
-        };
-        if count == 0 && displayed.is_empty() {
-            return None;
-        }
-        let key = self.keys.keys(Action::FocusMessages).next();
-        let more = match (count, key) {
-            (0 | 1, _) => String::new(),
-            (_, Some(key)) => format!("(+{}: {key} shows them)", count - 1),
-            (_, None) => format!("(+{})", count - 1),
-        };
-        let last = printed.lines().last().unwrap_or_default();
-        let parts = [last, &more].into_iter().chain(displayed).chain(text.lines().nth(count));
-        Some(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "))
-    }
-
-    /// Says what was printed on the way, and nothing else.
-    fn say_printed(&mut self, outcome: &Outcome) {
-        let text = printed(outcome);
-        if !text.is_empty() {
-            self.say(Tone::Reply, &text);
-        }
-    }
-
-    /// A reply that doesn't fit into the last row lies over the screen, if it was asked for, unless the
-    /// messages are seen anyway.
-    fn say_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
-        if text.is_empty() {
-            return;
-        }
-        self.say(tone, text);
-        let (lines, room) = (text.lines().count(), usize::from(self.panes.screen().prompt.width));
-        let fits = lines == 1 && width(text) <= room;
-        if !fits && is_asked && !self.panes.is_seen(PaneKind::Messages) {
-            let first = first.min(self.messages.lines().len().saturating_sub(lines));
-            self.overlay = Some(Overlay::reply(first, lines));
-        }
-    }
-
     /// Brings the machine's place into the code pane and the inverse program.
     fn follow(&mut self) {
         let Some(session) = self.session() else { return };
@@ -579,21 +491,5 @@ impl App {
             scroll: self.panes.scroll(kind),
             is_focused: self.panes.focus() == kind,
         })
-    }
-}
-
-/// What is displayed after every motion, as text.
-fn displayed(console: &Console) -> Vec<String> {
-    let values = console.displayed().into_iter();
-    values.map(|(text, value)| format!("{text} = {}", value.unwrap_or_else(|error| error))).collect()
-}
-
-/// Whether what a command said is why it was given: a motion shows itself, and what it says is extra.
-fn is_asked(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Motion(_) | Outcome::Edited { .. } => false,
-        // The lines of a script have their commands above them; what is displayed has none.
-        Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
-        _ => true,
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Overlay {
     top: usize,
     /// Columns and rows of the last frame.
     room: (usize, usize),
+    /// Whether there were more rows than that.
+    is_cut: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ impl Overlay {
     }
 
     fn new(content: Content) -> Overlay {
-        Overlay { content, top: 0, room: (0, 0) }
+        Overlay { content, top: 0, room: (0, 0), is_cut: false }
     }
 
     /// Takes a key with its binding.
@@ -76,6 +78,8 @@ impl Overlay {
             Action::Up | Action::Down => self.scroll(action, 1),
             Action::PageUp => self.scroll(Action::Up, page),
             Action::PageDown => self.scroll(Action::Down, page),
+            // Who sees all of it means the run.
+            Action::GotoStart | Action::GotoEnd if !self.is_cut => return self.otherwise(),
             Action::Top | Action::GotoStart => self.scroll(Action::Up, usize::MAX),
             Action::Bottom | Action::GotoEnd => self.scroll(Action::Down, usize::MAX),
             Action::Search => return Heeded::Search,
@@ -144,9 +148,9 @@ impl Overlay {
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
         let [_, area] = Layout::vertical([Constraint::Fill(1), Constraint::Max(height)]).areas(area);
         let room = usize::from(area.height.saturating_sub(1));
-        self.room.1 = room;
+        (self.room.1, self.is_cut) = (room, lines.len() > room);
         self.top = self.top.min(lines.len().saturating_sub(room));
-        let place = if lines.len() > room {
+        let place = if self.is_cut {
             format!(" {}-{} of {} ", self.top + 1, (self.top + room).min(lines.len()), lines.len())
         } else {
             String::new()

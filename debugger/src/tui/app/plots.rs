@@ -46,6 +46,15 @@ impl App {
         }
     }
 
+    /// Forgets samples of another branch.
+    pub(super) fn forget_samples(&mut self) {
+        let branch = self.session().map(|session| session.moment().branch);
+        if self.plotted.known.is_some_and(|(known, _)| Some(known) != branch) {
+            self.plotted.known = None;
+            self.choices.plots.samples = Samples::default();
+        }
+    }
+
     /// Whether the plot shows another history than the current one.
     pub(super) fn needs_samples(&self, session: &Session) -> bool {
         let (first, last) = session.timeline().branch().extent();

@@ -146,6 +146,11 @@ actions! {
 }
 
 impl Action {
+    /// Whether it opens a line to type into.
+    pub fn asks(self) -> bool {
+        matches!(self, Action::Command | Action::Search | Action::Goto | Action::Mark | Action::Edit)
+    }
+
     /// The action that a key file names.
     pub fn named(name: &str) -> Option<Action> {
         Action::ALL.iter().copied().find(|action| action.name() == name)

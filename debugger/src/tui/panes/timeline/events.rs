@@ -1,0 +1,118 @@
+//! What happened, above the time bar: one sign for a column, and the names of marks beside theirs.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::session::EventKind;
+use crate::tui::panes::Context;
+use crate::tui::panes::text::{Pen, width};
+use crate::tui::theme::Theme;
+use crate::view::timeline::Column;
+
+/// Whether there is anything above the bar.
+pub(super) fn has_events(columns: &[Column]) -> bool {
+    columns.iter().any(|column| event(column).is_some())
+}
+
+/// What stands for an event: above the bar, and for a call in it.
+fn sign(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Trap => "×",
+        EventKind::Stop => "●",
+        EventKind::Mark => "▼",
+        EventKind::Fence => "|",
+        EventKind::Fork => "Y",
+        EventKind::Call => "├┤",
+    }
+}
+
+fn style(kind: EventKind, theme: &Theme) -> Style {
+    match kind {
+        EventKind::Trap => theme.trap,
+        EventKind::Stop => theme.breakpoint,
+        EventKind::Mark => theme.mark,
+        EventKind::Fence => theme.fence,
+        EventKind::Fork => theme.fork,
+        EventKind::Call => theme.bar,
+    }
+}
+
+/// What stands above a column of the bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    One(EventKind),
+    Several,
+}
+
+impl Shown {
+    fn sign(self) -> &'static str {
+        match self {
+            Shown::One(kind) => sign(kind),
+            Shown::Several => "◆",
+        }
+    }
+
+    fn style(self, theme: &Theme) -> Style {
+        match self {
+            Shown::One(kind) => style(kind, theme),
+            Shown::Several => theme.mark,
+        }
+    }
+}
+
+/// The signs of all that there is, calls too.
+pub(super) fn legend(columns: &[Column]) -> String {
+    let is_there = |kind: &EventKind| columns.iter().any(|column| has(column, *kind));
+    let kinds = EventKind::ALL.into_iter().filter(is_there);
+    let kinds: String = kinds.map(|kind| format!("  {} {}", sign(kind), kind.name())).collect();
+    let several = columns.iter().any(|column| event(column) == Some(Shown::Several));
+    kinds + if several { "  ◆ several" } else { "" }
+}
+
+/// Whether a column has something of a kind.
+fn has(column: &Column, kind: EventKind) -> bool {
+    match kind {
+        EventKind::Trap => column.trap,
+        EventKind::Stop => !column.points.is_empty(),
+        EventKind::Mark => !column.marks.is_empty(),
+        EventKind::Fence => column.fence,
+        EventKind::Fork => !column.forks.is_empty(),
+        EventKind::Call => !column.calls.none(),
+    }
+}
+
+/// What stands above a column of the bar: a trap in any case, then what the user has put there. One has
+/// mostly been stopped where one puts something, so a stop is seen where there is nothing else.
+fn event(column: &Column) -> Option<Shown> {
+    if column.trap {
+        return Some(Shown::One(EventKind::Trap));
+    }
+    let mut put =
+        [EventKind::Mark, EventKind::Fence, EventKind::Fork].into_iter().filter(|k| has(column, *k));
+    match (put.next(), put.next()) {
+        (Some(kind), None) => Some(Shown::One(kind)),
+        (Some(_), Some(_)) => Some(Shown::Several),
+        (None, _) => has(column, EventKind::Stop).then_some(Shown::One(EventKind::Stop)),
+    }
+}
+
+/// Draws the signs above the columns of the bar, and the names of marks.
+pub(super) fn draw(context: &Context<'_>, columns: &[Column], label: Rect, bar: Rect, buffer: &mut Buffer) {
+    let theme = context.theme;
+    Pen::new(label, buffer).write("events", theme.dim);
+    for (x, column) in (bar.x..bar.right()).zip(columns) {
+        let Some(event) = event(column) else { continue };
+        Pen::new(Rect { x, width: 1, ..bar }, buffer).write(event.sign(), event.style(theme));
+    }
+    // Marks have names, and those are worth the room to the right of them, where nothing else is.
+    for (n, column) in columns.iter().enumerate() {
+        let Some(name) = column.marks.first() else { continue };
+        let next = columns.iter().skip(n + 1).position(|column| event(column).is_some());
+        let room = next.unwrap_or(columns.len() - n - 1);
+        if width(name) < room {
+            let x = bar.x + n as u16 + 1;
+            Pen::new(Rect { x, width: room as u16, ..bar }, buffer).write(name, theme.mark);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The plots below the time bar: for each cell a band of rows, in which each column reaches from the least to the
+//! greatest value.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::Areas;
+use crate::scale::{column_of, step_of};
+use crate::session::{Range, Sample};
+use crate::tui::panes::Context;
+use crate::tui::panes::text::{Pen, cut};
+
+/// One band of rows for each plotted cell, and one for the depth of calls, as many as fit.
+pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
+    let plots = &context.choices.plots;
+    if areas.bar.height == 0 || plots.cells.is_empty() {
+        return;
+    }
+    if plots.samples.columns.is_empty() {
+        let names: Vec<&str> = plots.cells.iter().map(|(name, _)| name.as_str()).collect();
+        let text = format!("{}: to be sampled as soon as nothing moves", names.join(", "));
+        let (_, row) = areas.row(areas.bar.y);
+        Pen::new(row, buffer).write(&text, context.theme.dim);
+        return;
+    }
+    let mut bands: Vec<Band<'_>> = Vec::new();
+    for ((n, (name, _)), style) in plots.cells.iter().enumerate().zip(context.theme.plots) {
+        let value = |sample: &Sample| sample.values.get(n).copied().flatten();
+        bands.push(Band { name, style, ranges: ranges(context, areas.bar.width.into(), value) });
+    }
+    if plots.has_calls() {
+        let ranges = ranges(context, areas.bar.width.into(), |sample| sample.depth);
+        bands.push(Band { name: "calls", style: context.theme.dim, ranges });
+    }
+    bands.truncate(areas.bar.height.into());
+    let count = bands.len().max(1) as u16;
+    // The first ones get the rows that are left.
+    let start = |n: u16| (areas.bar.height * n).div_ceil(count);
+    for (n, band) in (0..).zip(&bands) {
+        band.draw(context, areas, start(n), start(n + 1) - start(n), buffer);
+    }
+}
+
+/// What is missing from the plots in so many rows: values, or whole cells.
+pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
+    let plots = &context.choices.plots;
+    let is_sampled = !plots.samples.columns.is_empty() && !plots.samples.is_exact;
+    let sampled = if is_sampled { "  plots are sampled" } else { "" };
+    let hidden: Vec<&str> = plots.cells.iter().skip(rows.into()).map(|(name, _)| name.as_str()).collect();
+    match hidden.is_empty() {
+        true => sampled.to_owned(),
+        false => format!("{sampled}  no room for {}", hidden.join(", ")),
+    }
+}
+
+/// What the samples hold in each column of the bar: in one that has no step of its own, what the step before
+/// it holds.
+fn ranges(
+    context: &Context<'_>,
+    width: usize,
+    value: impl Fn(&Sample) -> Option<Range>,
+) -> Vec<Option<Range>> {
+    let extent = context.session.timeline().span().steps();
+    let samples = &context.choices.plots.samples;
+    let count = samples.columns.len();
+    let part = |column: usize| {
+        if samples.steps == extent && count == width {
+            return Some((column, column));
+        }
+        let first = step_of(extent, column, width);
+        let first = if column_of(extent, first, width) == Some(column) { first } else { first - 1 };
+        let next = if column + 1 < width { step_of(extent, column + 1, width) } else { extent.1 + 1 };
+        let last = (next - 1).clamp(first, samples.steps.1.max(first));
+        Some((column_of(samples.steps, first, count)?, column_of(samples.steps, last, count)?))
+    };
+    let range = |(first, last)| {
+        let columns = samples.columns.get(first..=last)?;
+        columns.iter().filter_map(&value).reduce(Range::and)
+    };
+    (0..width).map(|column| part(column).and_then(range)).collect()
+}
+
+/// A cell over time.
+struct Band<'a> {
+    name: &'a str,
+    style: Style,
+    ranges: Vec<Option<Range>>,
+}
+
+/// Eighths of a row.
+const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+
+/// What lies below all values.
+const BELOW: &str = "░";
+
+impl Band<'_> {
+    fn draw(&self, context: &Context<'_>, areas: Areas, first: u16, height: u16, buffer: &mut Buffer) {
+        let Some(whole) = self.ranges.iter().copied().flatten().reduce(Range::and) else { return };
+        let extent = context.session.timeline().span().steps();
+        let step = context.session.step_number();
+        let here = column_of(extent, step, areas.bar.width.into()).unwrap_or(usize::MAX);
+        for n in 0..height {
+            let Some((label, row)) = areas.nth(first + n) else { continue };
+            self.draw_label(context, label, (n, height), whole, buffer);
+            let level = |value: f64| eighths(value, whole, height);
+            for (column, (x, range)) in (row.x..row.right()).zip(&self.ranges).enumerate() {
+                let sign =
+                    range.map_or(" ", |range| part(level(range.low), level(range.high), height - n - 1));
+                let place = Rect { x, width: 1, ..row };
+                Pen::new(place, buffer).write(sign, self.style);
+                if column == here {
+                    buffer.set_style(place, context.theme.here);
+                }
+            }
+        }
+    }
+
+    /// The name above, and the greatest and the least value.
+    fn draw_label(
+        &self,
+        context: &Context<'_>,
+        label: Rect,
+        (n, height): (u16, u16),
+        whole: Range,
+        buffer: &mut Buffer,
+    ) {
+        let mut pen = Pen::new(label, buffer);
+        let room = pen.room();
+        let is_exact = context.choices.plots.samples.is_exact;
+        let scale = match n {
+            0 if height == 1 && is_exact => format!("≤{}", short(whole.high)),
+            0 if height == 1 => format!("~{}", short(whole.high)),
+            0 => short(whole.high),
+            n if n == height - 1 => short(whole.low),
+            1 if !is_exact => "sampled".to_owned(),
+            _ => String::new(),
+        };
+        pen.right(&cut(&scale, room), 0, self.style);
+        if n == 0 {
+            pen.write(self.name, self.style);
+        }
+    }
+}
+
+/// What stands in a row for the values from one level to another one, in eighths; rows count from the
+/// lowest one.
+fn part(low: u32, high: u32, row: u16) -> &'static str {
+    let below = u32::from(row) * 8;
+    match high.saturating_sub(below).min(8) {
+        8 if low > below + 8 => BELOW,
+        filled => EIGHTHS.get(filled as usize).copied().unwrap_or(" "),
+    }
+}
+
+/// How high a value is, in eighths of a row; at least one, so that the least value can be seen.
+fn eighths(value: f64, whole: Range, height: u16) -> u32 {
+    let most = f64::from(height) * 8.0;
+    let part = (value - whole.low) / (whole.high - whole.low);
+    let level = if part.is_finite() { 1.0 + part * (most - 1.0) } else { 1.0 };
+    level.round() as u32
+}
+
+/// A number in few characters.
+fn short(value: f64) -> String {
+    let (exact, rounded) = (value.to_string(), format!("{value:.4}"));
+    match value.abs() {
+        _ if exact.len() <= 7 => exact,
+        0.01..1000.0 => rounded,
+        _ => format!("{value:.1e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_value_can_be_seen_and_the_greatest_fills_the_band() {
+        let level = |value, low, high| eighths(value, Range { low, high }, 2);
+        assert_eq!((level(3.0, 3.0, 9.0), level(9.0, 3.0, 9.0), level(3.0, 3.0, 3.0)), (1, 16, 1));
+    }
+
+    #[test]
+    fn a_band_stands_on_shade() {
+        let column = |low, high| [2, 1, 0].map(|row| part(low, high, row)).concat();
+        assert_eq!(column(1, 24), "███");
+        assert_eq!(column(20, 20), "▄░░");
+        assert_eq!(column(16, 17), "▁█░");
+        assert_eq!(column(1, 1), "  ▁");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(short(55.0), "55");
+        assert_eq!(short(-0.45), "-0.45");
+        assert_eq!(short(0.996_399_919), "0.9964");
+        assert_eq!(short(0.000_012_345_6), "1.2e-5");
+        assert_eq!(short(12_586_269_025.0), "1.3e10");
+    }
+}
