@@ -190,6 +190,8 @@ pub enum OriginCause {
     Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
     /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
+    /// It is none that anything could write.
+    Constant,
     /// It was there at this step, where the search was stopped.
     Stopped { step: i64, reason: Reason },
     /// Its chain goes on, but not in this answer.

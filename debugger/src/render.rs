@@ -299,6 +299,9 @@ impl Page<'_> {
                     let (name, value, reason) = (&origin.cell, &origin.value, words(reason));
                     line!(self, "{indent}{name} = {value}: so at step {step}; {reason}: not looked further");
                 }
+                OriginCause::Constant => {
+                    line!(self, "{indent}{} = {}: a constant", origin.cell, origin.value);
+                }
                 OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
             }
             self.origins(chain, Some(n));
@@ -491,6 +494,7 @@ impl Page<'_> {
             match happening {
                 Happening::Mark(name) => line!(self, "step {step}: mark {name}"),
                 Happening::Fence => line!(self, "step {step}: a fence"),
+                Happening::Fork(branch) => line!(self, "step {step}: branch {branch} begins"),
                 Happening::Stop(Event::Point(id)) => line!(self, "step {step}: stopped by point {id}"),
                 Happening::Stop(Event::Trap) => line!(self, "step {step}: a trap"),
             }

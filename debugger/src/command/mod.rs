@@ -272,11 +272,16 @@ impl Console {
         if self.displays.is_empty() || !matches!(outcome, Outcome::Motion(_)) {
             return outcome;
         }
-        let values = self.displays.iter().map(|text| {
+        Outcome::All(vec![(String::new(), outcome), (String::new(), self.displayed())])
+    }
+
+    /// The values that are displayed after every motion.
+    fn displayed(&self) -> Outcome {
+        let value = |text: &String| {
             let value = self.session.evaluate(text);
             (text.clone(), value.map(|(_, text)| text).map_err(|error| error.to_string()))
-        });
-        Outcome::All(vec![(String::new(), outcome), (String::new(), Outcome::Values(values.collect()))])
+        };
+        Outcome::Values(self.displays.iter().map(value).collect())
     }
 }
 
