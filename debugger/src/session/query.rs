@@ -8,7 +8,7 @@ use reviver_vm::{State, Travel};
 use super::search::{Found, Holder, Wanted};
 use super::{Session, SessionError};
 use crate::memory::Target;
-use crate::outcome::{History, Motion, Reason};
+use crate::outcome::{History, Motion, Printed, Reason};
 use crate::points::{Point, Trigger, UNNUMBERED, Watch};
 use crate::timeline::Moment;
 
@@ -117,7 +117,7 @@ impl Session {
         self.excursion(|session| {
             let mut samples = Vec::new();
             for step in steps {
-                if session.travel_to(step, &mut Vec::new()) != Reason::Arrived {
+                if session.travel_to(step, &mut Printed::default()) != Reason::Arrived {
                     break;
                 }
                 let value = |&target: &Target| {

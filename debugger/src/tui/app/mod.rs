@@ -431,12 +431,11 @@ impl App {
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
             Err(error) => (Tone::Error, render_error(error)),
         };
+        let printed = outcome.as_ref().map(|outcome| printed(&console.session, outcome));
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if is_quiet && goes_on {
             // What the program and log points print is said while playing too, and playing goes on.
-            if let Ok(outcome) = &outcome {
-                self.say_printed(outcome);
-            }
+            printed.iter().filter(|text| !text.is_empty()).for_each(|text| self.say(Tone::Reply, text));
         } else {
             self.player.pause();
             self.say(Tone::Command, line);
@@ -449,14 +448,6 @@ impl App {
         if moves {
             self.follow();
             self.show_failure(is_trap);
-        }
-    }
-
-    /// Says what was printed on the way, and nothing else.
-    fn say_printed(&mut self, outcome: &Outcome) {
-        let text = printed(outcome);
-        if !text.is_empty() {
-            self.say(Tone::Reply, &text);
         }
     }
 
