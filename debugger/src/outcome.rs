@@ -4,7 +4,7 @@
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 use reviver_vm::explain::Explanation;
-use reviver_vm::values::Garbage;
+use reviver_vm::values::{Garbage, Value};
 
 use crate::listing::Line;
 use crate::memory::Cell;
@@ -22,10 +22,8 @@ pub struct Motion {
     pub next: Option<u32>,
     /// Whether the machine itself runs backward there.
     pub inverted: bool,
-    /// What `show` printed on the way, for the first time.
-    pub shown: Vec<Shown>,
-    /// What log points printed on the way.
-    pub logged: Vec<String>,
+    /// What log points printed on the way, and `show` for the first time.
+    pub printed: Printed,
 }
 
 /// Why one stopped.
@@ -152,13 +150,47 @@ impl Touch {
     }
 }
 
-/// A value that `show` printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// As the instruction names it.
-    pub name: String,
-    pub value: String,
-    pub class: Class,
+/// What was printed on the way, as it came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Printed {
+    lines: Vec<Print>,
+    left_out: u64,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Print {
+    /// By the `show` at an instruction.
+    Shown { at: u32, value: Value },
+    /// By a log point.
+    Logged(String),
+}
+
+impl Printed {
+    /// Lines that are kept of one motion; those behind them are counted only.
+    pub const MOST: usize = 1_000_000;
+
+    pub fn add(&mut self, line: Print) {
+        match self.lines.len() < Printed::MOST {
+            true => self.lines.push(line),
+            false => self.left_out += 1,
+        }
+    }
+
+    /// Adds what was printed later.
+    pub fn append(&mut self, later: Printed) {
+        later.lines.into_iter().for_each(|line| self.add(line));
+        self.left_out += later.left_out;
+    }
+
+    pub fn lines(&self) -> &[Print] {
+        &self.lines
+    }
+
+    /// Lines that weren't kept.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
 }
 
 /// One link in the chain of a value's origins.
@@ -190,6 +222,8 @@ pub enum OriginCause {
     Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
     /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
+    /// It is none that anything could write.
+    Constant,
     /// It was there at this step, where the search was stopped.
     Stopped { step: i64, reason: Reason },
     /// Its chain goes on, but not in this answer.

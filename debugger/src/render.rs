@@ -1,15 +1,19 @@
 //! Outcomes in words, as the line mode prints them. The only file that spells messages about the
 //! session; it changes nothing.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use reviver_isa::module::Shape;
-use reviver_vm::Travel;
 use reviver_vm::explain::Explanation;
+use reviver_vm::{Program, Travel};
 
 use crate::command::table::Command;
 use crate::command::{CommandError, Outcome};
-use crate::outcome::{Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Reason, Seed, Touch};
+use crate::listing::spell;
+use crate::outcome::{
+    Check, Edit, History, Hit, HitKind, Motion, Origin, OriginCause, Print, Printed, Reason, Seed, Touch,
+};
 use crate::points::{Point, Trigger, UNNUMBERED, Watch};
 use crate::session::{Event, Range, Session};
 use crate::timeline::{BranchNumber, Calls, Fork, Moment, SpanEnd};
@@ -36,19 +40,39 @@ pub fn render_done(session: &Session, error: &CommandError) -> String {
 }
 
 /// What `show` and log points printed on the way to an outcome, line by line.
-pub fn printed(outcome: &Outcome) -> String {
+pub fn printed(session: &Session, outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Motion(motion) => printed_on(motion).collect(),
-        Outcome::All(all) => all.iter().map(|(_, outcome)| printed(outcome)).collect(),
+        Outcome::Motion(motion) => prints(session, &motion.printed),
+        Outcome::All(all) => all.iter().map(|(_, outcome)| printed(session, outcome)).collect(),
         _ => String::new(),
     }
 }
 
-fn printed_on(motion: &Motion) -> impl Iterator<Item = String> {
-    let shown = motion.shown.iter().map(|shown| format!("{} = {}\n", shown.name, shown.value));
-    // In a transcript a line that begins with `> ` is a command.
-    let indent = |text: &str| if text.starts_with("> ") { " " } else { "" };
-    shown.chain(motion.logged.iter().map(move |text| format!("{}{text}\n", indent(text))))
+fn prints(session: &Session, printed: &Printed) -> String {
+    let program = session.program();
+    let mut names: HashMap<u32, String> = HashMap::new();
+    let mut text = String::new();
+    for print in printed.lines() {
+        let _ = match print {
+            Print::Shown { at, value } => {
+                let name = names.entry(*at).or_insert_with(|| name_shown(program, *at));
+                writeln!(text, "{name} = {}", program.text(*value))
+            }
+            // In a transcript a line that begins with `> ` is a command.
+            Print::Logged(line) if line.starts_with("> ") => writeln!(text, " {line}"),
+            Print::Logged(line) => writeln!(text, "{line}"),
+        };
+    }
+    if printed.left_out() > 0 {
+        let _ = writeln!(text, "… and {} lines more", printed.left_out());
+    }
+    text
+}
+
+/// The name of what a `show` shows, as the instruction has it.
+fn name_shown(program: &Program, at: u32) -> String {
+    let text = spell(program, at, false);
+    text.split_once(' ').map_or(text.as_str(), |(_, operand)| operand).to_owned()
 }
 
 /// An error and what could help.
@@ -162,7 +186,7 @@ impl Page<'_> {
     }
 
     fn motion(&mut self, motion: &Motion) {
-        self.out.extend(printed_on(motion));
+        self.out += &prints(self.session, &motion.printed);
         match &motion.reason {
             Reason::Arrived => {}
             Reason::Points(hits) => hits.iter().for_each(|hit| self.hit(hit)),
@@ -298,6 +322,9 @@ impl Page<'_> {
                 OriginCause::Stopped { step, reason } => {
                     let (name, value, reason) = (&origin.cell, &origin.value, words(reason));
                     line!(self, "{indent}{name} = {value}: so at step {step}; {reason}: not looked further");
+                }
+                OriginCause::Constant => {
+                    line!(self, "{indent}{} = {}: a constant", origin.cell, origin.value);
                 }
                 OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
             }
@@ -491,6 +518,7 @@ impl Page<'_> {
             match happening {
                 Happening::Mark(name) => line!(self, "step {step}: mark {name}"),
                 Happening::Fence => line!(self, "step {step}: a fence"),
+                Happening::Fork(branch) => line!(self, "step {step}: branch {branch} begins"),
                 Happening::Stop(Event::Point(id)) => line!(self, "step {step}: stopped by point {id}"),
                 Happening::Stop(Event::Trap) => line!(self, "step {step}: a trap"),
             }

@@ -10,10 +10,10 @@ use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
 use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::topics::TOPICS;
-use reviver_debugger::command::{Console, find, find_topic};
+use reviver_debugger::command::{Console, Outcome, find, find_topic};
 use reviver_debugger::listing::{Line, Subject, spell};
 use reviver_debugger::memory::{Cell, Memory};
-use reviver_debugger::outcome::{OriginCause, Reason};
+use reviver_debugger::outcome::{OriginCause, Printed, Reason};
 use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{PointOptions, Session, SessionError};
@@ -523,6 +523,16 @@ fn what_a_branch_inherits_stays_within_the_limit_too() {
 }
 
 #[test]
+fn what_is_printed_is_bounded() {
+    let text = ".out n\n\tfor i in 0..1000010\n\tshow i\n\trof\n";
+    let mut session = Session::at_begin(support::subject(text));
+    let motion = session.goto_end();
+    assert_eq!((motion.printed.lines().len(), motion.printed.left_out()), (Printed::MOST, 10));
+    let said = render(&session, &Outcome::Motion(motion));
+    assert!(said.contains("i = 999999\n… and 10 lines more\nhistory end\n"));
+}
+
+#[test]
 fn what_was_printed_is_not_printed_again_however_one_came_back() {
     let text = ".out x: real\n.out y\n\
                 \x20       for i in 0..200\n\
@@ -534,8 +544,9 @@ fn what_was_printed_is_not_printed_again_however_one_came_back() {
     let machine = Machine::at_begin(subject.program.clone());
     let limits = Limits { history: 512, short: 8, spacing: 1_000, ..Limits::default() };
     let mut session = Session::new(subject, &machine, limits);
-    let mut walk =
-        |travel, steps: usize| -> usize { (0..steps).map(|_| session.step(travel, 1).shown.len()).sum() };
+    let mut walk = |travel, steps: usize| -> usize {
+        (0..steps).map(|_| session.step(travel, 1).printed.lines().len()).sum()
+    };
     assert!(walk(Travel::Forward, 600) > 100);
     assert_eq!((walk(Travel::Backward, 500), walk(Travel::Forward, 500)), (0, 0));
     assert_eq!((walk(Travel::Backward, 40), walk(Travel::Forward, 40)), (0, 0));

@@ -6,7 +6,7 @@
 mod support;
 
 use reviver_debugger::listing::Subject;
-use reviver_debugger::outcome::{Motion, Reason};
+use reviver_debugger::outcome::{Motion, OriginCause, Reason};
 use reviver_debugger::points::Watch;
 use reviver_debugger::session::{PointOptions, Session};
 use reviver_debugger::timeline::Limits;
@@ -95,22 +95,62 @@ impl Model {
     fn last(&self) -> usize {
         self.states.len() - 1
     }
+
+    /// The instruction that comes next in time.
+    fn next(&self, step: usize) -> u32 {
+        let state = &self.states[step];
+        if state.inverted { state.position.wrapping_sub(1) } else { state.position }
+    }
+
+    /// An instruction that one may stop at from all sides.
+    fn place(&self, dice: &mut Dice) -> Option<u32> {
+        use reviver_isa::Update::{Br, Enter, Exit, From};
+        let at = self.next(dice.below(self.states.len()));
+        let instruction = self.subject.program.module().code.get(at as usize)?;
+        (!matches!(instruction.update, Br | From | Enter | Exit)).then_some(at)
+    }
 }
 
 /// What stops a travel in the model.
 #[derive(Default)]
 struct Points {
-    breaks: Vec<u32>,
-    watches: Vec<String>,
+    points: Vec<Point>,
+    fences: Vec<usize>,
+}
+
+/// A breakpoint or a watchpoint.
+struct Point {
+    id: u32,
+    trigger: Trigger,
+    /// It counts only at steps that leave this rest when divided by 3.
+    rest: Option<i64>,
+    /// So many hits pass.
+    ignored: u64,
+}
+
+enum Trigger {
+    Break(u32),
+    Watch(String),
 }
 
 impl Points {
-    /// Whether someone who arrives at `to` from `from`, its neighbour, stops.
-    fn stop(&self, model: &Model, from: usize, to: usize) -> bool {
-        let state = &model.states[to];
-        let next = if state.inverted { state.position.wrapping_sub(1) } else { state.position };
-        self.breaks.contains(&next)
-            || self.watches.iter().any(|cell| model.value(cell, from) != model.value(cell, to))
+    /// Whether someone who arrives at `to` from `from`, its neighbour, stops. Hits are counted.
+    fn stop(&mut self, model: &Model, from: usize, to: usize) -> bool {
+        let step = model.first + to as i64;
+        let next = model.next(to);
+        let mut stops = self.fences.contains(&to);
+        for point in &mut self.points {
+            let is_hit = match &point.trigger {
+                Trigger::Break(at) => *at == next,
+                Trigger::Watch(cell) => model.value(cell, from) != model.value(cell, to),
+            };
+            if !is_hit || point.rest.is_some_and(|rest| step.rem_euclid(3) != rest) {
+                continue;
+            }
+            stops |= point.ignored == 0;
+            point.ignored = point.ignored.saturating_sub(1);
+        }
+        stops
     }
 }
 
@@ -122,17 +162,12 @@ fn walk(
     mut stays: impl FnMut(usize, usize) -> bool,
 ) -> usize {
     loop {
-        let next = here as i64 + travel.sign();
-        if next < 0
-            || next as usize > model.last()
-            || stays(here, next as usize) && {
-                here = next as usize;
-                true
-            }
-        {
-            return here;
+        let next = usize::try_from(here as i64 + travel.sign()).ok().filter(|next| *next <= model.last());
+        let Some(next) = next else { return here };
+        if stays(here, next) {
+            return next;
         }
-        here = next as usize;
+        here = next;
     }
 }
 
@@ -186,35 +221,37 @@ impl<'a> Play<'a> {
 
     fn step(&mut self, travel: Travel, count: usize) {
         let mut left = count;
-        let (model, points) = (self.model, &self.points);
+        let (model, points) = (self.model, &mut self.points);
         let to = walk(model, self.here, travel, |from, to| {
             left -= 1;
-            left == 0 || points.stop(model, from, to)
+            points.stop(model, from, to) || left == 0
         });
         let motion = self.session.step(travel, count as u64);
         self.moved(format!("step {travel:?} {count}"), to, Some(motion));
     }
 
     fn resume(&mut self, travel: Travel) {
-        let (model, points) = (self.model, &self.points);
+        let (model, points) = (self.model, &mut self.points);
         let to = walk(model, self.here, travel, |from, to| points.stop(model, from, to));
         let motion = self.session.resume(travel);
         self.moved(format!("continue {travel:?}"), to, Some(motion));
     }
 
     fn next(&mut self, travel: Travel) {
-        let depth = |step: usize| self.model.states[step].calls.len();
-        let (model, points, first) = (self.model, &self.points, depth(self.here));
+        let (model, points) = (self.model, &mut self.points);
+        let depth = |step: usize| model.states[step].calls.len();
+        let first = depth(self.here);
         let to =
-            walk(model, self.here, travel, |from, to| depth(to) <= first || points.stop(model, from, to));
+            walk(model, self.here, travel, |from, to| points.stop(model, from, to) || depth(to) <= first);
         let motion = self.session.next(travel, 1);
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
     /// Leaves the call of the frame that lies so many calls out, as far as there are so many.
     fn finish(&mut self, travel: Travel, outward: usize) {
-        let depth = |step: usize| self.model.states[step].calls.len();
-        let (model, points, innermost) = (self.model, &self.points, depth(self.here));
+        let (model, points) = (self.model, &mut self.points);
+        let depth = |step: usize| model.states[step].calls.len();
+        let innermost = depth(self.here);
         let first = innermost.saturating_sub(outward);
         self.session.select_frame(0).unwrap();
         assert_eq!(self.session.up(outward).is_ok(), innermost > 0);
@@ -223,7 +260,7 @@ impl<'a> Play<'a> {
             assert_eq!(first, 0);
             return;
         };
-        let to = walk(model, self.here, travel, |from, to| depth(to) < first || points.stop(model, from, to));
+        let to = walk(model, self.here, travel, |from, to| points.stop(model, from, to) || depth(to) < first);
         assert_eq!(self.session.depth(), self.session.state().calls.len(), "a motion selects the innermost");
         self.moved(format!("up {outward}, finish {travel:?}"), to, Some(motion));
     }
@@ -233,27 +270,78 @@ impl<'a> Play<'a> {
         self.moved(format!("goto {step}"), step.min(self.model.last()), Some(motion));
     }
 
+    /// Runs to an instruction, or to wherever one is stopped before.
+    fn until(&mut self, travel: Travel, dice: &mut Dice) {
+        let Some(at) = self.model.place(dice) else { return };
+        let (model, points) = (self.model, &mut self.points);
+        let to =
+            walk(model, self.here, travel, |from, to| points.stop(model, from, to) || model.next(to) == at);
+        let (places, _) = self.session.places(&format!("*{at}")).unwrap();
+        let motion = self.session.run_to(&places, travel);
+        self.moved(format!("until *{at} {travel:?}"), to, Some(motion));
+    }
+
     fn set_point(&mut self, dice: &mut Dice) {
-        if dice.below(2) == 0 {
-            let at = self.model.states[dice.below(self.model.states.len())].position;
-            let code = &self.model.subject.program.module().code;
-            use reviver_isa::Update::{Br, Enter, Exit, From};
-            if !matches!(code[at as usize].update, Br | From | Enter | Exit) {
-                self.session.break_at(&format!("*{at}"), &PointOptions::default()).unwrap();
-                self.points.breaks.push(at);
-                self.log.push(format!("break *{at}"));
+        let rest = (dice.below(3) == 0).then(|| dice.below(3) as i64);
+        let options = PointOptions {
+            condition: rest.map(|rest| format!("($step % 3 + 3) % 3 == {rest}")),
+            ..PointOptions::default()
+        };
+        let (trigger, id) = if dice.below(2) == 0 {
+            let Some(at) = self.model.place(dice) else { return };
+            (Trigger::Break(at), self.session.break_at(&format!("*{at}"), &options).unwrap().id)
+        } else {
+            let cells = &self.model.cells;
+            let Some(cell) = cells.get(dice.below(cells.len())).cloned() else { return };
+            let id = self.session.watch(&cell, Watch::Change, &options).unwrap().id;
+            (Trigger::Watch(cell), id)
+        };
+        let ignored = if dice.below(3) == 0 { dice.below(5) as u64 } else { 0 };
+        let point = self.session.ignore(id, ignored).unwrap();
+        self.log.push(format!("point {}, {:?}, ignores {ignored}", point.text, options.condition));
+        self.points.points.push(Point { id, trigger, rest, ignored });
+    }
+
+    /// Puts a fence here, or takes it away.
+    fn fence(&mut self) {
+        self.log.push(format!("fence at {}", self.here));
+        match self.points.fences.iter().position(|fence| *fence == self.here) {
+            Some(n) => {
+                self.session.remove_fence().unwrap();
+                self.points.fences.remove(n);
             }
-        } else if !self.model.cells.is_empty() {
-            let cell = self.model.cells[dice.below(self.model.cells.len())].clone();
-            self.session.watch(&cell, Watch::Change, &PointOptions::default()).unwrap();
-            self.log.push(format!("watch {cell}"));
-            self.points.watches.push(cell);
+            None => {
+                self.session.fence();
+                self.points.fences.push(self.here);
+            }
         }
+    }
+
+    /// Asks what a cell held over time: every change is told, in the order of time, and whatever was written
+    /// last is why it has its value.
+    fn ask(&mut self, dice: &mut Dice) {
+        let values: Vec<&String> = self.model.cells.iter().filter(|cell| !cell.ends_with('\'')).collect();
+        let Some(&cell) = values.get(dice.below(values.len())) else { return };
+        self.log.push(format!("history {cell}"));
+        let changes: Vec<i64> = (0..self.here)
+            .filter(|step| self.model.value(cell, *step) != self.model.value(cell, step + 1))
+            .map(|step| self.model.first + step as i64)
+            .collect();
+        let history = self.session.history(cell, usize::MAX - 1).unwrap();
+        let told = history.writes.iter().filter(|write| write.is_changed()).map(|write| write.step);
+        assert_eq!(told.collect::<Vec<_>>(), changes, "{}", self.log.join("\n"));
+        let cause = self.session.why(cell, 0).unwrap().remove(0).cause;
+        let written = match &cause {
+            OriginCause::Written { write, .. } => Some(write.step),
+            _ => None,
+        };
+        let last = history.writes.last().map(|write| write.step);
+        assert_eq!(written, last, "{}: {cause:?}", self.log.join("\n"));
     }
 
     fn turn(&mut self, dice: &mut Dice) {
         let travel = if dice.below(2) == 0 { Travel::Forward } else { Travel::Backward };
-        match dice.below(15) {
+        match dice.below(19) {
             0..=2 => self.step(travel, 1 + dice.below(3)),
             3 => self.step(travel, 1 + dice.below(self.model.states.len())),
             4 | 5 => self.resume(travel),
@@ -273,7 +361,7 @@ impl<'a> Play<'a> {
             11 => {
                 let ids: Vec<u32> = self.session.points().iter().map(|point| point.id).collect();
                 ids.into_iter().for_each(|id| self.session.delete(id).unwrap());
-                self.points = Points::default();
+                self.points.points.clear();
                 self.log.push("delete".into());
             }
             12 => {
@@ -286,6 +374,9 @@ impl<'a> Play<'a> {
                 }
             }
             13 => self.undo(),
+            14 | 15 => self.until(travel, dice),
+            16 => self.fence(),
+            17 => self.ask(dice),
             _ => self.branch(dice, travel),
         }
         self.compare();
@@ -353,6 +444,10 @@ impl<'a> Play<'a> {
         }
         same(self.session.state(), &edited, &self.log);
         self.session.timeline_up().unwrap();
+        // Points were hit in the branch, of which the model knows nothing.
+        for point in &self.points.points {
+            self.session.ignore(point.id, point.ignored).unwrap();
+        }
         // The trail leads through the branch, of which the model knows nothing: it leads back, too.
         self.branched = true;
         while self.session.undo().is_ok() {}

@@ -290,11 +290,7 @@ pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
         console.session.check_names(&Expression::parse(expression)?)?;
         console.displays.push(rest.to_owned());
     }
-    let value = |text: &String| {
-        let value = console.session.evaluate(text);
-        (text.clone(), value.map(|(_, text)| text).map_err(|error| error.to_string()))
-    };
-    Ok(Outcome::Values(console.displays.iter().map(value).collect()))
+    Ok(Outcome::Values(console.displayed()))
 }
 
 pub fn undisplay(console: &mut Console, row: Row, rest: &str) -> Done {

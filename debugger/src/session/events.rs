@@ -7,7 +7,7 @@ use reviver_vm::Travel;
 
 use super::scan::Found;
 use super::{Session, SessionError};
-use crate::outcome::{Motion, Reason, Shown};
+use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
 use crate::timeline::{BranchNumber, CallStretch};
 
@@ -104,17 +104,17 @@ impl Session {
             return Err(SessionError::NoEvent { travel, wanted });
         }
         let from = self.begin();
-        let mut shown = Vec::new();
-        let reason = match self.nearest(travel, lasting, &stretches, &mut shown) {
-            Ok(Some(step)) => self.travel_to(step, &mut shown),
-            Ok(None) => match self.travel_to(here, &mut shown) {
+        let mut printed = Printed::default();
+        let reason = match self.nearest(travel, lasting, &stretches, &mut printed) {
+            Ok(Some(step)) => self.travel_to(step, &mut printed),
+            Ok(None) => match self.travel_to(here, &mut printed) {
                 Reason::Arrived => return Err(SessionError::NoEvent { travel, wanted }),
                 // One isn't where one was.
                 reason => reason,
             },
             Err(reason) => reason,
         };
-        Ok(self.ended(from, travel, Found { reason, shown, logged: Vec::new() }))
+        Ok(self.ended(from, travel, Found { reason, printed }))
     }
 
     /// The steps of the current branch's events that aren't calls.
@@ -163,7 +163,7 @@ impl Session {
         travel: Travel,
         lasting: Option<i64>,
         stretches: &[CallStretch],
-        shown: &mut Vec<Shown>,
+        printed: &mut Printed,
     ) -> Result<Option<i64>, Reason> {
         let here = self.step_number();
         for stretch in stretches {
@@ -178,7 +178,7 @@ impl Session {
                 _ => {}
             }
             if low < high
-                && let Some(call) = self.call_between(travel, (low, high), *stretch, shown)?
+                && let Some(call) = self.call_between(travel, (low, high), *stretch, printed)?
             {
                 return Ok(Some(call));
             }
@@ -193,18 +193,18 @@ impl Session {
         travel: Travel,
         (mut low, mut high): (i64, i64),
         stretch: CallStretch,
-        shown: &mut Vec<Shown>,
+        printed: &mut Printed,
     ) -> Result<Option<i64>, Reason> {
         if (low, high) == (stretch.from, stretch.to) && high - low == 1 {
             return Ok(Some(high));
         }
-        let (first, last) = (self.calls_up_to(low, shown)?, self.calls_up_to(high, shown)?);
+        let (first, last) = (self.calls_up_to(low, printed)?, self.calls_up_to(high, printed)?);
         if first == last {
             return Ok(None);
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            let calls = self.calls_up_to(middle, shown)?;
+            let calls = self.calls_up_to(middle, printed)?;
             let is_behind = if travel == Travel::Forward { calls != first } else { calls == last };
             if is_behind {
                 high = middle;
@@ -215,8 +215,8 @@ impl Session {
         Ok(Some(high))
     }
 
-    fn calls_up_to(&mut self, step: i64, shown: &mut Vec<Shown>) -> Result<i64, Reason> {
-        match self.travel_to(step, shown) {
+    fn calls_up_to(&mut self, step: i64, printed: &mut Printed) -> Result<i64, Reason> {
+        match self.travel_to(step, printed) {
             Reason::Arrived => Ok(self.state().counters.calls),
             reason => Err(reason),
         }

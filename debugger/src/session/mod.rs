@@ -30,7 +30,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
@@ -39,9 +38,9 @@ use thiserror::Error;
 use self::events::Events;
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
 use crate::format::{FormatError, Layout};
-use crate::listing::{Listing, Subject, spell};
+use crate::listing::{Listing, Subject};
 use crate::memory::{Cell, Memory, Storage};
-use crate::outcome::{Motion, Reason, Shown, Touch};
+use crate::outcome::{Motion, Reason, Touch};
 use crate::points::Point;
 use crate::timeline::{BranchNumber, Limits, Moment, Timeline};
 
@@ -293,15 +292,6 @@ impl Session {
     /// The instruction that the next step in a direction executes or undoes; none at the bound.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
         instruction_at(self.program(), self.state(), travel)
-    }
-
-    /// What a `show` says: the name of what it shows, and the value.
-    fn shown(&self, at: u32, class: Class, bits: u64) -> Shown {
-        use reviver_vm::values::Value;
-        let value = if class == Class::Int { Value::Int(bits as i64) } else { Value::Real(bits) };
-        let text = spell(self.program(), at, false);
-        let name = text.split_once(' ').map_or(text.as_str(), |(_, operand)| operand).to_owned();
-        Shown { name, value: self.program().text(value), class }
     }
 
     /// Remembers a motion for undo, the scrub bar and the status line.

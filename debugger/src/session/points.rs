@@ -142,9 +142,11 @@ impl Session {
         watch: Watch,
         options: &PointOptions,
     ) -> Result<&Point, SessionError> {
-        let cell = self.variable(cell)?;
+        let (typed, cell) = (cell.trim(), self.variable(cell)?);
         let target = self.memory.target(self.state(), cell);
-        let text = self.memory.name(self.state(), cell);
+        let name = self.memory.name(self.state(), cell);
+        // What a parameter or an index stands for is watched, whatever it stands for later.
+        let text = if typed == name { name } else { format!("{name} (`{typed}` here)") };
         let scope = self.memory.scope(self.state(), self.depth());
         self.add_point(Trigger::Watch { target, watch, scope }, text, options)
     }

@@ -1,5 +1,5 @@
 //! Where a long run is, for those who wait for it on another thread. Approximate: it is told every few
-//! thousand steps.
+//! milliseconds.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 

@@ -53,9 +53,9 @@ impl Session {
     /// What a cell held in its past, up to here: its last `most` writes.
     ///
     /// # Errors
-    /// No such cell.
+    /// No such cell, or a constant.
     pub fn history(&mut self, cell: &str, most: usize) -> Result<History, SessionError> {
-        let cell = self.cell(cell)?;
+        let cell = self.variable(cell)?;
         let name = self.memory.name(self.state(), cell);
         let target = self.memory.target(self.state(), cell);
         let wanted = [Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];

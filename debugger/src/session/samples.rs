@@ -10,7 +10,7 @@ use reviver_vm::{Stop, Travel};
 use super::Session;
 use super::scan::SLICE;
 use crate::memory::Target;
-use crate::outcome::Reason;
+use crate::outcome::{Printed, Reason};
 use crate::points::{Watch, candidates};
 use crate::scale::{column_of, step_of};
 
@@ -92,7 +92,7 @@ impl Session {
         let steps = survey.samples.steps;
         let (first, last) = self.timeline.branch().extent();
         let (first, last) = (first.max(steps.0), last.min(steps.1));
-        if first > last || self.travel_to(first, &mut Vec::new()) != Reason::Arrived {
+        if first > last || self.travel_to(first, &mut Printed::default()) != Reason::Arrived {
             return;
         }
         survey.column = column_of(steps, first, survey.samples.columns.len()).unwrap_or(0);

@@ -1,6 +1,7 @@
 //! The loop under every motion: steps in a direction until something is to be looked at. Between two
 //! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
+use reviver_isa::instruction::Class;
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Stop, Trap, Travel, explain};
 
@@ -9,7 +10,7 @@ use super::{Session, scene};
 use crate::access::{self, Access};
 use crate::listing::spell;
 use crate::memory::Cell;
-use crate::outcome::{Hit, HitKind, Reason, Shown, Touch};
+use crate::outcome::{Hit, HitKind, Print, Printed, Reason, Touch};
 use crate::points::{Point, Trigger, Watch, candidates};
 use reviver_vm::stops::{Node, Stops};
 
@@ -36,8 +37,7 @@ pub(super) enum Until {
 /// What a scan found.
 pub(super) struct Found {
     pub reason: Reason,
-    pub shown: Vec<Shown>,
-    pub logged: Vec<String>,
+    pub printed: Printed,
 }
 
 /// A cell that a watchpoint waits for, before a step and after it.
@@ -52,12 +52,12 @@ pub(super) struct Watched {
 
 impl Session {
     pub(super) fn scan(&mut self, scan: &Scan) -> Found {
-        let mut found = Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() };
-        found.reason = self.scan_into(scan, &mut found.shown, &mut found.logged);
+        let mut found = Found { reason: Reason::Arrived, printed: Printed::default() };
+        found.reason = self.scan_into(scan, &mut found.printed);
         found
     }
 
-    fn scan_into(&mut self, scan: &Scan, shown: &mut Vec<Shown>, logged: &mut Vec<String>) -> Reason {
+    fn scan_into(&mut self, scan: &Scan, printed: &mut Printed) -> Reason {
         let fence = self.fence_ahead(scan.travel);
         let reach = self.within_reach(scan.travel);
         let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
@@ -96,13 +96,13 @@ impl Session {
                 true => self.timeline.run(scan.travel, 1),
                 false => self.timeline.run_until(plan.as_ref(), scan.travel, left.min(SLICE)),
             };
-            if let Some(reason) = self.paused(outcome, scan.travel, shown) {
+            if let Some(reason) = self.paused(outcome, scan.travel, printed) {
                 return reason;
             }
-            let hits = self.written(node, &mut watched, scan.travel, logged);
+            let hits = self.written(node, &mut watched, scan.travel, printed);
             let here = Node::of(self.state(), scan.travel);
             let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(here));
-            if let Some(reason) = self.here(scan, here, looks, hits, logged) {
+            if let Some(reason) = self.here(scan, here, looks, hits, printed) {
                 return reason;
             }
         }
@@ -113,14 +113,15 @@ impl Session {
         &mut self,
         outcome: Result<Stop, Trap>,
         travel: Travel,
-        shown: &mut Vec<Shown>,
+        printed: &mut Printed,
     ) -> Option<Reason> {
         match outcome {
             Ok(Stop::Budget) => None,
             Ok(Stop::Bound) if travel == Travel::Forward => Some(Reason::HistoryEnd),
             Ok(Stop::Bound) => Some(Reason::HistoryBegin),
             Ok(Stop::Shown { at, class, bits }) => {
-                shown.push(self.shown(at, class, bits));
+                let value = if class == Class::Int { Value::Int(bits as i64) } else { Value::Real(bits) };
+                printed.add(Print::Shown { at, value });
                 None
             }
             Err(trap) => {
@@ -209,7 +210,7 @@ impl Session {
         node: Node,
         watched: &mut Vec<Watched>,
         travel: Travel,
-        logged: &mut Vec<String>,
+        printed: &mut Printed,
     ) -> Vec<Hit> {
         if watched.is_empty() {
             return Vec::new();
@@ -220,7 +221,7 @@ impl Session {
             if self.is_wanted(&seen) {
                 let write = self.touch(&seen, node, travel);
                 let kind = HitKind::Watch { watch: seen.watch, write };
-                hits.extend(self.decide(seen.point, kind, logged));
+                hits.extend(self.decide(seen.point, kind, printed));
             }
         }
         hits
@@ -283,12 +284,12 @@ impl Session {
         node: Node,
         looks: bool,
         mut hits: Vec<Hit>,
-        logged: &mut Vec<String>,
+        printed: &mut Printed,
     ) -> Option<Reason> {
         if looks {
             for n in 0..self.points.len() {
                 if let Some(kind) = self.is_at(n) {
-                    hits.extend(self.decide(n, kind, logged));
+                    hits.extend(self.decide(n, kind, printed));
                 }
             }
         }
@@ -314,7 +315,7 @@ impl Session {
 
     /// Whether a point that is hit stops the scan: its condition holds, it isn't to be ignored, and it
     /// doesn't just print.
-    fn decide(&mut self, n: usize, what: HitKind, logged: &mut Vec<String>) -> Option<Hit> {
+    fn decide(&mut self, n: usize, what: HitKind, printed: &mut Printed) -> Option<Hit> {
         let innermost = scene(&self.memory, &self.timeline);
         let point = self.points.get_mut(n)?;
         let condition_error = match point.holds(innermost) {
@@ -328,7 +329,7 @@ impl Session {
             return None;
         }
         if let Some(log) = &point.log {
-            logged.push(log.fill(point.scene(innermost)));
+            printed.add(Print::Logged(log.fill(point.scene(innermost))));
             return None;
         }
         Some(Hit { id: point.id, temporary: point.temporary, hits: point.hits, what, condition_error })

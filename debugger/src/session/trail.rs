@@ -3,7 +3,7 @@
 use super::scan::Found;
 use super::travel::way;
 use super::{Session, SessionError};
-use crate::outcome::{Motion, Reason, Shown};
+use crate::outcome::{Motion, Printed, Reason};
 use crate::timeline::Moment;
 
 /// Places that undo remembers.
@@ -41,15 +41,15 @@ impl Session {
     /// Goes to a moment, on whichever branch it is.
     pub fn goto_moment(&mut self, moment: Moment) -> Motion {
         let from = self.begin();
-        let mut shown = Vec::new();
-        let reason = self.revisit(moment, &mut shown);
+        let mut printed = Printed::default();
+        let reason = self.revisit(moment, &mut printed);
         let travel = way(from.step, moment.step);
-        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+        self.ended(from, travel, Found { reason, printed })
     }
 
-    fn revisit(&mut self, moment: Moment, shown: &mut Vec<Shown>) -> Reason {
+    fn revisit(&mut self, moment: Moment, printed: &mut Printed) -> Reason {
         self.timeline.switch(moment.branch);
-        self.travel_to(moment.step, shown)
+        self.travel_to(moment.step, printed)
     }
 
     /// Goes back to where one was before the last motion.

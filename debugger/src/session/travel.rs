@@ -6,7 +6,7 @@ use reviver_vm::Travel;
 
 use super::scan::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
-use crate::outcome::{Motion, Reason, Shown};
+use crate::outcome::{Motion, Printed, Reason};
 use crate::points::Place;
 use crate::timeline::{BranchNumber, Moment, Span};
 
@@ -24,14 +24,14 @@ impl Session {
     /// Goes to the start, then runs forward as [`Session::resume`] does.
     pub fn run(&mut self) -> Motion {
         let from = self.begin();
-        let mut shown = Vec::new();
-        let found = match self.travel_to(i64::MIN, &mut shown) {
+        let mut printed = Printed::default();
+        let found = match self.travel_to(i64::MIN, &mut printed) {
             Reason::HistoryBegin => {
                 let whole = Scan { travel: Travel::Forward, budget: u64::MAX, until: Until::Budget };
                 self.scan(&whole)
             }
             // Interrupted, say: then one isn't at the start.
-            reason => Found { reason, shown, logged: Vec::new() },
+            reason => Found { reason, printed },
         };
         self.ended(from, Travel::Forward, found)
     }
@@ -39,7 +39,7 @@ impl Session {
     /// Makes `count` steps, each over a whole call where it enters one; points inside stop it.
     pub fn next(&mut self, travel: Travel, count: u64) -> Motion {
         let from = self.begin();
-        let mut all = Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() };
+        let mut all = Found { reason: Reason::Arrived, printed: Printed::default() };
         for _ in 0..count {
             let depth = self.state().calls.len();
             self.go_on(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
@@ -57,8 +57,7 @@ impl Session {
     fn go_on(&mut self, scan: Scan, all: &mut Found) {
         let found = self.scan(&scan);
         all.reason = found.reason;
-        all.shown.extend(found.shown);
-        all.logged.extend(found.logged);
+        all.printed.append(found.printed);
     }
 
     /// Runs until the call of the selected frame is left: behind it going forward, before it going backward.
@@ -90,9 +89,9 @@ impl Session {
 
     pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
         let to = self.timeline.moment();
-        let Found { reason, shown, logged } = found;
+        let Found { reason, printed } = found;
         let (next, inverted) = (self.next_instruction(), self.state().inverted);
-        let motion = Motion { from, to, travel, reason, next, inverted, shown, logged };
+        let motion = Motion { from, to, travel, reason, next, inverted, printed };
         self.arrived(&motion);
         motion
     }
@@ -101,9 +100,9 @@ impl Session {
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
         let travel = way(from.step, step);
-        let mut shown = Vec::new();
-        let reason = self.travel_to(step, &mut shown);
-        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+        let mut printed = Printed::default();
+        let reason = self.travel_to(step, &mut printed);
+        self.ended(from, travel, Found { reason, printed })
     }
 
     /// Goes to the last state of the current branch.
@@ -120,29 +119,29 @@ impl Session {
     /// it begins is as little known: a branch that leaves another is as long as that.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
-        let mut shown = Vec::new();
-        let reason = match self.find_end(&mut shown) {
+        let mut printed = Printed::default();
+        let reason = match self.find_end(&mut printed) {
             reason @ (Reason::Interrupted | Reason::StepLimit) => reason,
             _ => {
                 let Span { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
-                self.travel_to(first + part.round() as i64, &mut shown)
+                self.travel_to(first + part.round() as i64, &mut printed)
             }
         };
         let travel = way(from.step, self.step_number());
-        self.ended(from, travel, Found { reason, shown, logged: Vec::new() })
+        self.ended(from, travel, Found { reason, printed })
     }
 
     /// Makes the extent of the current branch known; may travel.
-    fn find_end(&mut self, shown: &mut Vec<Shown>) -> Reason {
+    fn find_end(&mut self, printed: &mut Printed) -> Reason {
         match self.timeline.branch().end(Travel::Forward) {
             Some(_) => Reason::Arrived,
-            None => self.travel_to(i64::MAX, shown),
+            None => self.travel_to(i64::MAX, printed),
         }
     }
 
     /// Travels to a step without heeding anything but the interrupt and the step limit.
-    pub(super) fn travel_to(&mut self, step: i64, shown: &mut Vec<Shown>) -> Reason {
+    pub(super) fn travel_to(&mut self, step: i64, printed: &mut Printed) -> Reason {
         let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
         loop {
@@ -155,7 +154,7 @@ impl Session {
             }
             let travel = way(here, step);
             let outcome = self.timeline.run(travel, step.abs_diff(here).min(SLICE));
-            if let Some(reason) = self.paused(outcome, travel, shown) {
+            if let Some(reason) = self.paused(outcome, travel, printed) {
                 return reason;
             }
         }
@@ -180,7 +179,7 @@ impl Session {
             return Reason::StepLimit;
         }
         let outcome = self.timeline.run(travel, 1);
-        self.paused(outcome, travel, &mut Vec::new()).unwrap_or(Reason::StepLimit)
+        self.paused(outcome, travel, &mut Printed::default()).unwrap_or(Reason::StepLimit)
     }
 
     /// Goes to the branch that the current one left, where it was left.
@@ -210,5 +209,5 @@ pub(super) fn way(from: i64, to: i64) -> Travel {
 }
 
 fn arrived() -> Found {
-    Found { reason: Reason::Arrived, shown: Vec::new(), logged: Vec::new() }
+    Found { reason: Reason::Arrived, printed: Printed::default() }
 }

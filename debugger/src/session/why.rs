@@ -24,7 +24,11 @@ impl Session {
     /// # Errors
     /// No such cell.
     pub fn why(&mut self, cell: &str, depth: usize) -> Result<Vec<Origin>, SessionError> {
-        let cell = self.cell(cell)?;
+        let (text, cell) = (cell, self.cell(cell)?);
+        if self.memory.is_constant(cell) {
+            let link = self.link(cell, None, 0);
+            return Ok(vec![Origin { cell: text.to_owned(), cause: OriginCause::Constant, ..link }]);
+        }
         let target = self.memory.target(self.state(), cell);
         let mut chain = vec![self.link(cell, None, 0)];
         let mut wanted = vec![Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];

@@ -10,9 +10,9 @@ use crate::timeline::{BranchNumber, Span};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub step: i64,
-    /// The steps that the line spans.
+    /// The steps that the branch spans.
     pub span: Span,
-    /// How far between its first and its last, where the last is more than the furthest one reached.
+    /// How far between its first and its last; none where nobody knows yet how far it goes.
     pub percent: Option<f64>,
     pub branch: BranchNumber,
     /// The direction of the last motion.

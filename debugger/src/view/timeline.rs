@@ -3,7 +3,7 @@
 
 use crate::scale::column_of;
 use crate::session::{Event, Session};
-use crate::timeline::{CallStretch, Calls, Fork, Span};
+use crate::timeline::{BranchNumber, CallStretch, Calls, Fork, Span};
 
 /// The scrub bar.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Column {
 /// The events of the current branch, in few lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
-    /// Stops, marks and fences by their steps; the last ones.
+    /// Stops, marks, fences and forks by their steps; the last ones.
     pub moments: Vec<(i64, Happening)>,
     /// How many more there were before them.
     pub more_moments: usize,
@@ -53,6 +53,8 @@ pub struct Events {
 pub enum Happening {
     Mark(String),
     Fence,
+    /// A branch leaves here.
+    Fork(BranchNumber),
     /// Somebody was stopped.
     Stop(Event),
 }
@@ -75,7 +77,9 @@ fn moments(session: &Session) -> Vec<(i64, Happening)> {
     let marks = marks.map(|(name, mark)| (mark.step, Happening::Mark(name.clone())));
     let fences = session.fences().map(|step| (step, Happening::Fence));
     let stops = session.events().map(|(step, event)| (step, Happening::Stop(event.clone())));
-    let mut moments: Vec<(i64, Happening)> = marks.chain(fences).chain(stops).collect();
+    let forks = session.timeline().forks().into_iter().filter(|fork| fork.parent == Some(branch));
+    let forks = forks.map(|fork| (fork.step, Happening::Fork(fork.branch)));
+    let mut moments: Vec<(i64, Happening)> = marks.chain(fences).chain(forks).chain(stops).collect();
     moments.sort_by_key(|(step, _)| *step);
     moments
 }

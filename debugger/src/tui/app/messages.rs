@@ -36,12 +36,13 @@ impl Messages {
 
     /// Adds a text, and shows its first line.
     pub fn say(&mut self, tone: Tone, text: &str) {
-        let excess = (self.lines.len() + text.lines().count()).saturating_sub(MOST).min(self.lines.len());
+        let count = text.lines().count();
+        let excess = (self.lines.len() + count).saturating_sub(MOST).min(self.lines.len());
         self.lines.drain(..excess);
         // A tab has no width of its own in a cell of the screen.
         let message = |line: &str| Message { tone, text: line.replace('\t', "    ") };
         self.current = text.lines().next().map(message);
-        self.lines.extend(text.lines().take(MOST).map(message));
+        self.lines.extend(text.lines().skip(count.saturating_sub(MOST)).map(message));
     }
 
     /// Shows a line in the last row that sums up what was said.

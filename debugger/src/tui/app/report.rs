@@ -35,12 +35,11 @@ impl App {
             Err(CommandError::Session(error)) if error.is_bound() => (Tone::Note, error.to_string()),
             Err(error) => (Tone::Error, render_error(error)),
         };
+        let printed = outcome.as_ref().map_or(String::new(), |outcome| printed(&console.session, outcome));
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if is_quiet && goes_on {
             // What the program and log points print is said while playing too, and playing goes on.
-            if let Ok(outcome) = &outcome {
-                self.say_printed(outcome);
-            }
+            self.say_printed(&printed);
         } else {
             self.player.pause();
             self.say(Tone::Command, line);
@@ -49,10 +48,7 @@ impl App {
             self.messages.dismiss();
             let is_asked = outcome.as_ref().map_or(true, is_asked);
             self.say_reply(tone, text.trim_end(), first, is_asked);
-            if let Ok(outcome) = &outcome
-                && !is_asked
-                && let Some(headline) = self.headline(outcome, &text)
-            {
+            if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {
                 self.messages.show(Tone::Reply, headline);
             }
         }
@@ -64,8 +60,7 @@ impl App {
 
     /// What the last row says of a motion on which something was printed: the last of that, and why it
     /// stopped. Where the cells aren't seen, also what is displayed after every motion.
-    fn headline(&self, outcome: &Outcome, text: &str) -> Option<String> {
-        let printed = printed(outcome);
+    fn headline(&self, printed: &str, text: &str) -> Option<String> {
         let count = printed.lines().count();
         let displayed: Vec<&str> = match self.panes.is_seen(PaneKind::Cells) {
             true => Vec::new(),
@@ -86,10 +81,9 @@ impl App {
     }
 
     /// Says what was printed on the way, and nothing else.
-    fn say_printed(&mut self, outcome: &Outcome) {
-        let text = printed(outcome);
-        if let Some(last) = text.lines().last() {
-            self.say(Tone::Reply, &text);
+    fn say_printed(&mut self, printed: &str) {
+        if let Some(last) = printed.lines().last() {
+            self.say(Tone::Reply, printed);
             self.messages.show(Tone::Reply, last.to_owned());
         }
     }
