@@ -121,6 +121,8 @@ rules! {
     RulesActAtTheEntry,
     /// While a procedure with a rule runs, gradient mode is off.
     RulesSwitchTheModeOff,
+    /// Steps in rules are counted apart, so that what others have lost is found under their numbers.
+    RuleStepsAreCountedApart,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
 }

@@ -5,6 +5,7 @@
 //! ones (dual numbers, Taylor series).
 
 use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
 use crate::travel::{Track, Travel};
@@ -166,7 +167,7 @@ impl<B> State<B> {
     pub(crate) fn passed(&mut self, travel: Travel, track: Track, steps: u64) {
         let steps = travel.sign() * steps as i64;
         self.step += steps;
-        if track == Track::Rules {
+        if track == Track::Rules && keeps(Rule::RuleStepsAreCountedApart) {
             self.rule_steps += steps;
         }
     }

@@ -184,6 +184,12 @@ pub const ALL: &[(&str, &str)] = &[
          .proc q(inout y: real, in x: real)\nadd.mul x', y', y\nadd.exp y', x\n.end\n",
     ),
     (
+        "what was overwritten before a rule",
+        ".inout x: real = 0.3, y: real = 1, a: real\noverwrite y, 3\nadd.mul y, x, 0.3\noverwrite y, 5\ncall p(a, x)\n\
+         call p(a, x)\nadd.mul y, a, 0.3\n.proc p(inout y: real, in x: real) rule q\nadd.square y, x\n.end\n\
+         .proc q(inout y: real, in x: real)\n.ancilla t: real\nadd.mul t, x, 2.0\nadd.mul x', y', t\nsub.mul t, x, 2.0\n.end\n",
+    ),
+    (
         "adjoints that round",
         ".inout x: real = 0.1, y: real = 1\nadd x', 0.3\nadd y', 1e17\ngrad.on\nadd.square y, x\nrot x, y, 0.3\n\
          add.mul y, x, x\ngrad.off\n",
