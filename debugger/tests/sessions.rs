@@ -155,6 +155,19 @@ fn a_saved_session_says_the_same_again() {
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "my notes");
 }
 
+#[test]
+fn what_glides_is_saved_as_where_it_led() {
+    let mut console = console(FIB);
+    console.execute("break again").unwrap();
+    for line in ["step 2", "step 1", "goto 4", "step 2", "step 3", "reverse-step 1"] {
+        console.glide(line).unwrap();
+    }
+    console.execute("print a").unwrap();
+    let expected = "break again\ngoto 4\nstep 2\ngoto 7\nprint a\n";
+    assert_eq!(console.transcript(), format!("{SAVED}\n{expected}"));
+    assert_eq!(console.session.step_number(), 7);
+}
+
 /// Commands that are refused, and what is said about them.
 const REFUSED: &[(&str, &str)] = &[
     ("break 32 log {a", "`{` is not closed"),

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
-use crate::outcome::{Check, Edit, History, Motion, Origin, Seed, StopKind};
+use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed, StopKind};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
@@ -209,6 +209,8 @@ pub struct Console {
     plots: Vec<(String, Target)>,
     /// The lines that were carried out.
     transcript: Vec<String>,
+    /// Whether the last of them stands for motions that nobody typed.
+    glides: bool,
     /// What an empty line repeats.
     repeated: Option<String>,
     /// Where `list` goes on.
@@ -224,6 +226,7 @@ impl Console {
             displays: Vec::new(),
             plots: Vec::new(),
             transcript: Vec::new(),
+            glides: false,
             repeated: None,
             listed: None,
             depth: 0,
@@ -259,7 +262,25 @@ impl Console {
         if self.depth == 0 && !matches!(outcome, Outcome::Saved(_)) {
             self.transcript.push(line);
         }
+        self.glides = false;
         Ok(self.with_displays(outcome))
+    }
+
+    /// Carries a motion out that nobody typed: of playing, say, where many follow one another. As long as
+    /// nothing stops them they stand in the transcript as one `goto`.
+    ///
+    /// # Errors
+    /// As [`Console::execute`].
+    pub fn glide(&mut self, line: &str) -> Result<Outcome, CommandError> {
+        let glides = self.glides;
+        let outcome = self.execute(line)?;
+        if self.session.reason() == Some(&Reason::Arrived) {
+            let joined = 1 + usize::from(glides);
+            self.transcript.truncate(self.transcript.len().saturating_sub(joined));
+            self.transcript.push(format!("goto {}", self.session.step_number()));
+            self.glides = true;
+        }
+        Ok(outcome)
     }
 
     /// The cells that are plotted, at most [`plot::MOST_PLOTS`].

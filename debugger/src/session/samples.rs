@@ -143,8 +143,7 @@ impl Session {
         let calls = code.filter(|(_, i)| matches!(i.update.shape(), Shape::Call | Shape::Boundary));
         let mut instructions: Vec<u32> = calls.map(|(at, _)| at).collect();
         instructions.extend(targets.iter().flat_map(|t| candidates(&self.memory, *t, Watch::Write)));
-        let both = |at| [Node { position: at, backward: false }, Node { position: at + 1, backward: true }];
-        Stops::new(self.program(), instructions.into_iter().flat_map(both))
+        Stops::new(self.program(), instructions.into_iter().flat_map(Node::over))
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Errand {
 pub(super) enum Task {
     Command {
         line: String,
-        /// Whether nobody typed it: playing makes many small steps.
+        /// Whether nobody typed it: playing makes many small steps, and so does dragging.
         is_quiet: bool,
     },
     /// Values for the plot.
@@ -55,7 +55,10 @@ impl Errand {
         let before = self.console.session.moment();
         let result = match self.task {
             Task::Command { line, is_quiet } => {
-                let outcome = self.console.execute(&line);
+                let outcome = match is_quiet {
+                    true => self.console.glide(&line),
+                    false => self.console.execute(&line),
+                };
                 TaskResult::Command { line, is_quiet, outcome }
             }
             Task::Sample { targets, steps, columns } => {

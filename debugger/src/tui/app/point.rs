@@ -3,6 +3,7 @@
 
 use ratatui::layout::{Position, Rect};
 
+use super::errand::Task;
 use super::{App, Effect, Engine};
 use crate::tui::event::{Gesture, Mouse};
 use crate::tui::keys::Action;
@@ -67,7 +68,10 @@ impl App {
         let pane = PaneKind::Timeline.pane();
         let item = pane.item_at(&context, nearest(context.area, place)?)?;
         match pane.spot(&context, item)? {
-            Spot::Step(step) if step != context.session.step_number() => self.run(&format!("goto {step}")),
+            Spot::Step(step) if step != context.session.step_number() => {
+                self.player.pause();
+                self.send(Task::Command { line: format!("goto {step}"), is_quiet: true })
+            }
             _ => None,
         }
     }
