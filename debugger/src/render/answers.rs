@@ -1,0 +1,184 @@
+//! Answers to questions, in words: about the past of a cell, about what happened, about the session.
+
+use std::fmt::Write as _;
+
+use reviver_vm::Travel;
+
+use super::{Page, calls, plural, words};
+use crate::outcome::{Check, History, Origin, OriginCause, Reason};
+use crate::session::{Event, Range};
+use crate::timeline::{Fork, SpanEnd};
+use crate::view::plot::Plot;
+use crate::view::status::Status;
+use crate::view::timeline::{Events, Happening};
+
+impl Page<'_> {
+    /// The links that a link asked for, indented below it.
+    pub(super) fn origins(&mut self, chain: &[Origin], parent: Option<usize>) {
+        for (n, origin) in chain.iter().enumerate().filter(|(_, origin)| origin.parent == parent) {
+            let indent = "  ".repeat(origin.depth);
+            match &origin.cause {
+                OriginCause::Written { write, sources, store } => {
+                    let (name, value, text) = (&origin.cell, &origin.value, &write.instruction);
+                    let same = if write.is_changed() { "" } else { ", unchanged" };
+                    let (line, step) = (self.session.listing().name(write.line), write.step + 1);
+                    line!(self, "{indent}{name} = {value}: `{text}` ({line}, step {step}{same})");
+                    let values = sources.iter().map(|(name, value)| format!("{name} = {value}"));
+                    let values: Vec<String> =
+                        values.chain(store.map(|store| store.name().to_owned())).collect();
+                    if !values.is_empty() {
+                        line!(self, "{indent}  from {}", values.join(", "));
+                    }
+                }
+                OriginCause::Initial { step } => {
+                    line!(self, "{indent}{} = {}: so since step {step}", origin.cell, origin.value);
+                }
+                OriginCause::Stopped { step, reason } => {
+                    let (name, value, reason) = (&origin.cell, &origin.value, words(reason));
+                    line!(self, "{indent}{name} = {value}: so at step {step}; {reason}: not looked further");
+                }
+                OriginCause::Constant => {
+                    line!(self, "{indent}{} = {}: a constant", origin.cell, origin.value);
+                }
+                OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
+            }
+            self.origins(chain, Some(n));
+        }
+    }
+
+    pub(super) fn history(&mut self, history: &History) {
+        if history.writes.is_empty() && history.stopped.is_none() {
+            let span = if history.is_ahead { "after this" } else { "up to here" };
+            line!(self, "{} was not written {span}", history.cell);
+        }
+        if history.is_cut && !history.is_ahead {
+            line!(self, "…");
+        }
+        for write in &history.writes {
+            self.touch(write);
+        }
+        if history.is_cut && history.is_ahead {
+            line!(self, "…");
+        }
+        if let Some(reason) = &history.stopped {
+            line!(self, "{}: there may be more writes", words(reason));
+        }
+    }
+
+    pub(super) fn check(&mut self, check: &Check) {
+        let steps = check.steps;
+        match &check.stop {
+            Reason::HistoryEnd => line!(self, "{steps} step{} to the end", plural(steps)),
+            Reason::HistoryBegin => line!(self, "{steps} step{} back to the beginning", plural(steps)),
+            Reason::Trap(explanation) => {
+                line!(self, "a trap after {steps} step{}", plural(steps));
+                self.trap(explanation);
+            }
+            Reason::StepLimit => line!(self, "the step limit, after {steps} step{}", plural(steps)),
+            _ => line!(self, "interrupted after {steps} step{}", plural(steps)),
+        }
+        for garbage in &check.garbage {
+            line!(self, "garbage: {} is {}, and must be {}", garbage.name, garbage.found, garbage.expected);
+        }
+        match check.restored {
+            Some(true) => line!(self, "the way back restores the start, bit for bit"),
+            Some(false) => {
+                line!(self, "the way back, without a history, does not restore the start bit for bit")
+            }
+            None if matches!(check.stop, Reason::HistoryEnd | Reason::HistoryBegin) => {
+                line!(self, "interrupted on the way back")
+            }
+            None => {}
+        }
+        if check.erased_bits > 0 {
+            line!(self, "not reversible: {} erased bits", check.erased_bits);
+        }
+    }
+
+    pub(super) fn status(&mut self, status: &Status) {
+        let (first, last) = status.span.steps();
+        let end = match status.span.end {
+            SpanEnd::Known => "",
+            SpanEnd::Reached => " or later",
+            SpanEnd::Expected => " as on its parent",
+        };
+        let percent = status.percent.map_or(String::new(), |percent| format!(" ({percent:.1} %)"));
+        line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
+        let travel = if status.travel == Travel::Forward { "forward" } else { "backward" };
+        let own = if status.machine_inverted { "backward" } else { "forward" };
+        let depth = status.depth;
+        line!(self, "travel: {travel}; the machine: {own}, {depth} open call{}", plural(depth as u64));
+        line!(self, "branch: {}", status.branch);
+        line!(
+            self,
+            "history: {} B of residues, {} B of checkpoints",
+            status.history_bytes,
+            status.checkpoint_bytes
+        );
+        line!(self, "erased: {} bits; discarded: {} bits", status.erased_bits, status.discarded_bits);
+        if status.gradient_mode || status.drops > 0 {
+            let mode = if status.gradient_mode { "on" } else { "off" };
+            line!(self, "gradient mode: {mode}; dropped: {} adjoint{}", status.drops, plural(status.drops));
+        }
+    }
+
+    pub(super) fn events(&mut self, events: &Events) {
+        if events.moments.is_empty() && events.calls.none() {
+            line!(self, "there are none");
+        }
+        if events.more_moments > 0 {
+            line!(self, "… {} before", events.more_moments);
+        }
+        for (step, happening) in &events.moments {
+            match happening {
+                Happening::Mark(name) => line!(self, "step {step}: mark {name}"),
+                Happening::Fence => line!(self, "step {step}: a fence"),
+                Happening::Fork(branch) => line!(self, "step {step}: branch {branch} begins"),
+                Happening::Stop(Event::Point(id)) => line!(self, "step {step}: stopped by point {id}"),
+                Happening::Stop(Event::Trap) => line!(self, "step {step}: a trap"),
+            }
+        }
+        for stretch in &events.stretches {
+            let calls = calls(stretch.calls);
+            match (stretch.from + 1, stretch.to) {
+                (first, last) if first == last => line!(self, "step {last}: {calls}"),
+                (first, last) => line!(self, "steps {first} to {last}: {calls}"),
+            }
+        }
+        if events.stretches.len() > 1 {
+            line!(self, "in all: {}", calls(events.calls));
+        }
+    }
+
+    pub(super) fn fork(&mut self, fork: &Fork) {
+        let marker = if fork.is_current { "*" } else { " " };
+        let (first, last) = fork.extent;
+        match fork.parent {
+            None => line!(self, "{marker} {}: the program's own, steps {first} to {last}", fork.branch),
+            Some(parent) => {
+                let edits = fork.edits.join(", ");
+                let (line, step) = (fork.branch, fork.step);
+                line!(
+                    self,
+                    "{marker} {line}: left {parent} at step {step} by {edits}, steps {first} to {last}"
+                );
+            }
+        }
+    }
+
+    pub(super) fn plot(&mut self, plot: &Plot) {
+        let (first, last) = plot.samples.steps;
+        if !plot.samples.is_whole {
+            line!(self, "interrupted: {} is plotted in part", plot.name);
+        }
+        let Some(Range { low, high }) = plot.range() else {
+            line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
+            return;
+        };
+        line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
+        if !plot.samples.is_exact {
+            line!(self, "sampled: it is written too often to look at every value");
+        }
+        plot.rows().iter().for_each(|row| line!(self, "|{row}"));
+    }
+}

@@ -1,0 +1,58 @@
+//! Help: the commands' own texts, in columns.
+
+use std::fmt::Write as _;
+
+use super::Page;
+use crate::command::table::Command;
+
+/// Columns that help takes.
+const HELP_WIDTH: usize = 79;
+
+impl Page<'_> {
+    pub(super) fn help(&mut self, commands: &[&'static Command]) {
+        match commands {
+            [command] => self.help_on(command),
+            _ => {
+                self.summaries(commands);
+                line!(self, "`help COMMAND` tells how a command is written, and more about it.");
+            }
+        }
+    }
+
+    fn help_on(&mut self, command: &Command) {
+        line!(self, "{}", command.usage);
+        if !command.aliases.is_empty() {
+            line!(self, "also: {}", command.aliases.join(", "));
+        }
+        wrapped(command.help, HELP_WIDTH).iter().for_each(|text| line!(self, "{text}"));
+        self.summaries(&command.topics().iter().collect::<Vec<_>>());
+    }
+
+    /// Each command with the first sentence of its help.
+    fn summaries(&mut self, commands: &[&'static Command]) {
+        let widest = commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
+        for command in commands {
+            let (first, _) = command.help.split_once(". ").unwrap_or((command.help, ""));
+            let mut name = command.name;
+            for text in wrapped(first.trim_end_matches('.'), HELP_WIDTH - widest - 2) {
+                line!(self, "{name:<widest$}  {text}");
+                name = "";
+            }
+        }
+    }
+}
+
+/// A text in lines of at most so many characters, broken between words.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

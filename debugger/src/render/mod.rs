@@ -1,0 +1,321 @@
+//! Outcomes in words, as the line mode prints them; errors bring their own. Here is what happened: motions,
+//! stops, edits. Changes nothing.
+
+/// Writes a line; writing to a string can't fail.
+macro_rules! line {
+    ($page:expr, $($text:tt)*) => {{
+        let _ = writeln!($page.out, $($text)*);
+    }};
+}
+
+mod answers;
+mod help;
+mod views;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use reviver_vm::Program;
+use reviver_vm::explain::Explanation;
+
+use crate::command::{CommandError, Outcome};
+use crate::listing::spell;
+use crate::outcome::{Edit, Hit, HitKind, Motion, Print, Printed, Reason, Seed, Touch};
+use crate::points::{Point, Trigger, UNNUMBERED, Watch};
+use crate::session::Session;
+use crate::timeline::{BranchNumber, Calls, Moment};
+use crate::view::code::detail;
+
+/// What came of a command, line by line, each with its end. The session may have gone on since.
+pub fn render(session: &Session, outcome: &Outcome) -> String {
+    let mut page = Page { session, out: String::new(), depth: 0 };
+    page.outcome(outcome);
+    page.out
+}
+
+/// What a script did before it failed; empty where the error is none of a script.
+pub fn render_done(session: &Session, error: &CommandError) -> String {
+    let mut page = Page { session, out: String::new(), depth: 0 };
+    page.done(error);
+    page.out
+}
+
+/// What `show` and log points printed on the way to an outcome, line by line.
+pub fn printed(session: &Session, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Motion(motion) => prints(session, &motion.printed),
+        Outcome::All(all) => all.iter().map(|(_, outcome)| printed(session, outcome)).collect(),
+        _ => String::new(),
+    }
+}
+
+fn prints(session: &Session, printed: &Printed) -> String {
+    let program = session.program();
+    let mut names: HashMap<u32, String> = HashMap::new();
+    let mut text = String::new();
+    for print in printed.lines() {
+        let _ = match print {
+            Print::Shown { at, value } => {
+                let name = names.entry(*at).or_insert_with(|| name_shown(program, *at));
+                writeln!(text, "{name} = {}", program.text(*value))
+            }
+            // In a transcript a line that begins with `> ` is a command.
+            Print::Logged(line) if line.starts_with("> ") => writeln!(text, " {line}"),
+            Print::Logged(line) => writeln!(text, "{line}"),
+        };
+    }
+    if printed.left_out() > 0 {
+        let _ = writeln!(text, "… and {} lines more", printed.left_out());
+    }
+    text
+}
+
+/// The name of what a `show` shows, as the instruction has it.
+fn name_shown(program: &Program, at: u32) -> String {
+    let text = spell(program, at, false);
+    text.split_once(' ').map_or(text.as_str(), |(_, operand)| operand).to_owned()
+}
+
+/// An error and what could help.
+pub fn render_error(error: &CommandError) -> String {
+    let help = error.help().map_or(String::new(), |help| format!("  help: {help}\n"));
+    format!("error: {error}\n{help}")
+}
+
+struct Page<'a> {
+    session: &'a Session,
+    out: String,
+    /// Scripts whose outcome this is a part of.
+    depth: usize,
+}
+
+impl Page<'_> {
+    fn outcome(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Motion(motion) => self.motion(motion),
+            Outcome::Values(values) => values.iter().for_each(|(text, value)| match value {
+                Ok(value) => line!(self, "{text} = {value}"),
+                Err(error) => line!(self, "{text}: {error}"),
+            }),
+            Outcome::Array(array) => self.array(array),
+            Outcome::PointSet(point) => self.point(point),
+            Outcome::Points(points) if points.is_empty() => line!(self, "there are none"),
+            Outcome::Points(points) => points.iter().for_each(|point| self.point(point)),
+            Outcome::Deleted(count) => line!(self, "deleted {count}"),
+            Outcome::Origins(chain) => self.origins(chain, None),
+            Outcome::History(history) => self.history(history),
+            Outcome::Edited { edit, branch } => self.edit(edit, *branch),
+            Outcome::Seeded { seed, branch } => self.seed(seed, *branch),
+            Outcome::Check(check) => self.check(check),
+            Outcome::Code(pane) => self.code(pane),
+            Outcome::Instructions(list) => self.instructions(list),
+            Outcome::Line { name, instructions } if instructions.is_empty() => {
+                line!(self, "{name} has no instructions");
+            }
+            Outcome::Line { name, instructions } => {
+                let count = instructions.len();
+                line!(self, "{name} has {count} instruction{}:", plural(count as u64));
+                self.instructions(instructions);
+            }
+            Outcome::Frame(frame) => self.frame(frame),
+            Outcome::Frames(frames) if frames.len() == 1 => frames.iter().for_each(|frame| self.frame(frame)),
+            Outcome::Frames(frames) => frames.iter().for_each(|frame| {
+                self.out.push_str(if frame.is_selected { "* " } else { "  " });
+                self.frame(frame);
+            }),
+            Outcome::Cells(pane) => self.cells(pane),
+            Outcome::Rows(rows) => rows.iter().for_each(|row| self.row(row)),
+            Outcome::Card(card) => self.card(card),
+            Outcome::Status(status) => self.status(status),
+            Outcome::Marks(marks) if marks.is_empty() => line!(self, "there are none"),
+            Outcome::Marks(marks) => {
+                marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", moment(*at)));
+            }
+            Outcome::Marked { name, at } => line!(self, "mark {name}: {}", moment(*at)),
+            Outcome::Events(events) => self.events(events),
+            Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
+            Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
+            Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", moment(*at)),
+            Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", moment(*at)),
+            Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
+            Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
+            Outcome::Plot(plot) => self.plot(plot),
+            Outcome::Unplotted(names) if names.is_empty() => line!(self, "nothing is plotted any more"),
+            Outcome::Unplotted(names) => line!(self, "still plotted: {}", names.join(", ")),
+            Outcome::Help(commands) => self.help(commands),
+            Outcome::All(all) => self.all(all),
+            Outcome::Saved(path) => line!(self, "saved to {path}"),
+            Outcome::Empty => line!(self, "there are none"),
+            Outcome::Quit | Outcome::Nothing => {}
+        }
+    }
+
+    /// Outcomes, each behind its command.
+    /// Commands of a script and what came of them.
+    fn all(&mut self, all: &[(String, Outcome)]) {
+        self.depth += 1;
+        for (command, outcome) in all {
+            self.command(command);
+            self.outcome(outcome);
+        }
+        self.depth -= 1;
+    }
+
+    /// A command of a script. A `>` more tells it from the one that ran the script: who replays a transcript
+    /// replays it with that.
+    fn command(&mut self, command: &str) {
+        if !command.is_empty() {
+            line!(self, "{}> {command}", ">".repeat(self.depth));
+        }
+    }
+
+    /// What a script did before it failed, and the command that did.
+    fn done(&mut self, error: &CommandError) {
+        let CommandError::Script { done, command, error, .. } = error else { return };
+        self.all(done);
+        self.depth += 1;
+        self.command(command);
+        self.done(error);
+        self.depth -= 1;
+    }
+
+    fn motion(&mut self, motion: &Motion) {
+        self.out += &prints(self.session, &motion.printed);
+        match &motion.reason {
+            Reason::Arrived => {}
+            Reason::Points(hits) => hits.iter().for_each(|hit| self.hit(hit)),
+            Reason::HistoryBegin => line!(self, "history begin"),
+            Reason::HistoryEnd => line!(self, "history end"),
+            Reason::Trap(explanation) => self.trap(explanation),
+            Reason::Interrupted => line!(self, "interrupted"),
+            Reason::Fence => line!(self, "fence"),
+            Reason::StepLimit => line!(self, "step limit"),
+        }
+        self.place(motion);
+    }
+
+    /// Where a motion led: step, line, what comes next.
+    fn place(&mut self, motion: &Motion) {
+        let (session, at) = (self.session, motion.to);
+        let inverted = if motion.inverted { ", inverted" } else { "" };
+        let Some(next) = motion.next else {
+            line!(self, "{}: the end", moment(at));
+            return;
+        };
+        let listing = session.listing();
+        let line = listing.line(next);
+        let text = listing.text(line).split(';').next().unwrap_or_default().trim();
+        let origin = listing.origin(next).map_or(String::new(), |origin| format!(" (source: {origin})"));
+        let detail = detail(session, next, motion.inverted);
+        let detail = detail.map_or(String::new(), |detail| format!("  ({})", detail.text()));
+        line!(self, "{}, {}{origin}{inverted}: {text}{detail}", moment(at), listing.name(line));
+    }
+
+    fn edit(&mut self, edit: &Edit, branch: BranchNumber) {
+        let Edit { cell, before, after, is_change } = edit;
+        match is_change {
+            true => line!(self, "{cell}: {before} -> {after}, in branch {branch}"),
+            false => line!(self, "{cell} is {after} already: nothing has changed"),
+        }
+    }
+
+    fn seed(&mut self, seed: &Seed, branch: BranchNumber) {
+        let Seed { adjoint, value, cleared, is_change } = seed;
+        if !is_change {
+            line!(self, "{adjoint} = {value} and gradient mode on already: nothing has changed");
+            return;
+        }
+        line!(self, "{adjoint} = {value} and gradient mode on, in branch {branch}");
+        match cleared {
+            0 => {}
+            1 => line!(self, "another adjoint was not 0, and now is"),
+            count => line!(self, "{count} other adjoints were not 0, and now are"),
+        }
+        line!(self, "going back carries adjoints: `rs`, `rc` and `goto start` walk, `timeline up` leaves");
+    }
+
+    fn hit(&mut self, hit: &Hit) {
+        let temporary = if hit.temporary { "temporary " } else { "" };
+        match &hit.what {
+            HitKind::Break { text } => line!(self, "{temporary}breakpoint {}, {text}", hit.id),
+            HitKind::Watch { write, .. } if hit.id == UNNUMBERED => self.touch(write),
+            HitKind::Watch { watch, write } => {
+                let _ = write!(self.out, "{} {}: ", watch.name(), hit.id);
+                self.touch(write);
+            }
+        }
+        if let Some(error) = &hit.condition_error {
+            line!(self, "  its condition has no value here: {error}");
+        }
+    }
+
+    fn touch(&mut self, touch: &Touch) {
+        let what = match (touch.written, touch.is_changed()) {
+            (_, true) => format!("{} -> {}", touch.before, touch.after),
+            (true, false) => format!("{} written again", touch.after),
+            (false, false) => format!("{} read", touch.after),
+        };
+        let (name, text) = (&touch.name, &touch.instruction);
+        let line = self.session.listing().name(touch.line);
+        line!(self, "{name}: {what} by `{text}` ({line}, step {})", touch.step + 1);
+    }
+
+    fn trap(&mut self, trap: &Explanation) {
+        line!(self, "trap: {}", trap.message);
+        let listing = self.session.listing();
+        line!(self, "  at `{}` ({})", trap.instruction, listing.name(listing.line(trap.at)));
+        for note in &trap.notes {
+            line!(self, "  {note}");
+        }
+    }
+
+    fn point(&mut self, point: &Point) {
+        let kind = match point.trigger {
+            Trigger::Break(_) => "breakpoint",
+            Trigger::Watch { watch: Watch::Change, .. } => "watchpoint",
+            Trigger::Watch { watch, .. } => watch.name(),
+        };
+        let _ = write!(self.out, "{kind} {}: {}", point.id, point.text);
+        if let Some(condition) = &point.condition {
+            let _ = write!(self.out, " if {}", condition.text());
+        }
+        if let Some(log) = &point.log {
+            let _ = write!(self.out, " log {}", log.text());
+        }
+        let flags = [(point.temporary, ", temporary"), (!point.enabled, ", disabled")];
+        flags.iter().filter(|(is_so, _)| *is_so).for_each(|(_, text)| self.out.push_str(text));
+        if point.ignore > 0 {
+            let _ = write!(self.out, ", passes {} more", point.ignore);
+        }
+        if point.hits > 0 {
+            let _ = write!(self.out, ", hit {} time{}", point.hits, plural(point.hits));
+        }
+        self.out.push('\n');
+    }
+}
+
+fn moment(at: Moment) -> String {
+    match at.branch {
+        0 => format!("step {}", at.step),
+        branch => format!("step {} of branch {branch}", at.step),
+    }
+}
+
+/// A reason to stop in words, without its particulars.
+fn words(reason: &Reason) -> String {
+    reason.kind().name().replace('-', " ")
+}
+
+fn calls(Calls { entered, left }: Calls) -> String {
+    match (entered, left) {
+        (1, 0) => "a call entered".to_owned(),
+        (0, 1) => "a call left".to_owned(),
+        (_, 0) => format!("{entered} calls entered"),
+        (0, _) => format!("{left} calls left"),
+        _ => format!("{entered} call{} entered, {left} left", plural(entered)),
+    }
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

@@ -1,0 +1,128 @@
+//! What there is to see, as text: code, cells, calls, the instruction card.
+
+use std::fmt::Write as _;
+
+use reviver_isa::module::Shape;
+
+use super::Page;
+use crate::view::card::CardView;
+use crate::view::cells::{ArrayView, CellView, CellsPane};
+use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
+use crate::view::stack::{FrameView, Row};
+
+impl Page<'_> {
+    pub(super) fn code(&mut self, pane: &CodePane) {
+        let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
+        if pane.is_included {
+            line!(self, "{}:", pane.file);
+        }
+        for line in &pane.lines {
+            let drawn = brackets(line, columns.unwrap_or(0));
+            let marker = match line {
+                CodeLine { is_next: true, .. } => "=>",
+                CodeLine { is_call: true, .. } => " >",
+                CodeLine { is_executed: true, .. } => " -",
+                _ => "  ",
+            };
+            let point = match line.breakpoints.first() {
+                Some(point) if point.enabled => "*",
+                Some(_) => "o",
+                None => " ",
+            };
+            let text = format!("{point}{marker} {:>4} {drawn} {}", line.line, line.text);
+            line!(self, "{}", text.trim_end());
+        }
+    }
+
+    pub(super) fn instructions(&mut self, list: &[(u32, String, bool)]) {
+        for (at, text, is_next) in list {
+            line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });
+        }
+    }
+
+    pub(super) fn frame(&mut self, frame: &FrameView) {
+        let arguments: Vec<String> =
+            frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
+        let inverted = if frame.inverted { " inverted" } else { "" };
+        let (number, name) = (frame.number, &frame.procedure);
+        let (arguments, text) = (arguments.join(", "), &frame.instruction);
+        let line = self.session.listing().name(frame.line);
+        line!(self, "#{number} {name}({arguments}){inverted} at `{text}` ({line})");
+    }
+
+    pub(super) fn cells(&mut self, pane: &CellsPane) {
+        let lists = [&pane.globals, &pane.registers, &pane.parameters, &pane.ancillas];
+        if pane.arrays.is_empty() && lists.iter().all(|list| list.is_empty()) {
+            line!(self, "there are none");
+        }
+        lists.into_iter().flatten().for_each(|cell| self.cell(cell));
+        for array in &pane.arrays {
+            let shape = match array.shape {
+                Shape::Matrix(rows, columns) => format!("{rows}, {columns}"),
+                shape => shape.cells().to_string(),
+            };
+            line!(self, "{}[{shape}]: {}", array.name, array.class.name());
+        }
+    }
+
+    fn cell(&mut self, cell: &CellView) {
+        let what = match (&cell.other, cell.written, cell.read) {
+            (Some(other), ..) => format!("  (was {other})"),
+            (None, true, _) => "  (written)".to_owned(),
+            (None, false, true) => "  (read)".to_owned(),
+            (None, false, false) => String::new(),
+        };
+        let adjoint = cell.adjoint.as_ref().map_or(String::new(), |adjoint| {
+            let was = adjoint.other.as_ref().map_or(String::new(), |other| format!("  (was {other})"));
+            format!("    {} = {}{was}", adjoint.name, adjoint.value)
+        });
+        line!(self, "{} = {}{what}{adjoint}", cell.name, cell.value);
+    }
+
+    pub(super) fn array(&mut self, array: &ArrayView) {
+        for cell in &array.elements {
+            self.cell(cell);
+        }
+        let shown = array.first.saturating_add(array.elements.len() as u64);
+        let left = array.facts.shape.cells().saturating_sub(shown);
+        if left > 0 {
+            line!(self, "… and {left} more");
+        }
+    }
+
+    pub(super) fn row(&mut self, row: &Row) {
+        let more = if row.total > row.next.len() { ", …" } else { "" };
+        match row.total {
+            0 => line!(self, "{}: empty", row.name),
+            total => line!(self, "{}: {total}, next {}{more}", row.name, row.next.join(", ")),
+        }
+    }
+
+    pub(super) fn card(&mut self, view: &CardView) {
+        let end = if view.is_end { "the end, behind " } else { "" };
+        line!(self, "{end}{} ({})", view.instruction, self.session.listing().name(view.line));
+        let mut last = None;
+        for (topic, text) in view.lines(&str::to_owned) {
+            let name = if last == Some(topic) { "" } else { topic.name() };
+            line!(self, "  {name:<9} {}", text.formula);
+            text.numbers.iter().for_each(|numbers| line!(self, "  {:<9} {numbers}", ""));
+            last = Some(topic);
+        }
+    }
+}
+
+/// The brackets of a line, the outermost first; arrows point at where a taken branch lands.
+fn brackets(line: &CodeLine, columns: usize) -> String {
+    let piece = |column: usize| {
+        let bracket = line.brackets.iter().find(|bracket: &&Bracket| bracket.column == column);
+        match bracket.map(|bracket| bracket.piece) {
+            None => ' ',
+            Some(Piece::Top) => '┌',
+            Some(Piece::Middle) => '│',
+            Some(Piece::Bottom) => '└',
+        }
+    };
+    let touches = line.brackets.iter().find(|bracket| bracket.piece != Piece::Middle);
+    let end = touches.map_or(' ', |bracket| if bracket.is_br { '─' } else { '>' });
+    (0..columns).rev().map(piece).chain([end]).collect()
+}
