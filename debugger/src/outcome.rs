@@ -285,7 +285,7 @@ pub struct Seed {
     pub is_change: bool,
 }
 
-/// What a check of the whole line found.
+/// What a check of the whole branch found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     pub steps: u64,

@@ -156,6 +156,21 @@ fn a_saved_session_says_the_same_again() {
 }
 
 #[test]
+fn what_a_script_did_is_saved_line_by_line_also_if_it_failed() {
+    let folder = folder("recorded");
+    let (script, saved) = (folder.join("script"), folder.join("saved"));
+    let own = folder.join("own");
+    std::fs::write(&script, format!("break 30\nstep 3\nsave {}\nbogus\n", own.display())).unwrap();
+    let mut console = console(FIB);
+    console.execute("step 2").unwrap();
+    console.execute(&format!("source {}", script.display())).unwrap_err();
+    console.execute(&format!("save {}", saved.display())).unwrap();
+    let expected = format!("{SAVED}\nstep 2\nbreak 30\nstep 3\n");
+    assert_eq!(std::fs::read_to_string(&saved).unwrap(), expected);
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), expected);
+}
+
+#[test]
 fn what_glides_is_saved_as_where_it_led() {
     let mut console = console(FIB);
     console.execute("break again").unwrap();
@@ -166,6 +181,15 @@ fn what_glides_is_saved_as_where_it_led() {
     let expected = "break again\ngoto 4\nstep 2\ngoto 7\nprint a\n";
     assert_eq!(console.transcript(), format!("{SAVED}\n{expected}"));
     assert_eq!(console.session.step_number(), 7);
+    // It is undone as it was saved.
+    console.execute("undo").unwrap();
+    assert_eq!(console.session.step_number(), 5);
+    console.execute("undo").unwrap();
+    assert_eq!(console.session.step_number(), 4);
+    // Hits are not passed over: a replay would count others.
+    console.execute("ignore 1 9").unwrap();
+    console.glide("step 3").unwrap();
+    assert!(console.transcript().ends_with("ignore 1 9\nstep 3\n"));
 }
 
 /// Commands that are refused, and what is said about them.
@@ -190,6 +214,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("list 999", "line 33 is the last one"),
     ("list 30,20", "line 20 is before line 30"),
     ("list -5", "there is no `-5` to stop at"),
+    ("list 4294967295,", "line 33 is the last one"),
+    ("/x", "there is no command `/x`"),
     ("info nonsense", "there is no topic `nonsense`"),
     ("info c", "`c` can mean card, cells"),
     ("info marks 3", "`3` is not expected after `marks`"),
@@ -250,6 +276,12 @@ const OWN: &[(&str, &str, &str)] = &[
         ".out y: real\n.in x: real default 1\nadd y, x\ngrad.on\ngrad.off\n",
         "gradient y\n",
         "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
+    ),
+    // What doesn't hold is told with its sides, if it has two.
+    (
+        ".out a\nadd a, 1\n",
+        "expect a == 1 and a < 2\n",
+        "> expect a == 1 and a < 2\nerror: `a == 1 and a < 2` does not hold\n",
     ),
     // `any` is a word of its own; a cell may be called so.
     (

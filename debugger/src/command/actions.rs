@@ -307,7 +307,10 @@ pub fn undisplay(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
-    let (name, rest) = split_word(row.something(rest, "a topic")?);
+    if rest.is_empty() {
+        return Ok(Outcome::Help(vec![row]));
+    }
+    let (name, rest) = split_word(rest);
     let topic = find_topic(name)?;
     (topic.action)(console, topic, rest)
 }
@@ -394,7 +397,7 @@ pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
     match rest {
         "" => Ok(Outcome::Forks(console.session.timeline().forks())),
         "up" => motion(console.session.timeline_up()),
-        line => motion(console.session.timeline_switch(row.number(line)?)),
+        branch => motion(console.session.timeline_switch(row.number(branch)?)),
     }
 }
 

@@ -78,7 +78,7 @@ fn range(session: &Session, row: Row, first: &str, last: &str) -> Result<(u32, u
         "" => line.saturating_add(PAGE),
         _ => row.number::<u32>(last)?.saturating_add(1),
     };
-    match line < end {
+    match line < end || last.is_empty() {
         true => Ok((file, line.max(1), end)),
         false => Err(row.wrong(format!("line {last} is before line {line}"))),
     }

@@ -123,6 +123,7 @@ impl Outcome {
             Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => reason,
             Outcome::History(history) => history.stopped.as_ref()?,
             Outcome::Origins(chain) => chain.iter().find_map(Origin::stopped)?,
+            Outcome::Plot(plot) => return (!plot.samples.is_whole).then_some(StopKind::Interrupted),
             Outcome::All(outcomes) => {
                 return outcomes.iter().find_map(|(_, outcome)| outcome.cut_short());
             }
@@ -249,6 +250,7 @@ impl Console {
         }
         let (word, rest) = split_command(&line);
         let command = find(word)?;
+        let recorded = self.transcript.len();
         let outcome = (command.action)(self, command, rest)?;
         self.repeated = match outcome {
             Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
@@ -257,9 +259,9 @@ impl Console {
             Outcome::Code(_) => Some(command.name.to_owned()),
             _ => None,
         };
-        // A script stands in the transcript as the command that ran it. Who replays a session wants to see
-        // it again, not to write files.
-        if self.depth == 0 && !matches!(outcome, Outcome::Saved(_)) {
+        // A script stands in the transcript as its lines. Who replays a session wants to see it again, not to
+        // write files.
+        if self.transcript.len() == recorded && !matches!(outcome, Outcome::Saved(_)) {
             self.transcript.push(line);
         }
         self.glides = false;
@@ -267,14 +269,19 @@ impl Console {
     }
 
     /// Carries a motion out that nobody typed: of playing, say, where many follow one another. As long as
-    /// nothing stops them they stand in the transcript as one `goto`.
+    /// they meet no point they stand in the transcript as one `goto`, and are undone as one.
     ///
     /// # Errors
     /// As [`Console::execute`].
     pub fn glide(&mut self, line: &str) -> Result<Outcome, CommandError> {
-        let glides = self.glides;
+        let hits = |session: &Session| session.points().iter().map(|point| point.hits).sum::<u64>();
+        let (glides, before, from) = (self.glides, hits(&self.session), self.session.moment());
         let outcome = self.execute(line)?;
-        if self.session.reason() == Some(&Reason::Arrived) {
+        let is_free = self.session.reason() == Some(&Reason::Arrived) && hits(&self.session) == before;
+        if is_free && glides && self.session.moment() != from {
+            self.session.join_motions();
+        }
+        if is_free {
             let joined = 1 + usize::from(glides);
             self.transcript.truncate(self.transcript.len().saturating_sub(joined));
             self.transcript.push(format!("goto {}", self.session.step_number()));
@@ -362,7 +369,7 @@ fn split_command(line: &str) -> (&str, &str) {
     let (whole, _) = split_word(line);
     let end = match foreign::instead_of(whole) {
         Some(_) => whole.len(),
-        None => whole.find('/').unwrap_or(whole.len()),
+        None => whole.find('/').filter(|at| *at > 0).unwrap_or(whole.len()),
     };
     let (word, rest) = line.split_at(end);
     (word, rest.trim())

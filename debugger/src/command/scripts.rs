@@ -64,19 +64,12 @@ pub fn expect(console: &mut Console, row: Row, rest: &str) -> Done {
     let condition = Expression::parse(row.something(rest, "a condition")?)?;
     match condition.holds(console.session.scene())? {
         true => Ok(Outcome::Nothing),
-        false => Err(CommandError::Failed(format!("`{rest}` does not hold{}", sides(console, rest)))),
-    }
-}
-
-/// The two values of a comparison, for the message.
-fn sides(console: &Console, text: &str) -> String {
-    let operators = ["==", "!=", "<=", ">=", "<", ">"];
-    let Some((left, right)) = operators.iter().find_map(|operator| text.split_once(operator)) else {
-        return String::new();
-    };
-    match (console.session.evaluate(left), console.session.evaluate(right)) {
-        (Ok((_, left)), Ok((_, right))) => format!(": the sides are {left} and {right}"),
-        _ => String::new(),
+        false => {
+            let sides = condition.sides(console.session.scene());
+            let sides =
+                sides.map_or(String::new(), |(left, right)| format!(": the sides are {left} and {right}"));
+            Err(CommandError::Failed(format!("`{rest}` does not hold{sides}")))
+        }
     }
 }
 
@@ -108,6 +101,10 @@ pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
 
 /// A file that is there already may only be replaced if it is a saved session, or empty.
 fn check_target(path: &str) -> Result<(), CommandError> {
+    // A device or a pipe is only written to.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Ok(());
+    }
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SAVED.len() as u64).read_to_end(&mut start));
     match read {

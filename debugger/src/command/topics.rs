@@ -25,7 +25,7 @@ commands! {
     "display" [] "" Argument::None => display,
         "Tell the values that are displayed after every motion.";
     "events" [] "" Argument::None => events,
-        "List what happened on this branch. These are stops at points, traps, marks, fences and calls.";
+        "List what happened on this branch. These are stops at points, traps, marks, fences, forks and calls.";
     "fences" [] "" Argument::None => fences,
         "List the steps of this branch that have a fence.";
     "frame" ["f"] "" Argument::None => frame,

@@ -223,7 +223,7 @@ fn negated(text: &str) -> String {
     text.strip_prefix('-').map_or_else(|| format!("-{text}"), str::to_owned)
 }
 
-fn is_comparison(operator: &str) -> bool {
+pub(super) fn is_comparison(operator: &str) -> bool {
     matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=")
 }
 

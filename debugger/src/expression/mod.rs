@@ -167,6 +167,17 @@ impl Expression {
         self.evaluate(scene).map(|value| scene.number(value) != 0.0)
     }
 
+    /// The values of the two sides, as text, where the expression is a comparison.
+    pub fn sides(&self, scene: Scene<'_>) -> Option<(String, String)> {
+        match &self.root {
+            Node::Binary(operator, left, right) if evaluate::is_comparison(operator) => {
+                let text = |side: &Node| Some(scene.text(scene.evaluate(side).ok()?));
+                Some((text(left)?, text(right)?))
+            }
+            _ => None,
+        }
+    }
+
     /// The one cell that the expression names.
     ///
     /// # Errors

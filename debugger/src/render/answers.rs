@@ -157,10 +157,10 @@ impl Page<'_> {
             None => line!(self, "{marker} {}: the program's own, steps {first} to {last}", fork.branch),
             Some(parent) => {
                 let edits = fork.edits.join(", ");
-                let (line, step) = (fork.branch, fork.step);
+                let (branch, step) = (fork.branch, fork.step);
                 line!(
                     self,
-                    "{marker} {line}: left {parent} at step {step} by {edits}, steps {first} to {last}"
+                    "{marker} {branch}: left {parent} at step {step} by {edits}, steps {first} to {last}"
                 );
             }
         }

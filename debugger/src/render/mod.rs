@@ -150,7 +150,6 @@ impl Page<'_> {
         }
     }
 
-    /// Outcomes, each behind its command.
     /// Commands of a script and what came of them.
     fn all(&mut self, all: &[(String, Outcome)]) {
         self.depth += 1;

@@ -16,8 +16,8 @@ use crate::outcome::{Check, Edit, Reason, Seed};
 use crate::timeline::Moment;
 
 impl Session {
-    /// Gives a cell the value of an expression, or the mode one of `gradient` and `values`. The state with that value begins a branch, and
-    /// the session goes on there. A cell that holds the value already stays as it is, and begins nothing.
+    /// Gives a cell the value of an expression, or the mode one of `gradient` and `values`. The state with
+    /// that value begins a branch, and the session goes on there. A cell that holds the value already stays as it is, and begins nothing.
     ///
     /// # Errors
     /// No cell, a constant, no value, or a value that doesn't fit into the cell; a place where the mode

@@ -76,7 +76,7 @@ pub enum SessionError {
     #[error("there is nothing to {0}")]
     NoTrail(&'static str),
     #[error("this is the program's own branch: nothing is above it")]
-    TopLine,
+    TopBranch,
     #[error("there is no branch {0}")]
     NoFork(BranchNumber),
     #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
@@ -100,8 +100,8 @@ pub enum SessionError {
 impl SessionError {
     /// Whether it says no more than that there is nothing further on: no mistake of the user's.
     pub fn is_bound(&self) -> bool {
-        use SessionError::{InnermostFrame, NoCaller, NoEvent, NoTrail, OutermostFrame, TopLine};
-        matches!(self, NoCaller | OutermostFrame | InnermostFrame | NoTrail(_) | TopLine | NoEvent { .. })
+        use SessionError::{InnermostFrame, NoCaller, NoEvent, NoTrail, OutermostFrame, TopBranch};
+        matches!(self, NoCaller | OutermostFrame | InnermostFrame | NoTrail(_) | TopBranch | NoEvent { .. })
     }
 }
 
@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// The session, with a step limit: nobody travels further than so many steps from step 0, on any branch
-    /// of history and in either direction. What would lead further stops there.
+    /// and in either direction. What would lead further stops there.
     #[must_use]
     pub fn with_most_steps(self, most_steps: u64) -> Session {
         Session { most_steps, ..self }

@@ -19,6 +19,11 @@ impl Session {
         self.undo.push_back(from);
     }
 
+    /// Makes the last motion a part of the one before it: an undo leads to where that began.
+    pub fn join_motions(&mut self) {
+        self.undo.pop_back();
+    }
+
     /// Gives the current moment a name.
     pub fn mark(&mut self, name: &str) -> Moment {
         let here = self.timeline.moment();

@@ -188,7 +188,7 @@ impl Session {
     /// The program's own branch left none.
     pub fn timeline_up(&mut self) -> Result<Motion, SessionError> {
         let from = self.begin();
-        self.timeline.up().ok_or(SessionError::TopLine)?;
+        self.timeline.up().ok_or(SessionError::TopBranch)?;
         Ok(self.ended(from, Travel::Forward, arrived()))
     }
 

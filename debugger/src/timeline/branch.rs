@@ -144,7 +144,7 @@ impl Branch {
     }
 
     /// What was lost on the stretch that leads away from the origin to a step which was reached before, and
-    /// the distance at which it begins. As much of it as the window may hold.
+    /// the distance at which it begins: the end of it that the newer half of the window holds.
     pub fn lost_before(&mut self, step: i64) -> (Residues, u64) {
         self.open_window(step);
         if self.distance() == self.base {

@@ -655,6 +655,11 @@ fn what_lies_over_the_screen_is_paged_and_searched() {
     assert!(screen.text().contains("end the session"), "{}", screen.text());
     screen.keys("Home / s h e l l Enter");
     assert!(screen.text().contains("back to the shell"), "{}", screen.text());
+    // From the last page the search goes round to the first.
+    screen.keys("End / t h e Enter");
+    let start = |screen: &Screen| place(screen).split('-').next().unwrap().parse::<usize>().unwrap();
+    let starts: Vec<usize> = (0..60).map(|_| start(screen.keys("Ctrl-N"))).collect();
+    assert!(starts.windows(2).any(|pair| pair[1] < pair[0]), "{starts:?}");
     screen.keys("Esc").command("help");
     screen.keys("/ t r a n s c r i p t Enter");
     assert!(screen.last_row().contains("there is no `transcript`"), "{}", screen.last_row());

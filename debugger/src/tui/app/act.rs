@@ -258,7 +258,8 @@ impl App {
         };
         if let Some(overlay) = &mut self.overlay {
             if !overlay.search(&wanted, further, self.messages.lines(), &self.theme) {
-                self.say(Tone::Note, &format!("there is no `{wanted}` in these lines"));
+                // The messages stay as they are: the overlay may show some of them.
+                self.messages.show(Tone::Note, format!("there is no `{wanted}` in these lines"));
             }
             return;
         }

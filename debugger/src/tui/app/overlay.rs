@@ -17,6 +17,8 @@ pub(super) struct Overlay {
     content: Content,
     /// The first row shown.
     top: usize,
+    /// The row that was found last, if nobody has scrolled since; the last rows are never the first shown.
+    found: Option<usize>,
     /// Columns and rows of the last frame.
     room: (usize, usize),
     /// Whether there were more rows than that.
@@ -58,7 +60,7 @@ impl Overlay {
     }
 
     fn new(content: Content) -> Overlay {
-        Overlay { content, top: 0, room: (0, 0), is_cut: false }
+        Overlay { content, top: 0, found: None, room: (0, 0), is_cut: false }
     }
 
     /// Takes a key with its binding.
@@ -101,6 +103,7 @@ impl Overlay {
 
     /// Scrolls by so many rows.
     pub fn scroll(&mut self, action: Action, rows: usize) {
+        self.found = None;
         let up = action == Action::Up;
         self.top = if up { self.top.saturating_sub(rows) } else { self.top.saturating_add(rows) };
     }
@@ -109,7 +112,7 @@ impl Overlay {
     /// Whether there is one.
     pub fn search(&mut self, wanted: &str, further: bool, messages: &[Message], theme: &Theme) -> bool {
         let rows = self.rows(messages, theme);
-        let top = self.top.min(rows.len());
+        let top = self.found.unwrap_or(self.top).min(rows.len());
         let has =
             |row: &usize| rows.get(*row).is_some_and(|row| row.to_string().to_lowercase().contains(wanted));
         let found = match further {
@@ -117,6 +120,7 @@ impl Overlay {
             false => (0..top).rev().chain((top..rows.len()).rev()).find(has),
         };
         self.top = found.unwrap_or(self.top);
+        self.found = found;
         found.is_some()
     }
 
