@@ -77,6 +77,8 @@ impl Past {
                 (window.records.clone(), distance - window.from)
             }
             _ => {
+                // What is looked up next takes its place.
+                self.window = None;
                 let (residues, from) = Branch::clone(&self.branch).lost_before(number);
                 let records = Records::new(&residues, self.offset);
                 self.window = Some(Window { from, to: distance, records: records.clone() });
