@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
-use reviver_debugger::command::table::COMMANDS;
+use reviver_debugger::command::table::{COMMANDS, EVENTS, REASONS};
 use reviver_debugger::command::topics::TOPICS;
 use reviver_debugger::command::{Console, Outcome, find, find_topic};
 use reviver_debugger::listing::{Line, Subject, spell};
@@ -306,6 +306,15 @@ fn an_interrupted_search_claims_nothing() {
     assert_eq!(writes, (Reason::Interrupted, 0));
     assert_eq!(session.step_number(), here);
     assert!(matches!(session.why("m", 1).unwrap()[0].cause, OriginCause::Initial { .. }));
+}
+
+#[test]
+fn helps_name_every_kind() {
+    for (command, kinds) in [("expect-stop", REASONS), ("next-event", EVENTS)] {
+        let help = find(command).unwrap().help;
+        let missing = kinds.iter().find(|kind| !help.contains(**kind));
+        assert_eq!(missing, None, "{command}: {help}");
+    }
 }
 
 #[test]

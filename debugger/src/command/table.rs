@@ -66,27 +66,24 @@ impl PartialEq for Command {
     }
 }
 
+/// The names of all kinds that an enum lists.
+macro_rules! names_of {
+    ($Kind:ident) => {{
+        let mut names = [""; $Kind::ALL.len()];
+        let mut n = 0;
+        while n < names.len() {
+            names[n] = $Kind::ALL[n].name();
+            n += 1;
+        }
+        names
+    }};
+}
+
 /// The kinds of events on the timeline.
-pub const EVENTS: &[&str] = &{
-    let mut names = [""; EventKind::ALL.len()];
-    let mut n = 0;
-    while n < names.len() {
-        names[n] = EventKind::ALL[n].name();
-        n += 1;
-    }
-    names
-};
+pub const EVENTS: &[&str] = &names_of!(EventKind);
 
 /// Why a motion stops, as `expect-stop` names it.
-pub const REASONS: &[&str] = &{
-    let mut names = [""; StopKind::ALL.len()];
-    let mut n = 0;
-    while n < names.len() {
-        names[n] = StopKind::ALL[n].name();
-        n += 1;
-    }
-    names
-};
+pub const REASONS: &[&str] = &names_of!(StopKind);
 
 macro_rules! commands {
     ($(#[$doc:meta])+ $table:ident $before:literal $(

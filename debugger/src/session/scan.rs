@@ -71,13 +71,7 @@ impl Session {
         loop {
             let left = budget - self.step_number().abs_diff(first);
             if left == 0 {
-                let here = self.step_number();
-                let is_fenced = here != first && self.fences().any(|fence| fence == here);
-                return match budget {
-                    _ if is_fenced => Reason::Fence,
-                    budget if budget == scan.budget => Reason::Arrived,
-                    _ => self.at_limit(scan.travel),
-                };
+                return self.spent(scan, budget, first);
             }
             if !self.goes_on(self.step_number()) {
                 return Reason::Interrupted;
@@ -105,6 +99,18 @@ impl Session {
             if let Some(reason) = self.here(scan, here, looks, hits, printed) {
                 return reason;
             }
+        }
+    }
+
+    /// Why a scan from a step goes no further than its budget, which a fence or the step limit may have cut.
+    fn spent(&mut self, scan: &Scan, budget: u64, first: i64) -> Reason {
+        let here = self.step_number();
+        if here != first && self.fences().any(|fence| fence == here) {
+            Reason::Fence
+        } else if budget == scan.budget {
+            Reason::Arrived
+        } else {
+            self.at_limit(scan.travel)
         }
     }
 

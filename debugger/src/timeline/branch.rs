@@ -363,8 +363,12 @@ impl Branch {
     /// Steps away from the origin to where calls are to be counted next.
     fn to_count(&self, travel: Travel) -> u64 {
         let due = self.sides[side_of(travel)].census.as_ref().map(Census::due);
-        // What was passed before is counted already.
-        due.and_then(|due| due.checked_sub(self.distance())).filter(|&steps| steps > 0).unwrap_or(u64::MAX)
+        due.map_or(u64::MAX, |due| self.steps_to(due))
+    }
+
+    /// Steps away from the origin to a distance that is due. What was passed before is done already.
+    fn steps_to(&self, due: u64) -> u64 {
+        due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX)
     }
 
     fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
@@ -373,9 +377,7 @@ impl Branch {
         let due = self.sides[side].checkpoints.due();
         let has_window = self.machine.residues().is_some();
         let slice = if has_window { self.limits.short } else { u64::MAX };
-        // A checkpoint that was passed before is there already.
-        let to_due = due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX);
-        let pause = to_due.min(slice).min(self.to_count(travel));
+        let pause = self.steps_to(due).min(slice).min(self.to_count(travel));
         let outcome = self.advance(stops, travel, budget.min(pause));
         self.note(travel, outcome);
         if !has_window {
