@@ -3,8 +3,12 @@
 mod behaviour;
 mod keys;
 mod random;
+mod runs;
 mod screen;
+mod selection;
 mod snapshots;
 mod speed;
 #[path = "../support/mod.rs"]
 mod support;
+mod time;
+mod words;

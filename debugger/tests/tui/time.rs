@@ -1,0 +1,146 @@
+//! The status line, the time bar, its events and plots.
+
+use crate::behaviour::{CALLS, fib, status};
+use crate::screen::Screen;
+use crate::support;
+use reviver_debugger::tui::event::{Event, Gesture};
+use std::time::Duration;
+
+fn assert_has(status: &str, parts: &[&str]) {
+    assert!(parts.iter().all(|part| status.contains(part)), "{parts:?} in {status}");
+}
+
+#[test]
+fn the_status_line_has_everything_at_80_columns() {
+    let mut screen = fib();
+    let costs = ["values", "history 0 B", "erased 0"];
+    screen.keys("c");
+    assert_has(&status(&screen), &["52/52", "100.0%", "end", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("C");
+    assert_has(&status(&screen), &["0/52", "0.0%", "begin", "travel ←", "machine →"]);
+    screen.command("goto 20").command("break again").keys("c");
+    assert_has(&status(&screen), &["25/52", "48.1%", "break 1", "travel →", "machine →"]);
+    screen.command("delete").command("watch a").keys("c");
+    assert_has(&status(&screen), &["28/52", "53.8%", "watch 2", "travel →", "machine →"]);
+    assert_has(&status(&screen), &costs);
+    screen.keys("Space");
+    assert_has(&status(&screen), &["playing forward, 8 steps/s", "28", "hist"]);
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out");
+    assert_has(&status(&screen), &["388/388", "100", "branch 1", "gradient", "history 0 B", "erased 0"]);
+    screen.command("reverse-step 97");
+    assert_has(&status(&screen), &["291/388", "75", "travel ←", "m→", "gradient", "erased 0"]);
+}
+
+#[test]
+fn the_history_is_on_the_screen_at_every_width() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.command("goto end").command("gradient out").command("reverse-step 300");
+    for width in (14..200).rev() {
+        screen.resize(width, 24);
+        let status = status(&screen);
+        assert!(status.contains("history 840 B") || status.contains("hist 840 B"), "{width}: {status}");
+        assert!(width < 18 || status.contains("88"), "{width}: {status}");
+    }
+}
+
+#[test]
+fn keys_go_from_event_to_event() {
+    let text = support::text("fib_recursive.rasm").replace("default 10", "default 3");
+    let mut screen = Screen::open(support::subject(&text), 80, 24);
+    assert!(!screen.text().contains("├┤ call"));
+    screen.keys(";");
+    assert!(screen.last_row().contains("no event after this step"), "{}", screen.text());
+    screen.keys("End Home ; ;");
+    assert_eq!(screen.step(), 5);
+    screen.keys(",");
+    assert_eq!(screen.step(), 2);
+    assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
+}
+
+/// An edit doesn't change the scale of the bar: what lies ahead can be dragged to at once.
+#[test]
+fn a_new_line_is_as_long_as_the_one_that_it_left() {
+    let mut screen = fib();
+    screen.command("goto end").command("goto 26").command("set n = 4");
+    assert_has(&status(&screen), &["26/~52", "50"]);
+    screen.keys("m").mouse(Gesture::Press, 79, 20);
+    assert_has(&status(&screen), &["end", "100"]);
+    assert!(screen.step() < 52, "{}", screen.text());
+}
+
+#[test]
+fn the_plot_of_a_variable_stays_with_its_call() {
+    let mut screen = Screen::open(support::subject(CALLS), 120, 40);
+    screen.command("break p").keys("c s s 3 Ctrl-End d");
+    let plot = |screen: &mut Screen| {
+        (0..2).for_each(|_| screen.event(Event::Tick(Duration::from_millis(250))));
+        let text = screen.text();
+        let below = text.split_once("timeline").unwrap().1;
+        assert!(below.contains("mine"), "{text}");
+        below.to_owned()
+    };
+    assert!(plot(&mut screen).contains("mine      3"), "{}", plot(&mut screen));
+    screen.command("delete").command("break q").keys("c s s");
+    assert!(!plot(&mut screen).contains("777"), "{}", plot(&mut screen));
+    screen.command("goto end");
+    assert!(!plot(&mut screen).contains("777"), "{}", plot(&mut screen));
+}
+
+#[test]
+fn the_right_edge_of_the_bar_is_the_end() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("End Home m").mouse(Gesture::Press, 30, 20).mouse(Gesture::Drag, 200, 20);
+    assert_eq!(screen.step(), 388);
+    screen.mouse(Gesture::Drag, 0, 20);
+    assert_eq!(screen.step(), 0);
+    screen.keys("9 Ctrl-End Enter");
+    assert_eq!(screen.step(), 388);
+}
+
+#[test]
+fn what_is_put_where_one_was_stopped_is_seen() {
+    let mut screen = fib();
+    screen.command("break 32").keys("c");
+    let events = |screen: &Screen| {
+        let text = screen.text();
+        let row = text.lines().find(|row| row.starts_with("events")).unwrap_or_default();
+        (row.trim_start_matches("events").trim().to_owned(), text.contains("● stop"))
+    };
+    assert_eq!(events(&screen), ("●".to_owned(), true));
+    screen.keys("|");
+    assert_eq!(events(&screen), ("|".to_owned(), true));
+    assert!(screen.text().contains("| fence"), "{}", screen.text());
+    screen.command("set n = 4").keys("^");
+    assert_eq!(events(&screen), ("◆".to_owned(), true));
+    for legend in ["| fence", "Y fork", "◆ several"] {
+        assert!(screen.text().contains(legend), "{}", screen.text());
+    }
+    screen.keys("|");
+    assert_eq!(events(&screen), ("Y".to_owned(), true));
+}
+
+#[test]
+fn the_cursor_of_the_bar_follows_the_present() {
+    let mut screen = fib();
+    screen.keys("End 9 {");
+    let here = screen.step();
+    assert!(!screen.text().contains("Enter: to"), "{}", screen.text());
+    screen.keys("Enter");
+    assert_eq!(screen.step(), here);
+    screen.keys("< < <");
+    assert!(screen.text().contains("Enter: to"), "{}", screen.text());
+}
+
+#[test]
+fn the_current_branch_is_seen_among_many() {
+    let mut screen = fib();
+    screen.command("goto end");
+    for step in 0..5 {
+        screen.command("timeline 0").command(&format!("goto {step}")).command("set n = 20");
+    }
+    let text = screen.text();
+    let row = text.lines().find(|row| row.starts_with("branches")).unwrap();
+    assert_eq!(row, "branches    5 from step 4: set n = 20   0   1   2   3   4", "{text}");
+}

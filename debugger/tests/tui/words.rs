@@ -1,0 +1,228 @@
+//! What the screen says: replies, messages, help, completion, diagnostics.
+
+use crate::behaviour::{SHOWS, fib, said};
+use crate::screen::Screen;
+use crate::support;
+use reviver_assembler::files::Disk;
+use reviver_debugger::listing::Subject;
+use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::event::Gesture;
+use reviver_debugger::tui::keys::KeyMap;
+use reviver_debugger::tui::theme::{Theme, ThemeName};
+
+#[test]
+fn a_program_with_errors_opens_with_its_diagnostics() {
+    let error = Subject::open("wrong.rasm", b"        add  q, 1\n".to_vec(), &Disk).unwrap_err();
+    let app = App::broken(&error, KeyMap::default(), Theme::new(ThemeName::Plain));
+    let mut screen = Screen::new(app, 80, 24);
+    assert!(screen.text().contains("wrong.rasm:1"), "{}", screen.text());
+    screen.keys("s Down PageDown Home ? : /");
+    screen.mouse(Gesture::Press, 3, 3);
+    assert!(!screen.has_quit);
+    screen.keys("q");
+    assert!(screen.has_quit);
+}
+
+#[test]
+fn the_help_lies_over_the_panes_until_a_key() {
+    let mut screen = fib();
+    screen.keys("?");
+    assert!(screen.text().contains("one step backward"), "{}", screen.text());
+    let step = screen.step();
+    screen.keys("PageDown Down s");
+    assert!(!screen.text().contains("Esc closes"));
+    assert_eq!(screen.step(), step);
+}
+
+#[test]
+fn a_long_reply_is_shown_and_the_next_command_goes_on() {
+    let mut screen = fib();
+    screen.keys("s s s").command("info stack").command("help");
+    assert!(screen.text().contains("reply") && screen.text().contains("Esc closes"), "{}", screen.text());
+    screen.keys("PageDown S");
+    assert!(!screen.text().contains("Esc closes"));
+    assert_eq!(screen.step(), 2);
+}
+
+#[test]
+fn unknown_commands_and_keys_say_so() {
+    let mut screen = fib();
+    screen.command("stpe");
+    assert!(screen.text().contains("did you mean `step`?"), "{}", screen.text());
+    screen.keys("Esc ~");
+    assert!(screen.last_row().contains("~ does nothing"), "{}", screen.text());
+}
+
+#[test]
+fn commands_are_completed() {
+    let mut screen = fib();
+    screen.keys(": r e v e r s e - c Tab Enter");
+    assert!(screen.app.messages().iter().any(|message| message.text.starts_with("reverse-continue")));
+}
+
+#[test]
+fn a_script_that_fails_leaves_what_it_did() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("screen_script");
+    std::fs::write(&path, "step 2\nprint nosuch\n").unwrap();
+    let mut screen = fib();
+    screen.command(&format!("source {}", path.display()));
+    assert_eq!(screen.step(), 2);
+    let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
+    let expected = [">> step 2", "step 2, line 29: add   a, b", ">> print nosuch"];
+    assert!(said.windows(3).any(|lines| lines == expected), "{said:?}");
+    assert!(said.iter().any(|line| line.starts_with("error: line 2: `print nosuch`")), "{said:?}");
+    // `quit` in a script leaves the screen too.
+    std::fs::write(&path, "step\nquit\n").unwrap();
+    assert!(!screen.has_quit);
+    screen.command(&format!("source {}", path.display()));
+    assert!(screen.has_quit);
+}
+
+#[test]
+fn messages_follow_unless_somebody_reads_earlier_ones() {
+    let mut screen = fib();
+    screen.keys("7");
+    (0..30).for_each(|_| _ = screen.keys("s"));
+    assert!(screen.text().contains("│step 30, line"), "{}", screen.text());
+    screen.keys("PageUp s");
+    assert!(!screen.text().contains("│step 31, line"), "{}", screen.text());
+    screen.keys("Ctrl-End s");
+    assert!(screen.text().contains("│step 32, line"), "{}", screen.text());
+}
+
+#[test]
+fn long_lines_are_seen_to_their_end() {
+    let mut screen = fib();
+    screen.keys("s s").command(&format!("print 1{}", " + 1".repeat(30)));
+    assert!(screen.text().contains("1 = 31"), "{}", screen.text());
+    screen.keys("Esc 7");
+    assert!(screen.text().contains("│  = 31"), "{}", screen.text());
+}
+
+#[test]
+fn what_a_script_says_is_shown_and_where_it_led() {
+    let path = std::env::temp_dir().join(format!("reviver-script-{}", std::process::id()));
+    std::fs::write(&path, "step 3\nprint n\nbt\n").unwrap();
+    let mut screen = fib();
+    screen.command(&format!("source {}", path.display()));
+    let text = screen.text();
+    std::fs::write(&path, "goto end\nnonsense\n").unwrap();
+    screen.keys("Esc").command(&format!("source {}", path.display()));
+    std::fs::remove_file(&path).unwrap();
+    assert!(text.contains("n = 10") && text.contains("Esc closes"), "{text}");
+    assert!(screen.text().contains("there is no command `nonsense`"), "{}", screen.text());
+    assert!(screen.step() > 3);
+}
+
+#[test]
+fn keys_of_readers_close_a_reply() {
+    let mut screen = fib();
+    screen.keys("s s s");
+    for key in ["q", "Enter", "Space", "Esc"] {
+        screen.command("info cells").command("help");
+        assert!(screen.text().contains("Esc closes"), "{key} {}", screen.text());
+        screen.keys(key);
+        assert!(!screen.text().contains("Esc closes"), "{key} {}", screen.text());
+    }
+    assert!(!screen.has_quit && screen.step() == 3 && screen.app.session().unwrap().points().is_empty());
+    assert!(!screen.text().contains("playing"), "{}", screen.text());
+}
+
+#[test]
+fn what_lies_over_the_screen_is_paged_and_searched() {
+    let mut screen = fib();
+    screen.keys("?");
+    let place = |screen: &Screen| {
+        let text = screen.text();
+        let row = text.lines().find(|row| row.contains("Esc closes")).unwrap().to_owned();
+        let at = row.find(" of ").unwrap();
+        row[..at].rsplit(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(place(&screen), "1-21");
+    screen.keys("PageDown");
+    assert_eq!(place(&screen), "21-41");
+    screen.keys("Home");
+    assert_eq!(place(&screen), "1-21");
+    screen.keys("End");
+    assert!(screen.text().contains("end the session"), "{}", screen.text());
+    screen.keys("Home / s h e l l Enter");
+    assert!(screen.text().contains("back to the shell"), "{}", screen.text());
+    // From the last page the search goes round to the first.
+    screen.keys("End / t h e Enter");
+    let start = |screen: &Screen| place(screen).split('-').next().unwrap().parse::<usize>().unwrap();
+    let starts: Vec<usize> = (0..60).map(|_| start(screen.keys("Ctrl-N"))).collect();
+    assert!(starts.windows(2).any(|pair| pair[1] < pair[0]), "{starts:?}");
+    screen.keys("Esc").command("help");
+    screen.keys("/ t r a n s c r i p t Enter");
+    assert!(screen.last_row().contains("there is no `transcript`"), "{}", screen.last_row());
+    screen.keys("/ a d j o i n t Enter n");
+}
+
+#[test]
+fn the_last_row_says_what_was_printed_last_and_how_much_more_there_is() {
+    let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
+    screen.keys("c");
+    assert_eq!(screen.last_row(), "a = 45  (+9: 7 shows them)  history end");
+    screen.keys("Home");
+    assert_eq!(screen.last_row(), "history begin");
+    let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
+    screen.keys("s s s s s");
+    assert!(said(&screen).iter().any(|line| line == "a = 0"), "{:?}", said(&screen));
+}
+
+#[test]
+fn what_is_displayed_stays_on_the_screen() {
+    let mut screen = fib();
+    screen.command("display a * 2").command("display nosuch").keys("s s s s");
+    let text = screen.text();
+    assert!(text.contains("│displayed") && text.contains("│a * 2 = 2"), "{text}");
+    screen.keys("4 s s");
+    assert!(screen.last_row().starts_with("a * 2 = "), "{}", screen.text());
+    screen.command("undisplay").keys("3");
+    assert!(!screen.text().contains("displayed"), "{}", screen.text());
+}
+
+#[test]
+fn there_being_nothing_further_is_no_error() {
+    let mut screen = fib();
+    for (key, note) in [("f", "main has no caller"), (")", "innermost frame"), ("U", "nothing to redo")] {
+        screen.keys(key);
+        assert!(
+            screen.last_row().contains(note) && !screen.last_row().contains("error"),
+            "{}",
+            screen.text()
+        );
+    }
+}
+
+#[test]
+fn completion_goes_round_and_is_cut_with_a_sign() {
+    let mut screen = fib();
+    screen.keys(": i n f o Space Tab");
+    assert!(screen.last_row().ends_with('…'), "{}", screen.last_row());
+    screen.keys("Tab Tab");
+    assert!(screen.last_row().starts_with(":info breakpoints"), "{}", screen.last_row());
+}
+
+#[test]
+fn diagnostics_are_folded_and_end_at_the_bottom() {
+    let error = Subject::open("wrong.rasm", b"        add  q, 1\n".repeat(20), &Disk).unwrap_err();
+    let app = App::broken(&error, KeyMap::default(), Theme::new(ThemeName::Plain));
+    let mut screen = Screen::new(app, 40, 12);
+    screen.keys("End");
+    let rows = screen.text();
+    assert!(rows.lines().all(|row| !row.is_empty()) || rows.lines().count() == 12, "{rows}");
+    assert!(screen.last_row().contains("q quits") && screen.last_row().contains(" of "), "{rows}");
+    assert!(rows.contains("20 errors"), "{rows}");
+    screen.keys("Home");
+    assert!(screen.text().contains("wrong.rasm:1"), "{}", screen.text());
+}
+
+#[test]
+fn keys_that_travel_do_so_over_a_reply_that_is_seen_whole() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("End").command("gradient out");
+    assert!(screen.text().contains("Esc closes"), "{}", screen.text());
+    screen.keys("Home");
+    assert_eq!(screen.step(), 0);
+}
