@@ -1,0 +1,61 @@
+//! What people do wrong first, as programs in `tests/mistakes`, with everything that the command says
+//! about each. `UPDATE_MISTAKES=1` writes what it says; then read it as the one who made the mistake.
+//!
+//! A program begins with the commands that are tried on it, one in each line `;$ run FILE --set n=5`:
+//! `FILE` stands for its name, and the commands run in its folder. The file of the same name that ends in
+//! `.txt` has each command, what it prints on standard output and on standard error, and its exit code.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{command, root};
+
+fn folder() -> PathBuf {
+    root().join("tests/mistakes")
+}
+
+/// Files of the folder with an extension, in order of their names.
+fn files(extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    files.sort();
+    files
+}
+
+/// Every command of a program with its outcome.
+fn transcript(program: &Path) -> String {
+    let name = program.file_name().unwrap().to_str().unwrap();
+    let text = std::fs::read_to_string(program).unwrap();
+    let commands: Vec<&str> = text.lines().map_while(|line| line.strip_prefix(";$ ")).collect();
+    assert!(!commands.is_empty(), "{name}: no line `;$ …` says what is tried");
+    let outcomes: Vec<String> = commands.iter().map(|line| outcome(&line.replace("FILE", name))).collect();
+    outcomes.join("\n")
+}
+
+fn outcome(arguments: &str) -> String {
+    let output = command().current_dir(folder()).args(arguments.split_whitespace()).output().unwrap();
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(!stderr.contains("panicked"), "{arguments}: {stderr}");
+    format!("$ reviver {arguments}\n{stdout}{stderr}exit {}\n", output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn mistakes_are_answered_in_these_words() {
+    let update = std::env::var_os("UPDATE_MISTAKES").is_some();
+    let programs = files("rasm");
+    for program in &programs {
+        let (found, answer) = (transcript(program), program.with_extension("txt"));
+        if update {
+            std::fs::write(&answer, &found).unwrap();
+            continue;
+        }
+        let expected = std::fs::read_to_string(&answer).unwrap_or_default();
+        assert!(
+            found == expected,
+            "{} has changed; `UPDATE_MISTAKES=1` writes it.\n--- as it was\n{expected}\n--- as it is\n{found}",
+            answer.display()
+        );
+    }
+    let named: Vec<PathBuf> = programs.iter().map(|program| program.with_extension("txt")).collect();
+    assert_eq!(files("txt"), named, "each program has its answer, each answer its program");
+}
