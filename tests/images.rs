@@ -93,7 +93,7 @@ fn interrupted(seed: u64) -> (Subject, Vec<u8>) {
             break;
         }
     }
-    let bytes = checkpoint::encode(&subject.program, machine.state(), machine.residues());
+    let bytes = checkpoint::encode(&subject.program, machine.state(), machine.residues()).unwrap();
     (subject, bytes)
 }
 

@@ -56,7 +56,7 @@ fn the_state_of_a_program_without_arrays_is_small() {
         let state = machine.state();
         let bytes = size_of::<State>() + 8 * (state.ints.len() + state.reals.len());
         assert!(bytes < 4096, "the state of {name} takes {bytes} bytes");
-        let saved = checkpoint::encode(machine.program(), state, None);
+        let saved = checkpoint::encode(machine.program(), state, None).unwrap();
         assert!(saved.len() < 4096, "saved, it takes {} bytes", saved.len());
     }
 }

@@ -14,11 +14,11 @@
 //! unknown id below may not: so those who don't know the section of files read line numbers without
 //! them. An image is only read here: whether it is a program, the verifier says.
 
+use reviver_isa::codec;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::module::{Block, Global, Limits, Module, Procedure, RealSystem, Structure, Word};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use crate::codec;
 
 /// The first bytes of every image. As in PNG, a transfer that meddles with bytes or line ends
 /// destroys it visibly.
@@ -148,10 +148,8 @@ fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Vec<u8> {
 
 /// The checksum that an image should carry. The field itself does not count.
 pub fn checksum(image: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(image.get(..CHECKSUM.start).unwrap_or(image));
-    hasher.update(image.get(CHECKSUM.end..).unwrap_or_default());
-    hasher.finalize()
+    let before = image.get(..CHECKSUM.start).unwrap_or(image);
+    codec::checksum([before, image.get(CHECKSUM.end..).unwrap_or_default()])
 }
 
 /// The module in an image. It is not verified yet.
@@ -260,13 +258,13 @@ fn locate<'a>(image: &'a [u8], entries: &[Entry]) -> Result<Sections<'a>, LoadEr
 }
 
 impl Sections<'_> {
-    fn optional<T: DeserializeOwned>(&self, section: Section) -> Result<Option<T>, LoadError> {
+    fn optional<T: Serialize + DeserializeOwned>(&self, section: Section) -> Result<Option<T>, LoadError> {
         let Some((_, bytes)) = self.0.iter().find(|(s, _)| *s == section) else { return Ok(None) };
         let name = section.name();
         codec::decode(bytes).map(Some).map_err(|reason| LoadError::Section { section: name, reason })
     }
 
-    fn required<T: DeserializeOwned>(&self, section: Section) -> Result<T, LoadError> {
+    fn required<T: Serialize + DeserializeOwned>(&self, section: Section) -> Result<T, LoadError> {
         let missing = || LoadError::SectionTable(format!("the section `{}` is missing", section.name()));
         self.optional(section)?.ok_or_else(missing)
     }

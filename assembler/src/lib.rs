@@ -4,7 +4,6 @@
 //! machine state.
 
 pub mod assemble;
-mod codec;
 pub mod diagnostic;
 pub mod disassemble;
 pub mod files;

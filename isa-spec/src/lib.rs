@@ -5,6 +5,7 @@
 
 pub mod arith;
 pub mod card;
+pub mod codec;
 pub mod fault;
 pub mod formula;
 pub mod function;

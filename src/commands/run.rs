@@ -19,7 +19,9 @@ pub fn run(options: &Run) -> Outcome {
     }
     let report = travel(options, &mut machine)?;
     if let Some(path) = &options.save_state {
-        write::whole(path, &checkpoint::encode(&program, machine.state(), machine.residues()))?;
+        let bytes = checkpoint::encode(&program, machine.state(), machine.residues())
+            .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
+        write::whole(path, &bytes)?;
     }
     let printed = print(options, &report);
     // A reader that has gone away doesn't change what the run came to.

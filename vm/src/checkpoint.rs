@@ -4,9 +4,9 @@
 //! residues. Whatever the bytes are, the outcome is an error or a state that the machine could have
 //! reached by itself as far as memory safety goes: every offset is checked against the program.
 
+use reviver_isa::codec::{self, OutOfMemory};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Passing;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::history::Residues;
@@ -15,8 +15,10 @@ use crate::program::{FORWARD, Program};
 use crate::state::{Frame, MODE, Part, State};
 
 const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 3;
-const HEADER: usize = MAGIC.len() + 2 + 4;
+const VERSION: u16 = 4;
+/// Where the checksum stands, and where what it covers begins.
+const CHECKSUM: usize = MAGIC.len() + 2;
+const HEADER: usize = CHECKSUM + 4;
 
 /// Why bytes are not a state to go on from.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -27,30 +29,32 @@ pub enum StateError {
     Version { found: u16 },
     #[error("the state file is damaged: its checksum does not match")]
     Damaged,
+    #[error("the state file is malformed: {0}")]
+    Malformed(String),
     #[error("the state file belongs to another program")]
     OtherProgram,
     #[error("the state file does not fit the program: {0}")]
     Unfit(&'static str),
 }
 
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    program: u128,
-    state: State,
-    residues: Option<Residues>,
-}
+/// What is encoded: the program's hash, the state, the residues.
+type Saved<Hash, State, Residues> = (Hash, State, Option<Residues>);
 
 /// A state and its residues as bytes.
-pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> Vec<u8> {
-    let saved = Saved { program: program.hash(), state: state.clone(), residues: residues.cloned() };
-    let body = bincode::serde::encode_to_vec(&saved, bincode::config::standard())
-        .expect("a state is plain data: encoding it to memory can't fail");
-    let mut bytes = Vec::with_capacity(HEADER + body.len());
-    bytes.extend(MAGIC);
+///
+/// # Errors
+/// There is no memory for them.
+pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> Result<Vec<u8>, OutOfMemory> {
+    let saved: Saved<[u8; 16], &State, &Residues> = (program.hash().to_le_bytes(), state, residues);
+    let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
-    bytes.extend(crc32fast::hash(&body).to_le_bytes());
-    bytes.extend(body);
-    bytes
+    bytes.extend([0; HEADER - CHECKSUM]);
+    codec::try_encode(&saved, &mut bytes)?;
+    let checksum = codec::checksum(bytes.get(HEADER..)).to_le_bytes();
+    if let Some(field) = bytes.get_mut(CHECKSUM..HEADER) {
+        field.copy_from_slice(&checksum);
+    }
+    Ok(bytes)
 }
 
 /// The inverse of [`encode`].
@@ -68,19 +72,16 @@ pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues
         return Err(StateError::Version { found });
     }
     let (checksum, body) = rest.split_first_chunk::<4>().ok_or(StateError::Damaged)?;
-    if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+    if codec::checksum([body]) != u32::from_le_bytes(*checksum) {
         return Err(StateError::Damaged);
     }
-    let (saved, read): (Saved, usize) = bincode::serde::decode_from_slice(body, bincode::config::standard())
-        .map_err(|_| StateError::Damaged)?;
-    if read != body.len() {
-        return Err(StateError::Damaged);
-    }
-    if saved.program != program.hash() {
+    let (hash, state, residues): Saved<[u8; 16], State, Residues> =
+        codec::decode(body).map_err(StateError::Malformed)?;
+    if u128::from_le_bytes(hash) != program.hash() {
         return Err(StateError::OtherProgram);
     }
-    check(program, &saved.state).map_err(StateError::Unfit)?;
-    Ok((saved.state, saved.residues))
+    check(program, &state).map_err(StateError::Unfit)?;
+    Ok((state, residues))
 }
 
 /// Everything that the interpreter takes for granted.

@@ -3,6 +3,7 @@
 //! what they mean.
 
 use reviver_assembler::image;
+use reviver_isa::codec;
 
 use crate::rng::Rng;
 
@@ -104,7 +105,7 @@ pub fn resealed_state(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
 /// Repairs the checksum of a state file.
 pub fn seal_state(state: &mut [u8]) {
     if state.len() >= STATE_BODY {
-        let checksum = crc32fast::hash(&state[STATE_BODY..]).to_le_bytes();
+        let checksum = codec::checksum([&state[STATE_BODY..]]).to_le_bytes();
         state[STATE_CHECKSUM].copy_from_slice(&checksum);
     }
 }

@@ -135,7 +135,8 @@ pub fn sample_states() -> Vec<Vec<u8>> {
     let mut machine = SAMPLE.machine(true);
     let mut states = Vec::new();
     loop {
-        states.push(checkpoint::encode(&SAMPLE.program, machine.state(), machine.residues()));
+        let bytes = checkpoint::encode(&SAMPLE.program, machine.state(), machine.residues());
+        states.push(bytes.expect("the state is small"));
         if travel(&mut machine, Travel::Forward, 1) != End::Budget {
             return states;
         }

@@ -100,7 +100,8 @@ pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
 }
 
 fn saved_and_read(subject: &Subject, machine: &Machine) -> Result<Machine, String> {
-    let bytes = checkpoint::encode(&subject.program, machine.state(), machine.residues());
+    let bytes = checkpoint::encode(&subject.program, machine.state(), machine.residues())
+        .map_err(|error| error.to_string())?;
     let (state, residues) = checkpoint::decode(&subject.program, &bytes)
         .map_err(|error| format!("the state saved at step {} is refused: {error}", machine.state().step))?;
     if state != *machine.state() || residues.as_ref() != machine.residues() {

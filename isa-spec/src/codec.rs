@@ -1,0 +1,102 @@
+//! The codec of everything that is stored, images and state files alike: plain serde types to bytes
+//! and back, and the checksum over them. In one place so that it can be swapped, and so that both
+//! are held to the same bounds. Knows nothing of what is stored.
+
+use bincode::config::{self, Config};
+use bincode::enc::write::Writer;
+use bincode::error::{DecodeError, EncodeError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// There is no memory for the bytes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is not enough memory to encode it")]
+pub struct OutOfMemory;
+
+/// The bytes of a value.
+///
+/// # Panics
+/// Memory ran out, as it would with any other collection.
+pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    try_encode(value, &mut bytes).expect("a value that is small beside memory");
+    bytes
+}
+
+/// Adds the bytes of a value that may take as much memory as there is.
+///
+/// # Errors
+/// Memory ran out.
+pub fn try_encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), OutOfMemory> {
+    // Plain data knows all its lengths, so that nothing but the writer can fail.
+    bincode::serde::encode_into_writer(value, Growing(bytes), config::standard()).map_err(|_| OutOfMemory)
+}
+
+/// The value that all of these bytes encode.
+///
+/// What is allocated on the way is bounded by a small multiple of the number of bytes: the codec
+/// counts what lengths lay claim to, and refuses more than the limit before it allocates. The limit
+/// is a constant of the configuration, hence the steps. A number written in one byte claims eight.
+///
+/// # Errors
+/// The bytes encode no such value, or encode it in another way than [`encode`] does.
+pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let standard = config::standard();
+    match bytes.len().saturating_mul(8) {
+        0..=0x4000 => decode_as(bytes, standard.with_limit::<0x4000>()),
+        0x4001..=0x4_0000 => decode_as(bytes, standard.with_limit::<0x4_0000>()),
+        0x4_0001..=0x40_0000 => decode_as(bytes, standard.with_limit::<0x40_0000>()),
+        0x40_0001..=0x400_0000 => decode_as(bytes, standard.with_limit::<0x400_0000>()),
+        0x400_0001..=0x4000_0000 => decode_as(bytes, standard.with_limit::<0x4000_0000>()),
+        0x4000_0001..=0x4_0000_0000 => decode_as(bytes, standard.with_limit::<0x4_0000_0000>()),
+        _ => Err("larger than anything that is stored can be".into()),
+    }
+}
+
+fn decode_as<T: Serialize + DeserializeOwned, C: Config>(bytes: &[u8], config: C) -> Result<T, String> {
+    let (value, used) = bincode::serde::decode_from_slice(bytes, config).map_err(describe)?;
+    if used != bytes.len() {
+        return Err(format!("{} bytes are left over", bytes.len() - used));
+    }
+    // A number may be written in more bytes than it needs: what is stored has one form.
+    bincode::serde::encode_into_writer(&value, Expecting(bytes), config::standard())
+        .map_err(|_| "a number in it is longer than need be".to_owned())?;
+    Ok(value)
+}
+
+fn describe(error: DecodeError) -> String {
+    match error {
+        DecodeError::UnexpectedEnd { .. } => "it ends too early".into(),
+        DecodeError::LimitExceeded => "a length in it is larger than all of it".into(),
+        DecodeError::OtherString(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// The checksum of bytes in several parts.
+pub fn checksum<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    parts.into_iter().for_each(|part| hasher.update(part));
+    hasher.finalize()
+}
+
+/// Writes into memory that may run out.
+struct Growing<'a>(&'a mut Vec<u8>);
+
+impl Writer for Growing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.try_reserve(bytes.len()).map_err(|_| EncodeError::UnexpectedEnd)?;
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Writes nothing: fails unless what is written is what was expected.
+struct Expecting<'a>(&'a [u8]);
+
+impl Writer for Expecting<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0 = self.0.strip_prefix(bytes).ok_or(EncodeError::UnexpectedEnd)?;
+        Ok(())
+    }
+}
