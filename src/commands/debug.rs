@@ -61,9 +61,11 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
         }
         Ended::Limited { line } => {
             let (name, limit) = (load::name(path), options.debugged.max_steps.unwrap_or_default());
-            let error =
-                format_args!("the command on line {line} of {name} went {limit} steps from the start");
-            Err(Failure::new(Exit::StepLimit, error).help("raise `--max-steps`"))
+            let failure = Failure::new(
+                Exit::StepLimit,
+                format_args!("the command on line {line} of {name} went {limit} steps from the start"),
+            );
+            Err(failure.help("raise `--max-steps`"))
         }
     }
 }

@@ -1,0 +1,130 @@
+//! What is published, and what is built: every crate is either fit to be published or never is, and what a
+//! package contains is enough to build it. `.ci/run` builds the packages; here cargo is only asked.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn cargo(arguments: &str) -> String {
+    let cargo = std::env::var_os("CARGO").expect("cargo runs the tests");
+    let output = Command::new(cargo)
+        .args(arguments.split_whitespace())
+        .args(["--offline", "--locked"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "cargo {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn metadata() -> Value {
+    serde_json::from_str(&cargo("metadata --no-deps --format-version 1")).unwrap()
+}
+
+fn text<'a>(of: &'a Value, key: &str) -> &'a str {
+    of[key].as_str().unwrap_or_else(|| panic!("{}: no {key}", of["name"]))
+}
+
+fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of[key].as_array().unwrap_or_else(|| panic!("{}: no {key}", of["name"]))
+}
+
+fn folder(package: &Value) -> PathBuf {
+    Path::new(text(package, "manifest_path")).parent().unwrap().to_owned()
+}
+
+/// The crates that are published, and those that never are.
+fn crates(metadata: &Value) -> (Vec<&Value>, Vec<&Value>) {
+    // Nothing forbids where it may go; an empty list forbids all.
+    list(metadata, "packages").iter().partition(|package| package["publish"].is_null())
+}
+
+#[test]
+fn what_is_published_is_what_is_built() {
+    let metadata = metadata();
+    let ids = |crates: &[&Value]| -> BTreeSet<String> {
+        crates.iter().map(|package| text(package, "id").to_owned()).collect()
+    };
+    let (published, internal) = crates(&metadata);
+    let built = list(&metadata, "workspace_default_members").iter().map(|id| id.as_str().unwrap().to_owned());
+    assert_eq!(ids(&published), built.collect());
+    let names: Vec<_> = internal.iter().map(|package| text(package, "name")).collect();
+    assert_eq!(names, ["reviver-lab", "reviver-oracle"]);
+    for package in internal {
+        assert_eq!(list(package, "publish"), [] as [Value; 0]);
+    }
+}
+
+#[test]
+fn every_published_crate_says_what_it_is() {
+    let metadata = metadata();
+    for package in crates(&metadata).0 {
+        let name = text(package, "name");
+        assert!(text(package, "description").len() > 40, "{name}");
+        assert_eq!(text(package, "license"), "MIT OR Apache-2.0", "{name}");
+        assert!((1..=5).contains(&list(package, "keywords").len()), "{name}");
+        assert!((1..=5).contains(&list(package, "categories").len()), "{name}");
+        let own = format!("={}", text(package, "version"));
+        for dependency in list(package, "dependencies").iter().filter(|d| d["path"].is_string()) {
+            // One without a version is left out of the package, so it must be for tests alone.
+            let (req, kind) = (text(dependency, "req"), dependency["kind"].as_str());
+            let is_for_tests = req == "*" && kind == Some("dev");
+            assert!(req == own || is_for_tests, "{name} needs {} {req}", dependency["name"]);
+        }
+    }
+}
+
+#[test]
+fn packages_are_whole_and_without_tests() {
+    let metadata = metadata();
+    for package in crates(&metadata).0 {
+        let (name, folder) = (text(package, "name"), folder(package));
+        let listed = cargo(&format!("package --list --allow-dirty -p {name}"));
+        let listed: BTreeSet<&str> = listed.lines().collect();
+        for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "Cargo.lock"] {
+            assert!(listed.contains(file), "{name} lacks {file}");
+        }
+        let mut expected = files(&folder, "src");
+        if name == "reviver" {
+            expected.extend(files(&folder, "programs"));
+            expected.extend(files(&folder, "docs"));
+        }
+        for file in expected {
+            assert!(listed.contains(&*file), "{name} lacks {file}");
+        }
+        let tests = listed.iter().find(|file| file.starts_with("tests/") || file.starts_with("benches/"));
+        assert_eq!(tests, None, "{name}");
+    }
+}
+
+/// The files in a folder of a crate and in the folders in it, as a package lists them.
+fn files(package: &Path, inside: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(package.join(inside)).unwrap().map(Result::unwrap);
+    let inner = entries.flat_map(|entry| {
+        let name = format!("{inside}/{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() { files(package, &name) } else { vec![name] }
+    });
+    inner.collect()
+}
+
+#[test]
+fn no_crate_lets_unsafe_code_in() {
+    let root = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    assert!(root.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"));
+    for package in list(&metadata(), "packages") {
+        let manifest = std::fs::read_to_string(text(package, "manifest_path")).unwrap();
+        assert!(manifest.contains("[lints]\nworkspace = true\n"), "{}", package["name"]);
+    }
+}
+
+#[test]
+fn the_oldest_rust_is_one_number() {
+    let metadata = metadata();
+    let versions: BTreeSet<_> =
+        list(&metadata, "packages").iter().map(|package| text(package, "rust_version")).collect();
+    let [version] = versions.into_iter().collect::<Vec<_>>()[..] else { panic!("several versions") };
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    assert!(readme.contains(&format!("Rust {version}")), "README.md doesn't name Rust {version}");
+}
