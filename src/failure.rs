@@ -1,4 +1,8 @@
-//! How a command fails: a text for stderr and an exit code.
+//! How a command fails: a text for stderr, the same as an object for `--json`, and an exit code.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::write;
 
 /// The exit codes of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +21,51 @@ pub enum Exit {
     StepLimit = 5,
 }
 
+impl Exit {
+    /// What `--json` calls it.
+    fn kind(self) -> &'static str {
+        match self {
+            Exit::Unread => "unread",
+            Exit::Check => "check",
+            Exit::Usage => "usage",
+            Exit::Load => "load",
+            Exit::Trap => "trap",
+            Exit::StepLimit => "step_limit",
+        }
+    }
+}
+
 /// A failed command.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
     /// What is printed on stderr, line ends included.
     pub message: String,
+    for_programs: Box<ForPrograms>,
+    /// Whether the command has put all of this into an object of its own.
+    told: bool,
+}
+
+/// What `--json` prints of a failure.
+#[derive(Debug)]
+struct ForPrograms {
+    /// One sentence.
+    summary: String,
+    help: Vec<String>,
+    /// Members of the object besides `error`.
+    details: Map<String, Json>,
 }
 
 impl Failure {
     /// "error: …" in the manner of the diagnostics.
     pub fn new(exit: Exit, message: impl std::fmt::Display) -> Failure {
-        Failure { exit, message: format!("error: {message}\n") }
+        Failure::spelled(exit, message.to_string(), format!("error: {message}\n"))
+    }
+
+    /// With a text for people that says more than the sentence for programs, or says it otherwise.
+    pub fn spelled(exit: Exit, summary: impl Into<String>, text: impl Into<String>) -> Failure {
+        let for_programs = ForPrograms { summary: summary.into(), help: Vec::new(), details: Map::new() };
+        Failure { exit, message: text.into(), for_programs: Box::new(for_programs), told: false }
     }
 
     /// The arguments don't make sense.
@@ -45,7 +82,44 @@ impl Failure {
     #[must_use]
     pub fn help(mut self, help: impl std::fmt::Display) -> Failure {
         self.message.push_str(&format!("  = help: {help}\n"));
+        self.for_programs.help.push(help.to_string());
         self
+    }
+
+    /// With one more member in the object for programs.
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: Json) -> Failure {
+        self.for_programs.details.insert(key.to_owned(), value);
+        self
+    }
+
+    /// The members of an object that tell programs of the failure.
+    pub fn members(&self) -> Map<String, Json> {
+        let ForPrograms { summary, help, details } = &*self.for_programs;
+        let mut error = Map::new();
+        error.insert("kind".into(), self.exit.kind().into());
+        error.insert("message".into(), summary.clone().into());
+        if !help.is_empty() {
+            error.insert("help".into(), json!(help));
+        }
+        let mut members = details.clone();
+        members.insert("error".into(), Json::Object(error));
+        members
+    }
+
+    /// Marks that the object on stdout has the members already.
+    #[must_use]
+    pub fn told(self) -> Failure {
+        Failure { told: true, ..self }
+    }
+
+    /// Says it on stderr; with `--json` also on stdout, unless it has been said there.
+    pub fn tell(&self, json: bool) {
+        if json && !self.told && self.exit != Exit::Unread {
+            // If stdout can't be written, stderr still says what went wrong first.
+            write::print(&format!("{}\n", Json::Object(self.members()))).ok();
+        }
+        write::complain(&self.message);
     }
 }
 

@@ -4,16 +4,19 @@ use std::io::{ErrorKind, IsTerminal as _, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use reviver_assembler::assemble::{Assembly, assemble};
-use reviver_assembler::diagnostic::Severity;
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::files::Disk;
+use reviver_assembler::source::Sources;
 use reviver_assembler::{image, render};
 use reviver_isa::Module;
 use reviver_isa::module::Structure;
-use reviver_isa::verify::{Site, Violation};
+use reviver_isa::verify::Violation;
 use reviver_vm::Program;
+use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Outcome, counted};
+use crate::output::diagnostics;
 use crate::{output, write};
 
 /// The bytes of a file; `-` is standard input.
@@ -56,30 +59,32 @@ pub fn module(path: &Path) -> Outcome<Module> {
 
 /// The same, of a file that has been read.
 pub fn module_of(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
+    with_warnings(path, bytes).map(|(module, _)| module)
+}
+
+/// The same, with the warnings once more, as JSON.
+pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
     if is_image(path, &bytes) {
-        return image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", name(path))));
+        let module =
+            image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", name(path))));
+        return module.map(|module| (module, Json::Array(Vec::new())));
     }
-    assembled(path, bytes)
-}
-
-fn assembled(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
     let assembly = assemble(&name(path), bytes, &Disk);
-    let text = render_diagnostics(&assembly);
-    let errors = assembly.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     match assembly.module {
-        Some(module) if errors == 0 => {
-            write::complain(&text);
-            Ok(module)
+        Some(module) => {
+            write::complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));
+            Ok((module, diagnostics::json(&assembly.sources, &assembly.diagnostics)))
         }
-        _ => Err(Failure {
-            exit: Exit::Load,
-            message: format!("{text}{}: nothing was assembled\n", counted(errors, "error")),
-        }),
+        None => Err(faulty(&assembly.sources, &assembly.diagnostics, "nothing was assembled")),
     }
 }
 
-fn render_diagnostics(assembly: &Assembly) -> String {
-    render::render(&assembly.sources, &assembly.diagnostics, color())
+/// Why nothing comes of a text. `outcome` says what doesn't.
+pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> Failure {
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+    let summary = format!("{}: {outcome}", counted(errors, "error"));
+    let text = format!("{}{summary}\n", render::render(sources, diagnostics, color()));
+    Failure::spelled(Exit::Load, summary, text).detail("diagnostics", diagnostics::json(sources, diagnostics))
 }
 
 /// Whether diagnostics are coloured: on a terminal, unless `NO_COLOR` is set.
@@ -97,19 +102,19 @@ pub fn program(path: &Path, module: Module) -> Outcome<Arc<Program>> {
 /// Why an image (or a text, in other numbers than its own) is no program.
 pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> Failure {
     const SHOWN: usize = 20;
-    let mut message: String = violations.iter().take(SHOWN).map(|v| described(path, structure, v)).collect();
+    let shown = violations.get(..SHOWN).unwrap_or(violations);
+    let mut text: String = shown.iter().map(|v| described(path, structure, v)).collect();
     if violations.len() > SHOWN {
-        message.push_str(&format!("… and {} more\n", violations.len() - SHOWN));
+        text.push_str(&format!("… and {} more\n", violations.len() - SHOWN));
     }
-    Failure { exit: Exit::Load, message }
+    let summary = format!("{} of the program can't be kept", counted(violations.len(), "rule"));
+    Failure::spelled(Exit::Load, summary, text)
+        .detail("diagnostics", diagnostics::violations(path, structure, shown))
 }
 
 /// A violation in the manner of the diagnostics, as far as an image tells its place.
 fn described(path: &Path, structure: &Structure, violation: &Violation) -> String {
-    let at = match violation.site {
-        Site::Instruction(at) | Site::Operand(at, _) => Some(at),
-        Site::Global(_) | Site::Procedure(_) | Site::Module => None,
-    };
+    let at = diagnostics::instruction(violation.site);
     let file = at.and_then(|at| structure.file(at));
     let place = output::place(&name(path), file, at.and_then(|at| structure.line(at)));
     let help = violation.help.iter().map(|help| format!("  = help: {help}\n"));

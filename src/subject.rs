@@ -148,8 +148,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
     match error {
         DifferentiateError::Trap { backward, explanation } => {
             let what = if backward { "trap on the way back" } else { "trap" };
-            let message = output::trap(what, &load::name(&options.given.file), &explanation);
-            let failure = Failure { exit: Exit::Trap, message };
+            let failure = output::trap(Exit::Trap, what, &load::name(&options.given.file), &explanation);
             let lossy = !options.exact && start::loses_bits(program.module());
             if backward && lossy {
                 return failure.help("`--exact` keeps the bits that are lost on the way");

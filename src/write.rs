@@ -45,7 +45,7 @@ fn print_bytes(bytes: &[u8]) -> Outcome {
 /// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.
 pub fn unprintable(error: &Error) -> Failure {
     match error.kind() {
-        ErrorKind::BrokenPipe => Failure { exit: Exit::Unread, message: String::new() },
+        ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
         _ => Failure::load(format_args!("can't write to standard output: {error}")),
     }
 }

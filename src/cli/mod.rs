@@ -49,6 +49,28 @@ pub enum Command {
     Completions(Completions),
 }
 
+impl Command {
+    /// Whether stdout is to hold one JSON object, whatever happens.
+    pub fn json(&self) -> bool {
+        match self {
+            Command::Run(options) => options.start.json,
+            Command::Grad(options) => options.differentiated.start.json,
+            Command::Jacobian(options) => options.differentiated.start.json,
+            Command::Hessian(options) => options.differentiated.start.json,
+            Command::Taylor(options) => options.start.json,
+            Command::Check(options) => options.json,
+            Command::Debug(_)
+            | Command::Repl(_)
+            | Command::Asm(_)
+            | Command::Disasm(_)
+            | Command::Fmt(_)
+            | Command::Invert(_)
+            | Command::Isa(_)
+            | Command::Completions(_) => false,
+        }
+    }
+}
+
 /// Run a program, forward or backward.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -106,6 +128,9 @@ pub struct Disasm {
 pub struct Check {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
+    /// Print one JSON object instead of text: what the program is, and every diagnostic with its place
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Print a text in the canonical layout.

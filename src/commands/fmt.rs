@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use reviver_assembler::format;
 use reviver_assembler::source::Sources;
-use reviver_assembler::{format, render};
 
 use crate::cli::Fmt;
 use crate::failure::{Exit, Failure, Outcome};
@@ -28,17 +28,14 @@ pub fn run(options: &Fmt) -> Outcome {
     if unformatted.is_empty() {
         return Ok(());
     }
-    let message = unformatted.iter().map(|name| format!("not formatted: {name}\n")).collect();
-    Err(Failure { exit: Exit::Check, message })
+    let message: String = unformatted.iter().map(|name| format!("not formatted: {name}\n")).collect();
+    Err(Failure::spelled(Exit::Check, "not formatted", message))
 }
 
 /// The text of a file, and how it should look.
 fn formatted(path: &Path) -> Outcome<(String, String)> {
     let mut sources = Sources::default();
-    let refuse = |sources: &Sources, diagnostics: &[_]| Failure {
-        exit: Exit::Load,
-        message: render::render(sources, diagnostics, load::color()),
-    };
+    let refuse = |sources: &Sources, diagnostics: &[_]| load::faulty(sources, diagnostics, "no program");
     let file = match sources.add_bytes(load::name(path), load::bytes(path)?) {
         Ok(file) => file,
         Err(diagnostic) => return Err(refuse(&sources, &[*diagnostic])),

@@ -8,15 +8,19 @@ use crate::cli::Grad;
 use crate::failure::{Exit, Failure, Outcome, counted};
 use crate::output::gradient::Page;
 use crate::output::{losses, verified};
-use crate::{load, subject, write};
+use crate::{load, output, subject, write};
 
 pub fn run(options: &Grad) -> Outcome {
     let start = &options.differentiated.start;
     let page = page(options)?;
-    let printed = write::print(&if start.json { page.json() } else { page.text() });
+    let verdict = verdict(options, &page);
+    let printed = write::print(&match start.json {
+        true => output::object(page.members(), &verdict),
+        false => page.text(),
+    });
     write::complain(&page.warnings(&load::name(&start.given.file), options.strict));
     // A reader that has gone away doesn't change what the gradient is worth.
-    verdict(options, &page).and(printed)
+    verdict.map_err(Failure::told).and(printed)
 }
 
 fn page(options: &Grad) -> Outcome<Page> {

@@ -2,11 +2,10 @@
 
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::files::Disk;
-use reviver_assembler::invert::invert_text;
-use reviver_assembler::render;
+use reviver_assembler::invert::{Inversion, invert_text};
 
 use crate::cli::Invert;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::Outcome;
 use crate::{load, write};
 
 pub fn run(options: &Invert) -> Outcome {
@@ -18,9 +17,7 @@ pub fn run(options: &Invert) -> Outcome {
     // A printed inverse is for the folder of the program.
     let inverse_name = options.output.as_deref().map_or_else(|| name.clone(), load::name);
     let inversion = invert_text(&name, bytes, &inverse_name, &Disk);
-    let text = inversion.text.map_err(|diagnostics| Failure {
-        exit: Exit::Load,
-        message: render::render(&inversion.sources, &diagnostics, load::color()),
-    })?;
+    let Inversion { sources, text, .. } = inversion;
+    let text = text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, "no inverse"))?;
     write::text(options.output.as_deref(), &text)
 }

@@ -23,19 +23,22 @@ pub fn run(options: &Run) -> Outcome {
             .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
         write::whole(path, &bytes)?;
     }
-    let printed = print(options, &report);
+    let written = write_tape(options, &report);
+    let verdict = verdict(options, &report).and(written);
+    let printed = write::print(&output::render(&report, options, &verdict));
+    if verdict.is_ok() && !report.garbage.is_empty() {
+        write::complain(&output::garbage(&report));
+    }
     // A reader that has gone away doesn't change what the run came to.
-    verdict(options, &report).and(printed)
+    verdict.map_err(Failure::told).and(printed)
 }
 
-fn print(options: &Run, report: &Report) -> Outcome {
-    if let Some(path) = &options.tape_out
-        && matches!(report.ending, Ending::Arrived)
-    {
-        let lines: String = output::resulting_tape(report).iter().map(|value| format!("{value}\n")).collect();
-        write::text(Some(path), &lines)?;
-    }
-    write::print(&output::render(report, options))
+fn write_tape(options: &Run, report: &Report) -> Outcome {
+    let Some(path) = options.tape_out.as_deref().filter(|_| matches!(report.ending, Ending::Arrived)) else {
+        return Ok(());
+    };
+    let lines: String = output::resulting_tape(report).iter().map(|value| format!("{value}\n")).collect();
+    write::text(Some(path), &lines)
 }
 
 /// Each standard stream serves one purpose.
@@ -65,12 +68,11 @@ fn direction(options: &Run) -> Travel {
     if options.back { Travel::Backward } else { Travel::Forward }
 }
 
-/// The exit code that a report deserves, with what is to be said on stderr.
+/// What a report deserves to fail with.
 fn verdict(options: &Run, report: &Report) -> Outcome {
     match &report.ending {
         Ending::Trapped(explanation) => {
-            let message = output::trap("trap", &load::name(&options.start.given.file), explanation);
-            return Err(Failure { exit: Exit::Trap, message });
+            return Err(output::trap(Exit::Trap, "trap", &file_name(options), explanation));
         }
         Ending::Limited => {
             let limit = options.start.max_steps.unwrap_or_default();
@@ -83,15 +85,14 @@ fn verdict(options: &Run, report: &Report) -> Outcome {
     if let Some(trip) = &report.round_trip {
         round_trip_verdict(options, report, trip)?;
     }
-    if report.garbage.is_empty() {
+    if report.garbage.is_empty() || !(options.check || options.back) {
         return Ok(());
     }
-    let message = output::garbage(report);
-    if options.check || options.back {
-        return Err(Failure { exit: Exit::Check, message });
-    }
-    write::complain(&message);
-    Ok(())
+    Err(Failure::spelled(Exit::Check, "garbage is left", output::garbage(report)))
+}
+
+fn file_name(options: &Run) -> String {
+    load::name(&options.start.given.file)
 }
 
 fn round_trip_verdict(options: &Run, report: &Report, trip: &RoundTrip) -> Outcome {
@@ -102,9 +103,7 @@ fn round_trip_verdict(options: &Run, report: &Report, trip: &RoundTrip) -> Outco
             return Err(Failure::new(Exit::StepLimit, "the way back takes more than `--max-steps`"));
         }
         Ending::Trapped(explanation) => {
-            let message =
-                output::trap("trap on the way back", &load::name(&options.start.given.file), explanation);
-            Failure { exit: Exit::Check, message }
+            output::trap(Exit::Check, "trap on the way back", &file_name(options), explanation)
         }
     };
     let hint = !options.start.exact && start::loses_bits(report.program.module());

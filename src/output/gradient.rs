@@ -53,7 +53,8 @@ impl Page {
         text
     }
 
-    pub fn json(&self) -> String {
+    /// What it tells programs, but for what the command fails with.
+    pub fn members(&self) -> Map<String, Json> {
         let (program, gradient) = (&self.subject.program, &self.gradient);
         let grad = self
             .inputs
@@ -75,7 +76,7 @@ impl Page {
         if let Some(check) = &self.verified {
             object.insert("verify".into(), verified::json(&self.input_names(), check));
         }
-        format!("{}\n", Json::Object(object))
+        object
     }
 
     /// For stderr: what was lost, and what makes a gradient doubtful.

@@ -11,11 +11,8 @@ use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
 use crate::cli::Run;
 use crate::journey::{Ending, Report, RoundTrip};
 
-pub fn render(report: &Report, options: &Run) -> String {
-    format!("{}\n", Json::Object(object(report, options)))
-}
-
-fn object(report: &Report, options: &Run) -> Map<String, Json> {
+/// Everything that a run tells, but for what it fails with.
+pub fn members(report: &Report, options: &Run) -> Map<String, Json> {
     let mut object = Map::new();
     if matches!(report.ending, Ending::Arrived) {
         results(report, &mut object);
@@ -54,12 +51,10 @@ fn results(report: &Report, object: &mut Map<String, Json>) {
 /// What kept a direction from its end.
 fn ending(ending: &Ending, options: &Run, object: &mut Map<String, Json>) {
     match ending {
-        Ending::Arrived => {}
+        // A trap is a failure, which brings its own words.
+        Ending::Arrived | Ending::Trapped(_) => {}
         Ending::Limited => {
             object.insert("step_limit".into(), options.start.max_steps.into());
-        }
-        Ending::Trapped(explanation) => {
-            object.insert("trap".into(), trap(explanation));
         }
     }
 }
@@ -114,7 +109,8 @@ fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Map<String, Json>) {
     ending(&trip.ending, options, object);
 }
 
-fn trap(explanation: &Explanation) -> Json {
+/// A trap: what happened, where, and the facts.
+pub fn trap(explanation: &Explanation) -> Json {
     let mut members = Map::new();
     members.insert("message".into(), explanation.message.clone().into());
     members.insert("instruction".into(), explanation.instruction.clone().into());

@@ -1,6 +1,7 @@
 //! What a run prints: text for people, one JSON object for programs. Here is what both tell.
 
 pub mod derivatives;
+pub mod diagnostics;
 pub mod gradient;
 mod json;
 pub mod losses;
@@ -10,21 +11,37 @@ pub mod verified;
 use std::path::Path;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, Role};
+use reviver_isa::module::{Global, Role, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::update::{Shape as Operands, Update};
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Travel};
 
-use crate::cli::Run;
-use crate::journey::Report;
+use serde_json::{Map, Value as Json};
 
+use crate::cli::Run;
+use crate::failure::Outcome;
+use crate::journey::Report;
+use crate::load;
+
+pub use json::trap as trap_json;
 pub use text::{garbage, trap};
 
 /// The whole output for stdout.
-pub fn render(report: &Report, options: &Run) -> String {
-    if options.start.json { json::render(report, options) } else { text::render(report, options) }
+pub fn render(report: &Report, options: &Run, verdict: &Outcome) -> String {
+    match options.start.json {
+        true => object(json::members(report, options), verdict),
+        false => text::render(report, options),
+    }
+}
+
+/// The one object that a command prints for programs: what it found, and what it fails with.
+pub fn object(mut members: Map<String, Json>, verdict: &Outcome) -> String {
+    if let Err(failure) = verdict {
+        members.append(&mut failure.members());
+    }
+    format!("{}\n", Json::Object(members))
 }
 
 /// The cells that are results in the direction of the run, declared garbage aside.
@@ -79,6 +96,12 @@ fn state_bytes(state: &State) -> usize {
         + size_of_val(&state.output[..])
         + size_of_val(&state.calls[..])
         + size_of_val(&state.references[..])
+}
+
+/// The file and the line of an instruction, as far as a program records them.
+pub fn place_of(path: &Path, structure: &Structure, at: Option<u32>) -> (String, Option<u32>) {
+    let file = at.and_then(|at| structure.file(at));
+    (place(&load::name(path), file, None), at.and_then(|at| structure.line(at)))
 }
 
 /// `file:line` as people look it up: in the included file, if the line is of one. `file` is the

@@ -8,9 +8,9 @@ use reviver_vm::explain::Explanation;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
-use super::{erased, place, result_cells, resulting_tape, state_bytes, uses_tape};
+use super::{erased, place, result_cells, resulting_tape, state_bytes, trap_json, uses_tape};
 use crate::cli::Run;
-use crate::failure::counted;
+use crate::failure::{Exit, Failure, counted};
 use crate::journey::{Ending, Report, RoundTrip};
 
 pub fn render(report: &Report, options: &Run) -> String {
@@ -102,16 +102,17 @@ fn statistics(report: &Report, text: &mut String) {
     let _ = writeln!(text, "digest: {}", state_digest(&report.state));
 }
 
-/// A trap for stderr; `what` tells the direction.
-pub fn trap(what: &str, file: &str, explanation: &Explanation) -> String {
+/// A trap as a failure; `what` tells the direction.
+pub fn trap(exit: Exit, what: &str, file: &str, explanation: &Explanation) -> Failure {
     let place = place(file, explanation.file.as_deref(), explanation.line);
-    let mut text = format!("{what}: {}\n", explanation.message);
+    let summary = format!("{what}: {}", explanation.message);
+    let mut text = format!("{summary}\n");
     let _ = writeln!(text, "  --> {place}, in `{}`", explanation.procedure);
     let _ = writeln!(text, "   | {}", explanation.instruction);
     for note in &explanation.notes {
         let _ = writeln!(text, "   = {note}");
     }
-    text
+    Failure::spelled(exit, summary, text).detail("trap", trap_json(explanation))
 }
 
 /// Cells that aren't as they must be, for stderr.

@@ -7,6 +7,7 @@ mod debugger;
 mod debugger_page;
 mod derivatives;
 mod documents;
+mod json_errors;
 mod mistakes;
 mod output_files;
 mod run;

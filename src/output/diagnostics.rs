@@ -1,0 +1,87 @@
+//! What is wrong with a text or an image, as JSON. Knows the places; the text for people is the
+//! assembler's.
+
+use std::path::Path;
+
+use reviver_assembler::diagnostic::{Diagnostic, Label, Severity};
+use reviver_assembler::source::{Sources, Span};
+use reviver_isa::module::Structure;
+use reviver_isa::verify::{Site, Violation};
+use serde_json::{Map, Value as Json, json};
+
+use super::place_of;
+
+/// A list for `"diagnostics"`: each with its place, the related places, and the cure.
+pub fn json(sources: &Sources, diagnostics: &[Diagnostic]) -> Json {
+    diagnostics.iter().map(|diagnostic| object(sources, diagnostic)).collect()
+}
+
+fn object(sources: &Sources, diagnostic: &Diagnostic) -> Json {
+    let mut object = Map::new();
+    object.insert("severity".into(), severity(diagnostic.severity).into());
+    object.insert("message".into(), diagnostic.message.clone().into());
+    object.append(&mut labelled(sources, &diagnostic.primary));
+    if let Some(help) = &diagnostic.help {
+        object.insert("help".into(), help.clone().into());
+    }
+    if !diagnostic.related.is_empty() {
+        let related = diagnostic.related.iter().map(|label| Json::Object(labelled(sources, label)));
+        object.insert("related".into(), related.collect());
+    }
+    Json::Object(object)
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+/// Lines and columns count from 1, columns in characters; the span is in bytes from the file's start.
+fn labelled(sources: &Sources, label: &Label) -> Map<String, Json> {
+    let span = label.span;
+    let (start, end) = (sources.position(span), sources.position(Span { start: span.end, ..span }));
+    let mut members = Map::new();
+    members.insert("file".into(), sources.name(span.file).into());
+    members.insert("line".into(), start.line.into());
+    members.insert("column".into(), start.column.into());
+    members.insert("end_line".into(), end.line.into());
+    members.insert("end_column".into(), end.column.into());
+    members.insert("span".into(), json!([span.start, span.end]));
+    members.insert("label".into(), label.text.clone().into());
+    members
+}
+
+/// The same of the broken rules of an image (or of a text, in other numbers than its own), as far as it
+/// tells their places.
+pub fn violations(path: &Path, structure: &Structure, violations: &[Violation]) -> Json {
+    violations.iter().map(|violation| violated(path, structure, violation)).collect()
+}
+
+fn violated(path: &Path, structure: &Structure, violation: &Violation) -> Json {
+    let (file, line) = place_of(path, structure, instruction(violation.site));
+    let mut object = Map::new();
+    object.insert("severity".into(), if violation.not_yet { "warning" } else { "error" }.into());
+    object.insert("message".into(), violation.message.clone().into());
+    object.insert("file".into(), file.into());
+    if let Some(line) = line {
+        object.insert("line".into(), line.into());
+    }
+    if let Some(help) = &violation.help {
+        object.insert("help".into(), help.clone().into());
+    }
+    if let Some((site, label)) = &violation.other {
+        let (file, line) = place_of(path, structure, instruction(*site));
+        object.insert("related".into(), json!([{ "file": file, "line": line, "label": label }]));
+    }
+    Json::Object(object)
+}
+
+/// The instruction that a rule is broken at.
+pub fn instruction(site: Site) -> Option<u32> {
+    match site {
+        Site::Instruction(at) | Site::Operand(at, _) => Some(at),
+        Site::Global(_) | Site::Procedure(_) | Site::Module => None,
+    }
+}
