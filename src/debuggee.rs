@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use reviver_assembler::files::Disk;
 use reviver_debugger::listing::{OpenError, Subject};
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::Limits;
@@ -38,12 +37,12 @@ impl Debuggee {
 pub fn open(options: &Debugged, script: Option<&Path>) -> Outcome<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
-    let bytes = load::bytes(&given.file)?;
+    let bytes = load::source(&given.file)?;
     if load::is_image(&given.file, &bytes) {
         // A damaged image has no lines that a screen could show.
         load::module_of(&given.file, bytes.clone())?;
     }
-    match Subject::open(&load::name(&given.file), bytes.clone(), &Disk) {
+    match Subject::open(&load::name(&given.file), bytes.clone(), load::files()) {
         Ok(subject) => Ok(Debuggee::Session(Box::new(session(options, subject)?))),
         Err(error) => Ok(broken(given, bytes, error)),
     }

@@ -93,6 +93,14 @@ impl Failure {
         self
     }
 
+    /// Two failures as one. The first counts, unless it is only that nobody reads.
+    fn and(self, other: Failure) -> Failure {
+        let (mut first, second) = if self.exit == Exit::Unread { (other, self) } else { (self, other) };
+        first.message.push_str(&second.message);
+        first.for_programs.details.extend(second.for_programs.details);
+        first
+    }
+
     /// The members of an object that tell programs of the failure.
     pub fn members(&self) -> Map<String, Json> {
         let ForPrograms { summary, help, details } = &*self.for_programs;
@@ -124,6 +132,15 @@ impl Failure {
 }
 
 pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// Several outcomes: the words of all that failed, and the exit code of the first of them.
+///
+/// # Errors
+/// Where one of them is one.
+pub fn all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+    let failures = outcomes.into_iter().filter_map(Outcome::err);
+    failures.reduce(Failure::and).map_or(Ok(()), Err)
+}
 
 /// "1 step", "2 steps".
 pub fn counted(count: usize, what: &str) -> String {

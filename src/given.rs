@@ -62,7 +62,7 @@ fn values(name: &str, value: &str) -> Outcome<(String, Vec<String>)> {
 
 /// All numbers of a file, separated by commas, blanks or line ends.
 fn numbers(path: &Path) -> Outcome<Vec<String>> {
-    let bytes = load::bytes(path)?;
+    let bytes = load::data(path)?;
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -102,7 +102,7 @@ pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
 }
 
 /// Whether a text is rather a number, right or wrong, than the name of a file.
-fn looks_like_number(text: &str) -> bool {
+pub fn looks_like_number(text: &str) -> bool {
     let unsigned = text.trim().trim_start_matches(['+', '-']);
     unsigned.starts_with(|c: char| c.is_ascii_digit())
         && unsigned.chars().all(|c| c.is_ascii_hexdigit() || "xo._+-E".contains(c))

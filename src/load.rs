@@ -1,14 +1,14 @@
 //! From a file argument to a module or a program: text or image, whichever it is.
 
-use std::io::{ErrorKind, IsTerminal as _, Read as _};
+use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
-use reviver_assembler::files::Disk;
 use reviver_assembler::source::Sources;
 use reviver_assembler::{image, render};
+use reviver_files::{Content, ReadError, UsedFiles};
 use reviver_isa::Module;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::Violation;
@@ -19,25 +19,45 @@ use crate::failure::{Exit, Failure, Outcome, counted};
 use crate::output::diagnostics;
 use crate::{output, write};
 
-/// The bytes of a file; `-` is standard input.
-pub fn bytes(path: &Path) -> Outcome<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let outcome = if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(path).map(|read| bytes = read)
-    };
-    outcome.map_err(|error| unreadable(path, &error))?;
-    Ok(bytes)
+/// The files that this process uses. There is one register of them, so that nobody can ask another.
+pub fn files() -> &'static UsedFiles {
+    static FILES: LazyLock<UsedFiles> = LazyLock::new(UsedFiles::default);
+    &FILES
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+/// The bytes of a file that is no text; `-` is standard input.
+pub fn data(path: &Path) -> Outcome<Vec<u8>> {
+    content(path, Content::Data)
+}
+
+/// The bytes of a program, a text or an image; `-` is standard input.
+pub fn source(path: &Path) -> Outcome<Vec<u8>> {
+    content(path, if is_called_image(path) { Content::Data } else { Content::Text })
+}
+
+/// The bytes of a text that is no program; `-` is standard input.
+pub fn text(path: &Path) -> Outcome<String> {
+    String::from_utf8(content(path, Content::Text)?)
+        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", name(path))))
+}
+
+fn content(path: &Path, content: Content) -> Outcome<Vec<u8>> {
+    let read = match path == Path::new("-") {
+        true => files().read_standard_input(content),
+        false => files().read(path, content),
+    };
+    read.map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &ReadError) -> Failure {
     let name = name(path);
-    match error.kind() {
-        ErrorKind::NotFound => Failure::load(format_args!("there is no file {name}")),
-        ErrorKind::PermissionDenied => Failure::load(format_args!("can't read {name}: permission denied")),
-        ErrorKind::IsADirectory => Failure::load(format_args!("can't read {name}: it is a folder")),
+    let failure = match error {
+        ReadError::NotFound => Failure::load(format_args!("there is no file {name}")),
         _ => Failure::load(format_args!("can't read {name}: {error}")),
+    };
+    match error.help() {
+        Some(help) => failure.help(help),
+        None => failure,
     }
 }
 
@@ -49,12 +69,16 @@ pub fn name(path: &Path) -> String {
 /// Whether a file is an image rather than a text. A damaged image must not be taken for a text.
 pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
     let magic = image::MAGIC;
-    bytes.starts_with(&magic[..4]) || path.extension().is_some_and(|extension| extension == "rbc")
+    bytes.starts_with(&magic[..4]) || is_called_image(path)
+}
+
+fn is_called_image(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rbc")
 }
 
 /// The module in a text or an image. Warnings are printed on the way.
 pub fn module(path: &Path) -> Outcome<Module> {
-    module_of(path, bytes(path)?)
+    module_of(path, source(path)?)
 }
 
 /// The same, of a file that has been read.
@@ -69,7 +93,7 @@ pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
             image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", name(path))));
         return module.map(|module| (module, Json::Array(Vec::new())));
     }
-    let assembly = assemble(&name(path), bytes, &Disk);
+    let assembly = assemble(&name(path), bytes, files());
     match assembly.module {
         Some(module) => {
             write::complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));

@@ -7,6 +7,7 @@ mod debuggee;
 mod failure;
 mod given;
 mod journey;
+mod kinds;
 mod load;
 mod output;
 mod progress;
@@ -14,19 +15,47 @@ mod start;
 mod subject;
 mod write;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::cli::{Arguments, Command};
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => misused(&error),
-    };
-    let outcome = match &arguments.command {
+    match arguments() {
+        Ok(Some(arguments)) => ended(run(&arguments.command), arguments.command.json()),
+        Ok(None) => ExitCode::SUCCESS,
+        Err(failure) => ended(Err(failure), std::env::args_os().any(|argument| argument == "--json")),
+    }
+}
+
+/// Says what went wrong. Programs that ask for JSON get some.
+fn ended(outcome: Outcome, json: bool) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell(json);
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+/// The arguments; none where all has been said that was asked for: help, the version.
+fn arguments() -> Outcome<Option<Arguments>> {
+    match Arguments::try_parse() {
+        Ok(arguments) => Ok(Some(arguments)),
+        Err(error) if error.use_stderr() => Err(misuse(&error)),
+        Err(error) => {
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            printed.map(|()| None).map_err(|error| write::unprintable(&error))
+        }
+    }
+}
+
+fn run(command: &Command) -> Outcome {
+    match command {
         Command::Run(options) => commands::run::run(options),
         Command::Debug(options) => commands::debug::run(options),
         Command::Repl(options) => commands::repl::run(options),
@@ -41,24 +70,16 @@ fn main() -> ExitCode {
         Command::Invert(options) => commands::invert::run(options),
         Command::Isa(options) => commands::isa::run(options),
         Command::Completions(options) => commands::completions::run(options),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.tell(arguments.command.json());
-            ExitCode::from(failure.exit as u8)
-        }
     }
 }
 
-/// Ends with what the arguments are wrong in, or with the help that was asked for. Programs that ask for
-/// JSON get some.
-fn misused(error: &clap::Error) -> ! {
-    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
-        let failure = usage_failure(&error.render().to_string());
-        write::print(&output::object(failure.members(), &Ok(()))).ok();
-    }
-    error.exit()
+/// What the arguments are wrong in. clap says it itself, in colours where these are seen; if standard error
+/// can't be written, there is nobody left to tell.
+fn misuse(error: &clap::Error) -> Failure {
+    error.print().ok();
+    let mut failure = usage_failure(&error.render().to_string());
+    failure.message.clear();
+    failure
 }
 
 /// The first paragraph of clap's text is what is wrong, the others are what to do.

@@ -3,33 +3,74 @@
 use std::io::{Error, ErrorKind, Write as _};
 use std::path::Path;
 
-use reviver_debugger::files;
+use reviver_files::{Kind, Output, Replaces, WriteError};
 
+use crate::cli::Written;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::{kinds, load};
 
-/// Replaces a file's content. After a crash the file has its old content or the new one.
-pub fn whole(path: &Path, bytes: &[u8]) -> Outcome {
-    if path == Path::new("-") {
-        return print_bytes(bytes);
-    }
-    files::replace(path, bytes).map_err(|error| unwritable(path, &error))
+/// Where a command's output goes, tried before there is any.
+#[derive(Debug)]
+pub enum Target {
+    Printed,
+    File(Output),
 }
 
-/// The error names the temporary file, which means nothing to anyone.
-fn unwritable(path: &Path, error: &Error) -> Failure {
-    let (path, folder) = (path.display(), files::folder(path).display());
-    match error.kind() {
-        ErrorKind::NotFound => Failure::load(format_args!("can't write {path}: there is no folder {folder}")),
-        ErrorKind::NotADirectory => Failure::load(format_args!("can't write {path}: {folder} is no folder")),
-        ErrorKind::PermissionDenied => Failure::load(format_args!("can't write {path}: permission denied")),
-        ErrorKind::IsADirectory => Failure::load(format_args!("can't write {path}: it is a folder")),
-        _ => Failure::load(format_args!("can't write {path}: {error}")),
+impl Target {
+    /// A file that may replace one of its kind only, unless the user insists; `-` is standard output.
+    ///
+    /// Ask when all inputs have been read: they are never overwritten.
+    pub fn new(path: &Path, kind: &'static Kind, force: bool) -> Outcome<Target> {
+        let replaces = if force { Replaces::Anything } else { Replaces::Kind(kind) };
+        Target::replacing(path, replaces, "`--force` replaces it")
+    }
+
+    /// An input that is written again.
+    pub fn in_place(path: &Path) -> Outcome<Target> {
+        Target::replacing(path, Replaces::Itself, "make it writable first")
+    }
+
+    fn replacing(path: &Path, replaces: Replaces, cure: &str) -> Outcome<Target> {
+        if path == Path::new("-") {
+            return Ok(Target::Printed);
+        }
+        load::files().output(path, replaces).map(Target::File).map_err(|error| refused(&error, cure))
+    }
+
+    /// Writes or prints.
+    pub fn write(self, bytes: &[u8]) -> Outcome {
+        match self {
+            Target::Printed => print_bytes(bytes),
+            Target::File(output) => output.commit(bytes).map_err(|error| unwritten(&error)),
+        }
     }
 }
 
-/// Writes text to a file, or prints it where there is none.
-pub fn text(path: Option<&Path>, text: &str) -> Outcome {
-    whole(path.unwrap_or(Path::new("-")), text.as_bytes())
+/// Why nothing was begun.
+fn refused(error: &WriteError, cure: &str) -> Failure {
+    let failure = Failure::new(if error.is_misuse() { Exit::Usage } else { Exit::Load }, error);
+    match error {
+        _ if error.yields_to_force() => failure.help(cure),
+        WriteError::Standard { .. } => failure.help("`-` prints to standard output"),
+        WriteError::Input { .. } | WriteError::Output { .. } => failure.help("name another file"),
+        _ => failure,
+    }
+}
+
+/// Why a file that could be written before now can't.
+fn unwritten(error: &WriteError) -> Failure {
+    Failure::load(error)
+}
+
+/// Writes a text to a file, below a line that says so, or prints it where none is named.
+pub fn text(written: &Written, text: &str) -> Outcome {
+    let path = written.output.as_deref().unwrap_or(Path::new("-"));
+    match Target::new(path, &kinds::TEXT, written.force.force)? {
+        target @ Target::File(_) if !text.starts_with(kinds::WRITTEN) => {
+            target.write([kinds::WRITTEN, text].concat().as_bytes())
+        }
+        target => target.write(text.as_bytes()),
+    }
 }
 
 /// Prints to standard output.

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use reviver_files::{Content, ReadError, UsedFiles};
+
 /// A place that files are read from.
 pub trait Files {
     /// Reads `path`, which the file named `from` includes (empty for the program itself). Returns
@@ -16,26 +18,18 @@ pub trait Files {
     fn path(&self, name: &str, from: &str) -> String;
 }
 
-/// The files of a disk. A path is relative to the file that includes it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Disk;
-
-impl Files for Disk {
+/// The files of a disk, which so become inputs. A path is relative to the file that includes it.
+impl Files for UsedFiles {
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
         let wanted = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
-        let why = |error: std::io::Error| refusal(&wanted, &error);
-        let facts = fs::metadata(&wanted).map_err(why)?;
-        if facts.is_dir() {
-            return Err(format!("`{}` is a directory", wanted.display()));
-        }
-        if !facts.is_file() {
+        let why = |error: ReadError| refusal(&wanted, &error);
+        // Opening a pipe would wait for its writer.
+        let facts = fs::metadata(&wanted).map_err(|error| why(error.into()))?;
+        if !facts.is_file() && !facts.is_dir() {
             return Err(format!("`{}` is not a regular file", wanted.display()));
         }
-        if u32::try_from(facts.len()).is_err() {
-            return Err(format!("`{}` is larger than 4 GiB", wanted.display()));
-        }
-        let name = one_name(&fs::canonicalize(&wanted).map_err(why)?);
-        let bytes = fs::read(&wanted).map_err(why)?;
+        let bytes = UsedFiles::read(self, &wanted, Content::Text).map_err(why)?;
+        let name = one_name(&fs::canonicalize(&wanted).map_err(|error| why(error.into()))?);
         Ok((name, bytes))
     }
 
@@ -49,11 +43,27 @@ impl Files for Disk {
     }
 }
 
-fn refusal(path: &Path, error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => format!("there is no file `{}`", path.display()),
-        std::io::ErrorKind::PermissionDenied => format!("`{}` may not be read", path.display()),
-        _ => format!("`{}` can't be read: {error}", path.display()),
+fn refusal(path: &Path, error: &ReadError) -> String {
+    let path = path.display();
+    match error {
+        ReadError::NotFound => format!("there is no file `{path}`"),
+        ReadError::Denied => format!("`{path}` may not be read"),
+        ReadError::Folder => format!("`{path}` is a directory"),
+        _ => format!("`{path}` can't be read: {error}"),
+    }
+}
+
+/// The files of a disk, for who writes none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
+        Files::read(&UsedFiles::default(), path, from)
+    }
+
+    fn path(&self, name: &str, from: &str) -> String {
+        Files::path(&UsedFiles::default(), name, from)
     }
 }
 

@@ -14,7 +14,6 @@
 //! | [`render`] | outcomes in words |
 //! | [`batch`], [`repl`] | scripts; a prompt, and a word to who waits at it |
 //! | [`tui`] | the screen: an application without a terminal, and the terminal |
-//! | [`files`] | files that are written whole |
 //!
 //! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
 //! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
@@ -25,7 +24,6 @@ pub mod batch;
 pub mod command;
 pub mod cotangents;
 pub mod expression;
-pub mod files;
 pub mod format;
 pub mod listing;
 pub mod memory;

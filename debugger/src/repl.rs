@@ -23,21 +23,36 @@ use crate::waiting::accompany;
 
 const PROMPT: &str = "(reviver) ";
 
-/// Reads commands until `quit` or the end of the input, and returns those that were carried out, as a
-/// script. `history` is the file that keeps them, if any;
-/// one that can't be read or written is no reason to stop.
-///
-/// # Errors
-/// A terminal that can't be read, or output that can't be written.
-pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> io::Result<String> {
+/// What a session in line mode came to.
+#[derive(Debug)]
+pub struct Ended {
+    /// The commands that were carried out, as a script.
+    pub transcript: String,
+    /// An error where the terminal can't be read, or output can't be written.
+    pub outcome: io::Result<()>,
+}
+
+/// Reads commands until `quit` or the end of the input. `history` is the file that keeps them, if any; one
+/// that can't be read or written is no reason to stop.
+pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> Ended {
+    let console = Rc::new(RefCell::new(console));
+    let outcome = prompted(&console, history, output);
+    let transcript = console.borrow().transcript();
+    Ended { transcript, outcome }
+}
+
+fn prompted(
+    console: &Rc<RefCell<Console>>,
+    history: Option<&Path>,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     let config = Config::builder()
         .history_ignore_dups(true)
         .map_err(other)?
         .auto_add_history(true)
         .completion_type(CompletionType::List)
         .build();
-    let interrupt = console.session.interrupt();
-    let console = Rc::new(RefCell::new(console));
+    let interrupt = console.borrow().session.interrupt();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
     // After the editor, which has a handler of its own: Ctrl-C during a run stops the run. Where the
     // process has set one before, stopping runs is its business.
@@ -49,7 +64,7 @@ pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> 
     }
     loop {
         match editor.readline(PROMPT) {
-            Ok(line) if !execute(&console, &line, output)? => break,
+            Ok(line) if !execute(console, &line, output)? => break,
             // Ctrl-C at the prompt drops the line, and never quits.
             Ok(_) | Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break,
@@ -59,8 +74,7 @@ pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> 
     if let Some(path) = history {
         let _ = editor.save_history(path);
     }
-    let transcript = console.borrow().transcript();
-    Ok(transcript)
+    Ok(())
 }
 
 /// Carries a line out; false if that was the last.

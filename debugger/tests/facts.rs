@@ -18,6 +18,7 @@ use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{PointOptions, Session, SessionError};
 use reviver_debugger::timeline::Limits;
+use reviver_files::UsedFiles;
 use reviver_isa::instruction::{Class, Link, Operand};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, State, Stop, Trap, Travel};
@@ -233,7 +234,8 @@ fn commands_have_one_meaning() {
 
 #[test]
 fn commands_and_cells_are_completed() {
-    let console = Console::new(Session::at_begin(support::subject(&support::text("sort.rasm"))));
+    let console =
+        Console::new(Session::at_begin(support::subject(&support::text("sort.rasm"))), UsedFiles::default());
     assert_eq!(candidates(&console, "reverse-c"), (0, vec!["reverse-continue".to_owned()]));
     assert_eq!(candidates(&console, "print A[i] + P"), (13, vec!["P".to_owned()]));
     assert_eq!(candidates(&console, "info sta"), (5, vec!["stack".to_owned(), "status".to_owned()]));
@@ -329,7 +331,7 @@ fn an_image_is_shown_disassembled() {
     let Subject { program, .. } = support::subject(&support::text("fib.rasm"));
     let image = reviver_assembler::image::encode(program.module());
     let subject = Subject::open("fib.rbc", image, &Disk).unwrap();
-    let mut console = Console::new(Session::at_begin(subject));
+    let mut console = Console::new(Session::at_begin(subject), UsedFiles::default());
     console.execute("break again").unwrap();
     console.execute("c").unwrap();
     console.execute("expect b == 1").unwrap();
@@ -352,7 +354,7 @@ fn an_image_says_where_its_text_came_from() {
     // A disassembled text says the same; one that stands for itself says nothing.
     assert_eq!(origins(&Subject::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
-    let mut console = Console::new(Session::at_begin(image));
+    let mut console = Console::new(Session::at_begin(image), UsedFiles::default());
     let outcome = console.execute("s").unwrap();
     let said = render(&console.session, &outcome);
     assert!(said.contains(" (source: lib/complex.rasm:9): add.mul"), "{said}");
@@ -375,7 +377,7 @@ fn what_undoes_an_instruction_is_known_in_every_program() {
 #[test]
 fn a_compound_condition_that_fails_is_named() {
     let told = |text: &str| {
-        let mut console = Console::new(Session::at_begin(support::subject(text)));
+        let mut console = Console::new(Session::at_begin(support::subject(text)), UsedFiles::default());
         let outcome = console.execute("c").unwrap();
         render(&console.session, &outcome)
     };
@@ -638,7 +640,7 @@ fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
         add   u', 1.0
 .end
 ";
-    let mut console = Console::new(Session::at_begin(support::subject(text)));
+    let mut console = Console::new(Session::at_begin(support::subject(text)), UsedFiles::default());
     console.execute("step").unwrap();
     for command in ["set mode = 1", "gradient y"] {
         assert_eq!(console.execute(command).unwrap_err().to_string(), SessionError::RuledCall.to_string());
@@ -660,7 +662,8 @@ fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
 
 #[test]
 fn integers_have_no_adjoints() {
-    let console = Console::new(Session::at_begin(support::subject(&support::text("fib.rasm"))));
+    let console =
+        Console::new(Session::at_begin(support::subject(&support::text("fib.rasm"))), UsedFiles::default());
     let error = console.session.evaluate("a' + 1").unwrap_err();
     assert_eq!(error.to_string(), "`a` is an integer: only reals have adjoints");
 }

@@ -14,6 +14,7 @@ use reviver_debugger::batch::{Ended, run, script_of};
 use reviver_debugger::command::{Console, SAVED};
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::Limits;
+use reviver_files::UsedFiles;
 use reviver_vm::Machine;
 
 fn transcripts() -> Vec<PathBuf> {
@@ -43,7 +44,10 @@ fn console(header: &[&str]) -> Console {
         machine.state_mut().input = entries.collect();
     }
     let most = value("max-steps ").map_or(u64::MAX, |most| most.parse().unwrap());
-    Console::new(Session::new(subject, &machine, Limits::default()).with_most_steps(most))
+    Console::new(
+        Session::new(subject, &machine, Limits::default()).with_most_steps(most),
+        UsedFiles::default(),
+    )
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn a_saved_session_says_the_same_again() {
     let other = folder.join("homework");
     std::fs::write(&other, "my notes").unwrap();
     let error = again.execute(&format!("save {}", other.display())).unwrap_err().to_string();
-    assert!(error.contains("no saved session"), "{error}");
+    assert!(error.contains("is not a saved session"), "{error}");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "my notes");
 }
 
@@ -311,7 +315,7 @@ const OWN: &[(&str, &str, &str)] = &[
 #[test]
 fn own_programs_say_what_they_should() {
     for (text, script, expected) in OWN {
-        let mut console = Console::new(Session::at_begin(support::subject(text)));
+        let mut console = Console::new(Session::at_begin(support::subject(text)), UsedFiles::default());
         let mut output = Vec::new();
         run(&mut console, script, &mut output).unwrap();
         let output = String::from_utf8(output).unwrap();

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reviver_debugger::tui::keys::Preset;
 use reviver_debugger::tui::theme::ThemeName;
 
-use super::Given;
+use super::{Force, Given};
 
 /// What is debugged, and how much may be kept for it.
 #[derive(Debug, Args)]
@@ -63,6 +63,8 @@ pub struct Repl {
     /// At the end, write the commands to a file, which `reviver debug --batch` carries out
     #[arg(long, value_name = "FILE")]
     pub transcript: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
 }
 
 fn presets() -> impl TypedValueParser<Value = Preset> {

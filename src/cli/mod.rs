@@ -92,9 +92,11 @@ pub struct Run {
     /// Go on from a saved state
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "tape", "check"])]
     pub from_state: Option<PathBuf>,
-    /// Save the state where the run stops
+    /// Save the state where the run stops: at its end, a trap, the step limit, or by Ctrl-C
     #[arg(long, value_name = "FILE")]
     pub save_state: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
     /// Print what the run took: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
@@ -108,6 +110,27 @@ pub struct Asm {
     /// The image to write, usually `.rbc`; `-` prints it
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub force: Force,
+}
+
+/// What output files may replace.
+#[derive(Debug, Args)]
+pub struct Force {
+    /// Replace an output file whatever it is, and also if it is write-protected. Without this, only
+    /// earlier output of the same kind is replaced. What the command reads is never overwritten
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Where a text goes.
+#[derive(Debug, Args)]
+pub struct Written {
+    /// Write to a file instead of printing
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
 }
 
 /// Print an image as flat assembly.
@@ -118,9 +141,8 @@ pub struct Asm {
 pub struct Disasm {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
     pub file: PathBuf,
-    /// Write to a file instead of printing
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Assemble without running and report what is wrong or doubtful.
@@ -152,9 +174,8 @@ pub struct Fmt {
 pub struct Invert {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
-    /// Write to a file instead of printing
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Show the manual of an instruction, or list them all.

@@ -9,7 +9,7 @@ use crate::failure::{Outcome, counted};
 use crate::{load, output, write};
 
 pub fn run(options: &Check) -> Outcome {
-    let (module, diagnostics) = load::with_warnings(&options.file, load::bytes(&options.file)?)?;
+    let (module, diagnostics) = load::with_warnings(&options.file, load::source(&options.file)?)?;
     // What can't be run yet is no mistake; of a text the assembler has said it already.
     let (not_yet, broken): (Vec<_>, Vec<_>) = verify(&module).into_iter().partition(|v| v.not_yet);
     if !broken.is_empty() {

@@ -21,7 +21,8 @@ pub fn run(options: &Debug) -> Outcome {
 }
 
 fn screen(options: &Debug) -> Outcome {
-    let keys = keys::file::load(options.keys.as_deref(), options.preset).map_err(Failure::load)?;
+    let keys =
+        keys::file::load(load::files(), options.keys.as_deref(), options.preset).map_err(Failure::load)?;
     if !terminal::is_terminal() {
         return Err(no_screen(TuiError::NoTerminal));
     }
@@ -29,7 +30,9 @@ fn screen(options: &Debug) -> Outcome {
     let variable = |name: &str| std::env::var(name).ok();
     let theme = Theme::new(ThemeName::choose(options.theme, variable, terminal::ground));
     match debuggee {
-        Debuggee::Session(session) => tui::run(App::new(*session, keys, theme)).map_err(no_screen),
+        Debuggee::Session(session) => {
+            tui::run(App::new(*session, load::files().clone(), keys, theme)).map_err(no_screen)
+        }
         Debuggee::Broken { error, failure } => {
             tui::run(App::broken(&error, keys, theme)).map_err(no_screen)?;
             Err(failure)
@@ -52,7 +55,8 @@ fn no_screen(error: TuiError) -> Failure {
 fn batch(options: &Debug, path: &Path) -> Outcome {
     let session = debuggee::open(&options.debugged, Some(path))?.session()?;
     let script = script(path)?;
-    let ended = batch::run(&mut Console::new(session), &script, &mut std::io::stdout().lock());
+    let ended =
+        batch::run(&mut Console::new(session, load::files().clone()), &script, &mut std::io::stdout().lock());
     match ended.map_err(|error| write::unprintable(&error))? {
         Ended::Fine => Ok(()),
         Ended::Failed { line } => {
@@ -72,8 +76,7 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
 
 /// The commands in a script, or in what an earlier script has printed.
 fn script(path: &Path) -> Outcome<String> {
-    let text = String::from_utf8(load::bytes(path)?)
-        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", load::name(path))))?;
+    let text = load::text(path)?;
     let is_transcript = text.lines().any(|line| line.starts_with("> "));
     Ok(if is_transcript { batch::script_of(&text) } else { text })
 }

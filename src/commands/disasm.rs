@@ -8,5 +8,5 @@ use crate::{load, write};
 
 pub fn run(options: &Disasm) -> Outcome {
     let module = load::module(&options.file)?;
-    write::text(options.output.as_deref(), &disassemble(&module))
+    write::text(&options.written, &disassemble(&module))
 }

@@ -7,6 +7,7 @@ use reviver_assembler::source::Sources;
 
 use crate::cli::Fmt;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::write::Target;
 use crate::{load, write};
 
 pub fn run(options: &Fmt) -> Outcome {
@@ -19,7 +20,7 @@ pub fn run(options: &Fmt) -> Outcome {
             }
         } else if options.write && path != Path::new("-") {
             if before != after {
-                write::whole(path, after.as_bytes())?;
+                Target::in_place(path)?.write(after.as_bytes())?;
             }
         } else {
             write::print(&after)?;
@@ -36,7 +37,7 @@ pub fn run(options: &Fmt) -> Outcome {
 fn formatted(path: &Path) -> Outcome<(String, String)> {
     let mut sources = Sources::default();
     let refuse = |sources: &Sources, diagnostics: &[_]| load::faulty(sources, diagnostics, "no program");
-    let file = match sources.add_bytes(load::name(path), load::bytes(path)?) {
+    let file = match sources.add_bytes(load::name(path), load::source(path)?) {
         Ok(file) => file,
         Err(diagnostic) => return Err(refuse(&sources, &[*diagnostic])),
     };

@@ -1,7 +1,6 @@
 //! `reviver invert`: the inverse program as readable text.
 
 use reviver_assembler::disassemble::disassemble;
-use reviver_assembler::files::Disk;
 use reviver_assembler::invert::{Inversion, invert_text};
 
 use crate::cli::Invert;
@@ -9,15 +8,15 @@ use crate::failure::Outcome;
 use crate::{load, write};
 
 pub fn run(options: &Invert) -> Outcome {
-    let mut bytes = load::bytes(&options.file)?;
+    let mut bytes = load::source(&options.file)?;
     if load::is_image(&options.file, &bytes) {
         bytes = disassemble(&load::module(&options.file)?).into_bytes();
     }
     let name = load::name(&options.file);
     // A printed inverse is for the folder of the program.
-    let inverse_name = options.output.as_deref().map_or_else(|| name.clone(), load::name);
-    let inversion = invert_text(&name, bytes, &inverse_name, &Disk);
+    let inverse_name = options.written.output.as_deref().map_or_else(|| name.clone(), load::name);
+    let inversion = invert_text(&name, bytes, &inverse_name, load::files());
     let Inversion { sources, text, .. } = inversion;
     let text = text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, "no inverse"))?;
-    write::text(options.output.as_deref(), &text)
+    write::text(&options.written, &text)
 }

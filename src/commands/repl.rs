@@ -4,28 +4,30 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use reviver_debugger::command::Console;
+use reviver_debugger::command::{Console, SESSION};
 use reviver_debugger::repl;
 
 use crate::cli::Repl;
-use crate::failure::{Failure, Outcome};
-use crate::{debuggee, start, write};
+use crate::failure::{Failure, Outcome, all};
+use crate::write::Target;
+use crate::{debuggee, load, start, write};
 
 pub fn run(options: &Repl) -> Outcome {
     check_input(options)?;
     let session = debuggee::open(&options.debugged, None)?.session()?;
-    if let Some(path) = &options.transcript {
-        // Better refused now than after an hour of work.
-        write::text(Some(path), "")?;
-    }
+    // Better refused now than after an hour of work.
+    let transcript = options.transcript.as_ref().map(|path| Target::new(path, &SESSION, options.force.force));
+    let transcript = transcript.transpose()?;
     let is_typed = std::io::stdin().is_terminal();
     if is_typed {
         write::print("`help` lists the commands, Tab completes, Ctrl-D ends the session.\n")?;
     }
     let history = is_typed.then(history).flatten();
-    let transcript = repl::run(Console::new(session), history.as_deref(), &mut std::io::stdout())
-        .map_err(|error| write::unprintable(&error))?;
-    options.transcript.as_ref().map_or(Ok(()), |path| write::text(Some(path), &transcript))
+    let console = Console::new(session, load::files().clone());
+    let ended = repl::run(console, history.as_deref(), &mut std::io::stdout());
+    // What was done so far is worth keeping, however it ended.
+    let written = transcript.map_or(Ok(()), |target| target.write(ended.transcript.as_bytes()));
+    all([written, ended.outcome.map_err(|error| write::unprintable(&error))])
 }
 
 /// Commands come from standard input, so nothing else can.

@@ -1,14 +1,15 @@
 //! `reviver run`: from arguments to a machine, and from what it did to an exit code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reviver_vm::{Machine, Program, Travel, checkpoint};
 
 use crate::cli::Run;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome, all};
 use crate::journey::{Ending, Report, RoundTrip, travel};
-use crate::{load, output, start, write};
+use crate::write::Target;
+use crate::{kinds, load, output, start, write};
 
 pub fn run(options: &Run) -> Outcome {
     check_streams(options)?;
@@ -17,28 +18,58 @@ pub fn run(options: &Run) -> Outcome {
     if options.start.exact {
         machine.keep_residues();
     }
-    let report = travel(options, &mut machine)?;
-    if let Some(path) = &options.save_state {
-        let bytes = checkpoint::encode(&program, machine.state(), machine.residues())
-            .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
-        write::whole(path, &bytes)?;
-    }
-    let written = write_tape(options, &report);
-    let verdict = verdict(options, &report).and(written);
-    let printed = write::print(&output::render(&report, options, &verdict));
+    let outputs = Outputs::new(options)?;
+    let report = travel(options, &mut machine);
+    let saved = outputs.state.map_or(Ok(()), |target| save(target, &program, &machine));
+    let report = match report {
+        Ok(report) => report,
+        // What the program shows can't be printed.
+        Err(failure) => return all([saved, Err(failure)]),
+    };
+    let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
+    // What can't be written to a file is still printed.
+    let prints_tape = options.tape_out.is_none() || taped.is_err();
+    let verdict = all([saved, taped, verdict(options, &report)]);
+    let printed = write::print(&output::render(&report, options, prints_tape, &verdict));
     if verdict.is_ok() && !report.garbage.is_empty() {
         write::complain(&output::garbage(&report));
     }
     // A reader that has gone away doesn't change what the run came to.
-    verdict.map_err(Failure::told).and(printed)
+    all([verdict.map_err(Failure::told), printed])
 }
 
-fn write_tape(options: &Run, report: &Report) -> Outcome {
-    let Some(path) = options.tape_out.as_deref().filter(|_| matches!(report.ending, Ending::Arrived)) else {
+fn save(target: Target, program: &Program, machine: &Machine) -> Outcome {
+    let bytes = checkpoint::encode(program, machine.state(), machine.residues())
+        .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
+    target.write(&bytes)
+}
+
+/// The files that a run writes.
+struct Outputs {
+    state: Option<Target>,
+    tape: Option<Target>,
+}
+
+impl Outputs {
+    /// Tries them, before the run and when everything is read that the run needs.
+    fn new(options: &Run) -> Outcome<Outputs> {
+        let target = |path: &Option<PathBuf>, kind| {
+            path.as_ref().map(|path| Target::new(path, kind, options.force.force)).transpose()
+        };
+        Ok(Outputs {
+            state: target(&options.save_state, &kinds::STATE)?,
+            tape: target(&options.tape_out, &kinds::TAPE)?,
+        })
+    }
+}
+
+/// Writes the resulting tape, if there is one: a run that was stopped has none.
+fn write_tape(target: Target, report: &Report) -> Outcome {
+    if !matches!(report.ending, Ending::Arrived) {
         return Ok(());
-    };
+    }
     let lines: String = output::resulting_tape(report).iter().map(|value| format!("{value}\n")).collect();
-    write::text(Some(path), &lines)
+    target.write(lines.as_bytes())
 }
 
 /// Each standard stream serves one purpose.
@@ -59,7 +90,7 @@ fn machine(options: &Run, program: &Arc<Program>) -> Outcome<Machine> {
     let Some(path) = &options.from_state else {
         return start::machine(&options.start.given, program, direction(options));
     };
-    let (state, residues) = checkpoint::decode(program, &load::bytes(path)?)
+    let (state, residues) = checkpoint::decode(program, &load::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", load::name(path))))?;
     Ok(Machine::resume(program.clone(), state, residues))
 }

@@ -28,11 +28,11 @@ use crate::load;
 pub use json::trap as trap_json;
 pub use text::{garbage, trap};
 
-/// The whole output for stdout.
-pub fn render(report: &Report, options: &Run, verdict: &Outcome) -> String {
+/// The whole output for stdout. For people, without the tape if it has gone to a file.
+pub fn render(report: &Report, options: &Run, with_tape: bool, verdict: &Outcome) -> String {
     match options.start.json {
         true => object(json::members(report, options), verdict),
-        false => text::render(report, options),
+        false => text::render(report, options, with_tape),
     }
 }
 

@@ -13,10 +13,10 @@ use crate::cli::Run;
 use crate::failure::{Exit, Failure, counted};
 use crate::journey::{Ending, Report, RoundTrip};
 
-pub fn render(report: &Report, options: &Run) -> String {
+pub fn render(report: &Report, options: &Run, with_tape: bool) -> String {
     let mut text = String::new();
     if matches!(report.ending, Ending::Arrived) {
-        results(report, options, &mut text);
+        results(report, with_tape, &mut text);
     }
     if let Some(trip) = &report.round_trip {
         round_trip(report, trip, &mut text);
@@ -27,13 +27,13 @@ pub fn render(report: &Report, options: &Run) -> String {
     text
 }
 
-fn results(report: &Report, options: &Run, text: &mut String) {
+fn results(report: &Report, with_tape: bool, text: &mut String) {
     let program = &report.program;
     for (n, global) in result_cells(report) {
         let values = program.read(&report.state, n);
         let _ = writeln!(text, "{} = {}", global.name, cells_text(program, global.shape, &values));
     }
-    if uses_tape(report) && options.tape_out.is_none() {
+    if with_tape && uses_tape(report) {
         let _ = writeln!(text, "tape = [{}]", resulting_tape(report).join(", "));
     }
     if report.travel == Travel::Forward {

@@ -12,17 +12,19 @@ fn a_failing_command_leaves_its_output_file_alone() {
     }
     reviver(&format!("fmt --write {}", folder.file("worse.rasm", "if ( \n"))).expect(3);
     let reading = "run programs/reverse_string.rasm --set n=2 --tape 1,2,3";
-    reviver(&format!("{reading} --max-steps 10 --tape-out {old}")).expect(5);
+    let tape = folder.file("tape", "7\n");
+    reviver(&format!("{reading} --max-steps 10 --tape-out {tape}")).expect(5);
+    assert_eq!(folder.read("tape"), b"7\n");
     reviver(&format!("run programs/fib.rasm --set m=1 --save-state {old}")).expect(2);
     assert_eq!(folder.read("out"), b"old");
     assert_eq!(folder.read("worse.rasm"), b"if ( \n");
-    assert_eq!(folder.names(), ["bad.rasm", "out", "worse.rasm"], "nothing half written is left");
+    assert_eq!(folder.names(), ["bad.rasm", "out", "tape", "worse.rasm"], "nothing half written is left");
 }
 
 #[test]
 fn an_output_file_is_replaced_whole() {
     let folder = Folder::new();
-    let out = folder.file("out.rbc", vec![7; 100_000]);
+    let out = folder.file("out.rbc", [&b"\x89RBC\r\n\x1a\n"[..], &[7; 100_000]].concat());
     reviver(&format!("asm programs/fib.rasm -o {out}")).expect(0).prints("");
     reviver(&format!("run {out} --check")).expect(0);
     assert_eq!(folder.names(), ["out.rbc"]);
@@ -35,7 +37,7 @@ fn places_that_cannot_be_written_are_named() {
     reviver(&format!("asm {text} -o {text}.none/x")).expect(3).says("there is no folder");
     reviver(&format!("asm {text} -o {text}/x")).expect(3).says("is no folder");
     reviver(&format!("asm {text} -o {}", folder.path("").display())).expect(3).says("it is a folder");
-    reviver(&format!("asm {text} -o {text}")).expect(2).says("overwrite its own text");
+    reviver(&format!("asm {text} -o {text}")).expect(2).says("would be overwritten, and is read here");
     reviver(&format!("run {text} --save-state {text}.none/x")).expect(3).says("there is no folder");
     assert_eq!(folder.names(), ["a.rasm"]);
 }
@@ -61,11 +63,11 @@ fn devices_and_links_stay_what_they_are() {
     let folder = Folder::new();
     reviver("asm programs/fib.rasm -o /dev/null").expect(0);
     assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
-    let target = folder.file("target", "old");
+    let target = folder.file("target", "");
     std::os::unix::fs::symlink(&target, folder.path("link")).unwrap();
     reviver(&format!("disasm programs/fib.rasm -o {}", folder.path("link").display())).expect(0);
     assert!(folder.path("link").is_symlink());
-    assert_ne!(folder.read("target"), b"old");
+    assert_ne!(folder.read("target"), b"");
 }
 
 #[cfg(unix)]

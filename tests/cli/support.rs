@@ -50,13 +50,12 @@ pub fn reviver(arguments: &str) -> Ran {
 
 /// The same, with something on standard input.
 pub fn with_input(arguments: &str, input: &[u8]) -> Ran {
-    let mut child = command()
-        .args(arguments.split_whitespace())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    ran(command().args(arguments.split_whitespace()), input)
+}
+
+fn ran(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that doesn't read its input may be gone already.
     child.stdin.take().unwrap().write_all(input).ok();
     let output = child.wait_with_output().unwrap();
@@ -93,6 +92,26 @@ impl Folder {
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), content).unwrap();
         self.path(name).display().to_string()
+    }
+
+    /// The name of a file for an argument.
+    pub fn at(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// `reviver` in this folder.
+    pub fn reviver(&self, arguments: &str) -> Ran {
+        self.with_input(arguments, b"")
+    }
+
+    /// The same, with something on standard input.
+    pub fn with_input(&self, arguments: &str, input: &[u8]) -> Ran {
+        ran(command().args(arguments.split_whitespace()).current_dir(self.0.path()), input)
+    }
+
+    /// A line of a shell in this folder.
+    pub fn shell(&self, line: &str) -> Ran {
+        ran(Command::new("sh").args(["-c", line]).current_dir(self.0.path()), b"")
     }
 
     pub fn read(&self, name: &str) -> Vec<u8> {

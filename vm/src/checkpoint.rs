@@ -14,7 +14,8 @@ use crate::op::Kind;
 use crate::program::{FORWARD, Program};
 use crate::state::{Frame, MODE, Part, State};
 
-const MAGIC: [u8; 8] = *b"RVRSTATE";
+/// The first bytes of every state file.
+pub const MAGIC: [u8; 8] = *b"RVRSTATE";
 const VERSION: u16 = 4;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;

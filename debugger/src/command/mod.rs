@@ -11,6 +11,7 @@ pub mod table;
 pub mod topics;
 
 use reviver_assembler::suggest::nearest;
+use reviver_files::UsedFiles;
 use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
@@ -26,7 +27,7 @@ use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
-pub use scripts::SAVED;
+pub use scripts::{SAVED, SESSION};
 use table::Command;
 
 /// What a command came to.
@@ -204,6 +205,8 @@ fn selecting(outward: isize) -> String {
 #[derive(Debug)]
 pub struct Console {
     pub session: Session,
+    /// What was read for the session, and what it reads and writes.
+    files: UsedFiles,
     /// Expressions that are printed after every motion.
     displays: Vec<String>,
     /// Cells that are plotted: their names and themselves. A name means another cell in another call.
@@ -221,9 +224,11 @@ pub struct Console {
 }
 
 impl Console {
-    pub fn new(session: Session) -> Console {
+    /// `files` knows what was read to open the session: it is never overwritten.
+    pub fn new(session: Session, files: UsedFiles) -> Console {
         Console {
             session,
+            files,
             displays: Vec::new(),
             plots: Vec::new(),
             transcript: Vec::new(),

@@ -1,18 +1,21 @@
 //! Commands from files and for them: scripts that are carried out, what they expect, and sessions that are
 //! saved. The only part of the commands that knows files.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::fmt::Display;
 use std::path::Path;
+
+use reviver_files::{Content, Kind, Replaces, WriteError};
 
 use super::actions::{Done, Row};
 use super::table::REASONS;
 use super::{CommandError, Console, Outcome, without_comment};
 use crate::expression::Expression;
-use crate::files;
 
 /// The first line of a saved session, which tells it from other files.
 pub const SAVED: &str = "# a session of the reviver debugger";
+
+/// Saved sessions among other files.
+pub static SESSION: Kind = Kind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
 
 fn add_line(text: String, line: &str) -> String {
     text + line + "\n"
@@ -86,33 +89,19 @@ pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
     let path = row.something(rest, "a file")?;
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CommandError::File(format!("`{path}` can't be read: {error}")))?;
+    let unreadable = |error: &dyn Display| CommandError::File(format!("`{path}` can't be read: {error}"));
+    let bytes = console.files.read(Path::new(path), Content::Text).map_err(|error| unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))?;
     console.script(&text)
 }
 
 pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
     let path = row.something(rest, "a file")?;
-    check_target(path)?;
-    files::replace(Path::new(path), console.transcript().as_bytes())
-        .map_err(|error| CommandError::File(format!("`{path}` can't be written: {error}")))?;
+    let refused = |error: WriteError| {
+        let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };
+        CommandError::File(format!("{error}{help}"))
+    };
+    let output = console.files.output(Path::new(path), Replaces::Kind(&SESSION)).map_err(refused)?;
+    output.commit(console.transcript().as_bytes()).map_err(refused)?;
     Ok(Outcome::Saved(path.to_owned()))
-}
-
-/// A file that is there already may only be replaced if it is a saved session, or empty.
-fn check_target(path: &str) -> Result<(), CommandError> {
-    // A device or a pipe is only written to.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return Ok(());
-    }
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(SAVED.len() as u64).read_to_end(&mut start));
-    match read {
-        Ok(_) if start.is_empty() || start == SAVED.as_bytes() => Ok(()),
-        Ok(_) => Err(CommandError::File(format!(
-            "`{path}` is there already and is no saved session: choose another name, or delete it first"
-        ))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(CommandError::File(format!("`{path}` can't be written: {error}"))),
-    }
 }

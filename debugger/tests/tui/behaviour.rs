@@ -1,5 +1,6 @@
 //! The screen without a terminal: what keys do. The programs and helpers that other tests of it share are here too.
 
+use reviver_files::UsedFiles;
 use std::time::Duration;
 
 use crate::screen::Screen;
@@ -85,7 +86,8 @@ fn every_preset_can_be_used() {
         let (step, back) = (key(Action::Step), key(Action::ReverseStep));
         let session =
             reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")));
-        let mut screen = Screen::new(App::new(session, keys, Theme::new(ThemeName::Light)), 80, 24);
+        let mut screen =
+            Screen::new(App::new(session, UsedFiles::default(), keys, Theme::new(ThemeName::Light)), 80, 24);
         [step, step, back].into_iter().for_each(|key| screen.event(Event::Key(key)));
         assert_eq!(screen.step(), 1, "{}", preset.name());
     }
@@ -96,7 +98,8 @@ fn a_key_can_run_a_command_line() {
     let mut keys = KeyMap::default();
     keys.bind(Key::plain(Code::F(2)), Binding::Command("goto end".into()));
     let session = reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")));
-    let mut screen = Screen::new(App::new(session, keys, Theme::new(ThemeName::Sixteen)), 80, 24);
+    let mut screen =
+        Screen::new(App::new(session, UsedFiles::default(), keys, Theme::new(ThemeName::Sixteen)), 80, 24);
     screen.keys("F2");
     assert!(screen.step() > 0);
 }

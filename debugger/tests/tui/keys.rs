@@ -1,5 +1,6 @@
 //! The key list that is committed is the one that the key map writes, and the help has every action.
 
+use reviver_files::UsedFiles;
 use std::path::Path;
 
 use reviver_debugger::tui::keys::help::{self, HelpLine};
@@ -35,7 +36,7 @@ fn the_help_lists_every_action_with_a_key() {
 fn commands_of_a_users_own_are_in_the_help() {
     let path = std::env::temp_dir().join(format!("reviver-keys-{}.toml", std::process::id()));
     std::fs::write(&path, "[keys]\nF2 = \":goto 50%\"\n").unwrap();
-    let keys = reviver_debugger::tui::keys::file::load(Some(&path), None);
+    let keys = reviver_debugger::tui::keys::file::load(&UsedFiles::default(), Some(&path), None);
     std::fs::remove_file(&path).unwrap();
     let entry = HelpLine::Entry { keys: "F2".into(), text: ":goto 50%".into() };
     assert!(help::lines(&keys.unwrap()).contains(&entry));

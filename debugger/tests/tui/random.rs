@@ -1,5 +1,6 @@
 //! Random keys, clicks, texts, times and sizes: nothing of it may panic.
 
+use reviver_files::UsedFiles;
 use std::time::Duration;
 
 use crate::screen::Screen;
@@ -100,7 +101,7 @@ fn visit(seed: u64, events: usize) {
     let theme = Theme::new(random.of(&ThemeName::ALL));
     let (width, height) = random.size();
     let session = Session::at_begin(support::subject(&text));
-    let mut screen = Screen::new(App::new(session, map, theme), width, height);
+    let mut screen = Screen::new(App::new(session, UsedFiles::default(), map, theme), width, height);
     // An edited state may run for ever.
     screen.patience = Duration::from_millis(100);
     for _ in 0..events {

@@ -1,5 +1,6 @@
 //! A screen without a terminal: types keys, runs errands at once, and reads what was drawn.
 
+use reviver_files::UsedFiles;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::time::Duration;
@@ -123,5 +124,5 @@ impl Screen {
 }
 
 pub fn app(subject: Subject) -> App {
-    App::new(Session::at_begin(subject), KeyMap::default(), Theme::new(ThemeName::Dark))
+    App::new(Session::at_begin(subject), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark))
 }

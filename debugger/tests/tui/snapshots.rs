@@ -12,6 +12,7 @@ use reviver_debugger::tui::app::App;
 use reviver_debugger::tui::event::Event;
 use reviver_debugger::tui::keys::KeyMap;
 use reviver_debugger::tui::theme::{Theme, ThemeName};
+use reviver_files::UsedFiles;
 use reviver_vm::Machine;
 
 use crate::screen::Screen;
@@ -22,7 +23,7 @@ const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 /// Opens a program at both sizes, brings each to a scene, and compares the pictures.
 fn picture(name: &str, open: impl Fn() -> Session, play: impl Fn(&mut Screen)) {
     for (width, height) in SIZES {
-        let app = App::new(open(), KeyMap::default(), Theme::new(ThemeName::Dark));
+        let app = App::new(open(), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark));
         let mut screen = Screen::new(app, width, height);
         play(&mut screen);
         assert_snapshot!(format!("{name}_{width}x{height}"), screen.text());
@@ -206,7 +207,8 @@ fn a_small_screen() {
 /// underlined, R reversed.
 #[test]
 fn attributes_alone() {
-    let app = App::new(program("fib.rasm"), KeyMap::default(), Theme::new(ThemeName::Plain));
+    let app =
+        App::new(program("fib.rasm"), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Plain));
     let mut screen = Screen::new(app, 80, 24);
     screen.command("break again").keys("c s s s s s 3 Down");
     let letters = [

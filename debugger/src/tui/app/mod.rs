@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
+use reviver_files::UsedFiles;
 use reviver_vm::Travel;
 
 pub use errand::{Done, Errand};
@@ -118,10 +119,10 @@ pub struct App {
 const MOST_WAITING: usize = 256;
 
 impl App {
-    /// The application for a session.
-    pub fn new(mut session: Session, keys: KeyMap, theme: Theme) -> App {
+    /// The application for a session. `files` knows what was read to open it.
+    pub fn new(mut session: Session, files: UsedFiles, keys: KeyMap, theme: Theme) -> App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
-        let mut app = App::with(Engine::Here(Box::new(Console::new(session))), keys, theme);
+        let mut app = App::with(Engine::Here(Box::new(Console::new(session, files))), keys, theme);
         (app.interrupt, app.progress, app.card) = (interrupt, progress, card);
         app.follow();
         app

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use reviver_assembler::suggest::nearest;
+use reviver_files::{Content, UsedFiles};
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -41,15 +42,16 @@ pub fn usual_path() -> Option<PathBuf> {
 }
 
 /// The key map of a file; without one, that of the usual file if it exists; else the default preset. A
-/// preset that is named overrides that of the file.
+/// preset that is named overrides that of the file. The file becomes one of the `files` that are in use.
 ///
 /// # Errors
 /// A file that can't be read or understood.
-pub fn load(path: Option<&Path>, preset: Option<Preset>) -> Result<KeyMap, KeyFileError> {
+pub fn load(files: &UsedFiles, path: Option<&Path>, preset: Option<Preset>) -> Result<KeyMap, KeyFileError> {
     let usual = usual_path().filter(|usual| path.is_none() && usual.exists());
     let Some(path) = path.or(usual.as_deref()) else { return Ok(KeyMap::new(preset.unwrap_or_default())) };
     let error = |line, message| KeyFileError { path: path.to_owned(), line, message };
-    let text = std::fs::read_to_string(path).map_err(|failure| error(None, failure.to_string()))?;
+    let bytes = files.read(path, Content::Text).map_err(|failure| error(None, failure.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| error(None, "it is not UTF-8 text".to_owned()))?;
     read(&text, preset).map_err(|(at, message)| error(Some(line_of(&text, at)), message))
 }
 
@@ -163,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_is_named() {
-        let error = load(Some(Path::new("/nowhere/keys.toml")), None).unwrap_err();
+        let error = load(&UsedFiles::default(), Some(Path::new("/nowhere/keys.toml")), None).unwrap_err();
         assert!(error.to_string().starts_with("/nowhere/keys.toml: "), "{error}");
     }
 }

@@ -1,0 +1,21 @@
+//! Files: read within bounds, and written so that nothing is lost.
+//!
+//! A command reads all its files through one [`UsedFiles`], which so knows them, and writes each of its files
+//! through an [`Output`] that it asks of the same register. An output that would overwrite an input is refused,
+//! under whatever name. Output appears whole or not at all. No other crate of the workspace opens files.
+//!
+//! What a file means is for others to know. Whether a file that is there may be replaced depends on what it
+//! is: a [`Kind`] is recognized by a function that the caller brings.
+
+mod identity;
+mod output;
+mod place;
+mod read;
+mod rests;
+mod used;
+mod write;
+
+pub use output::{Kind, Output, Replaces, WriteError};
+pub use place::folder;
+pub use read::{Content, ReadError};
+pub use used::UsedFiles;

@@ -1,0 +1,204 @@
+//! A file that is going to be written: what may be in its way, asked before and again when it is due.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::identity::{Identity, standard};
+use crate::place::{Place, folder};
+use crate::used::{Purpose, UsedFiles};
+use crate::write;
+
+/// So many bytes at the beginning of a file show what it is.
+const BEGINNING: u64 = 64 << 10;
+
+/// A kind of file, which its content shows.
+#[derive(Debug)]
+pub struct Kind {
+    /// With its article: "a state file".
+    pub name: &'static str,
+    /// Whether a file is of this kind, by its first bytes: at most 64 KiB of them.
+    pub is: fn(&[u8]) -> bool,
+}
+
+/// What an output may replace.
+#[derive(Clone, Copy, Debug)]
+pub enum Replaces {
+    /// An empty file, or one of this kind.
+    Kind(&'static Kind),
+    /// Whatever is there, but for the files that are in use: the user insists.
+    Anything,
+    /// The input that has been read under the same name, which is written again.
+    Itself,
+}
+
+/// A file to write later; dropped unwritten, it leaves everything as it was.
+#[derive(Debug)]
+pub struct Output {
+    used: UsedFiles,
+    path: PathBuf,
+    replaces: Replaces,
+    /// What stands in the register for it; nothing if it is a stream.
+    entered: Option<Identity>,
+}
+
+/// Why a file can't be written, or may not.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    #[error("{} would be overwritten, and is read here{}", path.display(), as_named(path, input))]
+    Input { path: PathBuf, input: PathBuf },
+    #[error("{} would be written twice{}", path.display(), as_named(path, other))]
+    Output { path: PathBuf, other: PathBuf },
+    #[error("{} is where {stream} goes", path.display())]
+    Standard { path: PathBuf, stream: &'static str },
+    #[error("{} is there already and is not {kind}", path.display())]
+    OtherKind { path: PathBuf, kind: &'static str },
+    #[error("can't write {}: it is write-protected", path.display())]
+    Protected { path: PathBuf },
+    #[error("can't write {}: {}", path.display(), in_words(path, error))]
+    Io { path: PathBuf, error: io::Error },
+}
+
+/// Under which other name a file is in use.
+fn as_named(path: &Path, other: &Path) -> String {
+    if path == other {
+        String::new()
+    } else if other == Path::new("-") {
+        " as standard input".to_owned()
+    } else {
+        format!(" as {}", other.display())
+    }
+}
+
+fn in_words(path: &Path, error: &io::Error) -> String {
+    let folder = folder(path).display();
+    match error.kind() {
+        ErrorKind::NotFound => format!("there is no folder {folder}"),
+        ErrorKind::NotADirectory => format!("{folder} is no folder"),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+impl WriteError {
+    pub(crate) fn io(path: &Path, error: io::Error) -> WriteError {
+        WriteError::Io { path: path.to_owned(), error }
+    }
+
+    /// Whether it is the arguments that make no sense, rather than the file system that refuses.
+    pub fn is_misuse(&self) -> bool {
+        !matches!(self, WriteError::Protected { .. } | WriteError::Io { .. })
+    }
+
+    /// Whether the user could insist: [`Replaces::Anything`] wouldn't be refused for this.
+    pub fn yields_to_force(&self) -> bool {
+        matches!(self, WriteError::OtherKind { .. } | WriteError::Protected { .. })
+    }
+}
+
+impl Output {
+    /// Judges a path and tries whether it could be written.
+    pub(crate) fn attempt(used: UsedFiles, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
+        let mut output = Output { used, path: path.to_owned(), replaces, entered: None };
+        let place = output.judged()?;
+        write::attempt(&place, output.insists()).map_err(|error| output.refused(error))?;
+        let identity = place.identity().map_err(|error| WriteError::io(path, error))?;
+        if let Some(identity) = &identity {
+            output.used.enter(identity.clone(), Purpose::Output(path.to_owned()));
+        }
+        output.entered = identity;
+        Ok(output)
+    }
+
+    /// The path as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file. It appears whole, or everything stays as it was; only where its folder can't be written
+    /// it is written in place, and put back if that fails.
+    ///
+    /// # Errors
+    /// What has come into the way since, or what the platform says.
+    pub fn commit(mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.leave();
+        let place = self.judged()?;
+        write::commit(&self.path, &place, self.insists(), bytes).map_err(|error| self.refused(error))
+    }
+
+    fn insists(&self) -> bool {
+        matches!(self.replaces, Replaces::Anything)
+    }
+
+    /// Where the path leads now, if the rules allow to write there.
+    fn judged(&self) -> Result<Place, WriteError> {
+        let io = |error| WriteError::io(&self.path, error);
+        let place = Place::of(&self.path).map_err(io)?;
+        let identity = place.identity().map_err(|error| WriteError::io(place.path(&self.path), error))?;
+        if let Some(identity) = identity {
+            self.check_use(&identity)?;
+        }
+        if let Place::File(target, _) = &place {
+            self.check_kind(target)?;
+        }
+        Ok(place)
+    }
+
+    fn check_use(&self, identity: &Identity) -> Result<(), WriteError> {
+        let path = self.path.clone();
+        let standard = [(standard::output(), "standard output"), (standard::error(), "standard error")];
+        for (file, stream) in standard {
+            if file.as_ref().and_then(Identity::of_open).as_ref() == Some(identity) {
+                return Err(WriteError::Standard { path, stream });
+            }
+        }
+        match self.used.purpose(identity) {
+            Some(Purpose::Input(_)) if matches!(self.replaces, Replaces::Itself) => Ok(()),
+            Some(Purpose::Input(input)) => Err(WriteError::Input { path, input }),
+            Some(Purpose::Output(other)) => Err(WriteError::Output { path, other }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_kind(&self, target: &Path) -> Result<(), WriteError> {
+        let Replaces::Kind(kind) = self.replaces else { return Ok(()) };
+        let mut beginning = Vec::new();
+        let read = File::open(target).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
+        // What can't be read could be anything.
+        if read.is_ok() && (beginning.is_empty() || (kind.is)(&beginning)) {
+            return Ok(());
+        }
+        Err(WriteError::OtherKind { path: self.path.clone(), kind: kind.name })
+    }
+
+    fn refused(&self, error: write::Refusal) -> WriteError {
+        match error {
+            write::Refusal::Protected => WriteError::Protected { path: self.path.clone() },
+            write::Refusal::Io(error) => WriteError::io(&self.path, error),
+        }
+    }
+
+    fn leave(&mut self) {
+        if let Some(identity) = self.entered.take() {
+            self.used.leave(&identity);
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Whether a file that is there may be written by this user.
+pub(crate) fn is_writable(path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,89 @@
+//! Reading within bounds: whatever is opened, reading it ends. Judges no content.
+
+use std::io::{self, Read};
+
+use thiserror::Error;
+
+/// The most bytes of a text.
+const LONGEST_TEXT: u64 = 256 << 20;
+/// The most bytes of what doesn't tell its length: standard input, a pipe, a device.
+const LONGEST_STREAM: u64 = 256 << 20;
+
+/// What is read, which says how much of it there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A program, a script, keys: at most 256 MiB.
+    Text,
+    /// An image, a state, values: as much as a file has and memory holds; at most 256 MiB of a stream.
+    Data,
+}
+
+/// Why a file can't be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    #[error("there is no such file")]
+    NotFound,
+    #[error("permission denied")]
+    Denied,
+    #[error("it is a folder")]
+    Folder,
+    #[error("it has more than {} MiB, the most that a text may have", LONGEST_TEXT >> 20)]
+    LongText,
+    #[error("it gives more than {} MiB, the most that is read of a pipe or a device", LONGEST_STREAM >> 20)]
+    LongStream,
+    #[error("it does not fit into memory")]
+    Memory,
+    #[error("{0}")]
+    Other(io::Error),
+}
+
+impl ReadError {
+    /// What could help, without a full stop.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ReadError::LongStream => Some("put it into a file first: a file may have more"),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        match error.kind() {
+            io::ErrorKind::NotFound => ReadError::NotFound,
+            io::ErrorKind::PermissionDenied => ReadError::Denied,
+            io::ErrorKind::IsADirectory => ReadError::Folder,
+            io::ErrorKind::OutOfMemory => ReadError::Memory,
+            _ => ReadError::Other(error),
+        }
+    }
+}
+
+impl Content {
+    /// The most bytes that may be read, and the error if there are more.
+    fn limit(self, is_stream: bool) -> (u64, ReadError) {
+        match (self, is_stream) {
+            (Content::Text, _) => (LONGEST_TEXT, ReadError::LongText),
+            (Content::Data, true) => (LONGEST_STREAM, ReadError::LongStream),
+            (Content::Data, false) => (u64::MAX, ReadError::Memory),
+        }
+    }
+}
+
+/// All bytes of a source. `length` is what the system knows, of a stream none.
+pub(crate) fn bounded(
+    source: impl Read,
+    length: Option<u64>,
+    content: Content,
+) -> Result<Vec<u8>, ReadError> {
+    let (limit, too_long) = content.limit(length.is_none());
+    if length.is_some_and(|length| length > limit) {
+        return Err(too_long);
+    }
+    let mut bytes = Vec::new();
+    // One more than its length shows the end without a second reservation.
+    let expected = usize::try_from(length.unwrap_or(0).saturating_add(1)).map_err(|_| ReadError::Memory)?;
+    bytes.try_reserve_exact(expected).map_err(|_| ReadError::Memory)?;
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(too_long) } else { Ok(bytes) }
+}

@@ -1,0 +1,144 @@
+//! How bytes get to a place: a new file beside it that takes its name, or the file itself where that can't
+//! be. Asks nobody whether they should.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::output::is_writable;
+use crate::place::{Place, folder};
+use crate::rests;
+
+/// Why nothing was written.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The file is there, and this user may not write it.
+    Protected,
+    Io(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        Refusal::Io(error)
+    }
+}
+
+/// Tries what writing to a place needs, and leaves nothing behind. `insists`: a file's protection doesn't
+/// count, where its folder can be written.
+pub(crate) fn attempt(place: &Place, insists: bool) -> Result<(), Refusal> {
+    match place {
+        // Opening a pipe waits for its reader.
+        Place::Stream => Ok(()),
+        Place::New(path) => Ok(tempfile::tempfile_in(folder(path)).map(drop)?),
+        Place::File(path, _) => {
+            let is_writable = is_writable(path)?;
+            if !is_writable && !insists {
+                return Err(Refusal::Protected);
+            }
+            match tempfile::tempfile_in(folder(path)) {
+                Err(error) if !(is_writable && is_denied(&error)) => Err(Refusal::Io(error)),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+/// Writes a file. `path` is how a stream is opened.
+pub(crate) fn commit(path: &Path, place: &Place, insists: bool, bytes: &[u8]) -> Result<(), Refusal> {
+    match place {
+        Place::Stream => {
+            let mut stream = OpenOptions::new().write(true).open(path)?;
+            Ok(stream.write_all(bytes).and_then(|()| stream.flush())?)
+        }
+        Place::New(path) => Ok(renamed(rests::beside(path, Mode::Usual)?, path, bytes)?),
+        Place::File(path, old) => {
+            if !insists && !is_writable(path)? {
+                return Err(Refusal::Protected);
+            }
+            Ok(replace(path, old, bytes)?)
+        }
+    }
+}
+
+/// The permissions that a file begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Those that the user's umask leaves.
+    Usual,
+    /// Nobody else's business yet.
+    Private,
+}
+
+/// Replaces a file by a new one with its owner and permissions; where that can't be had, writes into it.
+fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
+    let new = match rests::beside(path, Mode::Private) {
+        Err(error) if is_denied(&error) => return in_place(path, bytes),
+        new => new?,
+    };
+    if !takes_owner(new.as_file(), old)? {
+        drop(new);
+        return in_place(path, bytes);
+    }
+    new.as_file().set_permissions(old.permissions())?;
+    renamed(new, path, bytes)
+}
+
+/// Fills a new file, and gives it the name of the old one. After a crash the name leads to the old content or
+/// to the new one.
+fn renamed(mut new: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    new.write_all(bytes)?;
+    new.as_file().sync_all()?;
+    new.persist(path).map_err(|error| error.error)?;
+    // The rename itself is durable once the folder is.
+    if let Ok(folder) = File::open(folder(path)) {
+        folder.sync_all().ok();
+    }
+    Ok(())
+}
+
+/// Writes into a file that can't be replaced. If that fails, what was there is put back as well as it can be.
+fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let mut old = Vec::new();
+    file.read_to_end(&mut old)?;
+    let outcome = overwrite(&mut file, bytes);
+    if outcome.is_err() {
+        overwrite(&mut file, &old).ok();
+    }
+    outcome
+}
+
+fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    file.rewind()?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied
+}
+
+/// Whether a new file could be given the owner and the group of the old one.
+#[cfg(unix)]
+fn takes_owner(new: &File, old: &Metadata) -> io::Result<bool> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let own = new.metadata()?;
+    let owner = Some(old.uid()).filter(|uid| *uid != own.uid());
+    let group = Some(old.gid()).filter(|gid| *gid != own.gid());
+    match owner.is_none() && group.is_none() {
+        true => Ok(true),
+        false => match fchown(new, owner, group) {
+            Ok(()) => Ok(true),
+            Err(error) if is_denied(&error) => Ok(false),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+#[cfg(not(unix))]
+fn takes_owner(_: &File, _: &Metadata) -> io::Result<bool> {
+    Ok(true)
+}

@@ -1,0 +1,28 @@
+//! What kinds of files the command writes, and how they are told from files that somebody else needs: by
+//! their first bytes.
+
+use reviver_assembler::image;
+use reviver_files::Kind;
+use reviver_vm::checkpoint;
+
+use crate::given;
+
+/// The first line of every text that is written to a file: who works on such a text by hand gives it another
+/// name, or takes the line out.
+pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
+
+pub static IMAGE: Kind = Kind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };
+
+pub static STATE: Kind = Kind { name: "a state file", is: |bytes| bytes.starts_with(&checkpoint::MAGIC) };
+
+pub static TEXT: Kind =
+    Kind { name: "a text that `reviver` has written", is: |bytes| bytes.starts_with(WRITTEN.as_bytes()) };
+
+pub static TAPE: Kind = Kind { name: "a tape of values", is: is_tape };
+
+/// Whether there are only numbers. The last of a longer file may be cut.
+fn is_tape(bytes: &[u8]) -> bool {
+    let separates = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+    let parts = bytes.split(separates).filter(|part| !part.is_empty());
+    parts.map(std::str::from_utf8).all(|part| part.is_ok_and(given::looks_like_number))
+}
