@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::string::FromUtf8Error;
 
+use reviver_isa::names::deceiving;
+
 use crate::diagnostic::Diagnostic;
 
 /// Number of a file in [`Sources`].
@@ -183,6 +185,11 @@ fn readable(file: FileId, bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
         return unreadable(shown, problem.help("save the file as UTF-8"));
     }
     let text = String::from_utf8(bytes).or_else(|error| not_utf8(file, &error))?;
+    // Editors of some platforms put a byte order mark in front, which no reader sees.
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
     match misplaced(file, &text) {
         Some(problem) => unreadable(text, problem),
         None => Ok(text),
@@ -205,17 +212,32 @@ fn not_utf8(file: FileId, error: &FromUtf8Error) -> Result<String, Box<Unreadabl
     unreadable(shown, problem)
 }
 
-/// Characters that no text file should hold where they stand.
+/// Characters that no text file may hold, in comments and quotes neither: what a reader sees must be
+/// what is assembled.
 fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
-    if text.starts_with('\u{feff}') {
-        let place = Span { file, start: 0, end: '\u{feff}'.len_utf8() as u32 };
-        let problem = Diagnostic::error("this file begins with a byte order mark", place, "these 3 bytes");
-        return Some(problem.help("save the file as UTF-8 without a byte order mark"));
-    }
-    let nul = text.find('\0')? as u32;
-    let place = Span { file, start: nul, end: nul + 1 };
-    let problem = Diagnostic::error("this file holds a NUL byte", place, "here");
-    Some(problem.help("is it an image or another binary file?"))
+    let mut found = text.char_indices().filter(|(at, c)| is_misplaced(text, *at, *c));
+    let (at, character) = found.next()?;
+    let name = deceiving(character)?;
+    let place = Span { file, start: at as u32, end: (at + character.len_utf8()) as u32 };
+    let label = match found.count() {
+        0 => "here".to_owned(),
+        more => format!("here, and {more} more in this file"),
+    };
+    let message = match character {
+        '\0' => "this file holds a NUL byte".to_owned(),
+        _ => format!("this file holds the character U+{:04X} ({name})", u32::from(character)),
+    };
+    let help = match character {
+        '\0' => "is it an image or another binary file?",
+        '\r' => "a line ends with a line feed, or with a carriage return and a line feed",
+        _ => "remove it: it makes a screen show something else than what is assembled",
+    };
+    Some(Diagnostic::error(message, place, label).help(help))
+}
+
+fn is_misplaced(text: &str, at: usize, character: char) -> bool {
+    let ends_line = character == '\r' && text.as_bytes().get(at + 1) == Some(&b'\n');
+    !ends_line && deceiving(character).is_some()
 }
 
 fn long_line(file: FileId, text: &str, line_starts: &[u32]) -> Option<Diagnostic> {

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::{Base, Class, Instruction};
+use crate::names::deceiving;
 
 /// The width of integers in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -304,10 +305,11 @@ impl Structure {
         Some(path.as_str()).filter(|path| !path.is_empty())
     }
 
-    /// Whether a path can be recorded: short enough, and free of what a text can't quote or a
-    /// terminal would obey.
+    /// Whether a path can be recorded: short enough, and free of what a text can't quote and of what a
+    /// screen doesn't show as it is.
     pub fn is_path(path: &str) -> bool {
-        path.len() <= Structure::LONGEST_PATH && !path.chars().any(|c| c == '"' || c.is_control())
+        let unfit = |c: char| matches!(c, '"' | '\n' | '\t') || deceiving(c).is_some();
+        path.len() <= Structure::LONGEST_PATH && !path.chars().any(unfit)
     }
 }
 

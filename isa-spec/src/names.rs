@@ -1,4 +1,5 @@
-//! Which words can name a cell, a procedure, a label or a constant. Knows spelling only.
+//! Which words can name a cell, a procedure, a label or a constant, and which characters no text
+//! may hold. Knows spelling only.
 
 use crate::update::Update;
 
@@ -49,4 +50,37 @@ pub fn is_reserved(word: &str) -> bool {
 /// Whether a word can name something.
 pub fn is_name(word: &str) -> bool {
     is_identifier(word) && !is_reserved(word)
+}
+
+/// Why a character has no place in a source text or in a path, if it hasn't: what it is called. These
+/// are the characters that make a screen show something else than what stands there: they turn the
+/// direction of writing, end a line, command a terminal, or can't be seen at all.
+pub fn deceiving(character: char) -> Option<&'static str> {
+    Some(match character {
+        '\n' | '\t' => return None,
+        '\u{61c}' => "ARABIC LETTER MARK",
+        '\u{200e}' => "LEFT-TO-RIGHT MARK",
+        '\u{200f}' => "RIGHT-TO-LEFT MARK",
+        '\u{202a}' => "LEFT-TO-RIGHT EMBEDDING",
+        '\u{202b}' => "RIGHT-TO-LEFT EMBEDDING",
+        '\u{202c}' => "POP DIRECTIONAL FORMATTING",
+        '\u{202d}' => "LEFT-TO-RIGHT OVERRIDE",
+        '\u{202e}' => "RIGHT-TO-LEFT OVERRIDE",
+        '\u{2066}' => "LEFT-TO-RIGHT ISOLATE",
+        '\u{2067}' => "RIGHT-TO-LEFT ISOLATE",
+        '\u{2068}' => "FIRST STRONG ISOLATE",
+        '\u{2069}' => "POP DIRECTIONAL ISOLATE",
+        '\u{2028}' => "LINE SEPARATOR",
+        '\u{2029}' => "PARAGRAPH SEPARATOR",
+        '\u{2060}' => "WORD JOINER",
+        '\u{2061}'..='\u{2064}' => "an invisible operator",
+        '\u{206a}'..='\u{206f}' => "a deprecated format character",
+        '\u{fff9}'..='\u{fffb}' => "an interlinear annotation character",
+        '\u{e0000}'..='\u{e007f}' => "an invisible tag character",
+        '\0' => "NULL",
+        '\u{1b}' => "ESCAPE",
+        '\r' => "CARRIAGE RETURN",
+        _ if character.is_control() => "a control character",
+        _ => return None,
+    })
 }

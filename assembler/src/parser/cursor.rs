@@ -235,9 +235,6 @@ fn meant(character: char) -> Option<String> {
         '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{3000}' | '\u{feff}' => {
             return Some("it looks like a space: write one".into());
         }
-        '\r' => {
-            return Some("a line ends with a line feed, or with a carriage return and a line feed".into());
-        }
         '#' => return Some("comments begin with `;`".into()),
         '\u{2010}'..='\u{2015}' | '−' => "-",
         '‘' | '’' | '′' | '`' => "'",

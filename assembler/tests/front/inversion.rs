@@ -119,6 +119,52 @@ fn what_an_included_file_erases_is_named() {
     assert!(complaints.contains("bad.rasm:2:2"), "{complaints}");
 }
 
+/// Every word of a block keeps its comment, and every other line too.
+#[test]
+fn no_comment_is_lost() {
+    let text = "\
+.inout s, n             ; .inout
+        if    s < 3     ; a condition
+        neg   n         ; neg
+        else            ; else
+        not   n         ; not
+        fi    s < 9     ; another condition
+        from  s == 0    ; from
+        add   s, 1      ; add
+        loop            ; loop
+        rol   s, 1      ; rol
+        until s == n    ; until
+        for   i in 0..n ; for
+        add   s, i      ; add i
+        rof             ; rof
+        compute         ; compute
+        local t = n     ; local
+        apply           ; apply
+        add   s, t      ; add t
+        uncompute       ; uncompute
+        local u = n     ; local u
+        delocal u = n   ; delocal u
+.macro m(x)             ; .macro
+        add   x, 1      ; add 1
+.endm                   ; .endm
+.proc p(inout x)        ; .proc
+        m     x         ; m
+.end                    ; .end
+";
+    let comments = |text: &str| {
+        let comment = |line: &str| line.split_once(';').map(|(_, comment)| comment.trim().to_owned());
+        let mut comments: Vec<String> = text.lines().map(|line| comment(line).expect(line)).collect();
+        comments.sort();
+        comments
+    };
+    let inverse = inverted(text);
+    assert_eq!(comments(&inverse), comments(text), "{inverse}");
+    for word in ["else", "loop", "rof", "compute", "apply", "uncompute", ".macro", ".end"] {
+        let line = inverse.lines().find(|line| line.split_whitespace().next() == Some(word)).expect(word);
+        assert!(line.ends_with(&format!("; {word}")), "{line}");
+    }
+}
+
 /// Each line that has a counterpart in the inverse text, and that counterpart, without blanks and comments.
 fn counterparts(text: &str) -> Vec<(String, String)> {
     let inversion = invert_text("main.rasm", text.into(), "main.rasm", &Memory::new());

@@ -107,7 +107,11 @@ fn files_that_are_no_texts() {
     for bytes in [
         &b"        add   x, y\n        add   \xff, y\n"[..],
         b"        add   x, y\n\0\n",
-        b"\xef\xbb\xbf        add   x, y\n",
+        "        add   x, y ; \u{202e}1 ,x  dda\u{202c}\n".as_bytes(),
+        ".include \"\u{2066}a.rasm\"\n".as_bytes(),
+        b"        add   x, y ; \x1b[2K\n",
+        "        add   x, y ; the end\u{2028}        add   x, z\n".as_bytes(),
+        "\u{feff}        add   x, y\u{feff}\n".as_bytes(),
         b"\xff\xfea\0d\0d\0",
         b"\x89PNG\r\n\x1a\n",
         b"        add   x, y\r        add   x, y\r",
@@ -121,4 +125,14 @@ fn files_that_are_no_texts() {
         transcript.push('\n');
     }
     insta::assert_snapshot!(transcript);
+}
+
+/// Some editors put a byte order mark in front of a text: it counts as no character of the first line.
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let (marked, plain) = ("\u{feff}.in  x\n        addd  x, y\n", ".in  x\n        addd  x, y\n");
+    assert_eq!(complaints(marked), complaints(plain));
+    let mut sources = Sources::new();
+    let file = sources.add("marked.rasm", "\u{feff}.in x ; ün\n");
+    assert_eq!(format(&sources, file).as_deref(), Ok(".in  x  ; ün\n"));
 }
