@@ -46,6 +46,7 @@ laws! {
     values_come_back: "gradient mode leaves values alone"
     adjoints_come_back: "adjoints come back"
     hessians: "Hessians are symmetric"
+    certain: "what is certain comes about"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
     inverse_twice: "inverting twice is nothing"

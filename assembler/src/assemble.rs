@@ -9,10 +9,10 @@ use reviver_isa::Module;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation, verify};
 
-use crate::diagnostic::{Diagnostic, Severity, in_order};
+use crate::diagnostic::{Collection, Diagnostic, Severity, in_order};
 use crate::files::Files;
 use crate::include::{Loaded, load};
-use crate::lint::lint;
+use crate::lint;
 use crate::lower::{Lowered, lower};
 use crate::places;
 use crate::source::{FileId, Sources, Span};
@@ -80,11 +80,10 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
         record_lines(structure, &lines, &paths);
     }
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
-    let Lowered { module, globals, procedures, .. } = lowered;
     let mut assembly = Assembly { sources, module: None, diagnostics, lines, paths };
     if !assembly.has_errors() {
-        assembly.diagnostics.extend(lint(&module, &globals, &procedures));
-        assembly.module = Some(module);
+        assembly.diagnostics.extend(lint::lint(&body, &lowered));
+        assembly.module = Some(lowered.module);
     }
     in_order(&mut assembly.diagnostics);
     assembly
@@ -140,6 +139,8 @@ const MOST_SHOWN: usize = 500;
 struct Verdict<'l> {
     lowered: &'l Lowered,
     violations: Vec<Violation>,
+    /// How many more there are.
+    left_out: usize,
     /// The operands of the instructions that are at fault.
     operands: HashMap<Span, Vec<Span>>,
 }
@@ -148,20 +149,24 @@ impl<'l> Verdict<'l> {
     fn of(lowered: &'l Lowered, body: &Body) -> Verdict<'l> {
         let mut violations = verify(&lowered.module);
         violations.retain(|violation| sites(violation).all(|site| !is_known(lowered, site)));
+        let left_out = violations.len().saturating_sub(MOST_SHOWN);
         violations.truncate(MOST_SHOWN);
         let instructions = violations.iter().flat_map(sites).filter_map(|site| match site {
             Site::Operand(at, _) => lowered.spans.get(at as usize).copied(),
             _ => None,
         });
         let operands = places::operands(body, &instructions.collect());
-        Verdict { lowered, violations, operands }
+        Verdict { lowered, violations, left_out, operands }
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
         // The copies of one text break its rule each.
         let mut said = HashSet::new();
+        let mut collected = Collection::up_to(MOST_SHOWN);
         let all = self.violations.iter().map(|violation| self.diagnostic(violation));
-        all.filter(|d| said.insert((d.primary.span, d.message.clone()))).collect()
+        all.filter(|d| said.insert((d.primary.span, d.message.clone()))).for_each(|d| collected.add(d));
+        collected.leave_out(self.left_out);
+        collected.finish()
     }
 
     fn diagnostic(&self, violation: &Violation) -> Diagnostic {

@@ -70,6 +70,68 @@ impl Diagnostic {
     }
 }
 
+/// Diagnostics up to a number; those beyond it are only counted. Nobody reads thousands, and a small
+/// text must not be answered with a large one.
+#[derive(Clone, Debug)]
+pub(crate) struct Collection {
+    most: usize,
+    list: Vec<Diagnostic>,
+    left_out: usize,
+}
+
+impl Collection {
+    pub(crate) fn up_to(most: usize) -> Collection {
+        Collection { most, list: Vec::new(), left_out: 0 }
+    }
+
+    pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
+        if self.is_full() {
+            self.left_out += 1;
+        } else {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Counts diagnostics that were not made at all.
+    pub(crate) fn leave_out(&mut self, count: usize) {
+        self.left_out += count;
+    }
+
+    /// Whether more diagnostics are only counted: it is not worth while to make them good.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= self.most
+    }
+
+    /// Number of diagnostics so far, those left out included.
+    pub(crate) fn count(&self) -> usize {
+        self.list.len() + self.left_out
+    }
+
+    /// A diagnostic that was added, by its number.
+    pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Diagnostic> {
+        self.list.get_mut(number)
+    }
+
+    /// Everything in order of the text, with a last word on what was left out.
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+        let Collection { mut list, left_out, .. } = self;
+        in_order(&mut list);
+        if let Some(last) = list.last().filter(|_| left_out > 0) {
+            let what = match last.severity {
+                Severity::Warning => "warning",
+                Severity::Error => "problem",
+            };
+            let (plural, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
+            let message = format!("{left_out} more {what}{plural} {are} not listed");
+            let place = Label { span: last.primary.span, text: "the last one listed".into() };
+            let rest =
+                Diagnostic { message, primary: place, related: Vec::new(), help: None, ..last.clone() };
+            list.push(rest);
+        }
+        list
+    }
+}
+
 /// Puts diagnostics in the order in which one reads the files.
 pub fn in_order(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|d| (d.primary.span.file.0, d.primary.span.start));

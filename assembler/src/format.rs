@@ -13,7 +13,7 @@ use self::text::Text;
 use crate::diagnostic::Diagnostic;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
-use crate::tree::{Body, Compute, For, If, Loop, Macro, Name, Node, Procedure, Statement};
+use crate::tree::{Body, Compute, Expression, For, If, Loop, Macro, Name, Node, Procedure, Statement};
 
 /// The canonical text of a file, or what keeps it from being parsed.
 pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>> {
@@ -32,6 +32,13 @@ pub fn print(body: &Body) -> String {
 /// the author's spelling, and comments at the margin stay there.
 pub fn print_with(sources: &Sources, body: &Body) -> String {
     Printer { sources: Some(sources), page: Page::default() }.finish(body)
+}
+
+/// An expression as text. It has no source text, so literals are in base 10.
+pub(crate) fn spelled(expression: &Expression) -> String {
+    let mut text = Text::new(None);
+    text.expression(expression);
+    text.finish()
 }
 
 struct Printer<'s> {

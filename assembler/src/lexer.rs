@@ -25,6 +25,8 @@ pub enum Kind {
     Colon,
     /// `=`
     Assign,
+    /// `:=`, which no statement has
+    Becomes,
     /// `'`
     Prime,
     /// `..`
@@ -101,7 +103,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn skip_line(&mut self) {
+    /// Moves on to the end of the line.
+    pub(crate) fn skip_line(&mut self) {
         self.skip(|b| b != b'\n');
         if self.text.as_bytes().get(..self.at).is_some_and(|before| before.ends_with(b"\r")) {
             self.at -= 1;
@@ -180,6 +183,7 @@ impl<'t> Lexer<'t> {
 
     fn symbol(&mut self, first: u8) -> Kind {
         match (first, self.byte(1)) {
+            (b':', Some(b'=')) => self.take(2, Kind::Becomes),
             (b'=', Some(b'=')) => self.take(2, Kind::Equal),
             (b'!', Some(b'=')) => self.take(2, Kind::NotEqual),
             (b'<', Some(b'=')) => self.take(2, Kind::LessEqual),

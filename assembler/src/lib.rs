@@ -4,6 +4,7 @@
 //! machine state.
 
 pub mod assemble;
+pub mod certain;
 pub mod diagnostic;
 pub mod disassemble;
 pub mod files;

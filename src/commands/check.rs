@@ -44,14 +44,14 @@ impl Summary {
 
     fn text(&self, module: &Module) -> String {
         let verdict = match self.erasures {
-            0 => "reversible".to_owned(),
+            0 => "every instruction can be undone".to_owned(),
             n => format!("not reversible: {}", counted(n, "erasure")),
         };
         let instructions = counted(self.instructions, "instruction");
         let besides = counted(self.procedures, "procedure");
         let (bits, real) = (module.word.bits(), module.real);
-        let running = if self.runnable { "" } else { "; it can't be run yet" };
-        format!("{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}{running}\n")
+        let running = if self.runnable { "nothing was run" } else { "it can't be run yet" };
+        format!("{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; {running}\n")
     }
 
     fn members(&self, module: &Module, diagnostics: Json) -> Map<String, Json> {

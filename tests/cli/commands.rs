@@ -55,7 +55,7 @@ fn images_and_texts_become_each_other() {
 fn check_tells_what_a_program_is() {
     reviver("check programs/fib.rasm")
         .expect(0)
-        .prints("reversible; 7 instructions, 0 procedures besides main, 64 bits, f64\n");
+        .prints("every instruction can be undone; 7 instructions, 0 procedures besides main, 64 bits, f64; nothing was run\n");
     let ran = reviver("check programs/erase.rasm").expect(0);
     assert!(ran.stdout.starts_with("not reversible: 4 erasures; "), "{ran:?}");
 }

@@ -5,6 +5,7 @@ mod address;
 pub mod checkpoint;
 pub mod differentiate;
 pub mod digest;
+mod distinct;
 pub mod drift;
 mod engine;
 pub mod explain;

@@ -6,6 +6,8 @@
 use reviver_isa::Function;
 use reviver_isa::instruction::Class;
 
+use crate::distinct::Distinct;
+
 /// What a resolved instruction does. The class of its target is part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -236,6 +238,5 @@ pub struct CallSite {
     /// Number of the callee's rule, if it has one.
     pub rule: Option<u32>,
     pub arguments: Vec<Argument>,
-    /// Pairs of arguments of one class that must not overlap.
-    pub distinct: Vec<(u32, u32)>,
+    pub distinct: Distinct,
 }

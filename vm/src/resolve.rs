@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{self, Base, Class, Index, Instruction, Link, Operand};
-use reviver_isa::module::{Extent, Module, Passing, Procedure, Shape as Cells};
+use reviver_isa::module::{Extent, Module, Shape as Cells};
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::update::{Shape, Update};
 
+use crate::distinct::Distinct;
 use crate::layout::Layout;
 use crate::op::{self, Argument, CallSite, Kind, Op, Place, Spot, Term};
 use crate::program::{BACKWARD, FORWARD};
@@ -327,7 +328,7 @@ impl<'a> Resolver<'a> {
             procedure: call.procedure,
             rule: callee.rule,
             arguments,
-            distinct: distinct_arguments(callee),
+            distinct: Distinct::of(callee),
         });
         let number = self.calls.len() as u32 - 1;
         self.call_numbers.insert(at, number);
@@ -487,17 +488,4 @@ fn constant(place: Place) -> Place {
         _ => None,
     };
     folded.unwrap_or(place)
-}
-
-fn distinct_arguments(callee: &Procedure) -> Vec<(u32, u32)> {
-    let mut pairs = Vec::new();
-    for (n, b) in callee.parameters.iter().enumerate() {
-        for (m, a) in callee.parameters.iter().enumerate().take(n) {
-            let both_in = a.passing == Passing::In && b.passing == Passing::In;
-            if a.class == b.class && !both_in {
-                pairs.push((m as u32, n as u32));
-            }
-        }
-    }
-    pairs
 }

@@ -7,7 +7,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
 use reviver_isa::verify::MAX_CELLS;
 
-use crate::address::{ADJOINT, Scope, overlap};
+use crate::address::{ADJOINT, Scope};
 use crate::history::{Cells, Cost, History, Slot};
 use crate::interp::{Run, effective_direction};
 use crate::journal::Journal;
@@ -234,12 +234,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             self.state.references.push(reference);
         }
         let own: &[Reference] = &self.state.references[start..];
-        for &(first, second) in &site.distinct {
-            if overlap(own[first as usize], own[second as usize]) && keeps(Rule::OverlapIsChecked) {
-                return Err(Cause::ArgumentsOverlap { first, second });
+        match site.distinct.violation(own) {
+            Some((first, second)) if keeps(Rule::OverlapIsChecked) => {
+                Err(Cause::ArgumentsOverlap { first, second })
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn leave(&mut self, interval: Interval) -> Result<(), Cause> {

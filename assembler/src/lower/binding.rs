@@ -25,7 +25,10 @@ impl Lowering<'_> {
         for declaration in declarations {
             let shape = self.declared.shape(&declaration.shape, &mut self.report);
             let class = declaration.class.unwrap_or(Class::Int);
-            self.bind(&declaration.name, class, shape, false);
+            self.bind(&declaration.name, class, shape.unwrap_or(Shape::Scalar), false);
+            if shape.is_none() {
+                self.current.scopes.give_up_meaning(&declaration.name.text);
+            }
         }
     }
 

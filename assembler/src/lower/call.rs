@@ -2,11 +2,13 @@
 
 use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice};
 use reviver_isa::module::{Extent, Parameter, Passing, Shape};
+use reviver_isa::verify::classes::converter;
 
 use super::Lowering;
 use super::operand::Source;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
+use crate::format::spelled;
 use crate::source::Span;
 use crate::tree::{self, Expression, Instruction};
 
@@ -103,13 +105,33 @@ impl Lowering<'_> {
         match fitted.and_then(|argument| self.passable(argument, parameter)) {
             Ok(argument) => Some(argument),
             Err(Misfit::Reported) => None,
-            Err(Misfit::Because(text)) => {
-                let name = &parameter.name;
-                let message = format!("the argument does not fit the parameter `{name}`");
-                let wanted = format!("`{name}` wants {}", describe(parameter));
-                self.report.fail(Diagnostic::error(message, expression.span, text).with(declared, wanted))
+            Err(Misfit::Class(base)) => {
+                let text = format!("`{}` is {}", self.base_name(base), self.class_of(base).name());
+                self.not_fitting(
+                    expression,
+                    text,
+                    parameter,
+                    declared,
+                    conversion_help(expression, parameter),
+                )
             }
+            Err(Misfit::Because(text)) => self.not_fitting(expression, text, parameter, declared, None),
         }
+    }
+
+    fn not_fitting<T>(
+        &mut self,
+        expression: &Expression,
+        text: String,
+        parameter: &Parameter,
+        declared: Span,
+        help: Option<String>,
+    ) -> Option<T> {
+        let name = &parameter.name;
+        let message = format!("the argument does not fit the parameter `{name}`");
+        let wanted = format!("`{name}` wants {}", describe(parameter));
+        let diagnostic = Diagnostic::error(message, expression.span, text).with(declared, wanted);
+        self.report.fail(diagnostic.help_if(help))
     }
 
     fn slice_argument(&mut self, meaning: Meaning, span: Span) -> Result<Argument, Misfit> {
@@ -158,7 +180,7 @@ impl Lowering<'_> {
         };
         let class = self.class_of(base);
         if class != parameter.class {
-            return Err(Misfit::Because(format!("`{}` is {}", self.base_name(base), class.name())));
+            return Err(Misfit::Class(base));
         }
         if parameter.passing == Passing::InOut && !self.is_writable(base) {
             let name = self.base_name(base);
@@ -184,6 +206,8 @@ impl Lowering<'_> {
 /// Why an argument can't be passed.
 enum Misfit {
     Reported,
+    /// It is of the other class.
+    Class(Base),
     Because(String),
 }
 
@@ -193,6 +217,13 @@ fn because(text: &str) -> Misfit {
 
 fn whole(base: Base) -> Argument {
     Argument::Slice(Slice { base, range: Range::Whole })
+}
+
+/// What is only read can be a converted copy.
+fn conversion_help(expression: &Expression, parameter: &Parameter) -> Option<String> {
+    let readable = parameter.passing == Passing::In && !parameter.slice;
+    let function = converter(parameter.class).name();
+    readable.then(|| format!("pass a converted copy: `local t = {function}({})`", spelled(expression)))
 }
 
 fn describe(parameter: &Parameter) -> String {

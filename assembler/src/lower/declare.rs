@@ -14,10 +14,13 @@ use reviver_isa::module::{
 };
 
 use super::constant::Number;
-use super::report::Report;
+use super::report::{Report, Unknown};
 use super::scope::Meaning;
 use super::values::MOST_VALUES;
 use crate::diagnostic::Diagnostic;
+use crate::format::spelled;
+use crate::parser::foreign::advice;
+use crate::parser::words;
 use crate::source::Span;
 use crate::tree::{self, Body, Declaration, Directive, Expression, Limit, Name, Statement};
 
@@ -26,6 +29,8 @@ use crate::tree::{self, Body, Declaration, Directive, Expression, Limit, Name, S
 pub(super) enum Outer {
     Global(u32),
     Constant(Number),
+    /// Its declaration is in error, which was reported.
+    Broken,
 }
 
 /// The head of a procedure.
@@ -52,6 +57,7 @@ pub(super) struct Declared<'t> {
     pub(super) names: HashMap<CompactString, (Outer, Span)>,
     /// Cells that may still get initial values.
     pub(super) values_left: u64,
+    main: &'t Body,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
     trees: Vec<&'t tree::Procedure>,
@@ -77,7 +83,7 @@ pub(super) struct ModuleHead {
 impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
     pub(super) fn read(body: &'t Body, report: &mut Report) -> Declared<'t> {
-        let mut declared = Declared::empty();
+        let mut declared = Declared::empty(body);
         // The width first: it says which literals fit.
         for node in body {
             if let Statement::Directive(Directive::Word { word }) = &node.statement {
@@ -96,8 +102,8 @@ impl<'t> Declared<'t> {
         declared
     }
 
-    fn empty() -> Declared<'t> {
-        let main = Head { name: CompactString::const_new("main"), span: Span::default(), rule: None };
+    fn empty(main: &'t Body) -> Declared<'t> {
+        let head = Head { name: CompactString::const_new("main"), span: Span::default(), rule: None };
         Declared {
             word: Word::W64,
             word_span: None,
@@ -109,7 +115,8 @@ impl<'t> Declared<'t> {
             global_spans: Vec::new(),
             names: HashMap::new(),
             values_left: MOST_VALUES,
-            heads: vec![main],
+            main,
+            heads: vec![head],
             parameters: vec![Rc::new([])],
             trees: Vec::new(),
             procedure_numbers: HashMap::new(),
@@ -129,8 +136,8 @@ impl<'t> Declared<'t> {
                 }
             }
             Directive::Const { name, value } => {
-                let value = self.constant(value, report).unwrap_or(Number::int(0));
-                self.name(name, Outer::Constant(value), report);
+                let value = self.constant(value, report).map_or(Outer::Broken, Outer::Constant);
+                self.name(name, value, report);
             }
             Directive::Real { system } => set(&mut self.real, *system, span, "the number system", report),
             Directive::Tolerance { value } => {
@@ -186,7 +193,10 @@ impl<'t> Declared<'t> {
     }
 
     fn global(&mut self, role: Role, declaration: &Declaration, report: &mut Report) {
-        let shape = self.shape(&declaration.shape, report);
+        let Some(shape) = self.shape(&declaration.shape, report) else {
+            self.name(&declaration.name, Outer::Broken, report);
+            return;
+        };
         let class = declaration.class.unwrap_or(Class::Int);
         let initial = match &declaration.initial {
             Some(initial) => self.values(initial, class, shape, report),
@@ -263,30 +273,49 @@ impl<'t> Declared<'t> {
         if let Some(&number) = self.procedure_numbers.get(&name.text) {
             return Some(number);
         }
-        let message = format!("no procedure `{}`", name.text);
-        let diagnostic = Diagnostic::error(message, name.span, "unknown procedure");
-        let names = self.procedure_numbers.keys().map(CompactString::as_str);
-        let is_macro = self.macro_numbers.contains_key(&name.text);
-        let macro_help = is_macro.then(|| "a macro is used without `call`".to_owned());
-        let help = macro_help.or_else(|| report.suggest(&name.text, names));
-        report.fail(diagnostic.help_if(help))
+        report.unknown(Unknown::Procedure, name, |report| {
+            let message = format!("no procedure `{}`", name.text);
+            let diagnostic = Diagnostic::error(message, name.span, "unknown procedure");
+            if self.macro_numbers.contains_key(&name.text) {
+                return diagnostic.help("a macro is used without `call`");
+            }
+            let names = self.procedure_numbers.keys().map(CompactString::as_str);
+            diagnostic.help_if(report.suggest(&name.text, names))
+        })
     }
 
-    /// A macro by its name.
-    pub(super) fn macro_named(&self, name: &Name, report: &mut Report) -> Option<(usize, &'t tree::Macro)> {
+    /// A macro by its name. `arguments` are those of its use.
+    pub(super) fn macro_named(
+        &self,
+        name: &Name,
+        arguments: &[Expression],
+        report: &mut Report,
+    ) -> Option<(usize, &'t tree::Macro)> {
         let number = self.macro_numbers.get(&name.text).copied();
         if let Some(found) = number.and_then(|n| self.macros.get(n).map(|&tree| (n, tree))) {
             return Some(found);
         }
-        let message = format!("no instruction or macro `{}`", name.text);
-        let diagnostic = Diagnostic::error(message, name.span, "unknown here");
-        if self.procedure_numbers.contains_key(&name.text) {
-            return report.fail(diagnostic.help(format!("a procedure is called: `call {}(…)`", name.text)));
-        }
-        let mnemonics = reviver_isa::Update::ALL.iter().map(|u| u.name());
-        let names = self.macro_numbers.keys().map(CompactString::as_str).chain(mnemonics);
-        let help = report.suggest(&name.text, names);
-        report.fail(diagnostic.help_if(help))
+        report.unknown(Unknown::Instruction, name, |report| {
+            let message = format!("no instruction or macro `{}`", name.text);
+            let diagnostic = Diagnostic::error(message, name.span, "unknown here");
+            if self.procedure_numbers.contains_key(&name.text) {
+                return diagnostic.help(format!("a procedure is called: `call {}(…)`", name.text));
+            }
+            let operands: Vec<String> = arguments.iter().map(spelled).collect();
+            let known: Vec<&str> = words::statement_words().collect();
+            let names = self.macro_numbers.keys().map(CompactString::as_str).chain(known);
+            let advice = advice(&name.text, &operands).or_else(|| report.suggest(&name.text, names));
+            diagnostic.help_if(advice)
+        })
+    }
+
+    pub(super) fn macro_trees(&self) -> &[&'t tree::Macro] {
+        &self.macros
+    }
+
+    /// The statements of main, among the declarations.
+    pub(super) fn main_body(&self) -> &'t Body {
+        self.main
     }
 
     /// The trees of all procedures but main, in order of their numbers.
@@ -313,6 +342,7 @@ impl<'t> Declared<'t> {
         let meaning = match outer {
             Outer::Global(n) => Meaning::Variable { base: Base::Global(*n), adjoint: false },
             Outer::Constant(number) => Meaning::Constant(*number),
+            Outer::Broken => Meaning::Broken,
         };
         Some((meaning, *span))
     }

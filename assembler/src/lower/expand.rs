@@ -60,7 +60,7 @@ impl<'t> Lowering<'t> {
 
     /// `name arguments` or `undo name arguments`.
     pub(super) fn expand(&mut self, name: &Name, arguments: &[Expression], undo: bool, span: Span) {
-        let Some((number, tree)) = self.declared.macro_named(name, &mut self.report) else {
+        let Some((number, tree)) = self.declared.macro_named(name, arguments, &mut self.report) else {
             self.code.stand_in(span);
             return;
         };

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `declare` | settings, constants, globals, the heads of procedures and macros |
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
+//! | `elsewhere` | where else an unknown name is declared |
 //! | `scope`, `frame`, `binding` | visible names; the frame's variables; what names a procedure declares |
 //! | `operand` | expressions to operands, indices and slices |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
@@ -24,6 +25,7 @@ mod condition;
 mod constant;
 mod counted;
 mod declare;
+mod elsewhere;
 mod expand;
 mod frame;
 mod instruction;
@@ -76,7 +78,7 @@ pub(crate) struct Lowered {
 
 /// Lowers a text whose includes are already in place.
 pub(crate) fn lower(body: &Body) -> Lowered {
-    let mut report = Report::default();
+    let mut report = Report::new();
     let declared = Declared::read(body, &mut report);
     let mut lowering = Lowering {
         declared,
@@ -99,6 +101,7 @@ struct Done {
 /// The procedure being lowered.
 #[derive(Default)]
 struct Current {
+    number: u32,
     is_main: bool,
     parameters: Vec<Parameter>,
     frame: Frame,
@@ -129,7 +132,7 @@ impl<'t> Lowering<'t> {
     }
 
     fn procedure(&mut self, number: u32, body: &Body, end: Span) -> Done {
-        self.current = Current { is_main: number == 0, ..Current::default() };
+        self.current = Current { number, is_main: number == 0, ..Current::default() };
         self.current.scopes.enter(Kind::Block);
         let head = self.declared.head(number);
         self.parameters(number);

@@ -1,15 +1,38 @@
 //! Expressions become operands, indices and slices. Knows no instruction.
 
 use compact_str::CompactString;
+use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
 
 use super::Lowering;
 use super::constant::{Number, Problem};
+use super::report::Unknown;
 use super::scope::Meaning;
 use super::values::refused;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{BinaryOperator, Expression, ExpressionKind, Subscript};
+use crate::tree::{BinaryOperator, Expression, ExpressionKind, Name, Subscript};
+
+/// The function that computes what an operator does with constants.
+fn function_of(operator: BinaryOperator) -> Function {
+    match operator {
+        BinaryOperator::Add => Function::Sum,
+        BinaryOperator::Subtract => Function::Diff,
+        BinaryOperator::Multiply => Function::Mul,
+        BinaryOperator::Divide => Function::Div,
+        BinaryOperator::Remainder => Function::Rem,
+        BinaryOperator::ShiftLeft => Function::Shl,
+        BinaryOperator::ShiftRight => Function::Sar,
+        BinaryOperator::And => Function::And,
+        BinaryOperator::Xor => Function::Xor,
+        BinaryOperator::Or => Function::Or,
+    }
+}
+
+/// What a name stands for, unless that is in error.
+fn sound(meaning: Meaning) -> Option<Meaning> {
+    (!matches!(meaning, Meaning::Broken)).then_some(meaning)
+}
 
 /// An operand whose literal, if it is one, has no class yet.
 #[derive(Clone, Debug)]
@@ -78,9 +101,21 @@ impl Lowering<'_> {
             }
             (Add, Meaning::Constant(a), b) => self.shifted(Add, (b, b_span), a, span),
             (Add | Subtract, a, Meaning::Constant(b)) => self.shifted(operator, (a, a_span), b, span),
-            (_, Meaning::Constant(_), _) => self.not_constant(b_span),
-            _ => self.not_constant(a_span),
+            (_, Meaning::Constant(_), _) => self.not_computed(operator, b_span),
+            _ => self.not_computed(operator, a_span),
         }
+    }
+
+    /// An operator between cells: what an instruction computes.
+    fn not_computed<T>(&mut self, operator: BinaryOperator, span: Span) -> Option<T> {
+        let (function, symbol) = (function_of(operator).name(), operator.symbol());
+        self.report.fail(
+            Diagnostic::error("only constants can be computed with here", span, "this is no constant").help(
+                format!(
+                    "cells are computed with by instructions: `add.{function} y, a, b` is y += a {symbol} b"
+                ),
+            ),
+        )
     }
 
     fn shifted(
@@ -114,11 +149,13 @@ impl Lowering<'_> {
 
     /// What a name stands for.
     fn lookup(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
-        if let Some(local) = self.current.scopes.find(name) {
-            return Some(local.meaning.clone());
+        let found = self.current.scopes.find(name).map(|local| local.meaning.clone());
+        if let Some(meaning) = found {
+            return sound(meaning);
         }
         if let Some((meaning, declared)) = self.declared.outer(name) {
-            return self.not_behind_parameter(name, span, declared).map(|()| meaning);
+            self.not_behind_parameter(name, span, declared)?;
+            return sound(meaning);
         }
         match name.as_str() {
             "mode" => return Some(Meaning::Mode),
@@ -146,22 +183,29 @@ impl Lowering<'_> {
         )
     }
 
-    fn unknown<T>(&mut self, name: &str, span: Span) -> Option<T> {
-        let mut diagnostic =
-            Diagnostic::error(format!("nothing is named `{name}` here"), span, "unknown name");
-        if let Some(hidden) = self.current.scopes.find_hidden(name) {
-            diagnostic = diagnostic
-                .with(hidden.span, "not visible inside of a macro")
-                .help("pass it to the macro as an argument");
-            return self.report.fail(diagnostic);
-        }
-        let names = self.current.scopes.names().chain(self.declared.outer_names());
-        let help = self.report.suggest(name, names).unwrap_or_else(|| {
-            format!(
-                "declare it: `.var {name}` outside of procedures, `.ancilla {name}` or `local {name} = …`"
-            )
-        });
-        self.report.fail(diagnostic.help(help))
+    fn unknown<T>(&mut self, name: &CompactString, span: Span) -> Option<T> {
+        let procedure = (!self.current.scopes.in_macro()).then_some(self.current.number);
+        let written = Name { text: name.clone(), span };
+        let Lowering { declared, current, report, .. } = self;
+        report.unknown(Unknown::Cell(procedure), &written, |report| {
+            let message = format!("nothing is named `{name}` here");
+            let diagnostic = Diagnostic::error(message, span, "unknown name");
+            if let Some(hidden) = current.scopes.find_hidden(name) {
+                return diagnostic
+                    .with(hidden.span, "not visible inside of a macro")
+                    .help("pass it to the macro as an argument");
+            }
+            let search = report.may_search().then(|| declared.elsewhere(name, procedure));
+            if let Some(elsewhere) = search.flatten() {
+                return diagnostic.with(elsewhere.span, elsewhere.what).help(elsewhere.cure);
+            }
+            let names = current.scopes.names().chain(declared.outer_names());
+            diagnostic.help(report.suggest(name, names).unwrap_or_else(|| {
+                format!(
+                    "declare it: `.var {name}` outside of procedures, `.ancilla {name}` or `local {name} = …`"
+                )
+            }))
+        })
     }
 
     fn adjoint(&mut self, meaning: Meaning, span: Span) -> Option<Meaning> {
@@ -299,6 +343,7 @@ impl Lowering<'_> {
                 Some(Source::Cell(Operand::Place(place), class))
             }
             Meaning::Sum { .. } => self.not_constant(span),
+            Meaning::Broken => None,
             Meaning::Slice(_) => self.report.fail(
                 Diagnostic::error("an operand is one cell, not a part of an array", span, "several cells")
                     .help("parts of arrays are passed to procedures"),

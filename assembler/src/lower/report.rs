@@ -1,37 +1,59 @@
 //! Collects what is wrong while lowering: names the macro uses that led there, says everything
 //! once, and stays small however broken the text is. Knows no instruction.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
+use crate::tree::Name;
 
 /// Diagnostics beyond this many are only counted.
 const MOST: usize = 500;
-/// Names for which a likely spelling is searched: each search visits every visible name.
-const SEARCHES: u32 = 20;
+/// Searches for what an unknown name may mean: each visits every visible name, or the whole text.
+const SEARCHES: u32 = 40;
 /// Macro uses named with one diagnostic, innermost first.
 const USES_NAMED: usize = 8;
 
 /// The diagnostics of a run so far, and the macro uses that are open.
-#[derive(Default)]
 pub(super) struct Report {
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Collection,
     /// Copies of one body (of a macro, or backward) repeat its errors.
     seen: HashSet<(Span, String)>,
     uses: Vec<(CompactString, Span)>,
     searches: u32,
-    left_out: usize,
+    /// Names that nothing is known by: the number of the diagnostic that says so, and the places.
+    unknown: HashMap<(Unknown, CompactString), (usize, HashSet<Span>)>,
+}
+
+/// What a name that is unknown was used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Unknown {
+    /// A cell or a constant, in the procedure with this number; none in the text of macros.
+    Cell(Option<u32>),
+    /// A constant where only constants are visible.
+    Constant,
+    Procedure,
+    Instruction,
 }
 
 impl Report {
+    pub(super) fn new() -> Report {
+        Report {
+            diagnostics: Collection::up_to(MOST),
+            seen: HashSet::new(),
+            uses: Vec::new(),
+            searches: 0,
+            unknown: HashMap::new(),
+        }
+    }
+
     /// Records a diagnostic.
     pub(super) fn add(&mut self, mut diagnostic: Diagnostic) {
         if self.is_full() {
-            self.left_out += 1;
+            self.diagnostics.add(diagnostic);
             return;
         }
         if !self.seen.insert((diagnostic.primary.span, diagnostic.message.clone())) {
@@ -40,7 +62,24 @@ impl Report {
         for (name, span) in self.uses.iter().rev().take(USES_NAMED) {
             diagnostic = diagnostic.with(*span, format!("in this use of `{name}`"));
         }
-        self.diagnostics.push(diagnostic);
+        self.diagnostics.add(diagnostic);
+    }
+
+    /// Reports an unknown name at its first use. One name is one error, however often it is used.
+    pub(super) fn unknown<T>(
+        &mut self,
+        what: Unknown,
+        name: &Name,
+        diagnostic: impl FnOnce(&mut Report) -> Diagnostic,
+    ) -> Option<T> {
+        let key = (what, name.text.clone());
+        if let Some((_, places)) = self.unknown.get_mut(&key) {
+            places.insert(name.span);
+            return None;
+        }
+        let diagnostic = diagnostic(self);
+        self.unknown.insert(key, (self.diagnostics.count(), HashSet::from([name.span])));
+        self.fail(diagnostic)
     }
 
     /// Records a diagnostic on the way to giving up on a statement.
@@ -51,12 +90,12 @@ impl Report {
 
     /// Whether more diagnostics are only counted: it is not worth while to make them good.
     pub(super) fn is_full(&self) -> bool {
-        self.diagnostics.len() >= MOST
+        self.diagnostics.is_full()
     }
 
     /// Number of diagnostics so far, those left out included.
     pub(super) fn count(&self) -> usize {
-        self.diagnostics.len() + self.left_out
+        self.diagnostics.count()
     }
 
     pub(super) fn enter_use(&mut self, name: CompactString, span: Span) {
@@ -73,22 +112,27 @@ impl Report {
         name: &str,
         candidates: impl Iterator<Item = &'n str>,
     ) -> Option<String> {
-        if self.searches >= SEARCHES {
+        if !self.may_search() {
             return None;
         }
-        self.searches += 1;
         nearest(name, candidates).map(did_you_mean)
     }
 
-    /// Everything recorded, with a last word on what was left out.
+    /// Whether one more search for what a name may mean is worth its time.
+    pub(super) fn may_search(&mut self) -> bool {
+        self.searches += 1;
+        self.searches <= SEARCHES
+    }
+
+    /// Everything recorded.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
-        if self.left_out > 0
-            && let Some(last) = self.diagnostics.last()
-        {
-            let text = format!("{} more problems are not listed", self.left_out);
-            let place = last.primary.span;
-            self.diagnostics.push(Diagnostic::error(text, place, "the last one listed"));
+        for (number, places) in self.unknown.into_values().filter(|(_, places)| places.len() > 1) {
+            if let Some(diagnostic) = self.diagnostics.get_mut(number) {
+                let others = places.len() - 1;
+                let times = if others == 1 { "time" } else { "times" };
+                diagnostic.primary.text += &format!(", used {others} more {times}");
+            }
         }
-        self.diagnostics
+        self.diagnostics.finish()
     }
 }

@@ -6,12 +6,14 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Base, Class, Link, Operand, Place};
 use reviver_isa::module::{BlockKind, Shape};
 use reviver_isa::update::Update;
+use reviver_isa::verify::classes::{Conversion, conversion, converter};
 
 use super::Lowering;
 use super::instruction::form;
 use super::operand::Source;
 use super::scope::Kind;
 use crate::diagnostic::Diagnostic;
+use crate::format::spelled;
 use crate::invert::invert_body;
 use crate::source::Span;
 use crate::tree::{self, Compute, Expression};
@@ -22,7 +24,7 @@ impl Lowering<'_> {
         let value = self.value(tree, tree.class);
         let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
         let variable = self.bind(&tree.name, class, Shape::Scalar, true);
-        let Some(value) = value else { return };
+        let Some(value) = value else { return self.current.scopes.give_up_meaning(&tree.name.text) };
         self.vacate(variable, span);
         self.accumulate(Update::Add, tree.function, variable, value.sources, span);
     }
@@ -35,7 +37,9 @@ impl Lowering<'_> {
             let message = format!("`{}` is {}, not {}", tree.name.text, class.name(), annotated.name());
             self.report.add(Diagnostic::error(message, tree.name.span, "another class"));
         }
-        let value = self.value(tree, Some(class));
+        let broken =
+            matches!(self.current.scopes.innermost(&tree.name.text), Some(local) if local.is_broken());
+        let value = if broken { None } else { self.value(tree, Some(class)) };
         self.current.scopes.remove(&tree.name.text);
         self.current.frame.release(&tree.name.text, variable);
         let Some(value) = value else { return };
@@ -88,6 +92,9 @@ impl Lowering<'_> {
         let sources: Vec<Option<Source>> = tree.sources.iter().map(|s| self.source(s)).collect();
         let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
         let form = form(tree.function, class, &sources);
+        if form.is_none() {
+            return self.misfit(tree, class, &sources);
+        }
         let result = form.map(Form::result).or(class).unwrap_or(Class::Int);
         let typed: Vec<Option<Operand>> = sources
             .into_iter()
@@ -98,7 +105,37 @@ impl Lowering<'_> {
         Some(Value { class: result, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
-    /// Where no form fits, the verifier says so: the literals keep the class they are written in.
+    /// No form of the function fits the classes of a local and its value.
+    fn misfit<T>(&mut self, tree: &tree::Local, class: Option<Class>, sources: &[Source]) -> Option<T> {
+        let classes: Vec<Class> = sources.iter().map(Source::class).collect();
+        let target = class.or_else(|| tree.function.forms().next().map(Form::result));
+        let wanted = conversion(tree.function, target.unwrap_or(Class::Int), &classes).err();
+        let name = &tree.name.text;
+        let spelled: Vec<String> = tree.sources.iter().map(spelled).collect();
+        let (place, said, help) = match wanted {
+            Some(Conversion::Source(n, to)) => {
+                let place = tree.sources.get(n).map_or(tree.name.span, |source| source.span);
+                let source = spelled.get(n).map_or("", String::as_str);
+                let (from, convert) = (classes.get(n).copied().unwrap_or(to), converter(to).name());
+                let help = match (tree.function, sources.get(n)) {
+                    (_, Some(Source::Literal(_))) => {
+                        "write an integer, or give the local the class `real`".into()
+                    }
+                    (Function::Copy, _) => format!("convert it: `{name} = {convert}({source})`"),
+                    _ => format!("convert it first: `local u = {convert}({source})`"),
+                };
+                (place, format!("{}, and {} is wanted", from.name(), to.name()), help)
+            }
+            _ => {
+                let value = format!("{}({})", tree.function.name(), spelled.join(", "));
+                let help = format!("`{name}` has the class of its value: `local {name} = {value}`");
+                (tree.name.span, format!("`{value}` has another class"), help)
+            }
+        };
+        let message = format!("the value does not fit the local `{name}`");
+        self.report.fail(Diagnostic::error(message, place, said).help(help))
+    }
+
     fn local_source(
         &mut self,
         source: Source,

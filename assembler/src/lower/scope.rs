@@ -27,6 +27,8 @@ pub(super) enum Meaning {
         offset: i128,
     },
     Slice(Slice),
+    /// Something in error, which was reported: what uses it is in error too, and not worth a word.
+    Broken,
 }
 
 /// A name of a procedure's body.
@@ -36,6 +38,13 @@ pub(super) struct Local {
     pub(super) span: Span,
     /// The frame variable that a `delocal` gives back; `None` for names that end with their block.
     pub(super) open: Option<u32>,
+}
+
+impl Local {
+    /// Whether what it stands for is in error.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self.meaning, Meaning::Broken)
+    }
 }
 
 /// Why a scope begins.
@@ -113,6 +122,13 @@ impl Scopes {
                 local.open = None;
                 return;
             }
+        }
+    }
+
+    /// Says of a name of the innermost scope that what it stands for is in error.
+    pub(super) fn give_up_meaning(&mut self, name: &str) {
+        if let Some(local) = self.0.last_mut().and_then(|scope| scope.names.get_mut(name)) {
+            local.meaning = Meaning::Broken;
         }
     }
 

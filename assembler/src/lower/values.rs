@@ -1,38 +1,41 @@
 //! Constants, lengths and initial values of declarations, where only constants are visible.
 
+use compact_str::CompactString;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Shape, Values};
 
 use super::constant::{Number, Problem};
 use super::declare::{Declared, Outer};
-use super::report::Report;
+use super::report::{Report, Unknown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expression, ExpressionKind, Initial};
+use crate::tree::{Expression, ExpressionKind, Initial, Name};
 
 /// Cells for which initial values are stored, over all declarations: values are repeated in the
 /// module, so a short text must not ask for more.
 pub(super) const MOST_VALUES: u64 = 1 << 24;
 
 impl Declared<'_> {
-    /// The shape of a declaration; where it is in error, a harmless one.
-    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Report) -> Shape {
-        let mut length = |expression: &Expression| -> u32 {
-            let Some(number) = self.constant(expression, report) else { return 1 };
+    /// The shape of a declaration; none if it is in error.
+    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Report) -> Option<Shape> {
+        let mut length = |expression: &Expression| -> Option<u32> {
+            let number = self.constant(expression, report)?;
             let length = match number {
                 Number::Int { value, .. } => u32::try_from(value).ok().filter(|n| *n > 0),
                 Number::Real(_) => None,
             };
-            length.unwrap_or_else(|| {
+            length.or_else(|| {
                 let message = format!("a length is an integer from 1 to {}", u32::MAX);
-                report.add(Diagnostic::error(message, expression.span, "not a length"));
-                1
+                report.fail(Diagnostic::error(message, expression.span, "not a length"))
             })
         };
         match lengths {
-            [] => Shape::Scalar,
-            [n] => Shape::Vector(length(n)),
-            [rows, columns, ..] => Shape::Matrix(length(rows), length(columns)),
+            [] => Some(Shape::Scalar),
+            [n] => length(n).map(Shape::Vector),
+            [rows, columns, ..] => {
+                let (rows, columns) = (length(rows), length(columns));
+                Some(Shape::Matrix(rows?, columns?))
+            }
         }
     }
 
@@ -122,9 +125,10 @@ impl Declared<'_> {
         }
     }
 
-    fn named_constant(&self, name: &str, span: Span, report: &mut Report) -> Option<Number> {
+    fn named_constant(&self, name: &CompactString, span: Span, report: &mut Report) -> Option<Number> {
         match self.names.get(name) {
             Some((Outer::Constant(number), _)) => Some(*number),
+            Some((Outer::Broken, _)) => None,
             Some((Outer::Global(_), declared)) => report.fail(
                 Diagnostic::error(
                     format!("`{name}` is a cell, not a constant"),
@@ -134,17 +138,18 @@ impl Declared<'_> {
                 .with(*declared, "declared here"),
             ),
             None if name == "pi" => Some(Number::Real(std::f64::consts::PI)),
-            None => {
-                let diagnostic = Diagnostic::error(
-                    format!("no constant `{name}` is defined before this place"),
-                    span,
-                    "unknown constant",
-                );
-                let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
-                let help = report.suggest(name, constants.map(|(name, _)| name.as_str()));
-                report.fail(diagnostic.help_if(help))
-            }
+            None => self.unknown_constant(name, span, report),
         }
+    }
+
+    fn unknown_constant(&self, name: &CompactString, span: Span, report: &mut Report) -> Option<Number> {
+        let written = Name { text: name.clone(), span };
+        report.unknown(Unknown::Constant, &written, |report| {
+            let message = format!("no constant `{name}` is defined before this place");
+            let constants = self.names.iter().filter(|(_, (o, _))| matches!(o, Outer::Constant(_)));
+            let help = report.suggest(name, constants.map(|(name, _)| name.as_str()));
+            Diagnostic::error(message, span, "unknown constant").help_if(help)
+        })
     }
 
     /// A number fitted into a word, or a report.

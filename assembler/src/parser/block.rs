@@ -251,6 +251,10 @@ impl Parser<'_> {
 
     /// `i in from..to step s reversed`
     fn for_head(&mut self) -> Parse<ForHead> {
+        if !self.at(Kind::Word) {
+            let problem = self.unexpected("the name of a counter");
+            return self.fail(problem.help(FOR_USAGE));
+        }
         let counter = self.name("the name of a counter")?;
         if !self.eat_word("in") {
             let problem = self.unexpected("`in`");

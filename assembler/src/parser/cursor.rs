@@ -10,9 +10,6 @@ use crate::source::Span;
 use crate::suggest::did_you_mean;
 use crate::tree::Name;
 
-/// Diagnostics beyond this many are only counted.
-const MOST: usize = 200;
-
 impl<'t> Parser<'t> {
     /// The next token that the grammar can use. The lexer's complaints are made on the way.
     pub(super) fn lex(&mut self) -> Token {
@@ -34,6 +31,10 @@ impl<'t> Parser<'t> {
     fn unknown(&mut self, token: Token) {
         self.spoilt = token.end;
         let text = self.text(token);
+        if text.starts_with('#') {
+            // It begins a comment elsewhere, and so its author means one.
+            self.lexer.skip_line();
+        }
         let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
         let message = format!("unknown character `{shown}`");
         let problem = Diagnostic::error(message, self.span(token), "no part of the language");
@@ -208,24 +209,7 @@ impl<'t> Parser<'t> {
 
     /// Records a problem.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < MOST {
-            self.diagnostics.push(diagnostic);
-        } else {
-            self.left_out += 1;
-        }
-    }
-
-    /// Everything reported, in order of the text, with a last word on what was left out.
-    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
-        self.diagnostics.sort_by_key(|d| d.primary.span.start);
-        if self.left_out > 0
-            && let Some(last) = self.diagnostics.last()
-        {
-            let message = format!("{} more problems are not listed", self.left_out);
-            let place = last.primary.span;
-            self.diagnostics.push(Diagnostic::error(message, place, "the last one listed"));
-        }
-        self.diagnostics
+        self.diagnostics.add(diagnostic);
     }
 }
 

@@ -4,6 +4,7 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, RealSystem, Role, Word};
 
+use super::foreign::advice;
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
@@ -39,8 +40,8 @@ impl Parser<'_> {
 
     fn unknown_directive(&mut self, text: &str) -> Parse<Statement> {
         let problem = Diagnostic::error(format!("there is no directive `{text}`"), self.here(), "unknown");
-        let meant = nearest(text, words::DIRECTIVES.iter().copied());
-        self.fail(problem.help_if(meant.map(did_you_mean)))
+        let near = || nearest(text, words::DIRECTIVES.iter().copied()).map(did_you_mean);
+        self.fail(problem.help_if(advice(text, &[]).or_else(near)))
     }
 
     fn globals(&mut self, text: &str, place: Span) -> Parse<Directive> {
@@ -189,7 +190,12 @@ impl Parser<'_> {
         let bits = self.integer("8, 16, 32 or 64")?;
         match u32::try_from(bits).ok().and_then(Word::from_bits) {
             Some(word) => Ok(Directive::Word { word }),
-            None => self.fail(Diagnostic::error("a word has 8, 16, 32 or 64 bits", place, "another width")),
+            None => {
+                let problem = Diagnostic::error("a word has 8, 16, 32 or 64 bits", place, "another width");
+                self.fail(problem.help(
+                    "it is the width of integers; cells and their values are declared with `.var x = 5`",
+                ))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
-use crate::tree::{BinaryOperator, Expression, ExpressionKind, Subscript, UnaryOperator};
+use crate::tree::{BinaryOperator, Expression, ExpressionKind, Name, Subscript, UnaryOperator};
 
 /// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
 /// recursion of everything that walks it.
@@ -109,8 +109,26 @@ impl Parser<'_> {
                 self.close(Kind::ParenClose, token, "`)`")?;
                 Ok(grouped(inner, self.since(token.start)))
             }
+            Kind::Slash if self.last_end == token.start => {
+                let problem = self.unexpected("an operand");
+                self.fail(problem.help("comments begin with `;`"))
+            }
+            Kind::BracketOpen => {
+                let problem = self.unexpected("an operand");
+                self.fail(problem.help("there are no addresses: an element is `A[i]`"))
+            }
             _ => self.expected("an operand"),
         }
+    }
+
+    /// The whole of a cell's name whose first word is behind: `name'`, `name[…]`.
+    pub(super) fn target_behind(&mut self, name: &Name) -> Parse<Span> {
+        self.weight = 0;
+        self.eat(Kind::Prime);
+        if self.at(Kind::BracketOpen) {
+            self.subscripts()?;
+        }
+        Ok(self.since(name.span.start))
     }
 
     /// `name`, `name'`, `name[…]` or `name'[…]`

@@ -2,14 +2,16 @@
 //! operands there are is checked here; what they may be is not.
 
 use reviver_isa::function::Function;
+use reviver_isa::text::compound;
 use reviver_isa::update::{Shape, Update};
 
+use super::foreign::advice;
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
 use crate::suggest::{did_you_mean, nearest};
-use crate::tree::{Call, Expression, Instruction, Local, Name, Operands, Statement};
+use crate::tree::{Call, Expression, ExpressionKind, Instruction, Local, Name, Operands, Statement};
 
 impl Parser<'_> {
     /// `update operands` or `update.function operands`
@@ -36,10 +38,9 @@ impl Parser<'_> {
         let (update, function) = text.split_once('.').unwrap_or((text, ""));
         let Some(row) = words::update(update) else {
             let problem = Diagnostic::error(format!("there is no update `{update}`"), place, "unknown");
-            let meant = nearest(text, words::mnemonics())
-                .map(String::from)
-                .or_else(|| nearest(update, words::mnemonics()).map(|meant| format!("{meant}.{function}")));
-            return self.fail(problem.help_if(meant.map(did_you_mean)));
+            let whole = || nearest(text, words::mnemonics()).map(did_you_mean);
+            let parts = || words::meant_instruction(update, function).map(did_you_mean);
+            return self.fail(problem.help_if(whole().or_else(parts).or_else(|| advice(update, &[]))));
         };
         if row.shape() != Shape::Accumulate {
             let problem = Diagnostic::error(format!("`{update}` takes no function"), place, "one is named");
@@ -50,9 +51,7 @@ impl Parser<'_> {
             None => {
                 let problem =
                     Diagnostic::error(format!("there is no function `{function}`"), place, "unknown");
-                let meant = nearest(function, words::functions());
-                let meant = meant.map(|meant| did_you_mean(format_args!("{update}.{meant}")));
-                self.fail(problem.help_if(meant))
+                self.fail(problem.help_if(words::meant_instruction(update, function).map(did_you_mean)))
             }
         }
     }
@@ -72,7 +71,8 @@ impl Parser<'_> {
         let operands = if self.at_line_end() { Vec::new() } else { self.expressions()? };
         let wanted = count(update, function);
         if !self.at_line_end() {
-            return self.expected("`,` or the end of the line");
+            let problem = self.unexpected("`,` or the end of the line");
+            return self.fail(problem.help_if(self.applied(update, operands.last())));
         }
         if operands.len() == wanted {
             return Ok(operands);
@@ -87,9 +87,20 @@ impl Parser<'_> {
         let problem = Diagnostic::error(message, self.since(token.start), signature(update, wanted));
         let no_function = function == Function::Copy && update.shape() == Shape::Accumulate;
         self.fail(if no_function && operands.len() == 3 {
-            problem.help(format!("name a function of two sources, as in `{mnemonic}.mul y, a, b`"))
+            problem.help(with_two_sources(update))
         } else {
             problem.help(format!("write `{}`", usage(mnemonic, update, function)))
+        })
+    }
+
+    /// What `add y, exp(a)` was meant to be.
+    fn applied(&self, update: Update, last: Option<&Expression>) -> Option<String> {
+        let ExpressionKind::Name { name, adjoint: false } = &last?.kind else { return None };
+        let function = words::function(name).filter(|function| words::combine(update, *function))?;
+        let sources = ["", "a", "a, b"].get(function.arity())?;
+        let here = self.at(Kind::ParenOpen);
+        here.then(|| {
+            format!("the function belongs to the mnemonic: `{} y, {sources}`", compound(update, function))
         })
     }
 
@@ -154,7 +165,10 @@ impl Parser<'_> {
 
     fn use_of_macro(&mut self, undo: bool) -> Parse<Statement> {
         let name = self.name("the name of a macro")?;
-        self.refuse_assignment(&name)?;
+        if matches!(self.current.kind, Kind::BracketOpen | Kind::Prime) {
+            return self.no_use_of_element(&name);
+        }
+        self.refuse_assignment(&name.text)?;
         let arguments = if self.at_line_end() {
             Vec::new()
         } else if self.begins_operand() {
@@ -176,28 +190,15 @@ impl Parser<'_> {
     fn no_use<T>(&mut self, name: &Name) -> Parse<T> {
         let problem = self.unexpected("`,` or the end of the line");
         let problem = problem.with(name.span, "no instruction, so taken for a macro");
-        self.fail(problem.help_if(words::statement_hint(&name.text)))
+        self.fail(problem.help_if(words::statement_help(&name.text, &[])))
     }
 
-    fn refuse_assignment(&mut self, name: &Name) -> Parse<()> {
-        let mnemonic = match (self.current.kind, self.next.kind) {
-            (Kind::Assign, _) => "overwrite",
-            (Kind::Plus, Kind::Assign | Kind::Plus) => "add",
-            (Kind::Minus, Kind::Assign) => "sub",
-            (Kind::Caret, Kind::Assign) => "xor",
-            (Kind::Star, Kind::Assign) => "mul",
-            (Kind::Slash, Kind::Assign) => "div",
-            _ => return Ok(()),
-        };
-        let problem =
-            Diagnostic::error("statements begin with a mnemonic", self.here(), "not an instruction");
-        let name = &name.text;
-        self.fail(problem.help(match mnemonic {
-            "overwrite" => {
-                format!("write `add {name}, value` if `{name}` is 0; `overwrite` loses the old value")
-            }
-            _ => format!("write `{mnemonic} {name}, value`"),
-        }))
+    /// `A[i] = …` and `x' += …`: no macro's name has brackets or a prime.
+    fn no_use_of_element<T>(&mut self, name: &Name) -> Parse<T> {
+        let target = self.target_behind(name)?;
+        let text = self.source.get(target.start as usize..target.end as usize).unwrap_or("");
+        self.refuse_assignment(text)?;
+        self.no_use(name)
     }
 
     pub(super) fn local(&mut self) -> Parse<Statement> {
@@ -258,6 +259,17 @@ fn count(update: Update, function: Function) -> usize {
         Shape::Exchange => 2,
         Shape::Rotate => 3,
         _ => 0,
+    }
+}
+
+/// The instruction that a mnemonic with three operands and no function was meant to be.
+fn with_two_sources(update: Update) -> String {
+    let named = words::function(update.name()).filter(|function| function.arity() == 2);
+    match named {
+        Some(function) if !words::combine(update, Function::Mul) => {
+            format!("`{} y, a, b` adds the result to y", compound(Update::Add, function))
+        }
+        _ => format!("name a function of two sources, as in `{} y, a, b`", compound(update, Function::Mul)),
     }
 }
 

@@ -8,16 +8,19 @@
 //! |---|---|
 //! | `cursor` | the walk through the tokens; reporting |
 //! | `words` | reserved words, and what a misspelt one may mean |
+//! | `foreign`, `assignment` | what other languages write, and how it is said here |
 //! | `block` | structured statements, procedures and macros: what pairs with what |
 //! | `instruction` | flat instructions, macro uses, `local` |
 //! | `directive` | directives of one line |
 //! | `condition`, `expression`, `literal` | what statements are made of |
 
+mod assignment;
 mod block;
 mod condition;
 mod cursor;
 mod directive;
 mod expression;
+pub(crate) mod foreign;
 mod instruction;
 mod literal;
 pub(crate) mod words;
@@ -25,7 +28,7 @@ pub(crate) mod words;
 use compact_str::CompactString;
 
 use self::block::Open;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Collection, Diagnostic};
 use crate::lexer::{Kind, Lexer, Token};
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Name, Node, Statement};
@@ -38,8 +41,11 @@ pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
     }
     let mut parser = Parser::new(sources.file_text(file), file);
     let body = parser.lines();
-    (body, parser.into_diagnostics())
+    (body, parser.diagnostics.finish())
 }
+
+/// Diagnostics beyond this many are only counted.
+const MOST: usize = 200;
 
 /// What was wrong is already among the diagnostics.
 struct Reported;
@@ -74,8 +80,7 @@ struct Parser<'t> {
     gave_up: bool,
     /// Comments between the lines of a list in braces: they move in front of the statement.
     loose_comments: Vec<Node>,
-    diagnostics: Vec<Diagnostic>,
-    left_out: usize,
+    diagnostics: Collection,
 }
 
 impl<'t> Parser<'t> {
@@ -94,8 +99,7 @@ impl<'t> Parser<'t> {
             open: Vec::new(),
             gave_up: false,
             loose_comments: Vec::new(),
-            diagnostics: Vec::new(),
-            left_out: 0,
+            diagnostics: Collection::up_to(MOST),
         };
         parser.bump();
         parser.bump();
@@ -205,7 +209,17 @@ impl<'t> Parser<'t> {
 
     fn no_statement(&mut self) -> Parse<Statement> {
         let problem = self.unexpected("a statement");
-        let comment = self.at(Kind::Slash) && self.next.kind == Kind::Slash;
-        self.fail(if comment { problem.help("comments begin with `;`") } else { problem })
+        let twice = self.next.kind == self.current.kind;
+        let help = match self.current.kind {
+            Kind::Slash if twice => Some("comments begin with `;`".to_owned()),
+            Kind::Plus if twice => Some("write `add x, 1`".to_owned()),
+            Kind::Minus if twice => Some("write `sub x, 1`".to_owned()),
+            Kind::BraceOpen | Kind::BraceClose => Some(
+                "bodies end with a word: `if … fi`, `from … until`, `for … rof`, `.proc … .end`".to_owned(),
+            ),
+            Kind::Word => foreign::advice(self.text(self.current), &[]),
+            _ => None,
+        };
+        self.fail(problem.help_if(help))
     }
 }

@@ -4,11 +4,14 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use reviver_isa::function::Function;
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::Class;
 use reviver_isa::module::BlockKind;
 use reviver_isa::names::KEYWORDS;
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::text::compound;
+use reviver_isa::update::{Over, Shape, Update};
 
+use super::foreign::advice;
 use crate::suggest::{did_you_mean, nearest};
 
 /// Every directive, as written.
@@ -87,9 +90,15 @@ pub(super) fn function(name: &str) -> Option<Function> {
     FUNCTIONS.get(name).copied()
 }
 
-/// `did you mean …?` for a word where a statement begins.
-pub(super) fn statement_hint(word: &str) -> Option<String> {
-    const OPENERS: [&str; 13] = [
+/// What to say about a word where a statement begins, if its author can be guessed to have meant
+/// something. `operands` are those that follow it.
+pub(crate) fn statement_help(word: &str, operands: &[String]) -> Option<String> {
+    advice(word, operands).or_else(|| nearest(word, statement_words()).map(did_you_mean))
+}
+
+/// The words that a statement can begin with.
+pub(crate) fn statement_words() -> impl Iterator<Item = &'static str> {
+    const OPENERS: [&str; 14] = [
         "if",
         "else",
         "fi",
@@ -103,39 +112,49 @@ pub(super) fn statement_hint(word: &str) -> Option<String> {
         "uncompute",
         "local",
         "delocal",
+        "undo",
     ];
-    foreign(word).or_else(|| nearest(word, mnemonics().chain(OPENERS))).map(did_you_mean)
+    mnemonics().chain(OPENERS)
+}
+
+/// Whether an update applied to a function is an instruction over the numbers that there are.
+pub(super) fn combine(update: Update, function: Function) -> bool {
+    let over = |class| match class {
+        Class::Int => Over::Integers,
+        Class::Real => Over::AdditiveReals,
+    };
+    let legal = |form: Form| update.over().contains(&over(form.result()));
+    update.shape() == Shape::Accumulate && function.arity() > 0 && function.forms().any(legal)
+}
+
+/// The instruction that a word with a dot was meant to be: its halves the other way round, or the
+/// nearest update and the nearest function that it can be applied to.
+pub(super) fn meant_instruction(first: &str, second: &str) -> Option<String> {
+    let named = |update: &str, function: &str| {
+        let (update, function) = (self::update(update)?, self::function(function)?);
+        combine(update, function).then(|| compound(update, function))
+    };
+    named(second, first).or_else(|| {
+        let updates = mnemonics().filter(|name| update(name).is_some_and(|row| row.takes_function()));
+        let update = update(first).or_else(|| nearest(first, updates).and_then(update))?;
+        named(update.name(), nearest_function(update, second)?)
+    })
+}
+
+/// The function nearest to a word of those that an update can be applied to.
+pub(super) fn nearest_function(update: Update, word: &str) -> Option<&'static str> {
+    let fits = |function: &&Function| combine(update, **function);
+    nearest(word, Function::ALL.iter().filter(fits).map(|function| function.name()))
 }
 
 /// The mnemonics that a text may use.
-pub(super) fn mnemonics() -> impl Iterator<Item = &'static str> {
+pub(crate) fn mnemonics() -> impl Iterator<Item = &'static str> {
     Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary).map(|update| update.name())
 }
 
 /// The names of the functions that can follow an update's dot.
 pub(super) fn functions() -> impl Iterator<Item = &'static str> {
     Function::ALL.iter().filter(|function| function.arity() > 0).map(|function| function.name())
-}
-
-/// What languages nearby write for it.
-fn foreign(word: &str) -> Option<&'static str> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "endif" => "fi",
-        "end" | "endproc" | "ret" | "return" => ".end",
-        "endm" | "endmacro" => ".endm",
-        "endfor" | "next" => "rof",
-        "while" | "do" | "repeat" => "from",
-        "proc" | "procedure" | "fn" | "def" => ".proc",
-        "macro" => ".macro",
-        "include" => ".include",
-        "const" => ".const",
-        "jmp" | "goto" | "jump" | "b" => "br",
-        "print" => "show",
-        "inc" => "add x, 1",
-        "dec" => "sub x, 1",
-        "xchg" | "exch" => "swap",
-        _ => return None,
-    })
 }
 
 /// A word with its article, for messages.

@@ -60,7 +60,7 @@ const REFUSED: &[(&str, &str)] = &[
     (".in A[3]\n add A[1.5], 1\n",
      "an index is a constant, an integer scalar, or one plus the other [1.5] | copy the value into an ancilla: `local i = …`"),
     (".in a, b\n add a, b + b\n",
-     "only constants can be computed with here [b] | cells are computed with by instructions: `add.mul y, a, b` is y += a·b"),
+     "only constants can be computed with here [b] | cells are computed with by instructions: `add.sum y, a, b` is y += a + b"),
     (".in a, b\n add a, b + 1\n",
      "only constants can be computed with here [b + 1] | cells are computed with by instructions: `add.mul y, a, b` is y += a·b"),
     (".in A[3], n\n add n, A[0..2]\n",
@@ -91,7 +91,7 @@ const REFUSED: &[(&str, &str)] = &[
     (".in n\n call p(n)\n.proc p(in a, inout b)\n.end\n",
      "`p` takes 2 arguments [p] | [b]: nothing is passed for `b` | its parameters are (a, b)"),
     (".in x: real\n call p(x)\n.proc p(in a)\n.end\n",
-     "the argument does not fit the parameter `a` [x] | [a]: `a` wants a cell or a constant of class int"),
+     "the argument does not fit the parameter `a` [x] | [a]: `a` wants a cell or a constant of class int | pass a converted copy: `local t = toint(x)`"),
     (".in x: real\n call p(3)\n.proc p(inout a)\n.end\n",
      "the argument does not fit the parameter `a` [3] | [a]: `a` wants a cell of class int that it may change"),
     (".in x\n call p(x)\n.proc p(in a[])\n.end\n",
@@ -154,7 +154,7 @@ const REFUSED: &[(&str, &str)] = &[
     (".in a\n add a, a\n",
      "`a` is the target and a source of one instruction [a] | the old value could not be found again; copy it into an ancilla first"),
     (".in a, b: real\n add a, b\n",
-     "`copy` does not make an integer out of a real [add a, b] | `copy` has the forms (int) → int; (real) → real"),
+     "`add` changes an integer by a real [add a, b] | write `add.toint a, b`, which drops what is behind the point; `round` and `floor` make whole reals"),
     (".in A[3]\n add A[3], 1\n",
      "the index 3 is outside of `A` [A[3]] | the indices of `A` go from 0 to 2"),
     ("",
@@ -165,7 +165,6 @@ const REFUSED: &[(&str, &str)] = &[
      "nothing is named `b` here [b] | declare it: `.var b` outside of procedures, `.ancilla b` or `local b = …`\n\
          nothing is named `c` here [c] | declare it: `.var c` outside of procedures, `.ancilla c` or `local c = …`\n\
          no procedure `d` [d]\n\
-         nothing is named `e` here [e] | declare it: `.var e` outside of procedures, `.ancilla e` or `local e = …`\n\
          nothing is named `e` here [e] | declare it: `.var e` outside of procedures, `.ancilla e` or `local e = …`"),
     (".in a\n compute\n local t = a\n apply\n delocal t = a\n uncompute\n",
      "no local `t` is open in this block [t] | [t]: opened here, in another block | `local` and `delocal` stand in the same block"),
@@ -284,7 +283,7 @@ fn what_can_not_run_yet_is_a_warning() {
 
 #[test]
 fn a_flood_of_mistakes_is_cut_off() {
-    let text = format!(".in a\n{}", "\tadd unknown, 1\n".repeat(100_000));
+    let text: String = (0..100_000).map(|n| format!("\tadd unknown{n}, 1\n")).collect();
     let assembly = assembly(&text);
     assert!(errors(&assembly).len() < 1_000);
     let said: String = errors(&assembly).iter().map(|d| shown(&assembly, d)).collect();
@@ -294,10 +293,39 @@ fn a_flood_of_mistakes_is_cut_off() {
 #[test]
 fn what_nothing_uses_is_a_warning() {
     let files = Memory::new().with("lib.rasm", ".var w\n.proc q(inout a)\n\tadd a, 1\n.end\n");
-    let text = ".include \"lib.rasm\"\n.in x, y\n.var i, A[4]\n.proc p(inout a)\n\tcall q(a)\n.end\n\
+    let text = ".include \"lib.rasm\"\n.in x, y\n.var i, A[4], spare\n.proc p(inout a)\n\tcall q(a)\n.end\n\
                 .proc lonely()\n\tcall p(A[i+1])\n.end\n\tadd y, 1\n";
     let assembly = reviver_assembler::assemble::assemble("main.rasm", text.into(), &files);
     assert!(assembly.module.is_some());
     let said: Vec<&str> = assembly.diagnostics.iter().map(|d| d.message.as_str()).collect();
-    assert_eq!(said, ["nothing uses the cell `x`", "nothing calls the procedure `lonely`"]);
+    let expected = [
+        "nothing consumes the input `x`: it ends as it was given",
+        "nothing consumes the input `y`: it ends as it was given, plus 1",
+        "nothing uses the cell `spare`",
+        "nothing calls the procedure `lonely`",
+    ];
+    assert_eq!(said, expected);
+}
+
+/// One name is one error, and what is made of it is not in error once more.
+#[test]
+fn an_unknown_name_is_one_error() {
+    for (text, expected) in [
+        (
+            ".in x: real\n local g = mul(unknown, x)\n add x, g\n add x, unknown\n delocal g = mul(unknown, x)\n",
+            "unknown",
+        ),
+        (".in x: real\n.const N = K + 1\n.var A[N]: real\n add A[3], x\n add x, N\n add x, A[K]\n", "K"),
+        (".in x\n mov x, 1\n mov x, 2\n", "mov"),
+        (".in x\n call p(x)\n uncall p(x)\n", "p"),
+    ] {
+        let assembly = assembly(text);
+        let errors = errors(&assembly);
+        let said: Vec<String> = errors.iter().map(|error| shown(&assembly, error)).collect();
+        assert!(said.len() <= 2 && said[0].contains(&format!("`{expected}`")), "{said:?}");
+        let messages: std::collections::HashSet<&str> = errors.iter().map(|e| e.message.as_str()).collect();
+        assert_eq!(messages.len(), said.len(), "{said:?}");
+    }
+    let assembly = assembly(".in x\n add x, u\n add x, u\n add x, u\n");
+    assert_eq!(errors(&assembly)[0].primary.text, "unknown name, used 2 more times");
 }

@@ -1,8 +1,8 @@
 //! Rules about calls: the callee exists, and the arguments fit its parameters and each other.
 
-use super::operands::same_cell;
+use super::overlap::Passed;
 use super::{Checker, Site};
-use crate::instruction::{Argument, Base, Call, Class, Instruction, Link, Operand, Range, Slice};
+use crate::instruction::{Argument, Call, Class, Instruction, Link, Operand, Range, Slice};
 use crate::module::{Extent, Parameter, Passing, Procedure, Shape as Cells};
 use crate::update::Shape;
 
@@ -184,44 +184,13 @@ impl<'a> Checker<'a> {
 
     /// Arguments that can be seen to overlap must both be `in`; the rest is checked at the call.
     fn overlap(&mut self, at: u32, call: &'a Call, callee: &'a Procedure) {
-        let passing = |n: usize| callee.parameters.get(n).map(|p| p.passing);
-        for (n, second) in call.arguments.iter().enumerate() {
-            for (m, first) in call.arguments.iter().enumerate().take(n) {
-                let both_in = passing(m) == Some(Passing::In) && passing(n) == Some(Passing::In);
-                if !both_in && certainly_overlap(first, second) {
-                    let violation =
-                        self.report(Site::Operand(at, n as u32), "two arguments are the same cells");
-                    violation.other = Some((Site::Operand(at, m as u32), "passed here too".into()));
-                    violation.help = Some("arguments may overlap only where both parameters are `in`".into());
-                }
+        let mut passed = Passed::default();
+        for ((n, argument), parameter) in (0..).zip(&call.arguments).zip(&callee.parameters) {
+            if let Some(m) = passed.add(n, argument, parameter.passing == Passing::InOut) {
+                let violation = self.report(Site::Operand(at, n), "two arguments are the same cells");
+                violation.other = Some((Site::Operand(at, m), "passed here too".into()));
+                violation.help = Some("arguments may overlap only where both parameters are `in`".into());
             }
         }
     }
-}
-
-fn certainly_overlap(a: &Argument, b: &Argument) -> bool {
-    match (a, b) {
-        (Argument::Scalar(Operand::Place(a)), Argument::Scalar(Operand::Place(b))) => same_cell(a, b),
-        (Argument::Slice(a), Argument::Slice(b)) => {
-            let whole = a.range == Range::Whole || b.range == Range::Whole;
-            a.base == b.base && (whole || a.range == b.range) && has_elements(a) && has_elements(b)
-        }
-        (Argument::Scalar(Operand::Place(cell)), Argument::Slice(slice))
-        | (Argument::Slice(slice), Argument::Scalar(Operand::Place(cell))) => {
-            whole_contains(slice, cell.base)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a slice certainly has elements: an empty one overlaps nothing, not even itself.
-fn has_elements(slice: &Slice) -> bool {
-    match slice.range {
-        Range::Whole | Range::Row(_) | Range::Column(_) => true,
-        Range::Span { from, to, .. } => from.cell == to.cell && from.offset < to.offset,
-    }
-}
-
-fn whole_contains(slice: &Slice, base: Base) -> bool {
-    slice.range == Range::Whole && slice.base == base
 }

@@ -4,9 +4,11 @@
 //! so that a text and an image are held to the same rules. Knows no source text and no machine.
 
 mod calls;
+pub mod classes;
 mod control;
 mod declarations;
 mod operands;
+mod overlap;
 mod rules;
 mod structure;
 

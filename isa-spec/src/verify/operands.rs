@@ -1,7 +1,7 @@
 //! Rules about operands: how many, of which class, in which bounds, and which may be changed.
 
-use super::{Checker, Site, a_class};
-use crate::function::{Form, Function};
+use super::{Checker, Site};
+use crate::function::Function;
 use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, Term};
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
 use crate::update::{Over, Shape};
@@ -164,9 +164,11 @@ impl<'a> Checker<'a> {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
         let (targets, sources) = classes.split_at(instruction.update.shape().targets().min(classes.len()));
         match instruction.update.shape() {
-            Shape::Accumulate => self.function_form(at, instruction, targets.first().copied(), sources),
+            Shape::Accumulate => {
+                self.function_form(procedure, at, instruction, targets.first().copied(), sources)
+            }
             Shape::Condition | Shape::Branch => {
-                self.function_form(at, instruction, Some(Class::Int), sources)
+                self.function_form(procedure, at, instruction, Some(Class::Int), sources)
             }
             Shape::Exchange if targets.first() != targets.last() => {
                 self.report(Site::Instruction(at), "an integer and a real can't change places");
@@ -183,35 +185,6 @@ impl<'a> Checker<'a> {
         for &class in targets {
             self.legality(at, instruction, class);
         }
-    }
-
-    fn function_form(
-        &mut self,
-        at: u32,
-        instruction: &'a Instruction,
-        target: Option<Class>,
-        sources: &[Class],
-    ) {
-        let function = instruction.function;
-        let fits = |form: Form| {
-            Some(form.result()) == target
-                && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)
-        };
-        if function.forms().any(fits) {
-            return;
-        }
-        let is_test = instruction.update.shape() != Shape::Accumulate;
-        let message = if is_test {
-            "an integer and a real can't be compared".to_owned()
-        } else {
-            let name = function.name();
-            let result = target.map_or("nothing", a_class);
-            let given: Vec<&str> = sources.iter().map(|&class| a_class(class)).collect();
-            format!("`{name}` does not make {result} out of {}", given.join(" and "))
-        };
-        let forms: Vec<String> = function.forms().map(|form| describe(form, function.arity())).collect();
-        self.report(Site::Instruction(at), message).help =
-            Some(format!("`{}` has the forms {}", function.name(), forms.join("; ")));
     }
 
     fn legality(&mut self, at: u32, instruction: &'a Instruction, class: Class) {
@@ -247,7 +220,8 @@ impl<'a> Checker<'a> {
         for (n, operand) in instruction.operands.iter().enumerate().take(count) {
             let site = Site::Operand(at, n as u32);
             let Operand::Place(target) = operand else {
-                self.report(site, "a target must be a cell, not a constant");
+                self.report(site, "a target must be a cell, not a constant").help =
+                    Some("an instruction changes its target: put the constant into a cell first".into());
                 continue;
             };
             self.writable(procedure, site, target);
@@ -297,16 +271,11 @@ impl<'a> Checker<'a> {
 }
 
 /// Whether two places certainly name one cell.
-pub(super) fn same_cell(a: &Place, b: &Place) -> bool {
+fn same_cell(a: &Place, b: &Place) -> bool {
     a == b
 }
 
 /// Whether a place is reached through an index that this cell holds.
 fn reads_as_index(place: &Place, cell: Base) -> bool {
     place.index.as_ref().is_some_and(|index| index.terms().any(|term| term.cell == Some(cell)))
-}
-
-fn describe(form: Form, arity: usize) -> String {
-    let sources: Vec<&str> = (0..arity).map(|n| form.source(n).name()).collect();
-    format!("({}) → {}", sources.join(", "), form.result().name())
 }

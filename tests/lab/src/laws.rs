@@ -1,6 +1,7 @@
 //! The laws: what holds for every program, whatever it computes. Each is a function from a program
 //! to nothing, or to a sentence that says how it was broken. Knows no generator.
 
+mod certain;
 mod counting;
 mod gradient;
 mod motion;
@@ -34,6 +35,7 @@ pub const ALL: &[Law] = &[
     Law { name: "gradient mode leaves values alone", check: gradient::values_come_back },
     Law { name: "adjoints come back", check: gradient::adjoints_come_back },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
+    Law { name: "what is certain comes about", check: certain::comes_about },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
     Law { name: "inverting twice is nothing", check: text::inverse_twice },

@@ -1,39 +1,40 @@
-//! What is allowed and yet doubtful: cells that nothing names, procedures that nothing calls.
-//!
-//! Judges the program's own file only: a library need not be used up. Knows no rule whose breach
-//! is an error.
+//! Cells that nothing names, procedures that nothing calls.
+
+use std::collections::HashSet;
 
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
 use reviver_isa::update::Update;
 
-use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, Span};
+use super::is_own;
+use crate::diagnostic::{Collection, Diagnostic};
+use crate::source::Span;
 
-/// The warnings about a verified module. The places are those of its globals and procedures.
-pub(crate) fn lint(module: &Module, globals: &[Span], procedures: &[Span]) -> Vec<Diagnostic> {
+/// Warns of what the code does not use. The places are those of the globals and procedures; of the
+/// globals that are `known`, more has been said already.
+pub(super) fn warn(
+    module: &Module,
+    globals: &[Span],
+    procedures: &[Span],
+    known: &HashSet<u32>,
+    warnings: &mut Collection,
+) {
     let used = Used::by(module);
-    let mut warnings = Vec::new();
-    for ((global, used), place) in module.globals.iter().zip(used.globals).zip(globals) {
-        if is_own(*place) && !used {
+    for (((number, global), used), place) in (0..).zip(&module.globals).zip(used.globals).zip(globals) {
+        if is_own(*place) && !used && !known.contains(&number) {
             let message = format!("nothing uses the cell `{}`", global.name);
-            warnings.push(Diagnostic::warning(message, *place, "declared here"));
+            warnings.add(Diagnostic::warning(message, *place, "declared here"));
         }
     }
     if used.any_procedure {
-        return warnings;
+        return;
     }
     for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
         if is_own(*place) && !used {
             let message = format!("nothing calls the procedure `{}`", procedure.name);
-            warnings.push(Diagnostic::warning(message, *place, "defined here"));
+            warnings.add(Diagnostic::warning(message, *place, "defined here"));
         }
     }
-    warnings
-}
-
-fn is_own(place: Span) -> bool {
-    place.file == FileId(0)
 }
 
 /// What the code of a module names.

@@ -1,0 +1,405 @@
+//! What is known at one place of a procedure: values of scalar cells, and comparisons that hold.
+//!
+//! A parameter may be any global of its class, so a change of the one forgets the other. Integers
+//! wrap at the word's width, as in the machine.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::{Base, Instruction, Operand, Place};
+use reviver_isa::module::Word;
+use reviver_isa::update::Update;
+
+use super::targets;
+
+/// What is known of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Known(i64),
+    /// What this global was given, plus a number; of an array, its cells one by one.
+    Given {
+        global: u32,
+        plus: i64,
+    },
+    Unknown,
+}
+
+/// What is known where a procedure begins.
+pub(super) struct Entry {
+    pub(super) word: Word,
+    pub(super) globals: Vec<Value>,
+    pub(super) frame: Vec<Value>,
+}
+
+/// One side of a comparison that holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Cell(Kind, u32),
+    Int(i64),
+    /// The bits of a real.
+    Real(u64),
+}
+
+/// What a cell is declared as.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Global,
+    Frame,
+    Parameter,
+}
+
+/// How two sides may compare: bits for below, equal and above.
+type Mask = u8;
+const BELOW: Mask = 1;
+const EQUAL: Mask = 2;
+const ABOVE: Mask = 4;
+const ANY: Mask = 7;
+
+/// Comparisons that are remembered at a time.
+const MOST_FACTS: usize = 16;
+
+#[derive(Clone)]
+pub(super) struct State {
+    entry: Rc<Entry>,
+    /// Cells that may differ from the entry, by their kind.
+    changed: [HashMap<u32, Value>; 3],
+    facts: Vec<(Side, Side, Mask)>,
+}
+
+impl State {
+    pub(super) fn new(entry: Rc<Entry>) -> State {
+        State { entry, changed: Default::default(), facts: Vec::new() }
+    }
+
+    /// How much a copy is.
+    pub(super) fn size(&self) -> usize {
+        self.changed.iter().map(HashMap::len).sum::<usize>() + self.facts.len()
+    }
+
+    pub(super) fn value(&self, base: Base) -> Value {
+        let (kind, n) = key(base);
+        if let Some(value) = self.changed[kind as usize].get(&n) {
+            return *value;
+        }
+        let list = match kind {
+            Kind::Global => self.entry.globals.get(n as usize),
+            Kind::Frame => self.entry.frame.get(n as usize),
+            Kind::Parameter => None,
+        };
+        list.copied().unwrap_or(Value::Unknown)
+    }
+
+    /// A cell, or some cell of an array, gets another value.
+    pub(super) fn write(&mut self, base: Base, value: Value) {
+        match base {
+            Base::Global(_) => self.forget(Kind::Parameter),
+            Base::Parameter(_) => self.forget(Kind::Global),
+            Base::Frame(_) => {}
+        }
+        let (kind, n) = key(base);
+        let side = Side::Cell(kind, n);
+        self.facts.retain(|(a, b, _)| *a != side && *b != side);
+        self.set(base, value);
+    }
+
+    fn set(&mut self, base: Base, value: Value) {
+        let (kind, n) = key(base);
+        self.changed[kind as usize].insert(n, value);
+    }
+
+    /// Only main knows globals where it begins, and it has no parameters.
+    fn forget(&mut self, kind: Kind) {
+        if self.entry.globals.is_empty() {
+            self.changed[kind as usize].clear();
+            let of_kind = |side: &Side| matches!(side, Side::Cell(other, _) if *other == kind);
+            self.facts.retain(|(a, b, _)| !of_kind(a) && !of_kind(b));
+        }
+    }
+
+    fn bases(&self) -> impl Iterator<Item = Base> {
+        let [globals, frame, parameters] = &self.changed;
+        let globals = globals.keys().copied().map(Base::Global);
+        let frame = frame.keys().copied().map(Base::Frame);
+        globals.chain(frame).chain(parameters.keys().copied().map(Base::Parameter))
+    }
+
+    /// What both know; none if this knows no more than that already.
+    pub(super) fn joined(&self, other: &State) -> Option<State> {
+        let mut join = self.clone();
+        let mut news = false;
+        for base in self.bases().chain(other.bases()) {
+            let own = self.value(base);
+            if own != other.value(base) && own != Value::Unknown {
+                join.set(base, Value::Unknown);
+                news = true;
+            }
+        }
+        join.facts.clear();
+        for &(a, b, mask) in &self.facts {
+            let merged = mask | other.fact(a, b);
+            news |= merged != mask;
+            if merged != ANY {
+                join.facts.push((a, b, merged));
+            }
+        }
+        news.then_some(join)
+    }
+
+    fn fact(&self, a: Side, b: Side) -> Mask {
+        let known = self.facts.iter().find(|(x, y, _)| (*x, *y) == (a, b));
+        known.map_or(ANY, |(_, _, mask)| *mask)
+    }
+
+    // ---- conditions ----
+
+    /// Whether the condition of a branch or an `assert` certainly holds, or certainly doesn't.
+    pub(super) fn holds(&self, instruction: &Instruction) -> Option<bool> {
+        let wanted = mask_of(instruction.function)?;
+        if instruction.function == Function::Always {
+            return Some(true);
+        }
+        let [a, b] = instruction.operands.as_slice() else { return None };
+        let possible = self.possible(a, b);
+        match (possible & wanted != 0, possible & !wanted != 0) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Learns that a condition holds, or doesn't. False if that can't be.
+    pub(super) fn assume(&mut self, instruction: &Instruction, holds: bool) -> bool {
+        if self.holds(instruction) == Some(!holds) {
+            return false;
+        }
+        let (Some(mask), [a, b]) = (mask_of(instruction.function), instruction.operands.as_slice()) else {
+            return true;
+        };
+        let mask = if holds { mask } else { ANY & !mask };
+        self.learn(a, b, self.possible(a, b) & mask);
+        true
+    }
+
+    /// How two operands may compare.
+    fn possible(&self, a: &Operand, b: &Operand) -> Mask {
+        let by_value = match (self.operand(a), self.operand(b)) {
+            (Value::Known(a), Value::Known(b)) => compared(a, b),
+            (Value::Given { global: a, plus: x }, Value::Given { global: b, plus: y }) if a == b => {
+                // What wraps may lie on either side.
+                if x == y { EQUAL } else { BELOW | ABOVE }
+            }
+            _ => ANY,
+        };
+        match (side(a), side(b)) {
+            (Some(a), Some(b)) if a == b => by_value & EQUAL,
+            (Some(a), Some(b)) if a < b => by_value & self.fact(a, b),
+            (Some(a), Some(b)) => by_value & turned(self.fact(b, a)),
+            _ => by_value,
+        }
+    }
+
+    fn learn(&mut self, a: &Operand, b: &Operand, mask: Mask) {
+        let (Some(x), Some(y)) = (side(a), side(b)) else { return };
+        if mask == EQUAL {
+            match (self.operand(a), self.operand(b)) {
+                (Value::Known(value), other) | (other, Value::Known(value)) => {
+                    let cell = if matches!(self.operand(a), Value::Known(_)) { b } else { a };
+                    self.equate(cell, other, value);
+                }
+                _ => {}
+            }
+        }
+        let (x, y, mask) = if x < y { (x, y, mask) } else { (y, x, turned(mask)) };
+        self.facts.retain(|(a, b, _)| (*a, *b) != (x, y));
+        if self.facts.len() < MOST_FACTS && x != y {
+            self.facts.push((x, y, mask));
+        }
+    }
+
+    /// A cell turned out to hold this number, and with it all that is known by what it was given.
+    fn equate(&mut self, cell: &Operand, known: Value, value: i64) {
+        if let Operand::Place(Place { base, adjoint: false, index: None }) = cell {
+            self.set(*base, Value::Known(value));
+        }
+        let Value::Given { global, plus } = known else { return };
+        let given = self.wrapped(i128::from(value) - i128::from(plus));
+        let cells: Vec<Base> = self.bases().chain([Base::Global(global)]).collect();
+        for base in cells {
+            if let Value::Given { global: same, plus } = self.value(base)
+                && same == global
+            {
+                let value = self.wrapped(i128::from(given) + i128::from(plus));
+                self.set(base, Value::Known(value));
+            }
+        }
+    }
+
+    // ---- instructions ----
+
+    /// What an instruction without a link changes. `is_int` says which places are integer scalars.
+    pub(super) fn change(&mut self, instruction: &Instruction, is_int: impl Fn(&Place) -> bool) {
+        let operands = instruction.operands.as_slice();
+        if let (Update::Swap, [Operand::Place(a), Operand::Place(b)]) = (instruction.update, operands) {
+            return self.swap(a, b);
+        }
+        let places: Vec<&Place> = targets(instruction).collect();
+        let value = match (places.as_slice(), operands) {
+            ([target], [_, sources @ ..]) if is_int(target) => self.updated(instruction, target, sources),
+            _ => Value::Unknown,
+        };
+        for place in places {
+            self.write(place.base, if is_scalar(place) { value } else { Value::Unknown });
+        }
+    }
+
+    fn swap(&mut self, a: &Place, b: &Place) {
+        let value = |place: &Place| match is_scalar(place) {
+            true => self.value(place.base),
+            false => Value::Unknown,
+        };
+        let (x, y) = (value(a), value(b));
+        for (place, value) in [(a, y), (b, x)] {
+            if !place.adjoint {
+                self.write(place.base, if is_scalar(place) { value } else { Value::Unknown });
+            }
+        }
+    }
+
+    /// The value that an integer scalar gets.
+    fn updated(&self, instruction: &Instruction, target: &Place, sources: &[Operand]) -> Value {
+        let old = self.value(target.base);
+        match instruction.update {
+            // A value moves away, or the cell is found to be 0.
+            Update::Push | Update::Write | Update::Unread | Update::Vacate | Update::Erase => Value::Known(0),
+            Update::Overwrite => self.function(instruction.function, sources),
+            Update::Add => self.sum(old, self.function(instruction.function, sources)),
+            Update::Sub => self.difference(old, self.function(instruction.function, sources)),
+            Update::Xor => match (old, self.function(instruction.function, sources)) {
+                (Value::Known(a), Value::Known(b)) => Value::Known(a ^ b),
+                (old, Value::Known(0)) => old,
+                (Value::Known(0), new) => new,
+                (a, b) if a == b && a != Value::Unknown => Value::Known(0),
+                _ => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The value of a function; of all but `copy`, only where its sources are numbers.
+    fn function(&self, function: Function, sources: &[Operand]) -> Value {
+        let values: Vec<Value> = sources.iter().map(|source| self.operand(source)).collect();
+        match (function, values.as_slice()) {
+            (Function::Copy, [value]) => *value,
+            (Function::Sum, [a, b]) => self.sum(*a, *b),
+            (Function::Diff, [a, b]) => self.difference(*a, *b),
+            (Function::Mul, [Value::Known(a), Value::Known(b)]) => {
+                Value::Known(self.wrapped(i128::from(*a) * i128::from(*b)))
+            }
+            _ if function.is_condition() => self.comparison(function, sources),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// 1 or 0, where it is certain.
+    fn comparison(&self, function: Function, sources: &[Operand]) -> Value {
+        let (Some(wanted), [a, b]) = (mask_of(function), sources) else { return Value::Unknown };
+        match self.possible(a, b) {
+            possible if possible & !wanted == 0 => Value::Known(1),
+            possible if possible & wanted == 0 => Value::Known(0),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// What an operand is, if that is a number.
+    pub(super) fn known(&self, operand: &Operand) -> Option<i64> {
+        match self.operand(operand) {
+            Value::Known(value) => Some(value),
+            Value::Given { .. } | Value::Unknown => None,
+        }
+    }
+
+    fn operand(&self, operand: &Operand) -> Value {
+        match operand {
+            Operand::Int(value) => Value::Known(*value),
+            Operand::Place(place) if is_scalar(place) => self.value(place.base),
+            Operand::Real(_) | Operand::Mode | Operand::Place(_) => Value::Unknown,
+        }
+    }
+
+    fn sum(&self, a: Value, b: Value) -> Value {
+        match (a, b) {
+            (Value::Known(a), Value::Known(b)) => Value::Known(self.wrapped(i128::from(a) + i128::from(b))),
+            (Value::Given { global, plus }, Value::Known(n))
+            | (Value::Known(n), Value::Given { global, plus }) => {
+                Value::Given { global, plus: self.wrapped(i128::from(plus) + i128::from(n)) }
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    fn difference(&self, a: Value, b: Value) -> Value {
+        match (a, b) {
+            (a, Value::Known(n)) => self.sum(a, Value::Known(self.wrapped(-i128::from(n)))),
+            (Value::Given { global: x, plus: a }, Value::Given { global: y, plus: b }) if x == y => {
+                Value::Known(self.wrapped(i128::from(a) - i128::from(b)))
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// A number as a word holds it.
+    fn wrapped(&self, value: i128) -> i64 {
+        let shift = 64 - self.entry.word.bits();
+        ((value as i64) << shift) >> shift
+    }
+}
+
+fn is_scalar(place: &Place) -> bool {
+    place.index.is_none() && !place.adjoint
+}
+
+fn key(base: Base) -> (Kind, u32) {
+    match base {
+        Base::Global(n) => (Kind::Global, n),
+        Base::Frame(n) => (Kind::Frame, n),
+        Base::Parameter(n) => (Kind::Parameter, n),
+    }
+}
+
+/// An operand as a side of a comparison that can be remembered.
+fn side(operand: &Operand) -> Option<Side> {
+    match operand {
+        Operand::Int(value) => Some(Side::Int(*value)),
+        Operand::Real(value) => Some(Side::Real(value.to_bits())),
+        Operand::Place(place) if is_scalar(place) => {
+            let (kind, n) = key(place.base);
+            Some(Side::Cell(kind, n))
+        }
+        Operand::Mode | Operand::Place(_) => None,
+    }
+}
+
+fn compared(a: i64, b: i64) -> Mask {
+    match a.cmp(&b) {
+        std::cmp::Ordering::Less => BELOW,
+        std::cmp::Ordering::Equal => EQUAL,
+        std::cmp::Ordering::Greater => ABOVE,
+    }
+}
+
+/// The same comparison with its sides exchanged.
+fn turned(mask: Mask) -> Mask {
+    (mask & EQUAL) | if mask & BELOW != 0 { ABOVE } else { 0 } | if mask & ABOVE != 0 { BELOW } else { 0 }
+}
+
+/// The outcomes of a comparison for which a condition holds. The row itself says which.
+fn mask_of(function: Function) -> Option<Mask> {
+    if function == Function::Always {
+        return Some(ANY);
+    }
+    let order: Order = function.order()?;
+    let outcome = |a: i64, mask: Mask| if order.holds(a, 0) { mask } else { 0 };
+    Some(outcome(-1, BELOW) | outcome(0, EQUAL) | outcome(1, ABOVE))
+}

@@ -1,0 +1,76 @@
+//! Comparisons that come out the same always, as they are written: of two numbers, or of a cell with
+//! itself. A named constant may be set to another value tomorrow, so it counts as no number.
+
+use reviver_isa::arith::Order;
+
+use super::is_own;
+use crate::diagnostic::{Collection, Diagnostic};
+use crate::format::spelled;
+use crate::source::Span;
+use crate::tree::{Body, Condition, ConditionKind, Expression, ExpressionKind, Operands, Statement};
+
+pub(super) fn warn(body: &Body, warnings: &mut Collection) {
+    for node in body {
+        match &node.statement {
+            Statement::If(tree) => {
+                [&tree.entry, &tree.exit].into_iter().for_each(|c| condition(c, warnings));
+            }
+            Statement::Loop(tree) => {
+                [&tree.entry, &tree.exit].into_iter().for_each(|c| condition(c, warnings));
+            }
+            Statement::Instruction(instruction) => match &instruction.operands {
+                Operands::Condition(tested) | Operands::Branch { condition: tested, .. } => {
+                    condition(tested, warnings);
+                }
+                Operands::Cells(_) | Operands::Calls(_) | Operands::CallVia { .. } => {}
+            },
+            _ => {}
+        }
+        node.statement.bodies().into_iter().for_each(|inner| warn(inner, warnings));
+    }
+}
+
+fn condition(tested: &Condition, warnings: &mut Collection) {
+    match &tested.kind {
+        ConditionKind::Always => {}
+        ConditionKind::Not(inner) => condition(inner, warnings),
+        ConditionKind::And(a, b) | ConditionKind::Or(a, b) => {
+            [a, b].into_iter().for_each(|part| condition(part, warnings));
+        }
+        ConditionKind::Compare(order, a, b) => {
+            if let Some(outcome) = outcome(*order, a, b) {
+                report(tested.span, outcome, warnings);
+            }
+        }
+    }
+}
+
+fn report(place: Span, outcome: bool, warnings: &mut Collection) {
+    if !is_own(place) {
+        return;
+    }
+    let (message, label) = match outcome {
+        true => ("this comparison always holds", "always true"),
+        false => ("this comparison never holds", "always false"),
+    };
+    let warning = Diagnostic::warning(message, place, label);
+    warnings.add(warning.help("compare a cell that changes, or leave the condition out"));
+}
+
+/// The outcome that is known from the text.
+fn outcome(order: Order, a: &Expression, b: &Expression) -> Option<bool> {
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return Some(order.holds(a, b));
+    }
+    let is_cell =
+        |side: &Expression| matches!(side.kind, ExpressionKind::Name { .. } | ExpressionKind::Element { .. });
+    (is_cell(a) && is_cell(b) && spelled(a) == spelled(b)).then(|| order.holds(0, 0))
+}
+
+/// The value of a number as it is written. Larger ones don't matter here.
+fn number(side: &Expression) -> Option<i32> {
+    match &side.kind {
+        ExpressionKind::Int { value, .. } => i32::try_from(*value).ok(),
+        _ => None,
+    }
+}

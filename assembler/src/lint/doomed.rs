@@ -1,0 +1,152 @@
+//! What is certain to go wrong, in the words of the text.
+
+use std::collections::HashSet;
+
+use reviver_isa::Module;
+use reviver_isa::instruction::{Link, Operand};
+use reviver_isa::module::{Block, BlockKind, Global, Role, Values};
+use reviver_isa::text::Speller;
+
+use super::is_own;
+use crate::certain::{Finding, findings};
+use crate::diagnostic::{Collection, Diagnostic};
+use crate::lower::Lowered;
+use crate::source::Span;
+
+/// Warns of everything that is certain to go wrong. The globals that are spoken of.
+pub(super) fn globals(lowered: &Lowered, warnings: &mut Collection) -> HashSet<u32> {
+    let mut spoken = HashSet::new();
+    let mut said = HashSet::new();
+    for finding in findings(&lowered.module) {
+        let Some(warning) = in_words(lowered, finding) else { continue };
+        let place = warning.primary.span;
+        if is_own(place) && said.insert(place) {
+            warnings.add(warning);
+            if let Finding::Ends { global, .. } | Finding::EndsAsGiven { global, .. } = finding {
+                spoken.insert(global);
+            }
+        }
+    }
+    spoken
+}
+
+fn in_words(lowered: &Lowered, finding: Finding) -> Option<Diagnostic> {
+    let module = &lowered.module;
+    let cell = |number: u32| {
+        let global = module.globals.get(number as usize)?;
+        Some((global, *lowered.globals.get(number as usize)?))
+    };
+    match finding {
+        Finding::Ends { global, value } => {
+            let (global, place) = cell(global)?;
+            Some(left_over(global, place, &format!("always ends at {value}")))
+        }
+        Finding::EndsAsGiven { global, given, plus } => {
+            let (own, place) = cell(global)?;
+            let plus = match plus {
+                0 => String::new(),
+                plus if plus < 0 => format!(", minus {}", plus.unsigned_abs()),
+                plus => format!(", plus {plus}"),
+            };
+            if global != given {
+                let (given, given_place) = cell(given)?;
+                let ends = format!("always ends as `{}` was given{plus}", given.name);
+                return Some(left_over(own, place, &ends).with(given_place, "given here"));
+            }
+            Some(left_over(own, place, &format!("ends as it was given{plus}")))
+        }
+        Finding::Falls { from, left } => broken(lowered, None, from, left),
+        Finding::Jumps { br, from, left } => broken(lowered, Some(br), from, left),
+    }
+}
+
+/// A global that can't end as it must.
+fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
+    let (name, directive) = (&global.name, global.role.directive());
+    let must = match &global.initial {
+        Values::Ints(list) => list.first().map_or_else(|| "0".to_owned(), ToString::to_string),
+        Values::Reals(list) => list.first().map_or_else(|| "0".to_owned(), ToString::to_string),
+    };
+    let (message, help) = match global.role {
+        Role::In => (
+            format!("nothing consumes the input `{name}`: it {ends}"),
+            format!("undo it with what it led to, or declare it `.inout {name}`: then it is a result too"),
+        ),
+        _ => (
+            format!("`{name}` is left over: it {ends}"),
+            "undo what made it, in the opposite order, or declare it `.out` or `.garbage`".to_owned(),
+        ),
+    };
+    let label = format!("a `{directive}` cell must end at {must}");
+    Diagnostic::warning(message, place, label).help(help)
+}
+
+/// A pair of branches that breaks on the way over its `br`, or else on the way that falls into its
+/// `from`.
+fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> Option<Diagnostic> {
+    let module = &lowered.module;
+    let place = *lowered.spans.get(from as usize)?;
+    let (message, label, opener, help) = match statement(module, from) {
+        Some((BlockKind::If, block)) => of_if(module, block, br, from),
+        Some((BlockKind::Loop, _)) => of_loop(br),
+        _ => (
+            "this `from` must trap".to_owned(),
+            match br {
+                Some(_) => "never holds when its `br` leads here",
+                None => "always holds when it is reached from above",
+            },
+            br,
+            "it must hold exactly when its `br` led here",
+        ),
+    };
+    let value = left.and_then(|value| Some(format!(": `{}` is {value} then", left_name(module, from)?)));
+    let label = format!("{label}{}", value.unwrap_or_default());
+    let warning = Diagnostic::warning(message, place, label).help(help);
+    let opener = opener.and_then(|at| lowered.spans.get(at as usize)).filter(|span| **span != place);
+    Some(match opener {
+        Some(span) => warning.with(*span, "belongs to this"),
+        None => warning,
+    })
+}
+
+type Words = (String, &'static str, Option<u32>, &'static str);
+
+fn of_if(module: &Module, block: &Block, br: Option<u32>, from: u32) -> Words {
+    const HELP: &str =
+        "`fi` must hold exactly when the first body ran: name what tells the two ways apart afterwards";
+    let split = module.code.get(block.start as usize).map(|split| &split.link);
+    let has_else = split != Some(&Link::Partner(from));
+    // The first body falls into the `fi`; with an `else`, it jumps there.
+    let first_ran = br.is_some() == has_else;
+    let (message, label) = match first_ran {
+        true => ("the first body of this `if` breaks its `fi`", "false whenever the first body has run"),
+        false => ("this `fi` holds without the first body", "true although the first body has not run"),
+    };
+    (message.to_owned(), label, Some(block.start), HELP)
+}
+
+fn of_loop(br: Option<u32>) -> Words {
+    const HELP: &str = "`from` must hold on the first round, and on no other";
+    let (message, label) = match br {
+        None => ("this loop can't be entered", "false whenever the loop is reached"),
+        Some(_) => ("this loop can't come round again", "true whenever the loop comes back"),
+    };
+    (message.to_owned(), label, None, HELP)
+}
+
+/// The statement whose condition a `from` tests.
+fn statement(module: &Module, from: u32) -> Option<(BlockKind, &Block)> {
+    let tests = |block: &&Block| match block.kind {
+        BlockKind::If => block.end == from + 1,
+        BlockKind::Loop => block.start == from,
+        _ => false,
+    };
+    module.structure.blocks.iter().rfind(tests).map(|block| (block.kind, block))
+}
+
+/// The name of the cell on the left of a condition.
+fn left_name(module: &Module, at: u32) -> Option<String> {
+    let procedure = module.procedures.iter().find(|p| p.entry < at && at < p.exit)?;
+    let operand = module.code.get(at as usize)?.operands.first()?;
+    matches!(operand, Operand::Place(_)).then(|| Speller { module, procedure }.operand(operand))
+}

@@ -1,0 +1,129 @@
+//! Where else a name is declared that is unknown at its place: in another procedure, or in a block
+//! that has ended. Knows what sees what; looks at trees only, and decides nothing.
+
+use crate::source::Span;
+use crate::tree::{self, Body, Declaration, Directive, Statement};
+
+use super::declare::Declared;
+
+/// A declaration that can't be seen from the place of a use.
+pub(super) struct Elsewhere {
+    pub(super) span: Span,
+    pub(super) what: String,
+    pub(super) cure: String,
+}
+
+/// What a body or a head declares by a name.
+#[derive(Clone, Copy)]
+enum Kind {
+    Ancilla,
+    Local,
+    Counter,
+    Parameter,
+}
+
+impl Kind {
+    /// With its article.
+    fn described(self) -> &'static str {
+        match self {
+            Kind::Ancilla => "an `.ancilla`",
+            Kind::Local => "a `local`",
+            Kind::Counter => "a counter",
+            Kind::Parameter => "a parameter",
+        }
+    }
+}
+
+impl Declared<'_> {
+    /// A declaration of a name that is unknown in a procedure (in a macro: `None`).
+    pub(super) fn elsewhere(&self, name: &str, procedure: Option<u32>) -> Option<Elsewhere> {
+        self.in_own_text(name, procedure)
+            .or_else(|| self.in_main(name).filter(|_| procedure != Some(0)))
+            .or_else(|| self.in_procedures(name, procedure))
+            .or_else(|| self.in_macros(name))
+            .or_else(|| self.as_another_thing(name))
+    }
+
+    fn in_own_text(&self, name: &str, procedure: Option<u32>) -> Option<Elsewhere> {
+        let number = procedure? as usize;
+        let body = match number.checked_sub(1) {
+            None => self.main_body(),
+            Some(n) => &self.bodies().nth(n)?.body,
+        };
+        let (kind, span) = declared_in(body, name)?;
+        let (what, cure) = match kind {
+            Kind::Counter => ("the counter is declared here", "a counter is seen inside of its `for` only"),
+            Kind::Ancilla => ("declared here, further down", "declare it above its first use"),
+            Kind::Local | Kind::Parameter => (
+                "a `local` of that name is declared here",
+                "a local is seen from its `local` to its `delocal`, and in the blocks between them",
+            ),
+        };
+        Some(Elsewhere { span, what: what.into(), cure: cure.into() })
+    }
+
+    fn in_main(&self, name: &str) -> Option<Elsewhere> {
+        let (kind, span) = declared_in(self.main_body(), name)?;
+        let what = format!("main has {} of that name", kind.described());
+        let cure =
+            format!("procedures see `.var` and parameters: declare `.var {name}`, or pass `{name}` to it");
+        Some(Elsewhere { span, what, cure })
+    }
+
+    fn in_procedures(&self, name: &str, own: Option<u32>) -> Option<Elsewhere> {
+        let others = (1..).zip(self.bodies()).filter(|(number, _)| Some(*number) != own);
+        others.map(|(_, tree)| tree).find_map(|tree| {
+            let (kind, span) = of_procedure(tree, name)?;
+            let what = format!("the procedure `{}` has {} of that name", tree.name.text, kind.described());
+            let cure =
+                "what a procedure declares is seen there only; values go in and out through its parameters";
+            Some(Elsewhere { span, what, cure: cure.into() })
+        })
+    }
+
+    fn in_macros(&self, name: &str) -> Option<Elsewhere> {
+        self.macro_trees().iter().find_map(|tree| {
+            let parameter = tree.parameters.iter().find(|parameter| parameter.text == name);
+            let (kind, span) = match parameter {
+                Some(parameter) => (Kind::Parameter, parameter.span),
+                None => declared_in(&tree.body, name)?,
+            };
+            let what = format!("the macro `{}` has {} of that name", tree.name.text, kind.described());
+            Some(Elsewhere { span, what, cure: "what a macro declares is seen there only".into() })
+        })
+    }
+
+    /// A procedure's or a macro's name in the place of a cell's.
+    fn as_another_thing(&self, name: &str) -> Option<Elsewhere> {
+        let (what, place, cure) = if let Some(tree) = self.bodies().find(|tree| tree.name.text == name) {
+            let cure =
+                format!("it is called: `call {name}(…)`; what it makes goes into an `inout` parameter");
+            ("a procedure, no cell", tree.name.span, cure)
+        } else {
+            let tree = self.macro_trees().iter().find(|tree| tree.name.text == name)?;
+            ("a macro, no cell", tree.name.span, format!("it is used as a statement: `{name} …`"))
+        };
+        Some(Elsewhere { span: place, what: what.into(), cure })
+    }
+}
+
+fn of_procedure(tree: &tree::Procedure, name: &str) -> Option<(Kind, Span)> {
+    let parameter = tree.parameters.iter().find(|parameter| parameter.name.text == name);
+    match parameter {
+        Some(parameter) => Some((Kind::Parameter, parameter.name.span)),
+        None => declared_in(&tree.body, name),
+    }
+}
+
+/// The first declaration of a name in a body and the blocks in it.
+fn declared_in(body: &Body, name: &str) -> Option<(Kind, Span)> {
+    let named = |list: &[Declaration]| list.iter().find(|d| d.name.text == name).map(|d| d.name.span);
+    body.iter().find_map(|node| match &node.statement {
+        Statement::Directive(Directive::Ancillas(list)) => named(list).map(|span| (Kind::Ancilla, span)),
+        Statement::Local(local) if local.name.text == name => Some((Kind::Local, local.name.span)),
+        Statement::For(tree) if tree.counter.text == name => Some((Kind::Counter, tree.counter.span)),
+        // They are no part of the body that they stand in.
+        Statement::Procedure(_) | Statement::Macro(_) => None,
+        statement => statement.bodies().into_iter().find_map(|body| declared_in(body, name)),
+    })
+}

@@ -1,0 +1,154 @@
+//! What other languages write, and how it is said here. Knows words only: no tokens, no names of a
+//! program. Operands come as text, so that the advice speaks of the author's own.
+
+use reviver_isa::Function;
+use reviver_isa::text::compound;
+use reviver_isa::update::Update;
+
+use super::words;
+
+/// Operands of more characters are not repeated.
+const LONGEST_OPERAND: usize = 24;
+
+/// Words of other languages and what stands for them. `{x}` and `{y}` are the operands.
+const ADVICE: &[(&[&str], &str)] = &[
+    (
+        &[
+            "mov", "movl", "movq", "move", "ld", "lda", "ldr", "ldi", "li", "lw", "load", "st", "sta", "str",
+            "sw", "store", "let", "set", "assign",
+        ],
+        "nothing is overwritten here: write `add {x}, {y}` if {x} is 0 (`swap` exchanges two cells); \
+         `overwrite {x}, {y}` loses what {x} held",
+    ),
+    (&["inc", "incr", "increment"], "write `add {x}, 1`"),
+    (&["dec", "decr", "decrement"], "write `sub {x}, 1`"),
+    (&["xchg", "exch", "exchange"], "write `swap {x}, {y}`"),
+    (
+        &["jmp", "jump", "goto", "j", "b", "bra"],
+        "jumps come in pairs that name each other: `here: br there, always` and \
+         `there: from here, always`; mostly `if … fi` and `from … until` say it better",
+    ),
+    (
+        &[
+            "je", "jz", "jne", "jnz", "jl", "jle", "jg", "jge", "ja", "jae", "jb", "jbe", "jc", "jnc", "js",
+            "jns", "beq", "bne", "blt", "ble", "bgt", "bge", "bnz", "bz", "loopnz",
+        ],
+        "a jump tests its condition itself, and its target names it: `here: br there, a == b` and \
+         `there: from here, c == d`; mostly `if … fi` and `from … until` say it better",
+    ),
+    (
+        &["cmp", "test", "tst"],
+        "no flags are kept: conditions stand in `if {x} < {y} … fi`, `from … until` and `br`",
+    ),
+    (
+        &["ret", "retn", "return", "iret", "leave"],
+        "a procedure is left at its `.end` only; what it makes goes into an `inout` parameter",
+    ),
+    (&["halt", "hlt", "exit", "stop", "quit"], "a program ends where the statements of main end"),
+    (&["nop", "noop", "pass", "skip"], "leave the line out: a body may be empty"),
+    (
+        &["print", "printf", "println", "echo", "puts", "display"],
+        "write `show {x}`; results are declared with `.out`",
+    ),
+    (
+        &["input", "scan", "scanf", "gets"],
+        "write `read {x}`, which takes the next value of the tape; inputs are declared with `.in`",
+    ),
+    (
+        &["while", "do", "repeat"],
+        "a loop is `from entry … until exit`: entry holds on the first round and on no other; a \
+         counted one is `for i in 0..n … rof`",
+    ),
+    (&["elif", "elsif", "elseif"], "put an inner `if … fi` on lines of its own between `else` and `fi`"),
+    (&["break", "continue"], "a loop is left at its `until` only: put what is left out into `if … fi`"),
+    (&["switch", "case", "match"], "put one `if … else … fi` into the other"),
+    (&["endif"], "an `if` ends with `fi condition`, which holds exactly when the first body ran"),
+    (&["endfor", "next", "done"], "a `for` ends with `rof`"),
+    (&["endwhile", "wend"], "a `from` ends with `until condition`"),
+    (
+        &["end", "endproc", "endp", "endfunc", "endfunction"],
+        "`.proc` ends with `.end`, `if` with `fi`, `from` with `until`, `for` with `rof`",
+    ),
+    (&["endm", "endmacro"], "a `.macro` ends with `.endm`"),
+    (
+        &["proc", "procedure", "fn", "func", "function", "def"],
+        "a procedure begins with `.proc name(in a, inout b)` and ends with `.end`",
+    ),
+    (&["macro", "define"], "a macro begins with `.macro name(a, b)` and ends with `.endm`"),
+    (&["include", "import", "use"], "write `.include \"file.rasm\"`"),
+    (&["const", "equ"], "write `.const NAME = 3`"),
+    (
+        &["var", "int", "real", "dim", "auto", "float", "double", "bool", "char", "long"],
+        "cells are declared with `.var x`, `.var x: real` or `.var A[3]`; inputs with `.in`, results \
+         with `.out`; a local is `local x = 0` up to `delocal x = 0`",
+    ),
+    (&["in", "inout"], "inputs are declared with `.in x`, cells that are given and results with `.inout x`"),
+    (&["out"], "results are declared with `.out x`"),
+    (&["db", "dw", "dd", "dq"], "write `.var A[3] = {1, 2, 3}`"),
+    (&["lea"], "there are no addresses: an element is `A[i]`, and procedures take arrays by reference"),
+    (&["imul", "umul"], "write `add.mul t, {x}, {y}`, which adds the product to a third cell"),
+    (&["idiv", "udiv"], "write `add.div t, {x}, {y}`, which adds the quotient to a third cell"),
+    (&["mod"], "write `add.rem t, {x}, {y}`, which adds the remainder to a third cell"),
+    (
+        &["sal", "lsl", "lsr", "asr"],
+        "a shift loses bits: `rol {x}, {y}` and `ror {x}, {y}` rotate; `add.shl t, {x}, {y}` adds \
+         the shifted value to a third cell",
+    ),
+    (
+        &["clr", "clear", "reset", "free", "del", "delete"],
+        "a cell becomes 0 by what undoes its making, `sub` for `add`; `vacate {x}` checks that it is \
+         0, `erase {x}` loses what it holds",
+    ),
+    (&["raise", "throw", "error", "panic"], "write `assert a == b`, which traps unless it holds"),
+    // Directives.
+    (
+        &[
+            ".data", ".text", ".bss", ".section", ".segment", ".code", ".global", ".globl", ".extern",
+            ".align", ".org",
+        ],
+        "leave it out: a text has no sections, and everything in it is seen",
+    ),
+    (&[".equ", ".set", ".define"], "write `.const NAME = 3`"),
+    (
+        &[".byte", ".short", ".long", ".quad", ".int", ".db", ".dw", ".space", ".skip", ".zero", ".array"],
+        "write `.var x = 5`, or `.var A[3] = {1, 2, 3}`",
+    ),
+    (&[".func", ".function", ".sub", ".def"], "a procedure begins with `.proc name(in a, inout b)`"),
+    (&[".endp", ".endproc", ".endfunc", ".return", ".ret"], "a procedure ends with `.end`"),
+    (&[".endmacro"], "a macro ends with `.endm`"),
+    (&[".local"], "write `local t = 0`, or `.ancilla t` for the whole procedure"),
+    (&[".input"], "write `.in`"),
+    (&[".output", ".result"], "write `.out`"),
+    (&[".import", ".use"], "write `.include \"file.rasm\"`"),
+];
+
+/// How to say what a word of another language says, with its operands as they were written. A
+/// function's name is such a word: an instruction is an update that is applied to it.
+pub(crate) fn advice(word: &str, operands: &[String]) -> Option<String> {
+    let lower = word.to_ascii_lowercase();
+    let entry = ADVICE.iter().find(|(words, _)| words.contains(&lower.as_str()));
+    match entry {
+        Some((_, text)) => Some(filled(text, operands)),
+        None => words::function(&lower).and_then(of_function),
+    }
+}
+
+fn filled(text: &str, operands: &[String]) -> String {
+    let operand = |n: usize, default: &'static str| match operands.get(n) {
+        Some(written) if written.chars().count() <= LONGEST_OPERAND => written.clone(),
+        _ => default.to_owned(),
+    };
+    text.replace("{x}", &operand(0, "x")).replace("{y}", &operand(1, "y"))
+}
+
+fn of_function(function: Function) -> Option<String> {
+    let sources = ["", " a", " a, b"].get(function.arity())?;
+    let instruction = compound(Update::Add, function);
+    words::combine(Update::Add, function).then(|| {
+        format!(
+            "`{0}` is a function, which an update applies: `{instruction} y,{sources}` adds {0}({1}) to y",
+            function.name(),
+            sources.trim_start(),
+        )
+    })
+}

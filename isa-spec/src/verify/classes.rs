@@ -1,0 +1,107 @@
+//! The rule that a function has a form for the classes of its operands, and what to say where it has
+//! none: which operand or result is to be converted, and by what.
+
+use super::{Checker, Site, a_class};
+use crate::function::{Form, Function};
+use crate::instruction::{Class, Instruction, Operand};
+use crate::module::Procedure;
+use crate::text::{Speller, compound};
+use crate::update::Shape;
+
+/// What makes a function fit the classes of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Of this source, to this class.
+    Source(usize, Class),
+    /// Of the result, to this class.
+    Result(Class),
+}
+
+/// The function that converts to a class.
+pub fn converter(to: Class) -> Function {
+    match to {
+        Class::Int => Function::ToInt,
+        Class::Real => Function::ToReal,
+    }
+}
+
+/// The form of a function that fits a target and sources, or the first conversion that it wants.
+pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Result<Form, Conversion> {
+    let misfit = |form: Form| (0..sources.len()).find(|&n| sources.get(n) != Some(&form.source(n)));
+    let mut making: Vec<Form> = function.forms().filter(|form| form.result() == target).collect();
+    if let Some(&form) = making.iter().find(|form| misfit(**form).is_none()) {
+        return Ok(form);
+    }
+    let fits = function.forms().any(|form| misfit(form).is_none());
+    // The form that wants the fewest conversions.
+    making
+        .sort_by_key(|form| (0..sources.len()).filter(|&n| sources.get(n) != Some(&form.source(n))).count());
+    let wanted = making.first().and_then(|form| misfit(*form).map(|n| Conversion::Source(n, form.source(n))));
+    // `copy` makes of each class what it is: there the source is to be converted.
+    Err(wanted.filter(|_| !fits || function == Function::Copy).unwrap_or(Conversion::Result(target)))
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn function_form(
+        &mut self,
+        procedure: &'a Procedure,
+        at: u32,
+        instruction: &'a Instruction,
+        target: Option<Class>,
+        sources: &[Class],
+    ) {
+        let function = instruction.function;
+        let Some(target) = target else { return };
+        let Err(wanted) = conversion(function, target, sources) else { return };
+        let spell = |operand: &Operand| Speller { module: self.module, procedure }.operand(operand);
+        let is_test = instruction.update.shape() != Shape::Accumulate;
+        let (message, help) = if is_test {
+            let real = sources.iter().position(|class| *class == Class::Int);
+            let int = real.and_then(|n| instruction.operands.get(n)).map(spell).unwrap_or_default();
+            let help = format!("compare with a converted copy: `local t = toreal({int})`");
+            ("an integer and a real can't be compared".to_owned(), help)
+        } else {
+            let operands: Vec<String> = instruction.operands.iter().map(spell).collect();
+            (message(instruction, target, sources), help(instruction, wanted, &operands))
+        };
+        self.report(Site::Instruction(at), message).help = Some(help);
+    }
+}
+
+fn message(instruction: &Instruction, target: Class, sources: &[Class]) -> String {
+    let result = a_class(target);
+    let given: Vec<&str> = sources.iter().map(|&class| a_class(class)).collect();
+    let given = given.join(" and ");
+    match instruction.function {
+        Function::Copy => format!("`{}` changes {result} by {given}", instruction.update.name()),
+        function => format!("`{}` does not make {result} out of {given}", function.name()),
+    }
+}
+
+fn help(instruction: &Instruction, wanted: Conversion, operands: &[String]) -> String {
+    let Instruction { update, function, .. } = instruction;
+    let (target, sources) = operands.split_first().map_or(("y", operands), |(y, rest)| (y.as_str(), rest));
+    match wanted {
+        Conversion::Source(n, class) if *function == Function::Copy => {
+            let source = sources.get(n).map_or("x", String::as_str);
+            let line = format!("`{} {target}, {source}`", compound(*update, converter(class)));
+            match class {
+                Class::Real => format!("write {line}"),
+                Class::Int => {
+                    format!(
+                        "write {line}, which drops what is behind the point; `round` and `floor` make whole reals"
+                    )
+                }
+            }
+        }
+        Conversion::Source(n, class) => {
+            let source = sources.get(n).map_or("x", String::as_str);
+            format!("convert `{source}` first: `local t = {}({source})`", converter(class).name())
+        }
+        Conversion::Result(class) => {
+            let value = format!("{}({})", function.name(), sources.join(", "));
+            let line = format!("{} {target}, t", compound(*update, converter(class)));
+            format!("convert what it makes: `local t = {value}`, then `{line}`")
+        }
+    }
+}
