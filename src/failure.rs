@@ -19,6 +19,12 @@ pub enum Exit {
     Trap = 4,
     /// The step limit was reached before the end.
     StepLimit = 5,
+    /// SIGHUP stopped the run.
+    HungUp = 129,
+    /// SIGINT stopped the run.
+    Interrupted = 130,
+    /// SIGTERM stopped the run.
+    Terminated = 143,
 }
 
 impl Exit {
@@ -31,6 +37,7 @@ impl Exit {
             Exit::Load => "load",
             Exit::Trap => "trap",
             Exit::StepLimit => "step_limit",
+            Exit::HungUp | Exit::Interrupted | Exit::Terminated => "interrupted",
         }
     }
 }

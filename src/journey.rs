@@ -11,6 +11,7 @@ use reviver_vm::{Machine, Program, State, Stop, Travel};
 
 use crate::cli::Run;
 use crate::failure::Outcome;
+use crate::interrupt::{self, Signal};
 use crate::output;
 use crate::progress::Progress;
 
@@ -23,6 +24,8 @@ pub enum Ending {
     Arrived,
     /// The step limit came first.
     Limited,
+    /// A signal came first.
+    Interrupted(Signal),
     Trapped(Explanation),
 }
 
@@ -57,6 +60,7 @@ pub fn travel(options: &Run, machine: &mut Machine) -> Outcome<Report> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let program = machine.program().clone();
     let started = Instant::now();
+    machine.stop_when(interrupt::flag());
     let first = machine.state().clone();
     let mut shown = Vec::new();
     let ending = go(options, machine, travel, &mut shown)?;
@@ -116,6 +120,9 @@ fn go(
                 } else {
                     progress.print(&format!("{} = {}\n", entry.0, machine.program().text(entry.1)))?;
                 }
+            }
+            Ok(Stop::Interrupted) => {
+                return Ok(interrupt::arrived().map_or(Ending::Limited, Ending::Interrupted));
             }
             Err(trap) => return Ok(Ending::Trapped(explain(machine.program(), machine.state(), trap))),
         }

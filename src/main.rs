@@ -6,6 +6,7 @@ mod commands;
 mod debuggee;
 mod failure;
 mod given;
+mod interrupt;
 mod journey;
 mod kinds;
 mod load;

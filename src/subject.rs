@@ -8,7 +8,7 @@ use reviver_vm::{Program, Travel};
 
 use crate::cli::Start;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{given, load, output, start};
+use crate::{given, interrupt, load, output, start};
 
 /// A name that was asked for: a global as a whole, or one of its cells.
 #[derive(Clone, Debug)]
@@ -25,8 +25,9 @@ pub fn subject(options: &Start) -> Outcome<Subject> {
     let program = start::program(&options.given)?;
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
-    Subject::new(program.clone(), state, options.exact, max_steps)
-        .map_err(|error| failure(options, &program, error))
+    let subject = Subject::new(program.clone(), state, options.exact, max_steps)
+        .map_err(|error| failure(options, &program, error))?;
+    Ok(Subject { interrupt: Some(interrupt::flag()), ..subject })
 }
 
 /// The one cell that an option names.
@@ -154,6 +155,11 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 return failure.help("`--exact` keeps the bits that are lost on the way");
             }
             failure
+        }
+        DifferentiateError::Interrupted { .. } => {
+            let (name, exit) =
+                interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
+            Failure::new(exit, format_args!("{error}, by {name}")).detail("interrupted", name.into())
         }
         DifferentiateError::StepLimit { .. } => {
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")

@@ -135,7 +135,7 @@ fn finish(machine: &mut Machine) -> Result<(), String> {
     loop {
         match machine.run(Travel::Forward, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
             Stop::Bound => break,
-            Stop::Budget => return Err("it does not end".into()),
+            Stop::Budget | Stop::Interrupted => return Err("it does not end".into()),
             Stop::Shown { .. } => {}
         }
     }

@@ -21,7 +21,8 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 const EXIT_CODES: &str = "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 the program can't be \
-                          assembled or loaded, 4 the program trapped, 5 the step limit was reached.";
+                          assembled or loaded, or a file can't be read or written, 4 the program trapped, 5 the \
+                          step limit was reached, 129, 130, 143 stopped by SIGHUP, Ctrl-C, SIGTERM.";
 
 /// A reversible bytecode virtual machine: programs run forward, and backward.
 #[derive(Debug, Parser)]

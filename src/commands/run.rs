@@ -6,7 +6,8 @@ use std::sync::Arc;
 use reviver_vm::{Machine, Program, Travel, checkpoint};
 
 use crate::cli::Run;
-use crate::failure::{Exit, Failure, Outcome, all};
+use crate::failure::{Exit, Failure, Outcome, all, counted};
+use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, travel};
 use crate::write::Target;
 use crate::{kinds, load, output, start, write};
@@ -111,6 +112,9 @@ fn verdict(options: &Run, report: &Report) -> Outcome {
                 Failure::new(Exit::StepLimit, format_args!("stopped after {limit} steps, before the end"));
             return Err(failure.help("raise `--max-steps`, or go on from a state saved with `--save-state`"));
         }
+        Ending::Interrupted(signal) => {
+            return Err(interrupted(options, *signal, report.steps, report.travel));
+        }
         Ending::Arrived => {}
     }
     if let Some(trip) = &report.round_trip {
@@ -126,12 +130,30 @@ fn file_name(options: &Run) -> String {
     load::name(&options.start.given.file)
 }
 
+/// A run that a signal has stopped, and how to go on.
+fn interrupted(options: &Run, signal: Signal, steps: u64, travel: Travel) -> Failure {
+    let (steps, name) = (counted(usize::try_from(steps).unwrap_or(usize::MAX), "step"), signal.name());
+    let way = if travel == Travel::Forward { "forward" } else { "backward" };
+    let failure = Failure::new(signal.exit(), format_args!("stopped by {name} after {steps} {way}"));
+    let back = if travel == Travel::Backward { " --back" } else { "" };
+    match &options.save_state {
+        Some(path) => failure.help(format_args!(
+            "to go on from there, give `--from-state {}{back}` in place of `--set` and `--tape`",
+            path.display()
+        )),
+        None => failure.help("with `--save-state FILE` a run can be gone on with that was stopped"),
+    }
+}
+
 fn round_trip_verdict(options: &Run, report: &Report, trip: &RoundTrip) -> Outcome {
     let failure = match &trip.ending {
         Ending::Arrived if trip.restored => return Ok(()),
         Ending::Arrived => Failure::new(Exit::Check, "the start was not restored"),
         Ending::Limited => {
             return Err(Failure::new(Exit::StepLimit, "the way back takes more than `--max-steps`"));
+        }
+        Ending::Interrupted(signal) => {
+            return Err(interrupted(options, *signal, trip.steps, report.travel.reversed()));
         }
         Ending::Trapped(explanation) => {
             output::trap(Exit::Check, "trap on the way back", &file_name(options), explanation)

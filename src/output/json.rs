@@ -56,6 +56,9 @@ fn ending(ending: &Ending, options: &Run, object: &mut Map<String, Json>) {
         Ending::Limited => {
             object.insert("step_limit".into(), options.start.max_steps.into());
         }
+        Ending::Interrupted(signal) => {
+            object.insert("interrupted".into(), signal.name().into());
+        }
     }
 }
 
@@ -98,7 +101,7 @@ pub fn number(text: &str) -> Json {
 }
 
 fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Map<String, Json>) {
-    if !matches!(trip.ending, Ending::Limited) {
+    if !matches!(trip.ending, Ending::Limited | Ending::Interrupted(_)) {
         object.insert("restored".into(), trip.restored.into());
         object.insert("bit_exact".into(), trip.bit_exact.into());
     }

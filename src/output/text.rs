@@ -63,7 +63,7 @@ pub fn cells_text(program: &Program, shape: Shape, values: &[Value]) -> String {
 
 fn round_trip(report: &Report, trip: &RoundTrip, text: &mut String) {
     let quality = match (&trip.ending, trip.restored, trip.bit_exact) {
-        (Ending::Limited, ..) => "not known, the way back was stopped",
+        (Ending::Limited | Ending::Interrupted(_), ..) => "not known, the way back was stopped",
         (_, true, true) => "yes, bit for bit",
         (_, true, false) => "yes, within the tolerance",
         (_, false, _) => "NO",

@@ -14,5 +14,6 @@ mod output_files;
 mod overwriting;
 mod permissions;
 mod run;
+mod signals;
 mod states;
 mod support;

@@ -254,7 +254,7 @@ fn go(machine: &mut Machine, travel: Travel) -> Result<(), reviver_vm::Trap> {
     loop {
         match machine.run(travel, STEP_LIMIT)? {
             Stop::Bound => return Ok(()),
-            Stop::Budget => panic!("the program takes more than {STEP_LIMIT} steps"),
+            Stop::Budget | Stop::Interrupted => panic!("the program takes more than {STEP_LIMIT} steps"),
             Stop::Shown { .. } => {}
         }
     }

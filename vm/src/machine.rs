@@ -2,6 +2,7 @@
 //! position, in both directions.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::history::{Past, Residues};
 use crate::lanes::Lanes;
@@ -20,7 +21,12 @@ pub struct Machine<B = u64> {
     state: State<B>,
     residues: Option<Residues<B>>,
     reports: Reports,
+    /// Set by somebody who wants the run to stop.
+    interrupt: Option<Arc<AtomicBool>>,
 }
+
+/// Steps between two looks at whether to stop.
+const CHUNK: u64 = 1 << 22;
 
 impl Machine {
     /// At the beginning: initial values, and the defaults of given cells.
@@ -41,7 +47,7 @@ impl Machine {
 impl<B: Lanes> Machine<B> {
     /// Goes on from a state of the same program.
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
-        Machine { program, state, residues, reports: Reports::default() }
+        Machine { program, state, residues, reports: Reports::default(), interrupt: None }
     }
 
     /// Keeps residues from now on, so that going back is bit for bit exact and leads over
@@ -88,12 +94,27 @@ impl<B: Lanes> Machine<B> {
         self.residues.as_ref().map_or(0, Residues::bytes)
     }
 
+    /// Has [`Machine::run`] look every few milliseconds whether a flag is set, and stop if it is.
+    pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = Some(flag);
+    }
+
     /// Makes at most `budget` steps.
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        self.run_until(None, travel, budget)
+        let Some(interrupt) = self.interrupt.clone() else { return self.run_until(None, travel, budget) };
+        let mut left = budget;
+        while !interrupt.load(Ordering::Relaxed) {
+            let made = left.min(CHUNK);
+            left -= made;
+            match self.run_until(None, travel, made)? {
+                Stop::Budget if left > 0 => {}
+                stop => return Ok(stop),
+            }
+        }
+        Ok(Stop::Interrupted)
     }
 
     /// The same, but it stops before a step that one of the places to stop at is at: the first too.

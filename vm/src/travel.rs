@@ -39,6 +39,8 @@ pub enum Stop {
     /// The budget of steps is used up, or the next step is at a place to stop at
     /// ([`crate::stops::Stops`]).
     Budget,
+    /// Somebody has asked the machine to stop ([`crate::Machine::stop_when`]).
+    Interrupted,
     /// There is nothing further in the direction of travel: history end, or history begin.
     Bound,
     /// A `show` was passed for the first time: the instruction's index and the value.

@@ -174,7 +174,7 @@ impl Session {
             match machine.run(travel, left.min(SLICE)) {
                 Ok(Stop::Bound) if travel == Travel::Forward => return Reason::HistoryEnd,
                 Ok(Stop::Bound) => return Reason::HistoryBegin,
-                Ok(Stop::Budget | Stop::Shown { .. }) => {}
+                Ok(Stop::Budget | Stop::Interrupted | Stop::Shown { .. }) => {}
                 Err(trap) => {
                     let explanation = reviver_vm::explain::explain(self.program(), machine.state(), trap);
                     return Reason::Trap(Box::new(explanation));

@@ -122,7 +122,7 @@ impl Session {
         printed: &mut Printed,
     ) -> Option<Reason> {
         match outcome {
-            Ok(Stop::Budget) => None,
+            Ok(Stop::Budget | Stop::Interrupted) => None,
             Ok(Stop::Bound) if travel == Travel::Forward => Some(Reason::HistoryEnd),
             Ok(Stop::Bound) => Some(Reason::HistoryBegin),
             Ok(Stop::Shown { at, class, bits }) => {

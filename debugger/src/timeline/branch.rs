@@ -477,7 +477,7 @@ impl Branch {
         let end = match outcome {
             Ok(Stop::Bound) => End::Bound,
             Err(trap) => End::Trap(trap),
-            Ok(Stop::Budget | Stop::Shown { .. }) => return,
+            Ok(Stop::Budget | Stop::Interrupted | Stop::Shown { .. }) => return,
         };
         let side = &mut self.sides[side_of(travel)];
         if side.reached == step.unsigned_abs() {

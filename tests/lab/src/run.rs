@@ -32,7 +32,7 @@ pub fn travel(machine: &mut Machine, travel: Travel, budget: u64) -> End {
         let left = machine.state().step.abs_diff(target);
         match machine.run(travel, left) {
             Ok(Stop::Bound) => return End::Bound,
-            Ok(Stop::Budget) => return End::Budget,
+            Ok(Stop::Budget | Stop::Interrupted) => return End::Budget,
             Ok(Stop::Shown { .. }) => {}
             Err(trap) => return End::Trap(trap),
         }

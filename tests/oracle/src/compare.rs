@@ -237,7 +237,7 @@ fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
         let left = budget.saturating_sub(machine.state().step.abs_diff(start));
         match machine.run(travel, left) {
             Ok(Stop::Shown { .. }) => {}
-            Ok(Stop::Budget) => return Outcome::TooLong,
+            Ok(Stop::Budget | Stop::Interrupted) => return Outcome::TooLong,
             Ok(Stop::Bound) => {
                 let mut snapshot = snapshot(machine.program(), machine.state());
                 snapshot.garbage = garbage(machine, travel);

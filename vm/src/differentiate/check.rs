@@ -89,6 +89,10 @@ pub fn check(
         let (tangent, reports) = probe.tangent()?;
         check.reports.absorb(&reports);
         let (adjoint, difference) = (probe.adjoint(), probe.difference());
+        // Probes that were stopped tell nothing about the differences.
+        if subject.is_interrupted() {
+            return Err(DifferentiateError::Interrupted { backward: false, step: subject.start.step });
+        }
         check.comparisons.push(Comparison { input, adjoint, tangent, difference });
     }
     Ok(check)

@@ -11,6 +11,7 @@ pub mod matrices;
 pub mod pass;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
@@ -33,6 +34,8 @@ pub struct Subject {
     pub exact: bool,
     /// The most steps that one direction may take.
     pub max_steps: u64,
+    /// Set by somebody who wants to stop.
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
 
 /// A real cell of the interface.
@@ -58,6 +61,9 @@ pub enum DifferentiateError {
     Trap { backward: bool, explanation: Box<Explanation> },
     #[error("stopped after {steps} steps, before the {}", if *.backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
+    /// At a step of the way there, or of the way back.
+    #[error("stopped at step {step} of the way {}", if *.backward { "back" } else { "there" })]
+    Interrupted { backward: bool, step: i64 },
 }
 
 impl Subject {
@@ -78,7 +84,12 @@ impl Subject {
         if program.reads_mode() {
             return Err(DifferentiateError::ReadsMode);
         }
-        Ok(Subject { program, start, exact, max_steps })
+        Ok(Subject { program, start, exact, max_steps, interrupt: None })
+    }
+
+    /// Whether somebody wants to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// The cells of a global.

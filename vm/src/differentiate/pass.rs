@@ -76,7 +76,11 @@ impl Subject {
     pub(super) fn machine<B: Lanes>(&self, mut start: State<B>) -> Machine<B> {
         start.counters.shown = i64::MAX;
         let residues = self.exact.then(Residues::default);
-        Machine::resume(Arc::clone(&self.program), start, residues)
+        let mut machine = Machine::resume(Arc::clone(&self.program), start, residues);
+        if let Some(flag) = &self.interrupt {
+            machine.stop_when(Arc::clone(flag));
+        }
+        machine
     }
 }
 
@@ -117,6 +121,9 @@ fn go<B: Lanes>(
         Ok(Stop::Bound | Stop::Shown { .. }) => Ok(()),
         Ok(Stop::Budget) if at_bound(machine.program(), machine.state(), travel) => Ok(()),
         Ok(Stop::Budget) => Err(DifferentiateError::StepLimit { backward, steps: subject.max_steps }),
+        Ok(Stop::Interrupted) => {
+            Err(DifferentiateError::Interrupted { backward, step: machine.state().step })
+        }
         Err(trap) => {
             let state = lower(machine.state(), 0);
             let explanation = Box::new(explain(machine.program(), &state, trap));

@@ -16,7 +16,7 @@ fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     while let Ok(stop) = machine.run(direction, LONGEST) {
         match stop {
             Stop::Shown { at, bits, .. } => shown.push((at, bits)),
-            Stop::Budget | Stop::Bound => break,
+            Stop::Budget | Stop::Interrupted | Stop::Bound => break,
         }
     }
     shown
@@ -46,7 +46,7 @@ fn stepwise(subject: &Subject) -> Vec<(u32, u64)> {
             Ok(Stop::Shown { at, bits, .. }) => shown.push((at, bits)),
             Ok(Stop::Budget) if is_show => shown.push((at, u64::MAX)),
             Ok(Stop::Budget) => {}
-            Ok(Stop::Bound) | Err(_) => break,
+            Ok(Stop::Interrupted | Stop::Bound) | Err(_) => break,
         }
     }
     shown
