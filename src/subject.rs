@@ -4,7 +4,7 @@
 use reviver_assembler::suggest::nearest;
 use reviver_isa::module::{Module, Role, Shape};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
-use reviver_vm::{Program, Travel};
+use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::Start;
 use crate::failure::{Exit, Failure, Outcome};
@@ -150,17 +150,31 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::Trap { backward, explanation } => {
             let what = if backward { "trap on the way back" } else { "trap" };
             let failure = output::trap(Exit::Trap, what, &load::name(&options.given.file), &explanation);
-            let lossy = !options.exact && start::loses_bits(program.module());
-            if backward && lossy {
-                return failure.help("`--exact` keeps the bits that are lost on the way");
+            match explanation.cause {
+                cause if cause.is_about_derivatives() => {
+                    failure.help("differentiate where it has one, or branch around it there")
+                }
+                // What floats lose was mended already.
+                Cause::Irreversible if !options.exact => {
+                    failure.help("`--exact` keeps the bits that are lost on the way")
+                }
+                _ => failure,
             }
-            failure
         }
         DifferentiateError::Interrupted { .. } => {
             let (name, exit) =
                 interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
             Failure::new(exit, format_args!("{error}, by {name}")).detail("interrupted", name.into())
         }
+        DifferentiateError::NotRestored { .. } => {
+            let failure = Failure::new(Exit::Check, error);
+            match program.names_adjoints() {
+                true => failure.help("its values depend on its adjoints, which are others on the way back"),
+                false => failure,
+            }
+        }
+        DifferentiateError::HistoryFull { .. } => Failure::new(Exit::Check, error)
+            .help("`--exact` keeps a history of any size; `--real fixed` loses nothing"),
         DifferentiateError::StepLimit { .. } => {
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
         }

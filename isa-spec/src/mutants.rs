@@ -123,6 +123,10 @@ rules! {
     RulesSwitchTheModeOff,
     /// Steps in rules are counted apart, so that what others have lost is found under their numbers.
     RuleStepsAreCountedApart,
+    /// A gradient's way back is compared with the way there, jump by jump.
+    PathsAreCompared,
+    /// A gradient whose way back went astray is computed again with a history.
+    LostWaysAreMended,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
 }

@@ -12,6 +12,9 @@ pub struct Differentiated {
     /// (`.in` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
+    /// Fail (exit code 1) if values that count were lost, so that the derivatives may be wrong
+    #[arg(long)]
+    pub strict: bool,
     #[command(flatten)]
     pub start: Start,
 }
@@ -28,9 +31,6 @@ pub struct Grad {
     /// Compare with dual numbers run forward and with central differences; exit code 1 if they disagree
     #[arg(long)]
     pub verify: bool,
-    /// Fail (exit code 1) if anything was lost that may make the gradient wrong
-    #[arg(long)]
-    pub strict: bool,
     #[command(flatten)]
     pub differentiated: Differentiated,
 }

@@ -5,9 +5,9 @@ use reviver_vm::differentiate::gradient;
 use reviver_vm::reports::{Loss, Reports};
 
 use crate::cli::Grad;
-use crate::failure::{Exit, Failure, Outcome, counted};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::output::gradient::Page;
-use crate::output::{losses, verified};
+use crate::output::verified;
 use crate::{load, output, subject, write};
 
 pub fn run(options: &Grad) -> Outcome {
@@ -18,7 +18,7 @@ pub fn run(options: &Grad) -> Outcome {
         true => output::object(page.members(), &verdict),
         false => page.text(),
     });
-    write::complain(&page.warnings(&load::name(&start.given.file), options.strict));
+    write::complain(&page.warnings(&load::name(&start.given.file)));
     // A reader that has gone away doesn't change what the gradient is worth.
     verdict.map_err(Failure::told).and(printed)
 }
@@ -32,7 +32,7 @@ fn page(options: &Grad) -> Outcome<Page> {
     if subject.start.input.is_empty() {
         subject::check_any("input", &subject::variables(&inputs))?;
     }
-    let gradient = gradient(&subject, &loss).map_err(failed)?;
+    let mut gradient = gradient(&subject, &loss).map_err(failed)?;
     let verified = match options.verify {
         true => {
             let variables = subject::variables(&inputs);
@@ -40,33 +40,26 @@ fn page(options: &Grad) -> Outcome<Page> {
         }
         false => None,
     };
-    let reports = all_reports(&gradient.reports, verified.as_ref());
-    let reported = losses::reported(&subject.program, &reports);
-    Ok(Page { subject, loss, inputs, gradient, reported, verified })
+    add_seen(&mut gradient.trust.reports, verified.as_ref());
+    Ok(Page { subject, loss, inputs, gradient, verified })
 }
 
 /// A conversion whose result nothing depends on by its adjoint may still depend on an input.
 const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::Converted];
 
-/// What the gradient pass lost, and what only the tangent runs could see.
-fn all_reports(gradient: &Reports, verified: Option<&Check>) -> Reports {
-    let mut all = gradient.clone();
+/// Adds what only the tangent runs could see.
+fn add_seen(reports: &mut Reports, verified: Option<&Check>) {
     let seen = verified.iter().flat_map(|check| check.reports.iter());
     for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
-        all.note(at, loss, tally.largest);
+        reports.note(at, loss, tally.largest);
     }
-    all
 }
 
 fn verdict(options: &Grad, page: &Page) -> Outcome {
     if let Some(check) = page.verified.as_ref().filter(|check| !check.agrees()) {
         return Err(disagreement(page, check));
     }
-    if options.strict && !page.reported.is_empty() {
-        let lost = counted(page.reported.len(), "loss");
-        return Err(Failure::new(Exit::Check, format_args!("the gradient may be wrong: {lost} reported")));
-    }
-    Ok(())
+    page.said().verdict(options.differentiated.strict)
 }
 
 fn disagreement(page: &Page, check: &Check) -> Failure {

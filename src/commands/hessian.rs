@@ -8,8 +8,7 @@ use reviver_vm::values::Value;
 use crate::cli::Hessian;
 use crate::failure::{Failure, Outcome, counted};
 use crate::output::derivatives::Spelling;
-use crate::output::losses;
-use crate::{given, load, subject, write};
+use crate::{given, load, output, subject, write};
 
 pub fn run(options: &Hessian) -> Outcome {
     let start = &options.differentiated.start;
@@ -26,15 +25,17 @@ pub fn run(options: &Hessian) -> Outcome {
         let direction = direction(&subject, &inputs, &options.times)?;
         hessian_products(&subject, &loss, &inputs, &[direction]).map_err(failed)?
     };
-    let reported = losses::reported(&subject.program, &hessian.reports);
-    write::complain(&losses::warnings(&reported, &load::name(&start.given.file), false));
     let spelling = Spelling(&subject);
-    write::print(&match (whole, start.json) {
-        (true, true) => spelling.hessian_json(&selections, &hessian),
+    let said = spelling.said(&hessian.trust);
+    let verdict = said.verdict(options.differentiated.strict);
+    let printed = write::print(&match (whole, start.json) {
+        (true, true) => output::object(spelling.hessian_members(&selections, &hessian), &verdict),
         (true, false) => spelling.hessian_text(&loss, &selections, &hessian),
-        (false, true) => spelling.product_json(&selections, &hessian),
+        (false, true) => output::object(spelling.product_members(&selections, &hessian), &verdict),
         (false, false) => spelling.product_text(&loss, &selections, &hessian),
-    })
+    });
+    write::complain(&said.warnings(&load::name(&start.given.file)));
+    verdict.map_err(Failure::told).and(printed)
 }
 
 /// The vector that `--times` spells: a component for each input, 0 where nothing is said.

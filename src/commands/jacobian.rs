@@ -3,10 +3,9 @@
 use reviver_vm::differentiate::matrices::jacobian;
 
 use crate::cli::Jacobian;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::derivatives::Spelling;
-use crate::output::losses;
-use crate::{load, subject, write};
+use crate::{load, output, subject, write};
 
 pub fn run(options: &Jacobian) -> Outcome {
     let start = &options.differentiated.start;
@@ -17,11 +16,13 @@ pub fn run(options: &Jacobian) -> Outcome {
     subject::check_any("input", &inputs)?;
     let jacobian = jacobian(&subject, &outputs, &inputs)
         .map_err(|error| subject::failure(start, &subject.program, error))?;
-    let reported = losses::reported(&subject.program, &jacobian.reports);
-    write::complain(&losses::warnings(&reported, &load::name(&start.given.file), false));
     let spelling = Spelling(&subject);
-    write::print(&match start.json {
-        true => spelling.jacobian_json(&outputs, &inputs, &jacobian),
+    let said = spelling.said(&jacobian.trust);
+    let verdict = said.verdict(options.differentiated.strict);
+    let printed = write::print(&match start.json {
+        true => output::object(spelling.jacobian_members(&outputs, &inputs, &jacobian), &verdict),
         false => spelling.jacobian_text(&outputs, &inputs, &jacobian),
-    })
+    });
+    write::complain(&said.warnings(&load::name(&start.given.file)));
+    verdict.map_err(Failure::told).and(printed)
 }

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep};
-use reviver_vm::differentiate::{Subject, Variable};
+use reviver_vm::differentiate::{Subject, Trust, Variable};
 use reviver_vm::values::{Value, adjoint_name};
 use serde_json::{Map, Value as Json, json};
 
 use super::json::{cells_json, number};
-use super::losses;
 use super::text::cells_text;
+use super::trust::Said;
 use crate::subject::{Selection, variables};
 
 /// Names and numbers of one program.
@@ -94,21 +94,30 @@ impl Spelling<'_> {
         text + &self.matrix(&self.names(outputs), &self.names(inputs), &jacobian.rows)
     }
 
-    pub fn jacobian_json(&self, outputs: &[Variable], inputs: &[Variable], jacobian: &Jacobian) -> String {
+    pub fn jacobian_members(
+        &self,
+        outputs: &[Variable],
+        inputs: &[Variable],
+        jacobian: &Jacobian,
+    ) -> Map<String, Json> {
         let values: Json = jacobian.values.iter().map(|&bits| number(&self.bits(bits))).collect();
         let sweep = match jacobian.sweep {
             Sweep::Reverse => "reverse",
             Sweep::Forward => "forward",
         };
-        let object = json!({
-            "values": values,
-            "jacobian": self.json_rows(&jacobian.rows),
-            "rows": self.names(outputs),
-            "columns": self.names(inputs),
-            "sweep": sweep,
-            "reported": losses::json(&self.0.program, &jacobian.reports),
-        });
-        format!("{object}\n")
+        let mut members = Map::new();
+        members.insert("values".into(), values);
+        members.insert("jacobian".into(), self.json_rows(&jacobian.rows));
+        members.insert("rows".into(), self.names(outputs).into());
+        members.insert("columns".into(), self.names(inputs).into());
+        members.insert("sweep".into(), sweep.into());
+        members.append(&mut self.said(&jacobian.trust).members());
+        members
+    }
+
+    /// How far derivatives can be trusted.
+    pub fn said<'b>(&self, trust: &'b Trust) -> Said<'b> {
+        Said::new(&self.0.program, trust)
     }
 
     pub fn hessian_text(&self, loss: &Variable, inputs: &[Selection], hessian: &Hessian) -> String {
@@ -122,20 +131,20 @@ impl Spelling<'_> {
         value + &self.vector(inputs, &hessian.gradient, adjoint_name)
     }
 
-    pub fn hessian_json(&self, inputs: &[Selection], hessian: &Hessian) -> String {
+    pub fn hessian_members(&self, inputs: &[Selection], hessian: &Hessian) -> Map<String, Json> {
         let names = self.names(&variables(inputs));
         let mut object = self.first_order_json(inputs, hessian);
         object.insert("hessian".into(), self.json_rows(&hessian.products));
         object.insert("rows".into(), names.clone().into());
         object.insert("columns".into(), names.into());
-        format!("{}\n", Json::Object(object))
+        object
     }
 
     fn first_order_json(&self, inputs: &[Selection], hessian: &Hessian) -> Map<String, Json> {
         let mut object = Map::new();
         object.insert("value".into(), number(&self.bits(hessian.value)));
         object.insert("grad".into(), self.json_vector(inputs, &hessian.gradient));
-        object.insert("reported".into(), losses::json(&self.0.program, &hessian.reports));
+        object.append(&mut self.said(&hessian.trust).members());
         object
     }
 
@@ -146,11 +155,11 @@ impl Spelling<'_> {
         self.first_order(loss, inputs, hessian) + &self.vector(inputs, product, spell)
     }
 
-    pub fn product_json(&self, inputs: &[Selection], hessian: &Hessian) -> String {
+    pub fn product_members(&self, inputs: &[Selection], hessian: &Hessian) -> Map<String, Json> {
         let product = hessian.products.first().map_or(&[][..], |product| &product[..]);
         let mut object = self.first_order_json(inputs, hessian);
         object.insert("product".into(), self.json_vector(inputs, product));
-        format!("{}\n", Json::Object(object))
+        object
     }
 
     /// `series` has the coefficients of one cell after the other.

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
-use reviver_vm::drift::Drift;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, adjoint_name};
 use serde_json::{Map, Value as Json};
 
 use super::json::{cells_json, number};
-use super::losses::{self, Reported};
 use super::text::cells_text;
+use super::trust::Said;
 use super::verified;
 use crate::subject::Selection;
 
@@ -21,7 +20,6 @@ pub struct Page {
     pub loss: Variable,
     pub inputs: Vec<Selection>,
     pub gradient: Gradient,
-    pub reported: Vec<Reported>,
     pub verified: Option<Check>,
 }
 
@@ -70,7 +68,7 @@ impl Page {
         object.insert("steps".into(), gradient.steps.into());
         object.insert("steps_back".into(), gradient.steps_back.into());
         object.insert("drops".into(), gradient.drops.into());
-        object.insert("reported".into(), self.reported.iter().map(Reported::json).collect());
+        object.append(&mut self.said().members());
         object.insert("memory_bytes".into(), gradient.memory_bytes.into());
         object.insert("history_bytes".into(), gradient.history_bytes.into());
         if let Some(check) = &self.verified {
@@ -79,23 +77,20 @@ impl Page {
         object
     }
 
-    /// For stderr: what was lost, and what makes a gradient doubtful.
-    pub fn warnings(&self, file: &str, every_place: bool) -> String {
-        let mut text = losses::warnings(&self.reported, file, every_place);
+    /// How far the gradient can be trusted.
+    pub fn said(&self) -> Said<'_> {
+        Said::new(&self.subject.program, &self.gradient.trust)
+    }
+
+    /// For stderr: what was lost or mended, and what makes a gradient doubtful.
+    pub fn warnings(&self, file: &str) -> String {
+        let mut text = self.said().warnings(file);
         if self.is_unreached() {
             let _ = writeln!(
                 text,
                 "warning: every adjoint is 0: the inputs don't reach `{}`, or it doesn't change with them here",
                 self.loss_name()
             );
-        }
-        if let Some(drift) = self.astray() {
-            let _ = writeln!(
-                text,
-                "warning: the way back missed the start by {:e} in `{}`, so the gradient may be off",
-                drift.absolute, drift.cell
-            );
-            let _ = writeln!(text, "  = help: `--exact` keeps what is lost on the way");
         }
         text
     }
@@ -141,11 +136,5 @@ impl Page {
         let cells = self.inputs.iter().flat_map(|input| self.adjoints(input));
         let cells = cells.map(|value| self.subject.program.approximate(value) == 0.0);
         cells.chain(self.gradient.adjoints.input.iter().map(zero)).all(|is_zero| is_zero)
-    }
-
-    /// The drift, where it is more than the program's tolerance.
-    fn astray(&self) -> Option<&Drift> {
-        let tolerance = self.subject.program.module().tolerance();
-        self.gradient.drift.as_ref().filter(|drift| drift.absolute > tolerance)
     }
 }

@@ -6,6 +6,7 @@ pub mod gradient;
 mod json;
 pub mod losses;
 mod text;
+pub mod trust;
 pub mod verified;
 
 use std::path::Path;

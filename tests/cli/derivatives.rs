@@ -63,8 +63,18 @@ fn the_bessel_function_has_its_derivatives() {
 #[test]
 fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
     let object = on(MIXED, "grad", "--loss B[1] --json").expect(0).json();
-    let wanted =
-        ["value", "grad", "steps", "steps_back", "drops", "reported", "memory_bytes", "history_bytes"];
+    let wanted = [
+        "value",
+        "grad",
+        "steps",
+        "steps_back",
+        "drops",
+        "reported",
+        "loss_error",
+        "mended",
+        "memory_bytes",
+        "history_bytes",
+    ];
     assert_eq!(keys(&object), wanted);
     assert_eq!(object["value"], json!(1.0));
     assert_eq!(object["grad"], json!({ "x": 2.0, "A": [[0.0, 0.5], [0.0, 0.0]] }));
@@ -124,10 +134,21 @@ fn a_change_of_path_leaves_the_tangent() {
 
 #[test]
 fn what_was_lost_is_reported_with_its_place() {
-    let place = "program.rasm:5, in `main`\n   | overwrite y, 1.5\n   = once; what was lost is at most 1e0";
+    let place = "program.rasm:5, in `main`\n   | overwrite y, 1.5\n   = once; for each unit of what it held the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
     on(OVERWRITES, "grad", lossy).expect(0).says("warning: an active cell was overwritten").says(place);
-    on(OVERWRITES, "grad", &format!("{lossy} --strict")).expect(1).says("may be wrong: 1 loss reported");
+    on(OVERWRITES, "grad", &format!("{lossy} --strict"))
+        .expect(1)
+        .says("may be wrong: values that count were lost at 1 place");
+    let twice =
+        ".inout x: real, y: real\n.out z: real\noverwrite x, 1.5\noverwrite y, 2.5\nadd.mul z, x, y\n";
+    on(twice, "grad", "--loss z --exact --strict").expect(1).says("were lost at 2 places");
+    let object = on(OVERWRITES, "grad", &format!("{lossy} --strict --json")).expect(1).json();
+    assert_eq!(object["error"]["kind"], json!("check"));
+    for command in ["jacobian --of y --exact --strict", "hessian --loss y --exact --strict"] {
+        let (command, options) = command.split_once(' ').unwrap();
+        on(OVERWRITES, command, options).expect(1).says("may be wrong");
+    }
     let object = on(OVERWRITES, "grad", &format!("{lossy} --json")).expect(0).json();
     let reported = json!([
         { "kind": "overwritten", "instruction": "overwrite y, 1.5", "line": 5, "count": 1, "largest": 1.0 }
@@ -170,6 +191,37 @@ fn traps_are_explained_in_both_directions() {
     on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");
 }
 
+/// A function with a value but without a derivative there is named as its row writes it, with the source,
+/// what that holds, and the line. No history would help, so none is advised.
+#[test]
+fn functions_without_a_derivative_are_named() {
+    let cases = [
+        ("sqrt", "0", "`sqrt(x)` has no finite derivative by `x` where that is 0.0"),
+        ("log", "1e-320", "`log(x)` has no finite derivative by `x` where that is 1e-320"),
+        ("asin", "1", "`asin(x)` has no finite derivative by `x` where that is 1.0"),
+    ];
+    for (function, x, message) in cases {
+        let text = format!(".inout x: real default {x}\n.out y: real\nadd.{function} y, x\n");
+        for command in ["grad --loss y", "jacobian", "hessian --loss y", "taylor --along x --order 2"] {
+            let (command, options) = command.split_once(' ').unwrap_or((command, ""));
+            let ran = on(&text, command, options).expect(4).says(message).says("program.rasm:3");
+            let ran = ran.says("= help: differentiate where it has one");
+            assert!(!ran.stderr.contains("--exact"), "{ran:?}");
+        }
+    }
+    let power = ".inout x: real default -2, n: real default 3\n.out y: real\nadd.pow y, x, n\n";
+    let message = "`x^n` has no finite derivative by `n` where that is 3.0";
+    on(power, "grad", "--loss y").expect(4).says(message).says("x is -2.0");
+    let fixed = ".inout x: real default 0\n.out y: real\nadd.sqrt y, x\n";
+    let message = "`sqrt(x)` has no finite derivative by `x` where that is 0.0";
+    on(fixed, "grad", "--loss y --real fixed").expect(4).says(message);
+    let large = ".inout x: real default 1e300\n.out y: real\nadd.square y, x\n";
+    on(large, "grad", "--loss y").expect(4).says("the result is not a finite number");
+    let chain = ".inout x: real default 1e-300\n.out y: real\n.ancilla t: real\ncompute\nadd.mul t, x, 1e300\n\
+                 apply\nadd.mul y, t, 1e300\nuncompute\n";
+    on(chain, "grad", "--loss y").expect(4).says("a derivative that is carried along is too large");
+}
+
 #[test]
 fn what_cannot_be_differentiated_is_refused() {
     let cases = [
@@ -210,7 +262,10 @@ fn what_cannot_be_differentiated_is_refused() {
 #[test]
 fn jacobians_take_the_shorter_way() {
     let object = on(MIXED, "jacobian", "--of y,B --json").expect(0).json();
-    assert_eq!(keys(&object), ["values", "jacobian", "rows", "columns", "sweep", "reported"]);
+    assert_eq!(
+        keys(&object),
+        ["values", "jacobian", "rows", "columns", "sweep", "reported", "loss_error", "mended"]
+    );
     assert_eq!(object["rows"], json!(["y", "B[0]", "B[1]"]));
     assert_eq!(object["columns"], json!(["x", "A[0,0]", "A[0,1]", "A[1,0]", "A[1,1]"]));
     assert_eq!(object["jacobian"][2], json!([2.0, 0.0, 0.5, 0.0, 0.0]));
@@ -225,11 +280,14 @@ fn jacobians_take_the_shorter_way() {
 #[test]
 fn hessians_are_whole_or_applied() {
     let object = on(MIXED, "hessian", "--loss B[1] --wrt A[0,1],x --json").expect(0).json();
-    assert_eq!(keys(&object), ["value", "grad", "reported", "hessian", "rows", "columns"]);
+    assert_eq!(
+        keys(&object),
+        ["value", "grad", "reported", "loss_error", "mended", "hessian", "rows", "columns"]
+    );
     assert_eq!(object["hessian"], json!([[0.0, 1.0], [1.0, 0.0]]));
     assert_eq!(object["rows"], json!(["A[0,1]", "x"]));
     let object = on(MIXED, "hessian", "--loss B[1] --times A[0,1]=2,x=-1 --json").expect(0).json();
-    assert_eq!(keys(&object), ["value", "grad", "reported", "product"]);
+    assert_eq!(keys(&object), ["value", "grad", "reported", "loss_error", "mended", "product"]);
     assert_eq!(object["product"], json!({ "x": 2.0, "A": [[0.0, -1.0], [0.0, 0.0]] }));
     let ran = on(MIXED, "hessian", "--loss B[1] --times x=1 --wrt x").expect(0);
     assert_eq!(ran.stdout, "B[1] = 1.0\nx' = 2.0\nproduct x = 0.0\n");

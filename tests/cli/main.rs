@@ -17,3 +17,4 @@ mod run;
 mod signals;
 mod states;
 mod support;
+mod ways_back;

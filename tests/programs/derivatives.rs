@@ -84,7 +84,7 @@ fn check_gradient(subject: &Subject, loss: &Variable, results: &[&str]) -> Resul
         check_word(subject, &gradient, word)?;
     }
     if !subject.exact && gradient.history_bytes != 0 {
-        return Err(Failure::Other("a history was kept".into()));
+        return Err(Failure::Other(format!("a history was kept: {:?}", gradient.trust.mended)));
     }
     let check = compare(subject, loss, &subject.inputs(), &gradient)?;
     match (check.agrees(), results.contains(&"disagrees")) {
@@ -114,7 +114,7 @@ fn check_word(subject: &Subject, gradient: &Gradient, word: &str) -> Result<(), 
         }
         (_, Some(("drops", expected))) => equal("drops", gradient.drops, expected),
         (_, Some(("reported", expected))) => {
-            equal("reported", gradient.reports.iter().count() as u64, expected)
+            equal("reported", gradient.trust.reports.iter().count() as u64, expected)
         }
         _ if word == "disagrees" => Ok(()),
         _ => Err(format!("`{word}` means nothing")),

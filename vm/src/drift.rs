@@ -45,7 +45,7 @@ pub fn same(a: &State, b: &State) -> bool {
 }
 
 /// Whether two states differ in adjoints and the mode at most.
-pub fn same_values(a: &State, b: &State) -> bool {
+pub fn same_values<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     a.ints.get(MODE + 1..) == b.ints.get(MODE + 1..) && a.reals == b.reals && same_but_for_cells(a, b)
 }
 
@@ -60,8 +60,8 @@ pub fn restored(program: &Program, a: &State, b: &State) -> bool {
         && same_but_for_cells(a, b)
 }
 
-fn same_but_for_cells(a: &State, b: &State) -> bool {
-    let parts = |s: &State| (s.position, s.inverted, s.frame);
+fn same_but_for_cells<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
+    let parts = |s: &State<B>| (s.position, s.inverted, s.frame);
     parts(a) == parts(b)
         && a.int_stack == b.int_stack
         && a.real_stack == b.real_stack

@@ -8,6 +8,7 @@ use reviver_isa::update::Update;
 
 use crate::flag::Condition;
 use crate::lookup::{OpenFrame, cell_of, open_frames};
+use crate::no_derivative;
 use crate::program::Program;
 use crate::state::{ADJOINT, State};
 use crate::trap::{Cause, Trap};
@@ -118,6 +119,15 @@ impl<'a> Explainer<'a> {
         let update = self.instruction(at).update;
         match self.trap.cause {
             Cause::Fault(fault) => fault.to_string(),
+            Cause::NoDerivative { source, fault } => {
+                let operands = &self.instruction(at).operands;
+                let values: Vec<_> = operands
+                    .iter()
+                    .map(|operand| self.resolve(at, operand).map(|(class, cell)| self.value(class, cell)))
+                    .collect();
+                no_derivative::message(self.instruction(at), &self.speller(at), &values, source.into(), fault)
+            }
+            Cause::DerivativeOutOfRange(_) => no_derivative::OUT_OF_RANGE.into(),
             Cause::AssertFailed => "the assertion does not hold".into(),
             Cause::UnexpectedFall if update == Update::From => {
                 "fell into a `from` whose condition says that its `br` was taken".into()

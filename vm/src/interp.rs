@@ -21,9 +21,10 @@ use crate::program::{BACKWARD, FORWARD, Program};
 use crate::rare::{ADD, Moment, OVERWRITE, Rare, SUB, apply_real};
 use crate::reports::Reports;
 use crate::state::{Part, State};
-use crate::transport::{Carried, Gradient, Mode, Plain, Sense, View, is_silent};
-use crate::trap::{Cause, Trap};
+use crate::transport::{Carried, Gradient, Mode, Plain, Sense, View, Watched, is_silent};
+use crate::trap::{Cause, Failed, Trap};
 use crate::travel::{Clock, Stop, Track, Travel};
+use crate::watch::mark;
 
 /// Why the inner loop paused.
 pub(crate) enum Pause {
@@ -114,8 +115,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         loop {
             let clock = self.clock(self.track);
-            let pause =
-                if self.state.mode() { self.cells::<Gradient>(clock) } else { self.cells::<Plain>(clock) };
+            let pause = match self.state.mode() {
+                true => self.cells::<Gradient>(clock),
+                false if self.is_watched() => self.cells::<Watched>(clock),
+                false => self.cells::<Plain>(clock),
+            };
             self.state.passed(self.travel, self.track, clock.budget - self.left);
             match pause {
                 Pause::Budget => return Ok(Stop::Budget),
@@ -128,6 +132,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 }
             }
         }
+    }
+
+    /// Steps in rules are made on one way only, and sums of exact numbers come back by themselves.
+    fn is_watched(&self) -> bool {
+        !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
     }
 
     pub(crate) fn clock(&self, track: Track) -> Clock {
@@ -147,6 +156,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let code = &self.program.code[self.direction][..];
         let pool = &self.program.pool;
         let (mut counter, mut left, mut drops) = (self.counter, self.left, 0);
+        let mut marks = 0_u64;
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
         let (ints, reals) = (&mut ints[..], &mut reals[..]);
         let adjoints = adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells);
@@ -185,6 +195,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 if !agrees && keeps(Rule::LandingsAreChecked) {
                     break Pause::Denied;
                 }
+                if M::WATCHED && !R::EXACT && keeps(Rule::PathsAreCompared) {
+                    marks = marks.wrapping_add(mark(clock, left));
+                }
                 counter = $op.c as usize;
                 left -= 1;
                 continue;
@@ -212,7 +225,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             let op = &code[counter];
             match frequent::<W, R, H, M>(op, op.cells(), numbers, pool, ints, reals, adjoints, &mut drops) {
                 Frequent::Done => {}
-                Frequent::Fault(fault) => break Pause::Trap(Cause::Fault(fault)),
+                Frequent::Failed(failed) => break Pause::Trap(failed.into()),
                 Frequent::Other => match op.kind {
                     Kind::Jump => jump!(op),
                     Kind::BrInt => branch!(op, op.order_ints(op.cells(), ints)),
@@ -254,6 +267,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             left -= 1;
         };
         rare.counters.drops += drops;
+        if M::WATCHED
+            && let Some(watch) = &mut rare.reports.watch
+        {
+            watch.jumped(clock.travel, marks);
+        }
         self.counter = counter;
         self.left = left;
         pause
@@ -263,7 +281,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 /// What became of an instruction that might be a frequent one.
 pub(crate) enum Frequent {
     Done,
-    Fault(Fault),
+    Failed(Failed),
     Other,
 }
 
@@ -340,7 +358,7 @@ pub(crate) fn frequent<W: Words, R: Reals, H: History<R::Bits>, M: Mode>(
     };
     match outcome {
         Ok(()) => Frequent::Done,
-        Err(fault) => Frequent::Fault(fault),
+        Err(failed) => Frequent::Failed(failed),
     }
 }
 
@@ -353,7 +371,7 @@ fn accumulate_any<W: Words, R: Reals, M: Mode>(
     pool: &Range<usize>,
     reals: &mut [R::Bits],
     adjoints: &mut [R::Bits],
-) -> Result<(), Fault> {
+) -> Result<(), Failed> {
     accumulate::<W, R, M>(op.function, op.extra, cells, numbers, pool, reals, adjoints)
 }
 
@@ -366,7 +384,7 @@ fn accumulate<W: Words, R: Reals, M: Mode>(
     pool: &Range<usize>,
     reals: &mut [R::Bits],
     adjoints: &mut [R::Bits],
-) -> Result<(), Fault> {
+) -> Result<(), Failed> {
     let load = |cell: usize| numbers.reals.of_bits(reals[cell]);
     let f = function.real(&numbers, load(b), if function.arity() > 1 { load(c) } else { load(b) })?;
     let new = apply_real(numbers.reals, update, load(a), f)?;

@@ -17,6 +17,7 @@ pub mod lanes;
 mod layout;
 pub mod lookup;
 pub mod machine;
+mod no_derivative;
 mod op;
 pub mod program;
 mod rare;
@@ -29,6 +30,7 @@ mod transport;
 pub mod trap;
 pub mod travel;
 pub mod values;
+pub mod watch;
 
 pub use machine::Machine;
 pub use program::Program;

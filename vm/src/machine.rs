@@ -13,6 +13,7 @@ use crate::stops::Stops;
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
 use crate::values;
+use crate::watch::Watch;
 
 /// A running program. Cloning it clones the whole run. Its reals have as many words as the bits `B`.
 #[derive(Clone, Debug)]
@@ -60,6 +61,12 @@ impl<B: Lanes> Machine<B> {
     /// earlier run, which came to a state with the same values as this one's start.
     pub fn inherit(&mut self, past: Past<B>) {
         self.residues.get_or_insert_default().inherit(past);
+    }
+
+    /// Watches from here whether the way back is that of the way there: what [`Reports::watch`] then says
+    /// concerns floats that go back without a history.
+    pub fn watch(&mut self) {
+        self.reports.watch = Some(Watch::default());
     }
 
     pub fn program(&self) -> &Arc<Program> {

@@ -92,6 +92,11 @@ impl Program {
         self.module.code.iter().any(|instruction| instruction.update.shape() == Shape::Switch)
     }
 
+    /// Whether any instruction names an adjoint.
+    pub fn names_adjoints(&self) -> bool {
+        self.needs_adjoints
+    }
+
     /// Whether the program reads the gradient mode bit, so that the mode changes more than adjoints.
     pub fn reads_mode(&self) -> bool {
         self.module.code.iter().any(|instruction| {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use reviver_isa::fault::Eval;
+use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
@@ -19,8 +19,9 @@ use crate::program::Program;
 use crate::reports::{Loss, Reports};
 use crate::state::Counters;
 use crate::transport::{Carried, Mode, Plain, Point, Sense, Turn, View, is_silent, turned};
-use crate::trap::Cause;
+use crate::trap::{Cause, Failed};
 use crate::travel::Clock;
+use crate::watch::{Freed, Rounding};
 
 /// What instructions on cells need beside cells.
 pub(crate) struct Rare<'a, W, R, H> {
@@ -89,7 +90,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         let drops = &mut self.counters.drops;
         match frequent::<W, R, H, M>(op, addresses, self.numbers, pool, ints, reals, adjoints, drops) {
             Frequent::Done => Ok(()),
-            Frequent::Fault(fault) => Err(Cause::Fault(fault)),
+            Frequent::Failed(failed) => Err(failed.into()),
             Frequent::Other => {
                 self.step::<M>(Cells { ints, reals, adjoints }, moment, None).execute(op, addresses)
             }
@@ -305,15 +306,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
             }
             return Ok(());
         }
-        let f = match op.kind {
-            Kind::RealFromRealInt => op.function.real_int(&self.numbers, self.load(b), self.cells.ints[c])?,
-            Kind::RealFromInts => {
-                op.function.ints_to_real(&self.numbers, self.cells.ints[b], self.cells.ints[c])?
-            }
-            _ => op.function.real(&self.numbers, self.load(b), self.load(c))?,
-        };
-        let old = self.load(a);
-        let new = apply_real(reals, op.extra, old, f)?;
+        let (f, new) = self
+            .evaluated(op, [a, b, c], |cell| self.load(cell))
+            .map_err(|fault| self.blamed(op, [a, b, c], fault))?;
         if op.extra == OVERWRITE {
             self.erase_real(a);
             self.store(a, new);
@@ -322,7 +317,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         let carried = self.carried(op, [a, b, c])?;
         if H::ACTIVE {
             let undone = undo_real(reals, op, new, f).map(|undone| reals.to_bits(undone));
-            let exact = R::EXACT || undone == Ok(reals.to_bits(old));
+            let exact = R::EXACT || undone == Ok(reals.to_bits(self.load(a)));
             self.keep_unless(exact, &[a], &carried);
         }
         self.store(a, new);
@@ -330,8 +325,48 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
         Ok(())
     }
 
+    /// The value of the function, and what the target becomes with it.
+    fn evaluated(
+        &self,
+        op: &Op,
+        [a, b, c]: [usize; 3],
+        read: impl Fn(usize) -> R::Cell,
+    ) -> Eval<(R::Cell, R::Cell)> {
+        let f = self.value(op, [b, c], &read)?;
+        Ok((f, apply_real(self.numbers.reals, op.extra, read(a), f)?))
+    }
+
+    fn value(&self, op: &Op, [b, c]: [usize; 2], read: impl Fn(usize) -> R::Cell) -> Eval<R::Cell> {
+        let ints = &self.cells.ints;
+        match op.kind {
+            Kind::RealFromRealInt => op.function.real_int(&self.numbers, read(b), ints[c]),
+            Kind::RealFromInts => op.function.ints_to_real(&self.numbers, ints[b], ints[c]),
+            _ => op.function.real(&self.numbers, read(b), read(c)),
+        }
+    }
+
+    /// What is at fault where a target would get no number. Of lifted numbers it may be what they carry
+    /// beside the value: then the constants in their place give one.
+    #[cold]
+    fn blamed(&self, op: &Op, [a, b, c]: [usize; 3], fault: Fault) -> Failed {
+        let reals = self.numbers.reals;
+        let constant = |cell| reals.primal(self.load(cell));
+        if self.evaluated(op, [a, b, c], constant).is_err() {
+            return Failed::Value(fault);
+        }
+        // By a source there is no derivative if the function has no value while it alone moves.
+        let fails = |source: &usize| {
+            let read = |cell| if cell == [b, c][*source] { self.load(cell) } else { constant(cell) };
+            self.value(op, [b, c], read).and_then(|f| reals.admit(f)).is_err()
+        };
+        match (0..op.function.arity().min(2)).find(fails) {
+            Some(source) => Failed::Partial { source: source as u8, fault },
+            None => Failed::Carried(fault),
+        }
+    }
+
     /// What an accumulation that is not an overwriting carries to the sources.
-    fn carried(&self, op: &Op, [a, b, c]: [usize; 3]) -> Eval<Carried<R>> {
+    fn carried(&self, op: &Op, [a, b, c]: [usize; 3]) -> Result<Carried<R>, Failed> {
         let sense = if op.extra == ADD { Sense::Gains } else { Sense::Loses };
         match op.kind {
             _ if !M::ON || op.extra == OVERWRITE => Ok(Carried::nothing()),
@@ -429,7 +464,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
     /// Reports what is wrong with freeing a cell, if anything.
     fn freed(&mut self, a: usize, bits: R::Bits) {
         let adjoint = if M::ON { Some(self.view().adjoint(a)) } else { None };
-        report_freed(self.reports, self.numbers.reals, self.tolerance, self.at, bits, adjoint);
+        let place = Freeing { at: self.at, tolerance: self.tolerance, is_watched: M::WATCHED };
+        report_freed(self.reports, self.numbers.reals, place, bits, adjoint);
     }
 
     /// The cell has become a constant, which nothing depends on.
@@ -485,28 +521,32 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Step<'_, W, 
     }
 }
 
-/// Reports a real cell that is freed with an adjoint while its value is 0 only up to the tolerance, or
-/// while its tangent isn't 0.
+/// Where a cell is freed.
+pub(crate) struct Freeing {
+    /// Index of the instruction.
+    pub at: u32,
+    pub tolerance: f64,
+    pub is_watched: bool,
+}
+
+/// Reports a real cell that is freed while its tangent isn't 0, and shows what it holds to whoever watches.
 pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
     reports: &mut Reports,
     reals: R,
-    tolerance: f64,
-    at: u32,
+    freeing: Freeing,
     bits: R::Bits,
     adjoint: Option<R::Cell>,
 ) {
-    if bits == R::Bits::default() {
-        return;
-    }
     let value = reals.of_bits(bits);
     let tangent = reals.tangent(value);
-    if tangent > tolerance {
-        reports.note(at, Loss::FreedWithTangent, tangent);
+    if tangent > freeing.tolerance {
+        reports.note(freeing.at, Loss::FreedWithTangent, tangent);
     }
-    if let Some(adjoint) = adjoint.filter(|&adjoint| !is_silent(reals, adjoint))
-        && value != R::Cell::default()
-    {
-        reports.note(at, Loss::FreedWithinTolerance, reals.to_f64(adjoint).abs());
+    let Some(watch) = reports.watch.as_mut().filter(|_| freeing.is_watched && !R::EXACT) else { return };
+    if value != R::Cell::default() {
+        let adjoint = adjoint.map_or(0.0, |adjoint| reals.to_f64(adjoint));
+        let freed = Freed { at: freeing.at, value: reals.to_f64(value) };
+        watch.freed(freed, adjoint, Rounding::of(reals.system()));
     }
 }
 

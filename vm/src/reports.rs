@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::watch::Watch;
+
 /// How sensitivity got lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Loss {
     /// `overwrite` or `erase` of a cell whose adjoint isn't 0.
     Overwritten,
-    /// A cell with an adjoint was freed while its value was 0 only up to the tolerance.
-    FreedWithinTolerance,
     /// A real with an adjoint was converted to an integer (or one whose tangent isn't 0, in a lifted run).
     Converted,
     /// A cell was freed whose tangent isn't 0: only lifted runs see it.
@@ -21,11 +21,16 @@ impl Loss {
     pub fn describe(self) -> &'static str {
         match self {
             Loss::Overwritten => "an active cell was overwritten or erased",
-            Loss::FreedWithinTolerance => {
-                "a cell with an adjoint was freed that was 0 only up to the tolerance"
-            }
             Loss::Converted => "an active real was converted to an integer",
             Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
+        }
+    }
+
+    /// What [`Tally::largest`] is, as the beginning of a sentence that a number ends.
+    pub fn measure(self) -> &'static str {
+        match self {
+            Loss::Overwritten | Loss::Converted => "for each unit of what it held the loss changes by up to",
+            Loss::FreedWithTangent => "for each unit of the inputs' direction what it held changes by up to",
         }
     }
 
@@ -33,7 +38,6 @@ impl Loss {
     pub fn name(self) -> &'static str {
         match self {
             Loss::Overwritten => "overwritten",
-            Loss::FreedWithinTolerance => "freed-within-tolerance",
             Loss::Converted => "converted",
             Loss::FreedWithTangent => "freed-with-tangent",
         }
@@ -52,6 +56,8 @@ pub struct Tally {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,
+    /// What is watched of a run in floats that is to come back the way it went.
+    pub(crate) watch: Option<Watch>,
 }
 
 impl Reports {
@@ -74,6 +80,11 @@ impl Reports {
     /// In the order of the instructions.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Loss, Tally)> {
         self.tallies.iter().map(|(&(at, loss), &tally)| (at, loss, tally))
+    }
+
+    /// What was watched, if anything was.
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
     }
 
     pub fn is_empty(&self) -> bool {

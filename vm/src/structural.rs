@@ -14,7 +14,7 @@ use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::op::{CallSite, Kind, Op};
 use crate::program::FORWARD;
-use crate::rare::{is_vacant, report_freed};
+use crate::rare::{Freeing, is_vacant, report_freed};
 use crate::state::{CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
 use crate::transport::is_silent;
 use crate::trap::Cause;
@@ -341,15 +341,22 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let reals = self.numbers.reals;
         let bits = self.state.reals[cell];
         let adjoint = self.state.adjoints.as_ref().map(|adjoints| adjoints.cells[cell]);
-        let at = self.program.instruction_at(self.counter, self.direction);
         let cotangent = adjoint.map(|bits| reals.of_bits(bits));
-        report_freed(self.reports, reals, self.tolerance, at, bits, cotangent);
+        self.report(bits, cotangent);
         let (mut journal, _, counters) = self.journal(interval);
         journal.discarded(reals.width(), cell, bits, counters);
         if let Some(bits) = adjoint {
             let counts = cotangent.is_some_and(|cotangent| !is_silent(reals, cotangent));
             journal.dropped(cell, bits, counts, counters);
         }
+    }
+
+    /// Reports what a cell holds that is freed.
+    fn report(&mut self, bits: R::Bits, cotangent: Option<R::Cell>) {
+        let at = self.program.instruction_at(self.counter, self.direction);
+        let is_watched = self.track == Track::Program;
+        let place = Freeing { at, tolerance: self.tolerance, is_watched };
+        report_freed(self.reports, self.numbers.reals, place, bits, cotangent);
     }
 
     /// The history as this step sees it, with the cells that it may change and what is counted.
@@ -466,6 +473,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 adjoints.cells[cell] = adjoint;
             }
         } else {
+            if cell & ADJOINT == 0 {
+                self.report(self.real(cell), None);
+            }
             self.discard(cell, interval);
             self.leave_behind(adjoint, interval);
         }

@@ -12,23 +12,40 @@ use reviver_isa::fault::Eval;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 
-/// The gradient mode bit as a type, so that each loop is compiled for one.
+use crate::trap::Failed;
+
+/// What is to be written, or why adjoints can't be carried over the instruction.
+type Transport<T> = Result<T, Failed>;
+
+/// The gradient mode bit as a type, so that each loop is compiled for one; and whether the run is watched.
 pub(crate) trait Mode {
     const ON: bool;
+    /// Whether jumps are counted and peaks kept, where somebody watches: see [`crate::watch`].
+    const WATCHED: bool;
 }
 
 /// Gradient mode is off: values only.
 pub(crate) struct Plain;
+
+/// Values only, on a way that is to be gone back with gradient mode on.
+pub(crate) struct Watched;
 
 /// Gradient mode is on: adjoints are transported.
 pub(crate) struct Gradient;
 
 impl Mode for Plain {
     const ON: bool = false;
+    const WATCHED: bool = false;
+}
+
+impl Mode for Watched {
+    const ON: bool = false;
+    const WATCHED: bool = true;
 }
 
 impl Mode for Gradient {
     const ON: bool = true;
+    const WATCHED: bool = true;
 }
 
 /// Whether a cotangent carries nothing.
@@ -127,7 +144,12 @@ impl<W: Words, R: Reals> View<'_, W, R> {
 
     /// y += f(a, b) or y -= f(a, b) over reals: each source gets its share of y'.
     #[inline(always)]
-    pub fn accumulate(&self, function: Function, [y, a, b]: [usize; 3], sense: Sense) -> Eval<Carried<R>> {
+    pub fn accumulate(
+        &self,
+        function: Function,
+        [y, a, b]: [usize; 3],
+        sense: Sense,
+    ) -> Transport<Carried<R>> {
         let mut carried = Carried::nothing();
         let cotangent = self.adjoint(y);
         if is_silent(self.numbers.reals, cotangent) {
@@ -135,11 +157,11 @@ impl<W: Words, R: Reals> View<'_, W, R> {
         }
         let arity = function.arity();
         if arity > 0 && self.receives(a) {
-            let partial = function.d_a(&self.numbers, self.value(a), self.value(b))?;
+            let partial = self.partial(0, function.d_a(&self.numbers, self.value(a), self.value(b)))?;
             carried.changes[0] = Some(self.given(&carried, a, cotangent, partial, sense)?);
         }
         if arity > 1 && self.receives(b) {
-            let partial = function.d_b(&self.numbers, self.value(a), self.value(b))?;
+            let partial = self.partial(1, function.d_b(&self.numbers, self.value(a), self.value(b)))?;
             let change = self.given(&carried, b, cotangent, partial, sense)?;
             // Two shares of one cell are given back in the order in which they were taken, not in the
             // opposite one, so that floats may lose bits although each share alone loses none.
@@ -155,14 +177,22 @@ impl<W: Words, R: Reals> View<'_, W, R> {
         [y, a]: [usize; 2],
         b: i64,
         sense: Sense,
-    ) -> Eval<Carried<R>> {
+    ) -> Transport<Carried<R>> {
         let mut carried = Carried::nothing();
         let cotangent = self.adjoint(y);
         if !is_silent(self.numbers.reals, cotangent) && self.receives(a) {
-            let partial = function.d_a_int(&self.numbers, self.value(a), b)?;
+            let partial = self.partial(0, function.d_a_int(&self.numbers, self.value(a), b))?;
             carried.changes[0] = Some(self.given(&carried, a, cotangent, partial, sense)?);
         }
         Ok(carried)
+    }
+
+    /// A partial derivative by a source, if it is a number that a cell can hold.
+    #[inline(always)]
+    fn partial(&self, source: u8, partial: Eval<R::Cell>) -> Transport<R::Cell> {
+        partial
+            .and_then(|partial| self.numbers.reals.admit(partial))
+            .map_err(|fault| Failed::Partial { source, fault })
     }
 
     /// A source's adjoint after it got its share y'·∂f/∂a.
@@ -174,9 +204,9 @@ impl<W: Words, R: Reals> View<'_, W, R> {
         cotangent: R::Cell,
         partial: R::Cell,
         sense: Sense,
-    ) -> Eval<Change<R>> {
-        let share = self.numbers.reals.mul(cotangent, partial)?;
-        self.changed(carried, cell, share, sense)
+    ) -> Transport<Change<R>> {
+        let share = self.numbers.reals.mul(cotangent, partial);
+        share.and_then(|share| self.changed(carried, cell, share, sense)).map_err(Failed::Carried)
     }
 
     #[inline(always)]
@@ -199,11 +229,11 @@ impl<W: Words, R: Reals> View<'_, W, R> {
     }
 
     /// y := -y.
-    pub fn negate(&self, y: usize) -> Eval<Carried<R>> {
+    pub fn negate(&self, y: usize) -> Transport<Carried<R>> {
         let mut carried = Carried::nothing();
         let cotangent = self.adjoint(y);
         if !is_silent(self.numbers.reals, cotangent) {
-            let value = self.numbers.reals.neg(cotangent)?;
+            let value = self.numbers.reals.neg(cotangent).map_err(Failed::Carried)?;
             carried.changes[0] = Some(Change { cell: y, value, exact: true });
         }
         Ok(carried)
@@ -212,7 +242,11 @@ impl<W: Words, R: Reals> View<'_, W, R> {
     /// A rotation of the point (x, y) by the angle: its adjoint rotates alike, and the angle's adjoint
     /// gets the cross product of both, taken on the side where the point isn't rotated, so that both
     /// directions compute the same number.
-    pub fn rotate(&self, turn: &Turn<R>, [x, y, angle]: [usize; 3]) -> Eval<Carried<R>> {
+    pub fn rotate(&self, turn: &Turn<R>, cells: [usize; 3]) -> Transport<Carried<R>> {
+        self.rotated(turn, cells).map_err(Failed::Carried)
+    }
+
+    fn rotated(&self, turn: &Turn<R>, [x, y, angle]: [usize; 3]) -> Eval<Carried<R>> {
         let reals = self.numbers.reals;
         let mut carried = Carried::nothing();
         let before = (self.adjoint(x), self.adjoint(y));

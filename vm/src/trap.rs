@@ -17,6 +17,13 @@ pub struct Trap {
 pub enum Cause {
     /// The function or the update has no result.
     Fault(Fault),
+    /// The function has a value, but no derivative by one of its sources (0 or 1) that a cell can hold.
+    NoDerivative {
+        source: u8,
+        fault: Fault,
+    },
+    /// An adjoint, or the tangent of a lifted number, would leave the number system.
+    DerivativeOutOfRange(Fault),
     /// The condition of an `assert` is false.
     AssertFailed,
     /// Falling into a join whose condition says that its partner was taken. `joined` is the branch
@@ -90,7 +97,39 @@ pub enum Cause {
     },
 }
 
+/// Why an instruction on reals can't be carried out: small, because the hot loop returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// The value.
+    Value(Fault),
+    /// The partial derivative by a source.
+    Partial { source: u8, fault: Fault },
+    /// What is carried along: an adjoint or a tangent.
+    Carried(Fault),
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Failed {
+        Failed::Value(fault)
+    }
+}
+
+impl From<Failed> for Cause {
+    fn from(failed: Failed) -> Cause {
+        match failed {
+            Failed::Value(fault) => Cause::Fault(fault),
+            Failed::Partial { source, fault } => Cause::NoDerivative { source, fault },
+            Failed::Carried(fault) => Cause::DerivativeOutOfRange(fault),
+        }
+    }
+}
+
 impl Cause {
+    /// Whether there is a value but no derivative, so that no history can help.
+    pub fn is_about_derivatives(self) -> bool {
+        matches!(self, Cause::NoDerivative { .. } | Cause::DerivativeOutOfRange(_))
+    }
+
     /// The cause where an instruction worked on copies of its operands: the cell named is the one at the
     /// address that was copied.
     pub(crate) fn about_copies_of(self, addresses: [u32; 3]) -> Cause {

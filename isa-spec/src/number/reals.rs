@@ -43,6 +43,10 @@ pub trait Reals: Copy + 'static {
     fn tangent(&self, _a: Self::Cell) -> f64 {
         0.0
     }
+    /// The number without what a lifted one carries beside its value: a constant.
+    fn primal(&self, a: Self::Cell) -> Self::Cell {
+        a
+    }
     /// The shortest decimal text that reads back as the same bits.
     fn text(&self, a: Self::Cell) -> String;
 

@@ -194,5 +194,10 @@ pub const ALL: &[(&str, &str)] = &[
         ".inout x: real = 0.1, y: real = 1\nadd x', 0.3\nadd y', 1e17\ngrad.on\nadd.square y, x\nrot x, y, 0.3\n\
          add.mul y, x, x\ngrad.off\n",
     ),
+    (
+        "a comparison that flips on the way back",
+        ".inout a: real = 0.3, b: real = 0.3, w: real = 5, loss: real\nif b >= a\nadd.mul loss, w, b\nelse\n\
+         add.mul loss, w, 100\nfi b >= a\nadd a, 0.1\nadd a, 0.7\n",
+    ),
     ("words of 16 bits", ".word 16\n.inout a = 32767, b\nadd a, 1\nsub.square b, a\nrol a, 5\n"),
 ];

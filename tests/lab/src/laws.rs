@@ -3,6 +3,7 @@
 
 mod certain;
 mod counting;
+mod driver;
 mod gradient;
 mod motion;
 mod oracle;
@@ -34,6 +35,7 @@ pub const ALL: &[Law] = &[
     Law { name: "tangents and adjoints stay paired", check: gradient::pairing },
     Law { name: "gradient mode leaves values alone", check: gradient::values_come_back },
     Law { name: "adjoints come back", check: gradient::adjoints_come_back },
+    Law { name: "a gradient needs no history", check: driver::histories_agree },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
     Law { name: "what is certain comes about", check: certain::comes_about },
     Law { name: "the oracle agrees", check: oracle::agrees },

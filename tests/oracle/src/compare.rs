@@ -253,7 +253,7 @@ fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
 /// The coarse class of a trap.
 fn class(cause: Cause) -> Trap {
     match cause {
-        Cause::Fault(_) => Trap::Fault,
+        Cause::Fault(_) | Cause::NoDerivative { .. } | Cause::DerivativeOutOfRange(_) => Trap::Fault,
         Cause::AssertFailed => Trap::Assert,
         Cause::UnexpectedFall | Cause::UnexpectedJump { .. } => Trap::Branch,
         Cause::Index { .. } | Cause::SliceBounds { .. } => Trap::Index,

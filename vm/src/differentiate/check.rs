@@ -249,7 +249,7 @@ impl Probe<'_> {
             *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
         }
         let first = start.step;
-        let mut machine = self.subject.machine(start);
+        let mut machine = self.subject.machine(start, self.subject.exact);
         forward(self.subject, &mut machine).ok()?;
         let same_path = machine.state().step.abs_diff(first) == self.gradient.steps;
         same_path.then(|| self.read(machine.state()))

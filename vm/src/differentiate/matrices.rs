@@ -1,17 +1,17 @@
 //! More than one derivative: tangents, Jacobians, Hessians and Taylor series. Rows and columns are in
 //! the order in which variables are given.
 
+use std::borrow::Cow;
+
+use crate::lanes::Lanes as _;
 use crate::values::Value;
 
 use super::lift::{lift, lower};
-use super::pass::{backward, finish, forward, seed};
-use super::{DifferentiateError, Subject, Variable};
+use super::pass::{forward, round};
+use super::{DifferentiateError, Subject, Trust, Variable};
 use crate::reports::Reports;
 use crate::state::{State, TapeEntry};
 use crate::values::literal_bits;
-
-/// Bits of a dual number: value and tangent.
-pub(super) type Dual = [u64; 2];
 
 /// The highest order of a Taylor series.
 pub const MAX_ORDER: usize = 16;
@@ -36,8 +36,7 @@ pub struct Jacobian {
     /// One row per output, one column per input.
     pub rows: Vec<Vec<f64>>,
     pub sweep: Sweep,
-    /// What was lost in a way that may make it wrong, in all passes together.
-    pub reports: Reports,
+    pub trust: Trust,
 }
 
 /// A value, its gradient and second derivatives.
@@ -48,8 +47,7 @@ pub struct Hessian {
     pub gradient: Vec<f64>,
     /// One row per direction: the Hessian's product with it. With unit directions, the Hessian.
     pub products: Vec<Vec<f64>>,
-    /// What was lost in a way that may make it wrong, in all passes together.
-    pub reports: Reports,
+    pub trust: Trust,
 }
 
 /// A number that can move at the start.
@@ -95,7 +93,6 @@ impl Subject {
     where
         [u64; N]: crate::lanes::Lanes,
     {
-        use crate::lanes::Lanes as _;
         let mut state = lift::<[u64; N]>(&self.start);
         for &(origin, component) in direction {
             if let Some(bits) = origin.of(&mut state) {
@@ -120,7 +117,7 @@ impl Subject {
 
     /// Runs forward over dual numbers, the inputs moving in a direction.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
-        let mut machine = self.machine(self.lifted::<2>(direction));
+        let mut machine = self.machine(self.lifted::<2>(direction), self.exact);
         forward(self, &mut machine)?;
         Ok(TangentRun {
             values: lower(machine.state(), 0),
@@ -151,18 +148,18 @@ fn by_output(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    let mut machine = subject.machine(subject.start.clone());
-    forward(subject, &mut machine)?;
-    let reals = &machine.state().reals;
-    let values = outputs.iter().map(|o| reals.get(o.cell).copied().unwrap_or_default()).collect();
+    let losses: Vec<usize> = outputs.iter().map(|output| output.cell).collect();
+    let round = round(subject, subject.start.clone(), &losses, |arrival| {
+        let adjoints = arrival.state.adjoints.unwrap_or_default().cells;
+        (subject.components(&adjoints, inputs), arrival.reports, arrival.loss_error)
+    })?;
+    let mut trust = Trust { mended: round.mended, ..Trust::default() };
     let mut rows = Vec::with_capacity(outputs.len());
-    let mut reports = Reports::default();
-    for output in outputs {
-        let gradient = finish(subject, machine.clone(), output)?;
-        reports.absorb(&gradient.reports);
-        rows.push(subject.components(&gradient.adjoints.cells, inputs));
+    for (row, reports, error) in round.arrivals {
+        trust.add(&reports, error);
+        rows.push(row);
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Reverse, reports })
+    Ok(Jacobian { values: round.results, rows, sweep: Sweep::Reverse, trust })
 }
 
 fn by_input(
@@ -171,16 +168,16 @@ fn by_input(
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
     let mut rows = vec![Vec::with_capacity(inputs.len()); outputs.len()];
-    let (mut values, mut reports) = (Vec::new(), Reports::default());
+    let (mut values, mut trust) = (Vec::new(), Trust::default());
     for input in inputs {
         let run = subject.tangents(&[(Origin::Cell(input.cell), 1.0)])?;
-        reports.absorb(&run.reports);
+        trust.add(&run.reports, 0.0);
         values = outputs.iter().map(|o| run.values.reals.get(o.cell).copied().unwrap_or_default()).collect();
         for (row, partial) in rows.iter_mut().zip(subject.components(&run.tangents.reals, outputs)) {
             row.push(partial);
         }
     }
-    Ok(Jacobian { values, rows, sweep: Sweep::Forward, reports })
+    Ok(Jacobian { values, rows, sweep: Sweep::Forward, trust })
 }
 
 impl Subject {
@@ -202,20 +199,25 @@ pub fn hessian_products(
     inputs: &[Variable],
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
-    let reports = Reports::default();
-    let mut hessian = Hessian { value: 0, gradient: Vec::new(), products: Vec::new(), reports };
+    let mut subject = Cow::Borrowed(subject);
+    let mut hessian =
+        Hessian { value: 0, gradient: Vec::new(), products: Vec::new(), trust: Trust::default() };
     for direction in directions {
         let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
         let components: Vec<_> = cells.zip(direction.iter().copied()).collect();
-        let mut machine = subject.machine(subject.lifted::<2>(&components));
-        forward(subject, &mut machine)?;
-        hessian.value = machine.state().reals.get(loss.cell).copied().unwrap_or_default()[0];
-        seed::<Dual>(&mut machine, loss.cell);
-        backward(subject, &mut machine)?;
-        hessian.reports.absorb(machine.reports());
-        let adjoints = |lane| lower(machine.state(), lane).adjoints.unwrap_or_default().cells;
-        hessian.gradient = subject.components(&adjoints(0), inputs);
-        hessian.products.push(subject.components(&adjoints(1), inputs));
+        let round = round(&subject, subject.lifted::<2>(&components), &[loss.cell], |arrival| arrival)?;
+        for (result, arrival) in round.results.iter().zip(round.arrivals) {
+            hessian.value = result.word();
+            hessian.trust.add(&arrival.reports, arrival.loss_error);
+            let adjoints = |lane| lower(&arrival.state, lane).adjoints.unwrap_or_default().cells;
+            hessian.gradient = subject.components(&adjoints(0), inputs);
+            hessian.products.push(subject.components(&adjoints(1), inputs));
+        }
+        // All directions have one way: what went astray once does so again.
+        if round.mended.is_some() {
+            subject.to_mut().exact = true;
+            hessian.trust.mended = round.mended;
+        }
     }
     Ok(hessian)
 }
@@ -244,7 +246,8 @@ pub fn taylor(
     along: &Variable,
     order: usize,
 ) -> Result<Vec<Vec<f64>>, DifferentiateError> {
-    let mut machine = subject.machine::<Series>(subject.lifted(&[(Origin::Cell(along.cell), 1.0)]));
+    let mut machine =
+        subject.machine::<Series>(subject.lifted(&[(Origin::Cell(along.cell), 1.0)]), subject.exact);
     forward(subject, &mut machine)?;
     let lanes: Vec<Vec<f64>> = (0..=order.min(MAX_ORDER))
         .map(|lane| subject.components(&lower(machine.state(), lane).reals, outputs))

@@ -5,6 +5,7 @@
 //! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
 //! Language" (2020): no tape, because the inverse program finds the intermediate values again.
 
+pub mod astray;
 pub mod check;
 pub mod lift;
 pub mod matrices;
@@ -19,8 +20,10 @@ use thiserror::Error;
 
 use crate::explain::Explanation;
 use crate::program::Program;
+use crate::reports::Reports;
 use crate::state::State;
 
+pub use astray::Astray;
 pub use pass::{Gradient, gradient};
 
 /// What is differentiated: a program at a start.
@@ -36,6 +39,26 @@ pub struct Subject {
     pub max_steps: u64,
     /// Set by somebody who wants to stop.
     pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// How far derivatives can be trusted.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    /// What was lost in a way that may make them wrong, in all passes together.
+    pub reports: Reports,
+    /// Why the ways back were made again with a history, where they were: then they are exact.
+    pub mended: Option<Astray>,
+    /// By how much the loss of a way back may differ from the loss of the way there, to first order: the
+    /// differences of all values that the way back found again, times their adjoints. The greatest of all
+    /// passes; 0 where the way back is exact.
+    pub loss_error: f64,
+}
+
+impl Trust {
+    fn add(&mut self, reports: &Reports, loss_error: f64) {
+        self.reports.absorb(reports);
+        self.loss_error = self.loss_error.max(loss_error);
+    }
 }
 
 /// A real cell of the interface.
@@ -59,6 +82,10 @@ pub enum DifferentiateError {
     NotReal { name: String },
     #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
     Trap { backward: bool, explanation: Box<Explanation> },
+    #[error("the way back does not lead to the start, although nothing is lost on it: {why}")]
+    NotRestored { why: Box<Astray> },
+    #[error("the way back has to be made again with a history, which takes more than {bytes} bytes")]
+    HistoryFull { bytes: usize },
     #[error("stopped after {steps} steps, before the {}", if *.backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     /// At a step of the way there, or of the way back.

@@ -97,6 +97,10 @@ where
         a.0.iter().skip(1).fold(0.0, |greatest, &lane| self.plain.to_f64(lane).abs().max(greatest))
     }
 
+    fn primal(&self, a: Self::Cell) -> Self::Cell {
+        Series::constant(a.primal())
+    }
+
     /// That of the primal.
     fn text(&self, a: Self::Cell) -> String {
         self.plain.text(a.primal())

@@ -1,0 +1,78 @@
+//! How far derivatives can be trusted: what was mended on the way back, and what was lost. Notes and
+//! warnings for people, members of an object for programs, and the verdict of `--strict`.
+
+use std::fmt::Write as _;
+
+use reviver_vm::Program;
+use reviver_vm::differentiate::{Astray, Trust};
+use serde_json::{Map, Value as Json};
+
+use super::losses::{self, Reported, Spot, reported};
+use crate::failure::{Exit, Failure, Outcome, counted};
+
+/// What is to be said about some derivatives.
+pub struct Said<'a> {
+    trust: &'a Trust,
+    reported: Vec<Reported>,
+    /// Where the way back went astray, as far as one instruction shows it.
+    spot: Option<Spot>,
+}
+
+impl<'a> Said<'a> {
+    pub fn new(program: &Program, trust: &'a Trust) -> Said<'a> {
+        let spot = trust.mended.as_ref().and_then(place).and_then(|at| Spot::of(program, at));
+        Said { trust, reported: reported(program, &trust.reports), spot }
+    }
+
+    /// For stderr.
+    pub fn warnings(&self, file: &str) -> String {
+        let mut text = losses::warnings(&self.reported, file);
+        if let Some(astray) = &self.trust.mended {
+            let _ = writeln!(
+                text,
+                "note: the way back was made again with a history, so the derivatives are those of the way there"
+            );
+            text.extend(self.spot.as_ref().map(|spot| spot.text(file)));
+            let _ = writeln!(text, "   = without one, {astray}");
+        }
+        text
+    }
+
+    /// `reported`, `loss_error` and `mended`.
+    pub fn members(&self) -> Map<String, Json> {
+        let mut members = Map::new();
+        members.insert("reported".into(), self.reported.iter().map(Reported::json).collect());
+        members.insert("loss_error".into(), self.trust.loss_error.into());
+        members.insert("mended".into(), self.mended());
+        members
+    }
+
+    /// What `--strict` says.
+    pub fn verdict(&self, strict: bool) -> Outcome {
+        if !strict || self.reported.is_empty() {
+            return Ok(());
+        }
+        let places = counted(self.reported.len(), "place");
+        let message = format_args!("the derivatives may be wrong: values that count were lost at {places}");
+        Err(Failure::new(Exit::Check, message)
+            .help("the warnings say where; without `--strict` they are all"))
+    }
+
+    fn mended(&self) -> Json {
+        let Some(astray) = &self.trust.mended else { return Json::Null };
+        let mut members = Map::new();
+        members.insert("why".into(), astray.name().into());
+        members.insert("message".into(), astray.to_string().into());
+        members.extend(self.spot.iter().flat_map(Spot::json));
+        Json::Object(members)
+    }
+}
+
+/// The index of the one instruction that shows how a way back went astray.
+fn place(astray: &Astray) -> Option<u32> {
+    match astray {
+        Astray::Freed(freed) => Some(freed.at),
+        Astray::Trap(explanation) => Some(explanation.at),
+        Astray::Path | Astray::Missed { .. } | Astray::Sensitive { .. } | Astray::Changed { .. } => None,
+    }
+}

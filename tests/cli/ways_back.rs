@@ -1,0 +1,216 @@
+//! Ways back in floats that aren't the ways there: mended, and told to people and programs; or refused.
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Ran, reviver};
+
+/// Going back, `a` is a little more than 0.3, so that `b >= a` no longer holds.
+const TIE: &str = "
+.inout a: real default 0.3
+.inout b: real default 0.3
+.inout w: real default 5
+.out loss: real
+if b >= a
+    add.mul loss, w, b
+else
+    add.mul loss, w, 100
+fi b >= a
+add a, 0.1
+add a, 0.7
+";
+
+fn on(program: &str, command: &str) -> Ran {
+    let folder = Folder::new();
+    let file = folder.file("program.rasm", program);
+    let (command, options) = command.split_once(' ').unwrap();
+    reviver(&format!("{command} {file} {options}"))
+}
+
+/// The gradient that `grad --strict --json` tells, and why it was mended.
+fn mended(program: &str) -> (Value, Value) {
+    let object = on(program, "grad --loss loss --strict --json").expect(0).json();
+    assert_eq!(object["loss_error"], json!(0.0), "{object}");
+    assert!(object["history_bytes"].as_u64().unwrap() > 0, "{object}");
+    (object["grad"].clone(), object["mended"]["why"].clone())
+}
+
+#[test]
+fn a_branch_that_flips_on_the_way_back_is_mended() {
+    let (grad, why) = mended(TIE);
+    assert_eq!((&grad["w"], why), (&json!(0.3), json!("path")));
+    let ran = on(TIE, "grad --loss loss").expect(0).says("note: the way back was made again with a history");
+    assert!(ran.stdout.contains("\nw' = 0.3\n"), "{ran:?}");
+    let ran = ran.says("a comparison had another result than on the way there");
+    assert!(!ran.stderr.contains("warning"), "{ran:?}");
+}
+
+#[test]
+fn jacobians_and_hessians_are_mended_too() {
+    let object = on(TIE, "jacobian --of loss --strict --json").expect(0).json();
+    assert_eq!((&object["jacobian"], &object["sweep"]), (&json!([[0.0, 5.0, 0.3]]), &json!("reverse")));
+    assert_eq!(object["mended"]["why"], json!("path"));
+    on(TIE, "jacobian --of loss").expect(0).says("made again with a history");
+    let object = on(TIE, "hessian --loss loss --strict --json").expect(0).json();
+    let rows = json!([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
+    assert_eq!((&object["hessian"], &object["mended"]["why"]), (&rows, &json!("path")));
+    on(TIE, "hessian --loss loss --times b=1").expect(0).says("made again with a history");
+}
+
+#[test]
+fn what_loses_nothing_needs_no_mending() {
+    for options in ["--exact", "--real fixed"] {
+        let object = on(TIE, &format!("grad --loss loss --json {options}")).expect(0).says("").json();
+        assert_eq!(object["mended"], Value::Null);
+        assert!((object["grad"]["w"].as_f64().unwrap() - 0.3).abs() < 1e-12, "{object}");
+    }
+}
+
+/// Both conditions flip, so that the ways there and back have equally many steps, in another order.
+#[test]
+fn ways_of_equal_length_are_told_apart() {
+    let text = "
+.inout a: real default 0.3, b: real default 0.3, w: real default 5
+.out loss: real
+if b >= a
+    add.mul loss, w, b
+    add.mul loss, w, b
+else
+    add.mul loss, w, 100
+fi b >= a
+if a > b
+    add.mul loss, w, 100
+    add.mul loss, w, 100
+else
+    add.mul loss, w, b
+fi a > b
+add a, 0.1
+add a, 0.7
+";
+    let (grad, why) = mended(text);
+    assert_eq!(why, json!("path"));
+    assert!((grad["w"].as_f64().unwrap() - 0.9).abs() < 1e-15, "{grad}");
+}
+
+/// One way, but the factor comes back as 0.29999995.
+#[test]
+fn a_drift_that_counts_is_mended() {
+    let text = ".inout a: real default 0.3, w: real default 5\n.out loss: real\n\
+                add.mul loss, w, a\nadd a, 1e9\n";
+    let (grad, why) = mended(text);
+    assert_eq!((grad, why), (json!({ "a": 5.0, "w": 0.3 }), json!("sensitive")));
+    let lost = text.replace("1e9", "1e17");
+    assert_eq!(mended(&lost), (json!({ "a": 5.0, "w": 0.3 }), json!("missed")));
+}
+
+/// A cell is freed that holds 1e-10, which passes for 0, but is what the loss is made of; alone, and beside a
+/// large term.
+#[test]
+fn a_small_number_is_no_rounding() {
+    for large in ["", "add.mul loss, z, 1000\n"] {
+        let text = format!(
+            ".inout x: real default 1e-10, w: real default 2, z: real default 3\n.out loss: real\n\
+             local t = x\nadd.mul loss, t, w\n{large}delocal t = 0.0\n"
+        );
+        let (grad, why) = mended(&text);
+        assert_eq!((&grad["w"], &grad["x"], why), (&json!(1e-10), &json!(2.0), json!("freed")));
+        on(&text, "grad --loss loss").expect(0).says("in `main`\n   | vacate t\n   = without one, a cell");
+        let frame = text.replace("local t = x\n", ".ancilla t: real\nadd t, x\n");
+        let frame = frame.replace("delocal t = 0.0\n", "vacate t\n");
+        assert_eq!(mended(&frame).0["w"], json!(1e-10), "{frame}");
+    }
+}
+
+#[test]
+fn a_trap_that_drift_causes_is_mended() {
+    let text = ".inout a: real default 0.3, b: real default 0.3\n.out loss: real\n\
+                assert b >= a\nadd.square loss, b\nadd a, 0.1\nadd a, 0.7\n";
+    let (grad, why) = mended(text);
+    assert_eq!((grad, why), (json!({ "a": 0.0, "b": 0.6 }), json!("trap")));
+}
+
+/// Going back, the counter misses 0, and the loop would go on for ever.
+#[test]
+fn a_way_back_that_misses_the_loops_beginning_ends() {
+    let text = ".inout x: real default 2\n.out loss: real, i: real\n\
+                from i == 0.0\nadd loss, x\nadd i, 0.1\nuntil i >= 1.0\n";
+    let (grad, why) = mended(text);
+    assert_eq!((grad, why), (json!({ "x": 11.0 }), json!("path")));
+}
+
+#[test]
+fn what_no_history_mends_is_an_error() {
+    let text = ".inout x: real default 3\n.out loss: real, s: real\nadd s, x'\nadd.square loss, x\n";
+    for options in ["", " --exact", " --real fixed"] {
+        on(text, &format!("grad --loss loss{options}"))
+            .expect(1)
+            .says("error: the way back does not lead to the start, although nothing is lost on it")
+            .says("`s` differs from the start")
+            .says("= help: its values depend on its adjoints");
+    }
+}
+
+/// What is left of sums is no reason to doubt a gradient.
+#[test]
+fn programs_with_right_gradients_pass_strictly() {
+    let mut tried = 0;
+    for entry in std::fs::read_dir("programs").unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rasm") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in text.lines().filter_map(|line| line.strip_prefix(";! grad ")) {
+            let (given, results) = line.split_once("->").unwrap();
+            // What traps or is refused has no gradient, and what is reported is no rounding.
+            let results = results.trim();
+            let without = ["trap ", "error "].iter().any(|word| results.starts_with(word));
+            if without || results.contains("reported=1") {
+                continue;
+            }
+            let mut words = given.split_whitespace();
+            let mut command = format!("grad {} --strict --loss {}", path.display(), words.next().unwrap());
+            for word in words {
+                command += &match word.split_once('=') {
+                    None => format!(" --{word}"),
+                    Some(("real", system)) => format!(" --real {system}"),
+                    Some(_) => format!(" --set {word}"),
+                };
+            }
+            let ran = reviver(&command).expect(0);
+            assert!(!ran.stderr.contains("history"), "{command}\n{ran:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+/// The cross entropy of a logistic regression, with everything in frames.
+#[test]
+fn a_logistic_regression_passes_strictly() {
+    let text = "
+.inout X[4, 2]: real default {0.5, 1.2, -1.1, 0.3, 0.8, -0.6, 2.1, 0.4}
+.inout w[2]: real default {0.7, -0.3}
+.inout y[4]: real default {1, 0, 1, 0}
+.out loss: real
+for i in 0..4
+    call example(loss, X[i, ..], w, y[i])
+rof
+
+.proc example(inout loss: real, in x[]: real, in w[]: real, in y: real)
+.ancilla score: real, odds: real
+    compute
+        add.mul score, x[0], w[0]
+        add.mul score, x[1], w[1]
+        add.exp odds, score
+        add odds, 1
+    apply
+        add.log loss, odds
+        sub.mul loss, y, score
+    uncompute
+.end
+";
+    let object = on(text, "grad --loss loss --strict --verify --json").expect(0).says("").json();
+    assert_eq!((&object["mended"], &object["reported"]), (&Value::Null, &json!([])));
+    let error = object["loss_error"].as_f64().unwrap();
+    assert!(error < 1e-14, "{object}");
+}

@@ -1,0 +1,67 @@
+//! The law of the gradient driver: in floats, what it finds without a history is what it finds with one,
+//! whatever the way back loses.
+
+use reviver_isa::instruction::Class;
+use reviver_vm::differentiate::{
+    DifferentiateError, Gradient, Subject as Differentiated, Variable, gradient,
+};
+use reviver_vm::trap::Cause;
+
+use super::gradient::is_of_values_alone;
+use crate::run::LONGEST;
+use crate::subject::Subject;
+
+/// Losses tried.
+const LOSSES: usize = 2;
+/// The part of a gradient's size by which rounding on the way back may change it.
+const ROUNDING: f64 = 1e-5;
+
+/// A gradient without a history is the gradient with one.
+pub fn histories_agree(subject: &Subject) -> Result<(), String> {
+    if subject.program.module().real.is_exact() || !is_of_values_alone(subject) {
+        return Ok(());
+    }
+    let differentiated = |exact| {
+        let start = subject.machine(false).into_state();
+        Differentiated::new(subject.program.clone(), start, exact, LONGEST)
+    };
+    let (Ok(plain), Ok(exact)) = (differentiated(false), differentiated(true)) else { return Ok(()) };
+    losses(&exact).iter().take(LOSSES).try_for_each(|loss| match gradient(&exact, loss) {
+        // What traps has no gradient.
+        Err(_) => Ok(()),
+        Ok(expected) => compare(&plain, gradient(&plain, loss), &expected),
+    })
+}
+
+/// All real cells of globals.
+fn losses(subject: &Differentiated) -> Vec<Variable> {
+    let globals = subject.program.module().globals.iter().enumerate();
+    let reals = globals.filter(|(_, global)| global.class == Class::Real);
+    reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()
+}
+
+fn compare(
+    subject: &Differentiated,
+    found: Result<Gradient, DifferentiateError>,
+    expected: &Gradient,
+) -> Result<(), String> {
+    let found = match found {
+        Ok(found) => found,
+        // No way leads back over what was erased on purpose.
+        Err(DifferentiateError::Trap { explanation, .. }) if explanation.cause == Cause::Irreversible => {
+            return Ok(());
+        }
+        Err(error) => return Err(format!("without a history there is no gradient: {error}")),
+    };
+    let cells = losses(subject);
+    let components = |gradient: &Gradient| subject.components(&gradient.adjoints.cells, &cells);
+    let (found, expected) = (components(&found), components(expected));
+    let size = expected.iter().fold(0.0, |size: f64, component| size.max(component.abs()));
+    let digits = subject.program.ulp(subject.number(1.0)) / f64::EPSILON;
+    let differs =
+        |(found, expected): (&f64, &f64)| (found - expected).abs() > ROUNDING * digits.sqrt() * size;
+    if found.iter().zip(&expected).any(differs) {
+        return Err(format!("without a history the gradient is {found:?}, with one {expected:?}"));
+    }
+    Ok(())
+}

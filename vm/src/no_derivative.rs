@@ -1,0 +1,45 @@
+//! Words for functions that have a value but no derivative, in the formula of their row. Knows one
+//! instruction and what its operands hold; knows no machine.
+
+use reviver_isa::fault::Fault;
+use reviver_isa::formula::Formulas;
+use reviver_isa::function::Form;
+use reviver_isa::instruction::Instruction;
+use reviver_isa::text::Speller;
+
+/// What is said where adjoints or tangents leave the number system although every derivative exists.
+pub const OUT_OF_RANGE: &str = "a derivative that is carried along is too large for the number system";
+
+/// "`sqrt(x)` has no finite derivative by `x` where that is 0.0". `values` are what the operands hold,
+/// the target's first.
+pub fn message(
+    instruction: &Instruction,
+    speller: &Speller,
+    values: &[Option<String>],
+    source: usize,
+    fault: Fault,
+) -> String {
+    let sources = instruction.operands.get(1..).unwrap_or_default();
+    let names: Vec<String> = sources.iter().map(|operand| speller.operand(operand)).collect();
+    let by = names.get(source).map_or("its source", String::as_str);
+    let verdict = match fault {
+        Fault::Overflow => "a derivative that does not fit into the number system",
+        _ => "no finite derivative",
+    };
+    let place = match values.get(source + 1) {
+        Some(Some(value)) => format!(" where that is {value}"),
+        _ => String::new(),
+    };
+    format!("`{}` has {verdict} by `{by}`{place}", formula(instruction, &names))
+}
+
+/// The function with its sources, as its row is written; its name where it has no such form.
+fn formula(instruction: &Instruction, names: &[String]) -> String {
+    let function = instruction.function;
+    let formulas = Formulas::as_written();
+    let leaf = |n: usize| formulas.leaf(names.get(n).map_or("", String::as_str));
+    let form = function.forms().find(|form| matches!(form, Form::Real | Form::RealInt));
+    let value = form.and_then(|form| formulas.value(function, form, leaf(0), leaf(1)).ok());
+    let spelled = value.and_then(|value| formulas.spell(&[value]).formulas.pop());
+    spelled.map_or_else(|| function.name().to_owned(), |formula| formula.text)
+}

@@ -1,0 +1,113 @@
+//! What is watched of a run that goes there and back in floats: whether both ways take the same jumps, and
+//! whether what is thrown away is no more than rounding. Knows no instruction and no adjoint rule.
+//!
+//! A way is known by the steps at which it jumps. Two runs that stand at one place at one step differ
+//! first where one jumps and the other doesn't, so the step's number is mark enough: the way there adds
+//! the marks of its jumps to a sum, the way back subtracts them, and the sum of equal ways is 0.
+//!
+//! A cell may be freed while it is 0 only up to the tolerance. What is left of a sum by rounding is small beside
+//! the program's numbers, and a small multiple of the last place of a summand: most of its last digits are 0. The
+//! digits of a number that never was anything larger go all the way.
+
+use reviver_isa::module::RealSystem;
+
+use crate::travel::{Clock, Travel};
+
+/// What rounding alone may do in a number system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounding {
+    /// By so many units of the last place of the program's largest number a cell may be off.
+    pub ulps: f64,
+    /// So many binary digits what is left of a sum may have.
+    pub digits: u32,
+    /// By this part of itself a number that isn't 0 at the start may be off.
+    pub part: f64,
+    /// By this part of its size the loss may change with all of that: half of the digits.
+    pub of_loss: f64,
+}
+
+impl Rounding {
+    /// About a third of the digits for the size of an error, and a quarter for its own.
+    pub fn of(system: RealSystem) -> Rounding {
+        match system {
+            RealSystem::F64 => Rounding { ulps: 65_536.0, digits: 40, part: 1e-6, of_loss: 2e-8 },
+            RealSystem::F32 => Rounding { ulps: 128.0, digits: 18, part: 4e-3, of_loss: 4e-4 },
+            RealSystem::Fixed(_) => Rounding { ulps: 0.0, digits: 0, part: 0.0, of_loss: 0.0 },
+        }
+    }
+}
+
+/// What was in a cell that was freed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Freed {
+    /// Index of the instruction.
+    pub at: u32,
+    pub value: f64,
+}
+
+/// What was seen so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watch {
+    path: u64,
+    largest: Option<Freed>,
+    /// The largest of those that have more digits than what is left of a sum.
+    unrounded: Option<Freed>,
+    /// Σ |value·adjoint| over freed cells.
+    error: f64,
+}
+
+impl Watch {
+    /// Whether the jumps of the way back were those of the way there.
+    pub fn is_same_way(&self) -> bool {
+        self.path == 0
+    }
+
+    /// A freed cell that rounding doesn't explain; `ulp` is the last place of the program's largest number.
+    pub fn unexplained(&self, rounding: Rounding, ulp: f64) -> Option<Freed> {
+        self.unrounded.or(self.largest.filter(|freed| freed.value.abs() > rounding.ulps * ulp))
+    }
+
+    /// By how much the loss of the way back may differ from the loss of the way there, to first order:
+    /// what was thrown away, times what the loss changes with it.
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// Counts the jumps of a stretch, whose marks sum up to `marks`.
+    pub(crate) fn jumped(&mut self, travel: Travel, marks: u64) {
+        self.path = match travel {
+            Travel::Forward => self.path.wrapping_add(marks),
+            Travel::Backward => self.path.wrapping_sub(marks),
+        };
+    }
+
+    /// A cell is freed that isn't 0.
+    pub(crate) fn freed(&mut self, freed: Freed, adjoint: f64, rounding: Rounding) {
+        let keep = |kept: &mut Option<Freed>| {
+            if kept.is_none_or(|kept| freed.value.abs() > kept.value.abs()) {
+                *kept = Some(freed);
+            }
+        };
+        keep(&mut self.largest);
+        if digits(freed.value) > rounding.digits {
+            keep(&mut self.unrounded);
+        }
+        self.error += (freed.value * adjoint).abs();
+    }
+}
+
+/// The binary digits of a number, without the zeros at its end.
+fn digits(value: f64) -> u32 {
+    let fraction = value.to_bits() & ((1 << (f64::MANTISSA_DIGITS - 1)) - 1);
+    f64::MANTISSA_DIGITS - fraction.trailing_zeros().min(f64::MANTISSA_DIGITS - 1)
+}
+
+/// The mark of a jump at the step that is next: the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast
+/// splittable pseudorandom number generators", 2014), applied to the step's number.
+#[inline(always)]
+pub(crate) fn mark(clock: Clock, left: u64) -> u64 {
+    let mut mark = (clock.interval(left).number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mark = (mark ^ (mark >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mark = (mark ^ (mark >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mark ^ (mark >> 31)
+}
