@@ -70,7 +70,8 @@ fn numbers(path: &Path) -> Outcome<Vec<String>> {
         .from_reader(&bytes[..]);
     let mut numbers = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
+        let record =
+            record.map_err(|error| Failure::usage(format_args!("{}: {error}", load::shown(path))))?;
         numbers.extend(record.iter().flat_map(str::split_whitespace).map(str::to_owned));
     }
     Ok(numbers)

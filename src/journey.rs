@@ -10,7 +10,7 @@ use reviver_vm::values::{Garbage, Value};
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
 use crate::cli::Run;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::{self, Signal};
 use crate::output;
 use crate::progress::Progress;
@@ -38,43 +38,87 @@ pub struct RoundTrip {
     pub drift: Option<Drift>,
 }
 
+/// What `show` shows, as far as it is kept: a program may show without end.
+#[derive(Default)]
+pub struct Shown {
+    pub entries: Vec<(String, Value)>,
+    pub left_out: u64,
+}
+
+impl Shown {
+    const MOST: usize = 1 << 20;
+
+    fn add(&mut self, entry: (String, Value)) {
+        if self.entries.len() < Shown::MOST { self.entries.push(entry) } else { self.left_out += 1 }
+    }
+}
+
 /// Everything that is said about a run.
-pub struct Report {
+pub struct Report<'m> {
     pub program: Arc<Program>,
     pub travel: Travel,
     pub ending: Ending,
-    /// Where the first direction ended.
-    pub state: State,
+    /// Where it is now: at the start again after a round trip.
+    pub machine: &'m Machine,
+    /// Where a round trip turned.
+    turn: Option<State>,
     /// What isn't as it must be there.
     pub garbage: Vec<Garbage>,
     pub round_trip: Option<RoundTrip>,
     pub steps: u64,
     pub history_bytes: usize,
     pub elapsed: Duration,
-    /// What `show` printed, kept for `--json`.
-    pub shown: Vec<(String, Value)>,
+    /// What `show` showed, kept for `--json`.
+    pub shown: Shown,
 }
 
-/// Runs as the options say.
-pub fn travel(options: &Run, machine: &mut Machine) -> Outcome<Report> {
+impl Report<'_> {
+    /// Where the first direction ended.
+    pub fn state(&self) -> &State {
+        self.turn.as_ref().unwrap_or(self.machine.state())
+    }
+}
+
+/// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
+pub fn travel<'m>(options: &Run, machine: &'m mut Machine) -> Outcome<Report<'m>> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let program = machine.program().clone();
     let started = Instant::now();
     machine.stop_when(interrupt::flag());
-    let first = machine.state().clone();
-    let mut shown = Vec::new();
+    let first_step = machine.state().step;
+    let first = if options.check { Some(copy(machine)?) } else { None };
+    let mut shown = Shown::default();
     let ending = go(options, machine, travel, &mut shown)?;
-    let state = machine.state().clone();
+    let steps = machine.state().step.abs_diff(first_step);
     let history_bytes = machine.history_bytes();
     let arrived = matches!(ending, Ending::Arrived);
-    let garbage = if arrived { program.garbage(&state, travel) } else { Vec::new() };
-    let round_trip = match arrived && options.check {
-        true => Some(come_back(options, machine, travel.reversed(), &first, &state)?),
-        false => None,
-    };
-    let steps = state.step.abs_diff(first.step);
+    let garbage = if arrived { program.garbage(machine.state(), travel) } else { Vec::new() };
+    let (mut turn, mut round_trip) = (None, None);
+    if let Some(first) = first.filter(|_| arrived) {
+        let state = turn.insert(copy(machine)?);
+        round_trip = Some(come_back(options, machine, travel.reversed(), &first, state)?);
+    }
     let elapsed = started.elapsed();
-    Ok(Report { program, travel, ending, state, garbage, round_trip, steps, history_bytes, elapsed, shown })
+    Ok(Report {
+        program,
+        travel,
+        ending,
+        machine,
+        turn,
+        garbage,
+        round_trip,
+        steps,
+        history_bytes,
+        elapsed,
+        shown,
+    })
+}
+
+fn copy(machine: &Machine) -> Outcome<State> {
+    machine.state().try_clone().map_err(|error| {
+        Failure::new(Exit::Trap, format_args!("{error} for the copies that `--check` compares"))
+            .help("without `--check` none is made")
+    })
 }
 
 fn come_back(
@@ -85,7 +129,7 @@ fn come_back(
     turn: &State,
 ) -> Outcome<RoundTrip> {
     // What the way there has shown isn't shown again.
-    let ending = go(options, machine, travel, &mut Vec::new())?;
+    let ending = go(options, machine, travel, &mut Shown::default())?;
     let (program, last) = (machine.program(), machine.state());
     let steps = last.step.abs_diff(turn.step);
     if !matches!(ending, Ending::Arrived) {
@@ -97,12 +141,7 @@ fn come_back(
 }
 
 /// Runs to the bound, showing progress and what `show` shows.
-fn go(
-    options: &Run,
-    machine: &mut Machine,
-    travel: Travel,
-    shown: &mut Vec<(String, Value)>,
-) -> Outcome<Ending> {
+fn go(options: &Run, machine: &mut Machine, travel: Travel, shown: &mut Shown) -> Outcome<Ending> {
     let mut progress = Progress::new(if travel == Travel::Forward { "forward" } else { "backward" });
     let first = machine.state().step;
     let limit = options.start.max_steps.unwrap_or(u64::MAX);
@@ -116,7 +155,7 @@ fn go(
             Ok(Stop::Shown { at, class, bits }) => {
                 let entry = output::shown(machine, at, class, bits);
                 if options.start.json {
-                    shown.push(entry);
+                    shown.add(entry);
                 } else {
                     progress.print(&format!("{} = {}\n", entry.0, machine.program().text(entry.1)))?;
                 }

@@ -6,12 +6,14 @@ use std::sync::{Arc, LazyLock};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
+use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::Sources;
 use reviver_assembler::{image, render};
 use reviver_files::{Content, ReadError, UsedFiles};
 use reviver_isa::Module;
 use reviver_isa::module::Structure;
-use reviver_isa::verify::Violation;
+use reviver_isa::names::printable;
+use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
 use serde_json::Value as Json;
 
@@ -38,7 +40,7 @@ pub fn source(path: &Path) -> Outcome<Vec<u8>> {
 /// The bytes of a text that is no program; `-` is standard input.
 pub fn text(path: &Path) -> Outcome<String> {
     String::from_utf8(content(path, Content::Text)?)
-        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", name(path))))
+        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", shown(path))))
 }
 
 fn content(path: &Path, content: Content) -> Outcome<Vec<u8>> {
@@ -50,7 +52,7 @@ fn content(path: &Path, content: Content) -> Outcome<Vec<u8>> {
 }
 
 fn unreadable(path: &Path, error: &ReadError) -> Failure {
-    let name = name(path);
+    let name = shown(path);
     let failure = match error {
         ReadError::NotFound => Failure::load(format_args!("there is no file {name}")),
         _ => Failure::load(format_args!("can't read {name}: {error}")),
@@ -61,9 +63,14 @@ fn unreadable(path: &Path, error: &ReadError) -> Failure {
     }
 }
 
-/// What a file is called in messages and in `.include`.
+/// What a file is called in `.include`.
 pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
+}
+
+/// What a file is called in messages. A terminal obeys nothing in it.
+pub fn shown(path: &Path) -> String {
+    printable(&name(path)).into_owned()
 }
 
 /// Whether a file is an image rather than a text. A damaged image must not be taken for a text.
@@ -90,7 +97,7 @@ pub fn module_of(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
 pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
     if is_image(path, &bytes) {
         let module =
-            image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", name(path))));
+            image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", shown(path))));
         return module.map(|module| (module, Json::Array(Vec::new())));
     }
     let assembly = assemble(&name(path), bytes, files());
@@ -114,6 +121,13 @@ pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> F
 /// Whether diagnostics are coloured: on a terminal, unless `NO_COLOR` is set.
 pub fn color() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The text of a module. Only of a program one can say how it is written: in anything else, names may be
+/// none.
+pub fn text_of(path: &Path, module: &Module) -> Outcome<String> {
+    let broken: Vec<_> = verify(module).into_iter().filter(|violation| !violation.not_yet).collect();
+    if broken.is_empty() { Ok(disassemble(module)) } else { Err(refused(path, &module.structure, &broken)) }
 }
 
 /// A module as a program that can run.

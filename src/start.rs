@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role};
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Machine, Program, Travel};
 
 use crate::cli::Given;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::{given, load};
 
 /// Standard input can be read once. `others` are the files that a command reads besides.
@@ -50,14 +51,16 @@ pub fn in_numbers(options: &Given, mut module: Module) -> Outcome<Arc<Program>> 
 
 /// A machine at the beginning (or, to travel backward, at the end) with everything given.
 pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Outcome<Machine> {
-    let mut machine = match travel {
+    let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
         Travel::Backward => Machine::at_end(program.clone()),
     };
+    let mut machine = machine.map_err(no_memory)?;
     let given = given::set(program, machine.state_mut(), &options.set)?;
     check_given(program, &given, travel)?;
     if let Some(argument) = &options.tape {
         let mut tape = given::tape(program, argument)?;
+        check_tape(program, tape.len())?;
         // The end of the input tape is read first; the end of the output tape was written last.
         match travel {
             Travel::Backward => machine.state_mut().output = tape,
@@ -68,6 +71,21 @@ pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Outco
         }
     }
     Ok(machine)
+}
+
+/// There is no memory for the program's cells.
+fn no_memory(error: OutOfMemory) -> Failure {
+    Failure::new(Exit::Trap, format_args!("{error} for the cells of the program"))
+        .help("smaller arrays take less: an integer or a real takes 8 bytes")
+}
+
+fn check_tape(program: &Program, values: usize) -> Outcome {
+    let limit = program.module().limits.tape;
+    if values as u64 <= u64::from(limit) {
+        return Ok(());
+    }
+    let message = format_args!("the tape holds {values} values, and the program's tapes at most {limit}");
+    Err(Failure::usage(message).help("`.limit tape` in the program raises the limit"))
 }
 
 /// Forward runs are given inputs, backward runs results, all of the declared garbage among them.

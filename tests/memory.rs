@@ -13,7 +13,7 @@ fn machine(name: &str, inputs: &[(&str, &str)]) -> Machine {
     let path = format!("{}/programs/{name}.rasm", env!("CARGO_MANIFEST_DIR"));
     let assembly = assemble(&path, std::fs::read(&path).unwrap(), &Disk);
     let program = Arc::new(Program::new(assembly.module.unwrap(), 0).unwrap());
-    let mut machine = Machine::at_begin(program.clone());
+    let mut machine = Machine::at_begin(program.clone()).unwrap();
     for (name, value) in inputs {
         let (global, _) = program.global(name).unwrap();
         program.give(machine.state_mut(), global, &[value]).unwrap();

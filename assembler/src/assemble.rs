@@ -76,7 +76,7 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     }
     let lines = lines_of(&lowered, &sources);
     let structure = &mut lowered.module.structure;
-    if structure.lines.is_empty() && structure.files.is_empty() {
+    if !lowered.records_lines {
         record_lines(structure, &lines, &paths);
     }
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());

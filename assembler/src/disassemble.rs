@@ -1,7 +1,8 @@
 //! A module as flat `.rasm` text that assembles to the same module.
 //!
 //! What was a block stays one by a comment, and the structure section is written out at the end.
-//! Any module can be written, verified or not; only a verified one is sure to be read back.
+//! Any module can be written. A verified one is read back as it was, to the last byte of its image; the
+//! names in another are not even sure to be names, so nobody should see its text.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -105,6 +106,9 @@ impl Text<'_> {
         if module.limits.stack != default.stack {
             self.line(format_args!(".limit stack {}", module.limits.stack));
         }
+        if module.limits.tape != default.tape {
+            self.line(format_args!(".limit tape {}", module.limits.tape));
+        }
     }
 
     fn globals(&mut self) {
@@ -154,7 +158,9 @@ impl Text<'_> {
             [] => self.out.push_str(zero),
             [every] if cells == 1 || values.len() > 1 => self.out.push_str(every),
             each => {
-                let _ = write!(self.out, "{{{}}}", each.join(", "));
+                // A line of a text has a greatest length.
+                let rows: Vec<String> = each.chunks(VALUES_A_LINE).map(|row| row.join(", ")).collect();
+                let _ = write!(self.out, "{{{}}}", rows.join(",\n"));
             }
         }
     }
@@ -308,11 +314,14 @@ impl Text<'_> {
 
     /// Line numbers, their files, and blocks, for tools.
     fn structure(&mut self) {
-        let Structure { lines, files, blocks, .. } = &self.module.structure;
-        if lines.is_empty() && files.is_empty() && blocks.is_empty() {
-            return;
-        }
+        let Structure { labels, lines, files, blocks } = &self.module.structure;
         self.out.push('\n');
+        if lines.is_empty() {
+            self.line(format_args!(".lines none"));
+        }
+        if labels.is_empty() && !self.labels.is_empty() {
+            self.line(format_args!(".labels none"));
+        }
         for numbers in lines.chunks(NUMBERS_A_LINE) {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
             self.line(format_args!(".lines {}", numbers.join(", ")));
@@ -326,6 +335,8 @@ impl Text<'_> {
     }
 }
 
+/// Initial values on one line of text.
+const VALUES_A_LINE: usize = 1000;
 /// Line numbers on one line of text.
 const NUMBERS_A_LINE: usize = 20;
 

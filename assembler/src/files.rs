@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use reviver_files::{Content, ReadError, UsedFiles};
+use reviver_isa::names::printable;
 
 /// A place that files are read from.
 pub trait Files {
@@ -26,7 +27,7 @@ impl Files for UsedFiles {
         // Opening a pipe would wait for its writer.
         let facts = fs::metadata(&wanted).map_err(|error| why(error.into()))?;
         if !facts.is_file() && !facts.is_dir() {
-            return Err(format!("`{}` is not a regular file", wanted.display()));
+            return Err(format!("`{}` is not a regular file", shown(&wanted)));
         }
         let bytes = UsedFiles::read(self, &wanted, Content::Text).map_err(why)?;
         let name = one_name(&fs::canonicalize(&wanted).map_err(|error| why(error.into()))?);
@@ -43,8 +44,13 @@ impl Files for UsedFiles {
     }
 }
 
+/// A path in a message.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
+}
+
 fn refusal(path: &Path, error: &ReadError) -> String {
-    let path = path.display();
+    let path = shown(path);
     match error {
         ReadError::NotFound => format!("there is no file `{path}`"),
         ReadError::Denied => format!("`{path}` may not be read"),

@@ -10,38 +10,34 @@
 //!        the sections, in the order of the table, without gaps
 //! ```
 //!
-//! Numbers are little-endian. Ids from 0x80 on may be left aside by those who don't know them; an
-//! unknown id below may not: so those who don't know the section of files read line numbers without
-//! them. An image is only read here: whether it is a program, the verifier says.
+//! Numbers are little-endian. The sections stand in the order of their ids; `structure` is left out
+//! where it would be empty. So a module has one image: other bytes are refused, not mended. An image
+//! is only read here: whether it is a program, the verifier says.
 
 use reviver_isa::codec;
 use reviver_isa::instruction::Instruction;
-use reviver_isa::module::{Block, Global, Limits, Module, Procedure, RealSystem, Structure, Word};
+use reviver_isa::module::{Global, Limits, Module, Procedure, RealSystem, Structure, Word};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The first bytes of every image. As in PNG, a transfer that meddles with bytes or line ends
 /// destroys it visibly.
 pub const MAGIC: [u8; 8] = *b"\x89RBC\r\n\x1a\n";
-/// The format that this build writes, and the newest that it reads.
-pub const VERSION: u16 = 1;
+/// The format that this build writes, and the only one that it reads.
+pub const VERSION: u16 = 2;
 
 /// Where the checksum stands.
 const CHECKSUM: std::ops::Range<usize> = 12..16;
 const TABLE: usize = 20;
 const ENTRY: usize = 20;
-/// Sections from this id on are optional to know.
-const OPTIONAL: u32 = 0x80;
 
 /// Why bytes are no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     #[error("this is not a Reviver image: it does not begin with the magic bytes")]
     NotAnImage,
-    #[error("the image has the format version {found}; this build reads up to {newest}")]
-    NewerVersion { found: u16, newest: u16 },
-    #[error("the image has the format version 0, which never existed")]
-    NoVersion,
+    #[error("the image has the format version {found}, and this build reads version {VERSION}")]
+    Version { found: u16 },
     #[error("the image sets flags ({0:#06x}) that this build does not know")]
     UnknownFlags(u16),
     #[error("the image is truncated: it has {found} bytes of {wanted}")]
@@ -64,18 +60,11 @@ enum Section {
     Procedures,
     Limits,
     Structure,
-    Files,
 }
 
 impl Section {
-    const ALL: [Section; 6] = [
-        Section::Code,
-        Section::Data,
-        Section::Procedures,
-        Section::Limits,
-        Section::Structure,
-        Section::Files,
-    ];
+    const ALL: [Section; 5] =
+        [Section::Code, Section::Data, Section::Procedures, Section::Limits, Section::Structure];
 
     fn id(self) -> u32 {
         match self {
@@ -84,7 +73,6 @@ impl Section {
             Section::Procedures => 3,
             Section::Limits => 4,
             Section::Structure => 5,
-            Section::Files => OPTIONAL,
         }
     }
 
@@ -95,16 +83,12 @@ impl Section {
             Section::Procedures => "procedures",
             Section::Limits => "limits",
             Section::Structure => "structure",
-            Section::Files => "files",
         }
     }
 }
 
 /// What the section `limits` holds: facts about the program, not about an engine.
 type LimitsSection = (Word, RealSystem, Limits, Option<f64>);
-
-/// What the section `structure` holds: labels, lines and blocks.
-type StructureSection = (Vec<(u32, String)>, Vec<u32>, Vec<Block>);
 
 /// The bytes of a module.
 pub fn encode(module: &Module) -> Vec<u8> {
@@ -114,12 +98,8 @@ pub fn encode(module: &Module) -> Vec<u8> {
         (Section::Procedures, codec::encode(&module.procedures)),
         (Section::Limits, codec::encode(&(module.word, module.real, module.limits, module.tolerance))),
     ];
-    let Structure { labels, lines, files, blocks } = &module.structure;
-    if !(labels.is_empty() && lines.is_empty() && blocks.is_empty()) {
-        sections.push((Section::Structure, codec::encode(&(labels, lines, blocks))));
-    }
-    if !files.is_empty() {
-        sections.push((Section::Files, codec::encode(files)));
+    if module.structure != Structure::default() {
+        sections.push((Section::Structure, codec::encode(&module.structure)));
     }
     assemble_image(&sections)
 }
@@ -162,10 +142,12 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     let code: Vec<Instruction> = sections.required(Section::Code)?;
     let globals: Vec<Global> = sections.required(Section::Data)?;
     let procedures: Vec<Procedure> = sections.required(Section::Procedures)?;
-    let (labels, lines, blocks): StructureSection =
-        sections.optional(Section::Structure)?.unwrap_or_default();
-    let files = sections.optional(Section::Files)?.unwrap_or_default();
-    let structure = Structure { labels, lines, files, blocks };
+    let structure = sections.optional(Section::Structure)?;
+    if structure == Some(Structure::default()) {
+        let reason = "it is empty, so it must not be there".into();
+        return Err(LoadError::Section { section: Section::Structure.name(), reason });
+    }
+    let structure = structure.unwrap_or_default();
     Ok(Module { word, real, limits, tolerance, globals, procedures, code, structure })
 }
 
@@ -177,8 +159,7 @@ fn header(image: &[u8]) -> Result<(), LoadError> {
     }
     match read_u16(image, 8)? {
         VERSION => {}
-        0 => return Err(LoadError::NoVersion),
-        found => return Err(LoadError::NewerVersion { found, newest: VERSION }),
+        found => return Err(LoadError::Version { found }),
     }
     match read_u16(image, 10)? {
         0 => Ok(()),
@@ -230,7 +211,7 @@ struct Sections<'a>(Vec<(Section, &'a [u8])>);
 /// Checks that the sections tile the rest of the image.
 fn locate<'a>(image: &'a [u8], entries: &[Entry]) -> Result<Sections<'a>, LoadError> {
     let mut next = (TABLE + ENTRY * entries.len()) as u64;
-    let mut sections = Vec::new();
+    let mut sections: Vec<(Section, &[u8])> = Vec::new();
     for entry in entries {
         let wrong = |what: &str| LoadError::SectionTable(format!("the section {:#04x} {what}", entry.id));
         match entry.offset.cmp(&next) {
@@ -243,11 +224,10 @@ fn locate<'a>(image: &'a [u8], entries: &[Entry]) -> Result<Sections<'a>, LoadEr
         let bytes = image.get(next as usize..end as usize).unwrap_or_default();
         next = end;
         match Section::ALL.into_iter().find(|section| section.id() == entry.id) {
-            Some(section) if sections.iter().any(|(s, _)| *s == section) => {
-                return Err(wrong("is listed twice"));
+            Some(section) if sections.last().is_some_and(|(before, _)| before.id() >= section.id()) => {
+                return Err(wrong("is out of order, or listed twice"));
             }
             Some(section) => sections.push((section, bytes)),
-            None if entry.id >= OPTIONAL => {}
             None => return Err(wrong("is unknown to this build")),
         }
     }

@@ -140,8 +140,8 @@ fn node_stays(node: &Node) -> bool {
 }
 
 fn is_record(node: &Node) -> bool {
-    use Directive::{Block, File, Lines};
-    matches!(&node.statement, Statement::Directive(Lines(_) | File { .. } | Block { .. }))
+    use Directive::{Block, File, Lines, NoLabels};
+    matches!(&node.statement, Statement::Directive(Lines(_) | NoLabels | File { .. } | Block { .. }))
 }
 
 /// Procedures that stand in for the adjoint of others. They run as they are, never backward.

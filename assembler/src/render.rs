@@ -5,6 +5,8 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
+use reviver_isa::names::printable;
+
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::{FileId, Sources, Span};
 
@@ -98,12 +100,15 @@ fn with_file<'a>(
 ) -> Group<'a> {
     if let Some(excerpt) = excerpt(sources, &marks) {
         let annotations: Vec<_> = marks.iter().map(|mark| mark.annotation(excerpt.start)).collect();
-        return group.element(snippet(sources, excerpt).path(sources.name(file)).annotations(annotations));
+        return group
+            .element(snippet(sources, excerpt).path(printable(sources.name(file))).annotations(annotations));
     }
     for mark in marks {
         group = match excerpt(sources, std::slice::from_ref(&mark)) {
             Some(excerpt) => group.element(
-                snippet(sources, excerpt).path(sources.name(file)).annotation(mark.annotation(excerpt.start)),
+                snippet(sources, excerpt)
+                    .path(printable(sources.name(file)))
+                    .annotation(mark.annotation(excerpt.start)),
             ),
             None => with_part_of_line(group, sources, &mark),
         };
@@ -140,5 +145,9 @@ fn with_part_of_line<'a>(group: Group<'a>, sources: &'a Sources, mark: &Mark<'a>
     let end = mark.span.start + shown;
     let cut = Mark { span: Span { end: mark.span.end.min(end), ..mark.span }, ..mark.clone() };
     let part = Span { end, ..line };
-    group.element(snippet(sources, part).path(sources.name(line.file)).annotation(cut.annotation(line.start)))
+    group.element(
+        snippet(sources, part)
+            .path(printable(sources.name(line.file)))
+            .annotation(cut.annotation(line.start)),
+    )
 }

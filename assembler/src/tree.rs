@@ -116,8 +116,10 @@ pub enum Directive {
         path_span: Span,
     },
     /// `.lines`: the source line of each instruction, as the disassembler records it. Several of
-    /// these directives make one list.
+    /// these directives make one list. An empty one is `.lines none`: no lines are recorded.
     Lines(Vec<u32>),
+    /// `.labels none`, as the disassembler records it: the labels of the text are not recorded.
+    NoLabels,
     /// `.file start "path"`, as the disassembler records it: the included file that the lines are
     /// of from an instruction on.
     File {
@@ -132,11 +134,12 @@ pub enum Directive {
     },
 }
 
-/// What `.limit` limits: open calls, or entries of each stack.
+/// What `.limit` limits: open calls, entries of each stack, or entries of each tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Depth,
     Stack,
+    Tape,
 }
 
 /// `name[shape]: class = initial default given`

@@ -13,6 +13,7 @@ pub fn machine(path: &str) -> Machine {
     let assembly = assemble(&path, bytes, &Disk);
     let module = assembly.module.expect("the benchmark's program assembles");
     Machine::at_begin(Arc::new(Program::new(module, 0).expect("the benchmark's program is sound")))
+        .expect("memory for a small program")
 }
 
 /// Runs to the end, or to the beginning.

@@ -16,6 +16,7 @@ use reviver_isa::instruction::{Instruction, Link};
 use reviver_isa::module::Structure;
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
+use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
 use thiserror::Error;
 
@@ -56,8 +57,13 @@ impl Subject {
         }
     }
 
-    /// An image has no text but the one that it is disassembled to.
+    /// An image has no text but the one that it is disassembled to; only a program has one that can be
+    /// trusted.
     fn disassembled(name: &str, module: Module, files: &dyn Files) -> Result<Subject, OpenError> {
+        let violations = verify(&module);
+        if !violations.is_empty() {
+            return Err(refused(&violations));
+        }
         let text = disassemble(&module).into_bytes();
         Subject::new(module, assemble(name, text.clone(), files), text, files)
     }
@@ -70,10 +76,7 @@ impl Subject {
     ) -> Result<Subject, OpenError> {
         let origins = origins(&mut module, &assembly);
         let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
-        let program = Program::new(module, hash).map_err(|violations| {
-            let messages: Vec<String> = violations.iter().take(20).map(|v| v.message.clone()).collect();
-            OpenError::Refused(messages.join("\n"))
-        })?;
+        let program = Program::new(module, hash).map_err(|violations| refused(&violations))?;
         let name = assembly.sources.files().next().map_or("", |file| assembly.sources.name(file));
         let inversion = invert_text(name, text, name, files);
         let inverse = match inversion.text {
@@ -90,6 +93,11 @@ impl Subject {
         let listing = Listing::new(program.module(), &assembly, origins, inverse);
         Ok(Subject { program: Arc::new(program), listing, warnings: diagnostics(&assembly) })
     }
+}
+
+fn refused(violations: &[Violation]) -> OpenError {
+    let messages: Vec<String> = violations.iter().take(20).map(|v| v.message.clone()).collect();
+    OpenError::Refused(messages.join("\n"))
 }
 
 /// What a module records of another text than the one at hand: an image, of the text that it was

@@ -20,7 +20,7 @@ fn programs() -> Vec<String> {
 
 /// The steps behind each step that entered a call or left one.
 fn calls(text: &str) -> Vec<i64> {
-    let mut machine = Machine::at_begin(support::subject(text).program);
+    let mut machine = Machine::at_begin(support::subject(text).program).unwrap();
     let mut steps = Vec::new();
     loop {
         let depth = machine.state().calls.len();
@@ -35,7 +35,7 @@ fn calls(text: &str) -> Vec<i64> {
 
 fn session(text: &str) -> Session {
     let subject = support::subject(text);
-    let machine = Machine::at_begin(subject.program.clone());
+    let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 1 << 12, spacing: 64, short: 8, ..Limits::default() };
     Session::new(subject, &machine, limits)
 }

@@ -70,7 +70,7 @@ fn written(memory: &Memory, state: &State, node: Node) -> HashSet<Cell> {
 fn what_a_step_changes_is_what_it_writes() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
-        let mut machine = Machine::at_begin(subject.program.clone());
+        let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         machine.keep_residues();
         for travel in [Travel::Forward, Travel::Backward] {
             for _ in 0..STEPS {
@@ -96,7 +96,7 @@ fn what_a_step_changes_is_what_it_writes() {
 fn what_gradient_mode_changes_is_what_it_writes() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
-        let mut machine = Machine::at_begin(subject.program.clone());
+        let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         if machine.run(Travel::Forward, 20_000) != Ok(Stop::Bound) || subject.program.switches_mode() {
             continue;
         }
@@ -132,7 +132,7 @@ fn what_gradient_mode_changes_is_what_it_writes() {
 fn cells_are_found_again() {
     for (name, subject) in programs() {
         let memory = Memory::new(subject.program.clone());
-        let mut machine = Machine::at_begin(subject.program.clone());
+        let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         for _ in 0..STEPS {
             let state = machine.state();
             let at = Node::of(state, Travel::Forward).instruction();
@@ -162,7 +162,7 @@ fn a_run_stops_at_every_place_to_stop_at_and_nowhere_else() {
             let both = |position| [false, true].map(|backward| Node { position, backward });
             let positions = (0..=length).filter(|position| position % every == 0);
             let stops = Stops::new(&subject.program, positions.flat_map(both));
-            let mut machine = Machine::at_begin(subject.program.clone());
+            let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
             machine.keep_residues();
             for travel in [Travel::Forward, Travel::Backward] {
                 let first = machine.state().step;
@@ -234,8 +234,10 @@ fn commands_have_one_meaning() {
 
 #[test]
 fn commands_and_cells_are_completed() {
-    let console =
-        Console::new(Session::at_begin(support::subject(&support::text("sort.rasm"))), UsedFiles::default());
+    let console = Console::new(
+        Session::at_begin(support::subject(&support::text("sort.rasm"))).unwrap(),
+        UsedFiles::default(),
+    );
     assert_eq!(candidates(&console, "reverse-c"), (0, vec!["reverse-continue".to_owned()]));
     assert_eq!(candidates(&console, "print A[i] + P"), (13, vec!["P".to_owned()]));
     assert_eq!(candidates(&console, "info sta"), (5, vec!["stack".to_owned(), "status".to_owned()]));
@@ -253,7 +255,7 @@ leave:  br    done, n == 0
 again:  br    top, always
 done:   from  leave, always
 ";
-    let mut session = Session::at_begin(support::subject(text));
+    let mut session = Session::at_begin(support::subject(text)).unwrap();
     let flag = session.interrupt();
     let waker = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(30));
@@ -291,7 +293,7 @@ fn an_interrupted_search_claims_nothing() {
         add   n, 1
         rof
 ";
-    let mut session = Session::at_begin(support::subject(text));
+    let mut session = Session::at_begin(support::subject(text)).unwrap();
     session.step(Travel::Forward, 10_000_000);
     let here = session.step_number();
     let (step, reason) =
@@ -331,7 +333,7 @@ fn an_image_is_shown_disassembled() {
     let Subject { program, .. } = support::subject(&support::text("fib.rasm"));
     let image = reviver_assembler::image::encode(program.module());
     let subject = Subject::open("fib.rbc", image, &Disk).unwrap();
-    let mut console = Console::new(Session::at_begin(subject), UsedFiles::default());
+    let mut console = Console::new(Session::at_begin(subject).unwrap(), UsedFiles::default());
     console.execute("break again").unwrap();
     console.execute("c").unwrap();
     console.execute("expect b == 1").unwrap();
@@ -354,7 +356,7 @@ fn an_image_says_where_its_text_came_from() {
     // A disassembled text says the same; one that stands for itself says nothing.
     assert_eq!(origins(&Subject::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
-    let mut console = Console::new(Session::at_begin(image), UsedFiles::default());
+    let mut console = Console::new(Session::at_begin(image).unwrap(), UsedFiles::default());
     let outcome = console.execute("s").unwrap();
     let said = render(&console.session, &outcome);
     assert!(said.contains(" (source: lib/complex.rasm:9): add.mul"), "{said}");
@@ -377,7 +379,8 @@ fn what_undoes_an_instruction_is_known_in_every_program() {
 #[test]
 fn a_compound_condition_that_fails_is_named() {
     let told = |text: &str| {
-        let mut console = Console::new(Session::at_begin(support::subject(text)), UsedFiles::default());
+        let mut console =
+            Console::new(Session::at_begin(support::subject(text)).unwrap(), UsedFiles::default());
         let outcome = console.execute("c").unwrap();
         render(&console.session, &outcome)
     };
@@ -443,11 +446,11 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
                  .proc f(inout s, in m)\n\tadd s, 1\n\tfor j in 0..m\n\t add s, j\n\trof\n\tadd s, 1\n.end\n";
     for text in [loops.to_owned(), support::text("factor.rasm"), support::text("linear_solve.rasm")] {
         let subject = support::subject(&text);
-        let mut session = Session::at_begin(subject.clone());
+        let mut session = Session::at_begin(subject.clone()).unwrap();
         let ways = arrivals(&mut session, Travel::Forward);
         let lines: HashSet<Line> = ways.iter().map(|(_, line)| *line).collect();
         for line in lines {
-            let mut session = Session::at_begin(subject.clone());
+            let mut session = Session::at_begin(subject.clone()).unwrap();
             let name = session.listing().name(line);
             let place = name.strip_prefix("line ").unwrap_or(&name).to_owned();
             // The bounds of a procedure are none of the instructions that one stops at.
@@ -473,7 +476,7 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
 fn history_stays_within_its_limit() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
     let subject = support::subject(&text);
-    let machine = Machine::at_begin(subject.program.clone());
+    let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 2_048, short: 8, spacing: 1_000, ..Limits::default() };
     let mut session = Session::new(subject, &machine, limits);
     session.goto_end();
@@ -494,10 +497,10 @@ fn adjoint_of(session: &Session, name: &str) -> Cell {
 #[test]
 fn edits_within_edits_are_exact_and_share_what_they_remember() {
     let subject = support::subject(&support::text("besselj.rasm"));
-    let mut session = Session::at_begin(subject.clone());
+    let mut session = Session::at_begin(subject.clone()).unwrap();
     session.goto_end();
     session.gradient("out").unwrap();
-    let mut single = Machine::at_begin(subject.program.clone());
+    let mut single = Machine::at_begin(subject.program.clone()).unwrap();
     single.keep_residues();
     single.run(Travel::Forward, u64::MAX).unwrap();
     single.state_mut().set_mode(true);
@@ -526,7 +529,7 @@ fn edits_within_edits_are_exact_and_share_what_they_remember() {
 fn what_a_branch_inherits_stays_within_the_limit_too() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
     let subject = support::subject(&text);
-    let machine = Machine::at_begin(subject.program.clone());
+    let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 4_096, short: 8, spacing: 1_000, ..Limits::default() };
     let mut session = Session::new(subject, &machine, limits);
     session.goto_end();
@@ -545,7 +548,7 @@ fn what_a_branch_inherits_stays_within_the_limit_too() {
 #[test]
 fn what_is_printed_is_bounded() {
     let text = ".out n\n\tfor i in 0..1000010\n\tshow i\n\trof\n";
-    let mut session = Session::at_begin(support::subject(text));
+    let mut session = Session::at_begin(support::subject(text)).unwrap();
     let motion = session.goto_end();
     assert_eq!((motion.printed.lines().len(), motion.printed.left_out()), (Printed::MOST, 10));
     let said = render(&session, &Outcome::Motion(motion));
@@ -561,7 +564,7 @@ fn what_was_printed_is_not_printed_again_however_one_came_back() {
                 \x20           show x\n\
                 \x20       rof\n";
     let subject = support::subject(text);
-    let machine = Machine::at_begin(subject.program.clone());
+    let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 512, short: 8, spacing: 1_000, ..Limits::default() };
     let mut session = Session::new(subject, &machine, limits);
     let mut walk = |travel, steps: usize| -> usize {
@@ -574,7 +577,7 @@ fn what_was_printed_is_not_printed_again_however_one_came_back() {
 
 #[test]
 fn integers_take_no_history() {
-    let mut session = Session::at_begin(support::subject(&support::text("fib.rasm")));
+    let mut session = Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     let motions = [
         session.goto_end(),
         session.goto_percent(50.0),
@@ -588,7 +591,7 @@ fn integers_take_no_history() {
 
 #[test]
 fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
-    let mut session = Session::at_begin(support::subject(&support::text("fib.rasm")));
+    let mut session = Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     session.goto_end();
     session.goto(17);
     let before = session.state().clone();
@@ -614,7 +617,7 @@ const OSCILLATES: &str = ".inout n default 20
 fn samples_are_exact_where_writes_are_few_and_say_so_where_they_are_not() {
     for (n, is_exact) in [(20, true), (100_000, true), (2_000_000, false)] {
         let text = OSCILLATES.replace("default 20", &format!("default {n}"));
-        let mut session = Session::at_begin(support::subject(&text));
+        let mut session = Session::at_begin(support::subject(&text)).unwrap();
         session.goto_end();
         let targets =
             ["a", "b"].map(|name| session.memory().target(session.state(), session.cell(name).unwrap()));
@@ -640,7 +643,7 @@ fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
         add   u', 1.0
 .end
 ";
-    let mut console = Console::new(Session::at_begin(support::subject(text)), UsedFiles::default());
+    let mut console = Console::new(Session::at_begin(support::subject(text)).unwrap(), UsedFiles::default());
     console.execute("step").unwrap();
     for command in ["set mode = 1", "gradient y"] {
         assert_eq!(console.execute(command).unwrap_err().to_string(), SessionError::RuledCall.to_string());
@@ -662,8 +665,10 @@ fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
 
 #[test]
 fn integers_have_no_adjoints() {
-    let console =
-        Console::new(Session::at_begin(support::subject(&support::text("fib.rasm"))), UsedFiles::default());
+    let console = Console::new(
+        Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap(),
+        UsedFiles::default(),
+    );
     let error = console.session.evaluate("a' + 1").unwrap_err();
     assert_eq!(error.to_string(), "`a` is an integer: only reals have adjoints");
 }

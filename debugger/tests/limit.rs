@@ -8,7 +8,7 @@ use reviver_vm::Travel::{Backward, Forward};
 
 /// The Fibonacci loop, which ends after 52 steps; with a negative n it never does.
 fn session(most_steps: u64) -> Session {
-    Session::at_begin(support::subject(&support::text("fib.rasm"))).with_most_steps(most_steps)
+    Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap().with_most_steps(most_steps)
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn no_motion_leads_further() {
 #[test]
 fn questions_look_no_further() {
     let text = support::text("fib.rasm").replace(".in  n", ".out c\n.in  n");
-    let mut session = Session::at_begin(support::subject(&text)).with_most_steps(1_000);
+    let mut session = Session::at_begin(support::subject(&text)).unwrap().with_most_steps(1_000);
     session.goto(20);
     session.set("a", "1").unwrap();
     session.set("b", "3").unwrap();

@@ -44,7 +44,7 @@ struct Model {
 impl Model {
     fn new(text: &str, tape: &[i64]) -> Model {
         let subject = support::subject(text);
-        let mut machine = Machine::at_begin(subject.program.clone());
+        let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         machine.state_mut().input = tape.iter().rev().map(|&v| TapeEntry::Int(v)).collect();
         let mut states = vec![machine.state().clone()];
         while machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {

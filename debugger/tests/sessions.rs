@@ -38,7 +38,7 @@ fn console(header: &[&str]) -> Console {
         text = text.replace(old, new);
     }
     let subject = support::subject(&text);
-    let mut machine = Machine::at_begin(subject.program.clone());
+    let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
     if let Some(tape) = value("tape ") {
         let entries = tape.split(',').rev().map(|entry| subject.program.parse_entry(entry).unwrap());
         machine.state_mut().input = entries.collect();
@@ -315,7 +315,8 @@ const OWN: &[(&str, &str, &str)] = &[
 #[test]
 fn own_programs_say_what_they_should() {
     for (text, script, expected) in OWN {
-        let mut console = Console::new(Session::at_begin(support::subject(text)), UsedFiles::default());
+        let mut console =
+            Console::new(Session::at_begin(support::subject(text)).unwrap(), UsedFiles::default());
         let mut output = Vec::new();
         run(&mut console, script, &mut output).unwrap();
         let output = String::from_utf8(output).unwrap();

@@ -20,12 +20,12 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 fn measure(name: &str, text: &str, cell: &str, most: f64) {
     let last_line = text.lines().count();
     let subject = support::subject(text);
-    let mut machine = Machine::at_begin(subject.program.clone());
+    let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
     let (plain, stop) = timed(|| machine.run(Travel::Forward, u64::MAX));
     assert_eq!(stop, Ok(Stop::Bound));
     let steps = machine.state().step;
     println!("{name}: {steps} steps, plain run {plain:?}");
-    let mut session = Session::at_begin(subject);
+    let mut session = Session::at_begin(subject).unwrap();
     let report = |what: &str, session: &Session, time: Duration| {
         let ratio = time.as_secs_f64() / plain.as_secs_f64();
         let bytes = (session.timeline().history_bytes(), session.timeline().checkpoint_bytes());
@@ -123,7 +123,7 @@ fn panes_of_a_large_program() {
         text.push_str(&body.replace("{n}", &n.to_string()));
     }
     let (opened, subject) = timed(|| support::subject(&text));
-    let mut session = Session::at_begin(subject);
+    let mut session = Session::at_begin(subject).unwrap();
     session.goto_percent(50.0);
     println!("opened {} lines in {opened:?}", text.lines().count());
     let (time, _) = timed(|| {

@@ -8,9 +8,9 @@ use bincode::error::{DecodeError, EncodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// There is no memory for the bytes of a value.
+/// There is no memory for what was to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is not enough memory to encode it")]
+#[error("there is not enough memory")]
 pub struct OutOfMemory;
 
 /// The bytes of a value.

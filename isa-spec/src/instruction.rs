@@ -148,6 +148,45 @@ pub struct Instruction {
     pub link: Link,
 }
 
+impl Term {
+    fn visit(&self, visit: &mut impl FnMut(Base)) {
+        self.cell.into_iter().for_each(visit);
+    }
+}
+
+impl Operand {
+    fn visit(&self, visit: &mut impl FnMut(Base)) {
+        let Operand::Place(place) = self else { return };
+        visit(place.base);
+        place.index.iter().flat_map(|index| index.terms()).for_each(|term| term.visit(visit));
+    }
+}
+
+impl Slice {
+    fn visit(&self, visit: &mut impl FnMut(Base)) {
+        visit(self.base);
+        match &self.range {
+            Range::Whole => {}
+            Range::Span { from, to, .. } => [from, to].into_iter().for_each(|term| term.visit(visit)),
+            Range::Row(term) | Range::Column(term) => term.visit(visit),
+        }
+    }
+}
+
+impl Instruction {
+    /// Visits every declaration that the instruction names: operands, indices and arguments.
+    pub fn visit_bases(&self, mut visit: impl FnMut(Base)) {
+        self.operands.iter().for_each(|operand| operand.visit(&mut visit));
+        let Link::Calls(calls) = &self.link else { return };
+        for argument in calls.iter().flat_map(|call| &call.arguments) {
+            match argument {
+                Argument::Scalar(operand) => operand.visit(&mut visit),
+                Argument::Slice(slice) => slice.visit(&mut visit),
+            }
+        }
+    }
+}
+
 /// Rows travel as their frozen bytes; an unknown byte is a decoding error.
 macro_rules! serde_as_byte {
     ($Row:ident, $what:literal) => {

@@ -87,11 +87,13 @@ pub struct Limits {
     pub depth: u32,
     /// Entries of each stack.
     pub stack: u32,
+    /// Entries of each tape.
+    pub tape: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 100_000, stack: 1 << 24 }
+        Limits { depth: 100_000, stack: 1 << 24, tape: 1 << 24 }
     }
 }
 

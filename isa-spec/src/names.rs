@@ -1,6 +1,8 @@
 //! Which words can name a cell, a procedure, a label or a constant, and which characters no text
 //! may hold. Knows spelling only.
 
+use std::borrow::Cow;
+
 use crate::update::Update;
 
 /// Words that structure the text and so can't be names, besides the mnemonics.
@@ -45,6 +47,23 @@ pub fn is_identifier(word: &str) -> bool {
 /// Whether a word is a mnemonic or a keyword.
 pub fn is_reserved(word: &str) -> bool {
     KEYWORDS.contains(&word) || Update::from_name(word).is_some()
+}
+
+/// A text from outside as it may be shown: what a terminal would obey instead of printing it, and what
+/// would change the order of what stands beside it, is escaped.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unprintable) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|c| match is_unprintable(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    });
+    Cow::Owned(shown.collect())
+}
+
+fn is_unprintable(c: char) -> bool {
+    matches!(c, '\n' | '\t') || deceiving(c).is_some()
 }
 
 /// Whether a word can name something.

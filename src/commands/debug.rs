@@ -60,11 +60,11 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
     match ended.map_err(|error| write::unprintable(&error))? {
         Ended::Fine => Ok(()),
         Ended::Failed { line } => {
-            let name = load::name(path);
+            let name = load::shown(path);
             Err(Failure::new(Exit::Check, format_args!("the command on line {line} of {name} failed")))
         }
         Ended::Limited { line } => {
-            let (name, limit) = (load::name(path), options.debugged.max_steps.unwrap_or_default());
+            let (name, limit) = (load::shown(path), options.debugged.max_steps.unwrap_or_default());
             let failure = Failure::new(
                 Exit::StepLimit,
                 format_args!("the command on line {line} of {name} went {limit} steps from the start"),

@@ -16,7 +16,7 @@ pub fn run(options: &Fmt) -> Outcome {
         let (before, after) = formatted(path)?;
         if options.check {
             if before != after {
-                unformatted.push(load::name(path));
+                unformatted.push(load::shown(path));
             }
         } else if options.write && path != Path::new("-") {
             if before != after {

@@ -1,6 +1,5 @@
 //! `reviver invert`: the inverse program as readable text.
 
-use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::invert::{Inversion, invert_text};
 
 use crate::cli::Invert;
@@ -10,7 +9,7 @@ use crate::{load, write};
 pub fn run(options: &Invert) -> Outcome {
     let mut bytes = load::source(&options.file)?;
     if load::is_image(&options.file, &bytes) {
-        bytes = disassemble(&load::module(&options.file)?).into_bytes();
+        bytes = load::text_of(&options.file, &load::module(&options.file)?)?.into_bytes();
     }
     let name = load::name(&options.file);
     // A printed inverse is for the folder of the program.

@@ -20,12 +20,11 @@ pub fn run(options: &Run) -> Outcome {
         machine.keep_residues();
     }
     let outputs = Outputs::new(options)?;
-    let report = travel(options, &mut machine);
-    let saved = outputs.state.map_or(Ok(()), |target| save(target, &program, &machine));
-    let report = match report {
-        Ok(report) => report,
+    let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
+    let (saved, report) = match travel(options, &mut machine) {
+        Ok(report) => (save(report.machine), report),
         // What the program shows can't be printed.
-        Err(failure) => return all([saved, Err(failure)]),
+        Err(failure) => return all([save(&machine), Err(failure)]),
     };
     let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
     // What can't be written to a file is still printed.
@@ -92,7 +91,7 @@ fn machine(options: &Run, program: &Arc<Program>) -> Outcome<Machine> {
         return start::machine(&options.start.given, program, direction(options));
     };
     let (state, residues) = checkpoint::decode(program, &load::data(path)?)
-        .map_err(|error| Failure::load(format_args!("{}: {error}", load::name(path))))?;
+        .map_err(|error| Failure::load(format_args!("{}: {error}", load::shown(path))))?;
     Ok(Machine::resume(program.clone(), state, residues))
 }
 

@@ -17,9 +17,12 @@ pub fn members(report: &Report, options: &Run) -> Map<String, Json> {
     if matches!(report.ending, Ending::Arrived) {
         results(report, &mut object);
     }
-    if !report.shown.is_empty() {
+    if !report.shown.entries.is_empty() {
         let entry = |(name, value): &(String, Value)| json!({ name: number(&report.program.text(*value)) });
-        object.insert("shown".into(), report.shown.iter().map(entry).collect());
+        object.insert("shown".into(), report.shown.entries.iter().map(entry).collect());
+    }
+    if report.shown.left_out > 0 {
+        object.insert("shown_left_out".into(), report.shown.left_out.into());
     }
     object.insert("steps".into(), report.steps.into());
     ending(&report.ending, options, &mut object);
@@ -29,11 +32,11 @@ pub fn members(report: &Report, options: &Run) -> Map<String, Json> {
     object.insert("history_bytes".into(), report.history_bytes.into());
     object.insert("erased_bits".into(), erased(report).into());
     if options.stats {
-        object.insert("discarded_bits".into(), report.state.counters.discarded_bits.into());
-        object.insert("state_bytes".into(), state_bytes(&report.state).into());
+        object.insert("discarded_bits".into(), report.state().counters.discarded_bits.into());
+        object.insert("state_bytes".into(), state_bytes(report.state()).into());
         object.insert("seconds".into(), report.elapsed.as_secs_f64().into());
     }
-    object.insert("digest".into(), state_digest(&report.state).to_string().into());
+    object.insert("digest".into(), state_digest(report.state()).to_string().into());
     object
 }
 
@@ -64,7 +67,7 @@ fn ending(ending: &Ending, options: &Run, object: &mut Map<String, Json>) {
 
 fn outputs(report: &Report) -> Json {
     let cells = result_cells(report).map(|(n, global)| {
-        let values = report.program.read(&report.state, n);
+        let values = report.program.read(report.state(), n);
         (global.name.clone(), cells_json(&report.program, global.shape, &values))
     });
     Json::Object(cells.collect())
@@ -75,7 +78,7 @@ fn garbage_object(report: &Report) -> Map<String, Json> {
     let mut garbage = Map::new();
     if report.travel == Travel::Forward {
         for (n, global) in report.program.declared_garbage() {
-            let values = report.program.read(&report.state, n);
+            let values = report.program.read(report.state(), n);
             garbage.insert(global.name.clone(), cells_json(&report.program, global.shape, &values));
         }
     }

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Structure};
+use reviver_isa::names::printable;
 use reviver_isa::text::Speller;
 use reviver_isa::update::{Shape as Operands, Update};
 use reviver_vm::state::TapeEntry;
@@ -46,7 +47,7 @@ pub fn object(mut members: Map<String, Json>, verdict: &Outcome) -> String {
 }
 
 /// The cells that are results in the direction of the run, declared garbage aside.
-fn result_cells(report: &Report) -> impl Iterator<Item = (usize, &Global)> {
+fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r Global)> {
     let travel = report.travel;
     report.program.module().globals.iter().enumerate().filter(move |(_, global)| match travel {
         Travel::Forward => matches!(global.role, Role::Out | Role::InOut),
@@ -61,8 +62,8 @@ pub fn resulting_tape(report: &Report) -> Vec<String> {
 
 fn tape_entries(report: &Report) -> Vec<TapeEntry> {
     match report.travel {
-        Travel::Forward => report.state.output.clone(),
-        Travel::Backward => report.state.input.iter().rev().copied().collect(),
+        Travel::Forward => report.state().output.clone(),
+        Travel::Backward => report.state().input.iter().rev().copied().collect(),
     }
 }
 
@@ -83,7 +84,7 @@ fn uses_tape(report: &Report) -> bool {
 }
 
 fn erased(report: &Report) -> u64 {
-    report.state.counters.erased_bits
+    report.state().counters.erased_bits
 }
 
 /// Memory of a state, the room that its vectors have for growth not counted.
@@ -112,9 +113,10 @@ pub fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
         Some(path) => Path::new(file).with_file_name(path).display().to_string(),
         None => file.to_owned(),
     };
+    let place = printable(&place);
     match line {
         Some(line) => format!("{place}:{line}"),
-        None => place,
+        None => place.into_owned(),
     }
 }
 

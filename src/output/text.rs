@@ -30,7 +30,7 @@ pub fn render(report: &Report, options: &Run, with_tape: bool) -> String {
 fn results(report: &Report, with_tape: bool, text: &mut String) {
     let program = &report.program;
     for (n, global) in result_cells(report) {
-        let values = program.read(&report.state, n);
+        let values = program.read(report.state(), n);
         let _ = writeln!(text, "{} = {}", global.name, cells_text(program, global.shape, &values));
     }
     if with_tape && uses_tape(report) {
@@ -38,7 +38,7 @@ fn results(report: &Report, with_tape: bool, text: &mut String) {
     }
     if report.travel == Travel::Forward {
         for (n, global) in program.declared_garbage() {
-            let values = program.read(&report.state, n);
+            let values = program.read(report.state(), n);
             let _ =
                 writeln!(text, "garbage {} = {}", global.name, cells_text(program, global.shape, &values));
         }
@@ -97,9 +97,9 @@ fn statistics(report: &Report, text: &mut String) {
     }
     let rate = all as f64 / seconds.max(1e-9) / 1e6;
     let _ = writeln!(text, "time: {seconds:.3} s, {rate:.1} million steps a second");
-    let _ = writeln!(text, "state: {} bytes", state_bytes(&report.state));
-    let _ = writeln!(text, "discarded within the tolerance: {} bits", report.state.counters.discarded_bits);
-    let _ = writeln!(text, "digest: {}", state_digest(&report.state));
+    let _ = writeln!(text, "state: {} bytes", state_bytes(report.state()));
+    let _ = writeln!(text, "discarded within the tolerance: {} bits", report.state().counters.discarded_bits);
+    let _ = writeln!(text, "digest: {}", state_digest(report.state()));
 }
 
 /// A trap as a failure; `what` tells the direction.

@@ -29,8 +29,11 @@ impl Given<'_> {
         }
         let program = Program::new(module, 0).map_err(|violations| format!("{violations:?}"))?;
         let program = Arc::new(program);
-        let mut machine =
-            if back { Machine::at_end(program.clone()) } else { Machine::at_begin(program.clone()) };
+        let mut machine = if back {
+            Machine::at_end(program.clone()).unwrap()
+        } else {
+            Machine::at_begin(program.clone()).unwrap()
+        };
         if self.says("exact") {
             machine.keep_residues();
         }

@@ -1,18 +1,26 @@
 //! Saved states: bytes that another run of the same program can go on from.
 //!
 //! Layout: magic, format version, CRC-32 of all that follows, the program's hash, then state and
-//! residues. Whatever the bytes are, the outcome is an error or a state that the machine could have
-//! reached by itself as far as memory safety goes: every offset is checked against the program.
+//! residues. Whatever the bytes are, the outcome is an error or a state with which nothing that the
+//! machine takes for granted is wrong: offsets, directions and references are checked against the program,
+//! its constants and the mode are out of reach of what the state can change, every number is one of
+//! the program's number system, and counts leave room for the longest run.
+
+use std::cmp::Reverse;
 
 use reviver_isa::codec::{self, OutOfMemory};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Passing;
+use reviver_isa::module::{Limits, Parameter, Passing, RealSystem};
+use reviver_isa::number::{F32, F64, FixedPoint, Reals};
+use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
 
-use crate::history::Residues;
+use crate::engine::with_reals;
+use crate::history::{Cost, Kept, Residues, Slot};
 use crate::op::Kind;
 use crate::program::{FORWARD, Program};
-use crate::state::{Frame, MODE, Part, State};
+use crate::state::{Counters, Frame, MODE, Part, Reference, State, TapeEntry};
+use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
@@ -81,28 +89,55 @@ pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues
     if u128::from_le_bytes(hash) != program.hash() {
         return Err(StateError::OtherProgram);
     }
-    check(program, &state).map_err(StateError::Unfit)?;
+    check(program, &state, residues.as_ref()).map_err(StateError::Unfit)?;
     Ok((state, residues))
 }
 
-/// Everything that the interpreter takes for granted.
-fn check(program: &Program, state: &State) -> Result<(), &'static str> {
-    let module = program.module();
-    if state.calls.len() > module.limits.depth as usize {
-        return Err("too many open calls");
-    }
+/// Steps and counts of a state are at most this great, so that no run can lead beyond what a number holds.
+const FURTHEST: u64 = 1 << 61;
+
+type Fitness = Result<(), &'static str>;
+
+/// Everything that the interpreter takes for granted, and what no run can come to.
+fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitness {
+    check_counts(state)?;
+    check_limits(program, state)?;
     let (frames, procedure) = walk_calls(program, state)?;
     if (state.ints.len(), state.reals.len()) != frames {
         return Err("the cells don't match its memory layout");
     }
     check_pools(program, state)?;
     check_adjoints(state)?;
-    if !state.ints.iter().all(|value| module.word.range().contains(value)) {
-        return Err("an integer is wider than its words");
-    }
-    let bounds = &module.procedures[procedure];
+    check_numbers(program, state)?;
+    let bounds = &program.module().procedures[procedure];
     if !(bounds.entry < state.position && state.position <= bounds.exit) {
         return Err("the position is outside of the procedure");
+    }
+    residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
+}
+
+fn check_counts(state: &State) -> Fitness {
+    let Counters { erased_bits, discarded_bits, shown, drops, calls } = state.counters;
+    let steps = [state.step, state.rule_steps, shown, calls].map(i64::unsigned_abs);
+    if steps.into_iter().chain([erased_bits, discarded_bits, drops]).any(|count| count > FURTHEST) {
+        return Err("no run is so long");
+    }
+    Ok(())
+}
+
+fn check_limits(program: &Program, state: &State) -> Fitness {
+    let Limits { depth, stack, tape } = program.module().limits;
+    if state.calls.len() > depth as usize {
+        return Err("too many open calls");
+    }
+    if state.int_stack.len().max(state.real_stack.len()) > stack as usize {
+        return Err("a stack has more entries than it may");
+    }
+    if state.input.len().max(state.output.len()) > tape as usize {
+        return Err("a tape has more entries than it may");
+    }
+    if state.ints.len().max(state.reals.len()) as u64 > MAX_CELLS {
+        return Err("it has more cells than a program may");
     }
     Ok(())
 }
@@ -128,11 +163,15 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
         ints += program.layout.frame_ints[procedure] as usize;
         reals += program.layout.frame_reals[procedure] as usize;
         references += site.arguments.len();
+        if ints.max(reals) as u64 > MAX_CELLS {
+            return Err("it has more cells than a program may");
+        }
         if site.rule.is_none() && record.part != Part::Whole {
             return Err("a call record names a rule that isn't there");
         }
         inverted ^= (op.kind == Kind::Uncall) ^ (record.part == Part::Rule);
     }
+    check_parts(state)?;
     if state.references.len() != references || state.frame != frame || state.inverted != inverted {
         return Err("the innermost call does not match its records");
     }
@@ -140,36 +179,57 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
     Ok(((ints, reals), procedure))
 }
 
+/// Calls whose rule takes part are made with the mode on, and switch it off for what is inside.
+fn check_parts(state: &State) -> Fitness {
+    match state.calls.iter().filter(|record| record.part != Part::Whole).count() {
+        0 => Ok(()),
+        1 if !state.mode() => Ok(()),
+        _ => Err("a call with a rule is open where there can be none"),
+    }
+}
+
 /// References lead to cells that were there before the callee's own frame, so that they outlive it.
-fn check_references(program: &Program, state: &State) -> Result<(), &'static str> {
+fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
     for (record, frame) in state.calls.iter().zip(frames) {
         let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
         let callee = &program.module().procedures[site.procedure as usize];
         for (parameter, reference) in callee.parameters.iter().zip(references.by_ref()) {
-            let cells = frame.start(parameter.class);
-            let last = u64::from(reference.base)
-                + u64::from(reference.length.saturating_sub(1)) * u64::from(reference.stride);
-            let outside = reference.length != 0 && last >= u64::from(cells);
-            // What a procedure may change is never the mode bit.
-            let switches = parameter.class == Class::Int
-                && parameter.passing == Passing::InOut
-                && reference.length != 0
-                && reference.base as usize <= MODE;
-            if switches {
-                return Err("a reference leads to the gradient mode bit");
-            }
-            if outside || reference.stride == 0 || !parameter.slice && reference.length != 1 {
-                return Err("a reference leads outside of the cells");
-            }
+            check_reference(program, parameter, *reference, frame.start(parameter.class))?;
         }
     }
     Ok(())
 }
 
+fn check_reference(program: &Program, parameter: &Parameter, reference: Reference, cells: u32) -> Fitness {
+    let Reference { base, length, stride } = reference;
+    if stride == 0 || !parameter.slice && length != 1 {
+        return Err("a reference leads outside of the cells");
+    }
+    if length == 0 {
+        return Ok(());
+    }
+    let last = u64::from(base) + u64::from(length - 1) * u64::from(stride);
+    if last >= u64::from(cells) {
+        return Err("a reference leads outside of the cells");
+    }
+    // What a procedure may change is never the mode bit, nor a constant.
+    if parameter.passing == Passing::In {
+        return Ok(());
+    }
+    let constants = program.constants(parameter.class);
+    if parameter.class == Class::Int && base as usize <= MODE {
+        return Err("a reference leads to the gradient mode bit");
+    }
+    if (base as usize) < constants.end && last >= constants.start as u64 {
+        return Err("a reference leads to the constants");
+    }
+    Ok(())
+}
+
 /// One adjoint for each real, and a mode that is on or off.
-fn check_adjoints(state: &State) -> Result<(), &'static str> {
+fn check_adjoints(state: &State) -> Fitness {
     if !matches!(state.ints.get(MODE), Some(0 | 1)) {
         return Err("gradient mode is neither on nor off");
     }
@@ -181,7 +241,7 @@ fn check_adjoints(state: &State) -> Result<(), &'static str> {
     if found == values { Ok(()) } else { Err("the adjoints don't match the values") }
 }
 
-fn check_pools(program: &Program, state: &State) -> Result<(), &'static str> {
+fn check_pools(program: &Program, state: &State) -> Fitness {
     let layout = &program.layout;
     let ints = &state.ints[layout.pool_ints_start as usize..];
     let reals = &state.reals[layout.pool_reals_start as usize..];
@@ -189,5 +249,69 @@ fn check_pools(program: &Program, state: &State) -> Result<(), &'static str> {
         Ok(())
     } else {
         Err("the constants are not the program's")
+    }
+}
+
+/// Integers fit the word, and reals are numbers of the program's system: the machine makes no others.
+fn check_numbers(program: &Program, state: &State) -> Fitness {
+    let word = program.module().word.range();
+    let tapes = || state.input.iter().chain(&state.output);
+    let entries = tapes().filter_map(|entry| if let TapeEntry::Int(v) = entry { Some(v) } else { None });
+    if !state.ints.iter().chain(&state.int_stack).chain(entries).all(|value| word.contains(value)) {
+        return Err("an integer is wider than its words");
+    }
+    let entries = tapes().filter_map(|entry| if let TapeEntry::Real(v) = entry { Some(v) } else { None });
+    let adjoints = state.adjoints.iter().flat_map(|adjoints| adjoints.all());
+    let reals = state.reals.iter().chain(&state.real_stack).chain(entries).chain(adjoints);
+    check_reals(program, reals)
+}
+
+fn check_reals<'a>(program: &Program, bits: impl IntoIterator<Item = &'a u64>) -> Fitness {
+    let sound = with_reals!(program.module().real, |reals| {
+        bits.into_iter().all(|&bits| {
+            let real = reals.of_bits(bits);
+            reals.to_bits(real) == bits && reals.admit(real).is_ok()
+        })
+    });
+    if sound { Ok(()) } else { Err("a real is no number of the program's number system") }
+}
+
+/// What the residues put back is what a step between the start and here has changed.
+fn check_residues(program: &Program, state: &State, residues: &Residues) -> Fitness {
+    for track in [Track::Program, Track::Rules] {
+        let (records, here) = (residues.records(track), state.on_track(track));
+        let ahead = records.iter().all(|(number, _)| (0..here).contains(number))
+            && records.is_sorted_by_key(|(number, _)| *number);
+        let behind = records.iter().all(|(number, _)| (here..0).contains(number))
+            && records.is_sorted_by_key(|(number, _)| Reverse(*number));
+        if !ahead && !behind {
+            return Err("a record of the history is of no step that was made");
+        }
+        for (_, kept) in records {
+            check_kept(program, kept)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_kept(program: &Program, kept: &Kept) -> Fitness {
+    let Kept { slot, cell, bits, cost, .. } = *kept;
+    let class = if slot == Slot::Int { Class::Int } else { Class::Real };
+    let is_fixed =
+        slot == Slot::Int && cell as usize == MODE || program.constants(class).contains(&(cell as usize));
+    // Cells of frames that are no longer open can't be told from those that never were.
+    if u64::from(cell) >= MAX_CELLS || is_fixed && slot != Slot::Entry {
+        return Err("a record of the history is of a cell that no step changes");
+    }
+    let Cost { erased, discarded, drops } = cost;
+    if erased.unsigned_abs().max(discarded.unsigned_abs()) > 64 || drops.unsigned_abs() > 1 {
+        return Err("a record of the history costs more than a cell has bits");
+    }
+    match slot {
+        Slot::Int if !program.module().word.range().contains(&(bits as i64)) => {
+            Err("an integer is wider than its words")
+        }
+        Slot::Int => Ok(()),
+        Slot::Real | Slot::Adjoint | Slot::Entry => check_reals(program, [&bits]),
     }
 }

@@ -5,11 +5,13 @@ use reviver_isa::instruction::{Class, Instruction, Link, Operand};
 use reviver_isa::module::{Procedure, Shape as Cells, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
+use reviver_isa::verify::MAX_CELLS;
 
 use crate::flag::Condition;
 use crate::lookup::{OpenFrame, cell_of, open_frames};
 use crate::no_derivative;
 use crate::program::Program;
+use crate::room::Room;
 use crate::state::{ADJOINT, State};
 use crate::trap::{Cause, Trap};
 use crate::values::{Value, adjoint_name, element_name};
@@ -169,7 +171,15 @@ impl<'a> Explainer<'a> {
             Cause::StackEmpty { class } => format!("the {} stack is empty", class_word(class)),
             Cause::StackFull { limit } => format!("the stack is full: it holds at most {limit} values"),
             Cause::DepthExceeded { limit } => format!("more than {limit} calls are open"),
-            Cause::FramesFull => "the frames of open calls take more cells than there are".into(),
+            Cause::FramesFull => {
+                format!(
+                    "the frames of open calls take more cells than a program may have, {MAX_CELLS} a class"
+                )
+            }
+            Cause::NoMemory(room) => format!("memory ran out: there is none for {}", room_words(room)),
+            Cause::TapeFull { output, limit } => {
+                format!("the {} tape is full: it holds at most {limit} values", tape_word(output))
+            }
             Cause::TapeEmpty { output } => format!("the {} tape is empty", tape_word(output)),
             Cause::TapeClass { output, wanted } => {
                 let (tape, wanted) = (tape_word(output), class_word(wanted));
@@ -223,6 +233,8 @@ impl<'a> Explainer<'a> {
             }
             Cause::DepthExceeded { .. } => notes.push("`.limit depth` raises the limit".into()),
             Cause::StackFull { .. } => notes.push("`.limit stack` raises the limit".into()),
+            Cause::TapeFull { .. } => notes.push("`.limit tape` raises the limit".into()),
+            Cause::NoMemory(room) => notes.push(room_cure(room).into()),
             _ => {}
         }
         notes.dedup();
@@ -255,6 +267,28 @@ impl<'a> Explainer<'a> {
     /// The cell of an operand in the current state.
     fn resolve(&self, at: u32, operand: &Operand) -> Option<(Class, u32)> {
         cell_of(self.program, self.state, at, operand)
+    }
+}
+
+/// What there was no memory for.
+fn room_words(room: Room) -> &'static str {
+    match room {
+        Room::Frame => "the frame of this call",
+        Room::Stack => "another value on the stack",
+        Room::Tape => "another value on the tape",
+        Room::History => "what the way back needs of this step",
+        Room::Adjoints => "an adjoint for each real",
+    }
+}
+
+/// What one can do about it.
+fn room_cure(room: Room) -> &'static str {
+    match room {
+        Room::Frame => "a smaller `.limit depth` stops a recursion before",
+        Room::Stack => "a smaller `.limit stack` stops the program before",
+        Room::Tape => "a smaller `.limit tape` stops the program before",
+        Room::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
+        Room::Adjoints => "gradient mode takes as much memory again as the reals do",
     }
 }
 

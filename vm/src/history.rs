@@ -11,13 +11,25 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::lanes::Lanes;
+use crate::room::{self, Room};
 use crate::state::{Counters, MODE, State};
+use crate::trap::Cause;
 use crate::travel::{Interval, Track};
+
+/// The most records that an instruction on cells makes: of two targets the values, and of all that it
+/// names the adjoints.
+pub(crate) const RECORDS_OF_A_STEP: usize = 8;
 
 /// The interface between the interpreter and a history.
 pub trait History<B> {
     /// False where nothing is ever recorded: the interpreter then omits all asking.
     const ACTIVE: bool;
+
+    /// Finds memory for so many records of a step over an interval, before the step changes anything.
+    ///
+    /// # Errors
+    /// There is none.
+    fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause>;
 
     /// Records what a cell held before the step over an interval changed it.
     fn record(&mut self, interval: Interval, cell: Kept<B>);
@@ -147,6 +159,10 @@ pub struct NoHistory;
 impl<B> History<B> for NoHistory {
     const ACTIVE: bool = false;
 
+    fn make_room(&mut self, _interval: Interval, _records: usize) -> Result<(), Cause> {
+        Ok(())
+    }
+
     fn record(&mut self, _interval: Interval, _cell: Kept<B>) {}
 
     fn latest(&self, _interval: Interval) -> Option<Kept<B>> {
@@ -229,6 +245,11 @@ impl<B> Residues<B> {
         }
     }
 
+    /// The records of a track, the latest last.
+    pub(crate) fn records(&self, track: Track) -> &[(i64, Kept<B>)] {
+        self.of(track)
+    }
+
     fn of_mut(&mut self, track: Track) -> &mut Vec<(i64, Kept<B>)> {
         match track {
             Track::Program => &mut self.program,
@@ -240,8 +261,17 @@ impl<B> Residues<B> {
 impl<B: Copy> History<B> for Residues<B> {
     const ACTIVE: bool = true;
 
+    fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
+        // What an earlier run has recorded is replaced one by one.
+        let records = records + self.inherited(interval).len();
+        let list = self.of_mut(interval.track);
+        room::more(list, records).map_err(|_| Cause::NoMemory(Room::History))
+    }
+
     fn record(&mut self, interval: Interval, cell: Kept<B>) {
-        self.of_mut(interval.track).push((interval.number, cell));
+        let list = self.of_mut(interval.track);
+        debug_assert!(list.len() < list.capacity(), "a step makes more records than it said");
+        list.push((interval.number, cell));
     }
 
     fn latest(&self, interval: Interval) -> Option<Kept<B>> {
@@ -269,6 +299,10 @@ impl<B: Copy> History<B> for Residues<B> {
 /// A history that may be missing, where asking costs little compared with the arithmetic.
 impl<B: Copy> History<B> for Option<&mut Residues<B>> {
     const ACTIVE: bool = true;
+
+    fn make_room(&mut self, interval: Interval, records: usize) -> Result<(), Cause> {
+        self.as_mut().map_or(Ok(()), |residues| residues.make_room(interval, records))
+    }
 
     fn record(&mut self, interval: Interval, cell: Kept<B>) {
         if let Some(residues) = self {

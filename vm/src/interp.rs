@@ -20,6 +20,7 @@ use crate::op::{self, Kind, Op};
 use crate::program::{BACKWARD, FORWARD, Program};
 use crate::rare::{ADD, Moment, OVERWRITE, Rare, SUB, apply_real};
 use crate::reports::Reports;
+use crate::room::Room;
 use crate::state::{Part, State};
 use crate::transport::{Carried, Gradient, Mode, Plain, Sense, View, Watched, is_silent};
 use crate::trap::{Cause, Failed, Trap};
@@ -67,12 +68,13 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     travel: Travel,
     budget: u64,
 ) -> Result<Stop, Trap> {
-    if state.adjoints.is_some() || program.needs_adjoints || state.mode() {
-        state.adjoints_mut();
-    }
     let tolerance = program.module().tolerance();
     let direction = effective_direction(state.inverted, travel);
     let counter = program.counter(state.position, direction);
+    if state.adjoints.is_some() || program.needs_adjoints || state.mode() {
+        let at = program.instruction_at(counter, direction);
+        state.make_adjoints().map_err(|_| Trap { at, cause: Cause::NoMemory(Room::Adjoints) })?;
+    }
     let track = track_of(program, state);
     let mut run = Run {
         program,

@@ -23,6 +23,7 @@ pub mod program;
 mod rare;
 pub mod reports;
 mod resolve;
+pub mod room;
 pub mod state;
 pub mod stops;
 mod structural;

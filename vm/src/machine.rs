@@ -8,6 +8,7 @@ use crate::history::{Past, Residues};
 use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::reports::Reports;
+use crate::room::{self, OutOfMemory};
 use crate::state::{Counters, Frame, State};
 use crate::stops::Stops;
 use crate::trap::Trap;
@@ -31,17 +32,23 @@ const CHUNK: u64 = 1 << 22;
 
 impl Machine {
     /// At the beginning: initial values, and the defaults of given cells.
-    pub fn at_begin(program: Arc<Program>) -> Machine {
-        let mut state = initial_state(&program, program.begin());
+    ///
+    /// # Errors
+    /// There is no memory for the cells.
+    pub fn at_begin(program: Arc<Program>) -> Result<Machine, OutOfMemory> {
+        let mut state = initial_state(&program, program.begin())?;
         values::set_defaults(&program, &mut state);
-        Machine::resume(program, state, None)
+        Ok(Machine::resume(program, state, None))
     }
 
     /// At the end, before any result is given: initial values everywhere. Running backward from
     /// here takes steps below 0.
-    pub fn at_end(program: Arc<Program>) -> Machine {
-        let state = initial_state(&program, program.end());
-        Machine::resume(program, state, None)
+    ///
+    /// # Errors
+    /// There is no memory for the cells.
+    pub fn at_end(program: Arc<Program>) -> Result<Machine, OutOfMemory> {
+        let state = initial_state(&program, program.end())?;
+        Ok(Machine::resume(program, state, None))
     }
 }
 
@@ -204,11 +211,11 @@ impl<B: Lanes> Machine<B> {
     }
 }
 
-fn initial_state(program: &Program, position: u32) -> State {
+fn initial_state(program: &Program, position: u32) -> Result<State, OutOfMemory> {
     let (ints, reals) = program.layout.static_cells();
     let mut state = State {
-        ints: vec![0; ints],
-        reals: vec![0; reals],
+        ints: room::zeros(ints)?,
+        reals: room::zeros(reals)?,
         adjoints: None,
         int_stack: Vec::new(),
         real_stack: Vec::new(),
@@ -227,5 +234,5 @@ fn initial_state(program: &Program, position: u32) -> State {
     state.ints[layout.pool_ints_start as usize..].copy_from_slice(&layout.pool_ints);
     state.reals[layout.pool_reals_start as usize..].copy_from_slice(&layout.pool_reals);
     values::set_initial(program, &mut state);
-    state
+    Ok(state)
 }

@@ -10,7 +10,7 @@ use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::update::Update;
 
 use crate::address::{ADJOINT, Scope};
-use crate::history::{Cells, Cost, History, Slot};
+use crate::history::{Cells, Cost, History, RECORDS_OF_A_STEP, Slot};
 use crate::interp::{Frequent, frequent};
 use crate::journal::Journal;
 use crate::lanes::Lanes;
@@ -54,6 +54,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         cells: Cells<R::Bits>,
         moment: Moment,
     ) -> Result<(), Cause> {
+        self.make_room(moment)?;
         self.step::<M>(cells, moment, None).execute(op, op.cells())
     }
 
@@ -92,6 +93,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             Frequent::Done => Ok(()),
             Frequent::Failed(failed) => Err(failed.into()),
             Frequent::Other => {
+                self.make_room(moment)?;
                 self.step::<M>(Cells { ints, reals, adjoints }, moment, None).execute(op, addresses)
             }
         }
@@ -107,6 +109,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     ) -> Result<(), Cause> {
         let op = &self.program.dynamic[op.a as usize];
         let addresses = self.scope.operands(op, cells.ints)?;
+        self.make_room(moment)?;
         if self.step::<Plain>(cells.reborrow(), moment, None).restored() {
             return Ok(());
         }
@@ -126,6 +129,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
             write(&mut cells, addresses[n], copies[n]);
         }
         Ok(())
+    }
+
+    /// Finds memory for what the history keeps of a step that leads away from the start.
+    fn make_room(&mut self, moment: Moment) -> Result<(), Cause> {
+        let interval = self.clock.interval(moment.left);
+        if !H::ACTIVE || self.clock.travel.restores(interval) {
+            return Ok(());
+        }
+        self.history.make_room(interval, RECORDS_OF_A_STEP)
     }
 
     fn step<'s, M: Mode>(

@@ -8,6 +8,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};
 
+use crate::room::{self, OutOfMemory};
 use crate::travel::{Track, Travel};
 
 /// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
@@ -104,6 +105,12 @@ pub struct Adjoints<B = u64> {
 }
 
 impl<B: Copy + Default + PartialEq> Adjoints<B> {
+    fn try_clone(&self) -> Result<Adjoints<B>, OutOfMemory> {
+        let Adjoints { cells, stack, input, output } = self;
+        let [cells, stack, input, output] = [cells, stack, input, output].map(|list| room::copied(list));
+        Ok(Adjoints { cells: cells?, stack: stack?, input: input?, output: output? })
+    }
+
     /// Every adjoint.
     pub fn all(&self) -> impl Iterator<Item = &B> {
         self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output)
@@ -189,8 +196,33 @@ impl<B: Copy + Default + PartialEq> State<B> {
         }
     }
 
+    /// Makes the adjoints, if there are none, and as many as there are values.
+    ///
+    /// # Errors
+    /// There is no memory for them. What was there stays.
+    pub fn make_adjoints(&mut self) -> Result<(), OutOfMemory> {
+        let State { reals, real_stack, input, output, .. } = &*self;
+        let wanted = [reals.len(), real_stack.len(), input.len(), output.len()];
+        match &mut self.adjoints {
+            None => {
+                let [cells, stack, input, output] = wanted.map(room::zeros);
+                let adjoints = Adjoints { cells: cells?, stack: stack?, input: input?, output: output? };
+                self.adjoints = Some(adjoints);
+            }
+            Some(adjoints) => {
+                let Adjoints { cells, stack, input, output } = adjoints;
+                for (list, wanted) in [cells, stack, input, output].into_iter().zip(wanted) {
+                    room::more(list, wanted.saturating_sub(list.len()))?;
+                    list.resize(wanted, B::default());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The adjoints, made if there were none, and as many as there are values: whoever put values on
-    /// a tape or a stack need not think of them.
+    /// a tape or a stack need not think of them. Where memory may run out, [`State::make_adjoints`]
+    /// comes first.
     pub fn adjoints_mut(&mut self) -> &mut Adjoints<B> {
         let adjoints = self.adjoints.get_or_insert_with(Adjoints::default);
         adjoints.cells.resize(self.reals.len(), B::default());
@@ -208,6 +240,26 @@ impl<B: Copy + Default + PartialEq> State<B> {
             Some(adjoints) => adjoints.cells.get(cell).copied(),
             None => self.reals.get(cell).map(|_| B::default()),
         }
+    }
+
+    /// A copy.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_clone(&self) -> Result<State<B>, OutOfMemory> {
+        let adjoints = self.adjoints.as_ref().map(Adjoints::try_clone).transpose()?;
+        Ok(State {
+            ints: room::copied(&self.ints)?,
+            reals: room::copied(&self.reals)?,
+            adjoints,
+            int_stack: room::copied(&self.int_stack)?,
+            real_stack: room::copied(&self.real_stack)?,
+            input: room::copied(&self.input)?,
+            output: room::copied(&self.output)?,
+            calls: room::copied(&self.calls)?,
+            references: room::copied(&self.references)?,
+            ..*self
+        })
     }
 
     /// Memory that the state takes, in bytes. Nothing shrinks while a program runs, so this is the most

@@ -3,19 +3,21 @@
 //! Each step first finds out whether it can be made, then makes it, so that a trap changes nothing.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Limits;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
 use reviver_isa::verify::MAX_CELLS;
 
 use crate::address::{ADJOINT, Scope};
-use crate::history::{Cells, Cost, History, Slot};
+use crate::history::{Cells, Cost, History, RECORDS_OF_A_STEP, Slot};
 use crate::interp::{Run, effective_direction};
 use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::op::{CallSite, Kind, Op};
 use crate::program::FORWARD;
 use crate::rare::{Freeing, is_vacant, report_freed};
-use crate::state::{CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
+use crate::room::{self, Room};
+use crate::state::{Adjoints, CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
 use crate::transport::is_silent;
 use crate::trap::Cause;
 use crate::travel::{Interval, Stop, Track, Travel};
@@ -64,6 +66,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let track = self.track_over(&op);
         let interval = self.clock(track).interval(self.left);
         let mut stop = None;
+        if H::ACTIVE && !self.travel.restores(interval) {
+            self.history.make_room(interval, self.most_records(&op))?;
+        }
         match op.kind {
             Kind::Call | Kind::Uncall => self.enter(&op)?,
             Kind::Stop => return Ok(Some(Stop::Budget)),
@@ -82,6 +87,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.left -= 1;
         self.state.passed(self.travel, track, 1);
         Ok(stop)
+    }
+
+    /// The most records that a step may make: of each real that it frees, the value and the adjoint.
+    fn most_records(&self, op: &Op) -> usize {
+        let frees = match op.kind {
+            Kind::Leave => self.state.reals.len() - self.state.frame.reals as usize,
+            _ => 1,
+        };
+        RECORDS_OF_A_STEP + 2 * frees
     }
 
     /// Whose step the next one is. A call whose rule comes first, or that ends with it, is entered and left
@@ -126,6 +140,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if self.state.mode() == on && keeps(Rule::SwitchesAreChecked) {
             return Err(Cause::ModeIs { on });
         }
+        if on {
+            self.state.make_adjoints().map_err(|_| Cause::NoMemory(Room::Adjoints))?;
+        }
         self.state.set_mode(on);
         self.counter += 1;
         Ok(())
@@ -164,7 +181,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
         let site = &self.program.calls[op.a as usize];
         let (part, inverted) = (self.first_part(op), self.inverted_within(op));
-        self.check_room(site, part)?;
+        self.make_room(site, part)?;
         self.refer(site)?;
         let references = self.state.references.len() - site.arguments.len();
         let at = self.program.instruction_at(self.counter, self.direction);
@@ -186,13 +203,22 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         *calls = calls.wrapping_add(self.travel.sign());
     }
 
-    fn check_room(&self, site: &CallSite, part: Part) -> Result<(), Cause> {
+    /// Finds memory for the record, the references and the frame of a call's part.
+    fn make_room(&mut self, site: &CallSite, part: Part) -> Result<(), Cause> {
         let layout = &self.program.layout;
         let procedure = executed(site, part);
-        let ints = self.state.ints.len() + layout.frame_ints[procedure] as usize;
-        let reals = self.state.reals.len() + layout.frame_reals[procedure] as usize;
-        // Globals, main's frame and immediates come on top of what frames may take.
-        if ints.max(reals) as u64 > 4 * MAX_CELLS { Err(Cause::FramesFull) } else { Ok(()) }
+        let (ints, reals) = (layout.frame_ints[procedure] as usize, layout.frame_reals[procedure] as usize);
+        let state = &mut *self.state;
+        if (state.ints.len() + ints).max(state.reals.len() + reals) as u64 > MAX_CELLS {
+            return Err(Cause::FramesFull);
+        }
+        let adjoints = state.adjoints.as_mut().map_or(Ok(()), |a| room::more(&mut a.cells, reals));
+        room::more(&mut state.calls, 1)
+            .and_then(|()| room::more(&mut state.references, site.arguments.len()))
+            .and_then(|()| room::more(&mut state.ints, ints))
+            .and_then(|()| room::more(&mut state.reals, reals))
+            .and(adjoints)
+            .map_err(|_| Cause::NoMemory(Room::Frame))
     }
 
     /// Makes the frame of a call's part and goes to its near bound.
@@ -250,7 +276,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.check_references(site, record)?;
         let next = self.next_part(record);
         if let Some(part) = next {
-            self.check_room(site, part)?;
+            self.make_room(site, part)?;
         }
         self.free_frame(interval);
         match next {
@@ -373,40 +399,48 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         use Kind::*;
         let class = class_of(op);
         match op.kind {
-            PushInt | PushReal => {
-                self.check_stack(class)?;
-                self.put_from(class, cell, Store::Stack(class), interval);
-                Ok(())
-            }
+            PushInt | PushReal => self.put_from(class, cell, Store::Stack(class), interval),
             PopInt | PopReal => self.fill_from(class, cell, Store::Stack(class), interval),
-            UnreadInt | UnreadReal => {
-                self.put_from(class, cell, Store::Tape { output: false }, interval);
-                Ok(())
-            }
-            WriteInt | WriteReal => {
-                self.put_from(class, cell, Store::Tape { output: true }, interval);
-                Ok(())
-            }
+            UnreadInt | UnreadReal => self.put_from(class, cell, Store::Tape { output: false }, interval),
+            WriteInt | WriteReal => self.put_from(class, cell, Store::Tape { output: true }, interval),
             ReadInt | ReadReal => self.fill_from(class, cell, Store::Tape { output: false }, interval),
             UnwriteInt | UnwriteReal => self.fill_from(class, cell, Store::Tape { output: true }, interval),
             _ => Ok(()),
         }
     }
 
-    fn check_stack(&self, class: Class) -> Result<(), Cause> {
-        let limit = self.program.module().limits.stack;
-        let entries = match class {
-            Class::Int => self.state.int_stack.len(),
-            Class::Real => self.state.real_stack.len(),
+    /// Finds memory for another value on a store.
+    fn make_place(&mut self, store: Store) -> Result<(), Cause> {
+        let Limits { stack, tape, .. } = self.program.module().limits;
+        let State { int_stack, real_stack, input, output, adjoints, .. } = &mut *self.state;
+        let mut beside = |of: fn(&mut Adjoints<R::Bits>) -> &mut Vec<R::Bits>| {
+            adjoints.as_mut().map_or(Ok(()), |adjoints| room::more(of(adjoints), 1))
+        };
+        let (entries, found) = match store {
+            Store::Stack(Class::Int) => (int_stack.len(), room::more(int_stack, 1)),
+            Store::Stack(Class::Real) => {
+                (real_stack.len(), room::more(real_stack, 1).and_then(|()| beside(|a| &mut a.stack)))
+            }
+            Store::Tape { output: false } => {
+                (input.len(), room::more(input, 1).and_then(|()| beside(|a| &mut a.input)))
+            }
+            Store::Tape { output: true } => {
+                (output.len(), room::more(output, 1).and_then(|()| beside(|a| &mut a.output)))
+            }
+        };
+        let (limit, full, room) = match store {
+            Store::Stack(_) => (stack, Cause::StackFull { limit: stack }, Room::Stack),
+            Store::Tape { output } => (tape, Cause::TapeFull { output, limit: tape }, Room::Tape),
         };
         if entries as u64 >= u64::from(limit) && keeps(Rule::StacksAreLimited) {
-            return Err(Cause::StackFull { limit });
+            return Err(full);
         }
-        Ok(())
+        found.map_err(|_| Cause::NoMemory(room))
     }
 
     /// Moves a cell's value, with its adjoint in gradient mode, onto a store.
-    fn put_from(&mut self, class: Class, cell: usize, store: Store, interval: Interval) {
+    fn put_from(&mut self, class: Class, cell: usize, store: Store, interval: Interval) -> Result<(), Cause> {
+        self.make_place(store)?;
         let moved = self.take(class, cell);
         let adjoint = self.recorded_entry(interval).unwrap_or(moved.adjoint());
         let State { int_stack, real_stack, input, output, adjoints, .. } = &mut *self.state;
@@ -416,13 +450,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             (Store::Tape { output: false }, _) => input.push(moved.entry()),
             (Store::Tape { output: true }, _) => output.push(moved.entry()),
         }
-        let Some(adjoints) = adjoints else { return };
+        let Some(adjoints) = adjoints else { return Ok(()) };
         match store {
             Store::Stack(Class::Int) => {}
             Store::Stack(Class::Real) => adjoints.stack.push(adjoint),
             Store::Tape { output: false } => adjoints.input.push(adjoint),
             Store::Tape { output: true } => adjoints.output.push(adjoint),
         }
+        Ok(())
     }
 
     fn take(&mut self, class: Class, cell: usize) -> Moved<R::Bits> {
@@ -516,7 +551,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     fn last_of(&self, class: Class, store: Store) -> Result<Moved<R::Bits>, Cause> {
         let State { int_stack, real_stack, input, output, adjoints, .. } = &*self.state;
-        let latest = |of: fn(&crate::state::Adjoints<R::Bits>) -> &Vec<R::Bits>| {
+        let latest = |of: fn(&Adjoints<R::Bits>) -> &Vec<R::Bits>| {
             adjoints.as_ref().and_then(|adjoints| of(adjoints).last()).copied().unwrap_or_default()
         };
         let (tape, is_output, adjoint) = match store {

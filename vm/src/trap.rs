@@ -4,6 +4,8 @@
 use reviver_isa::fault::Fault;
 use reviver_isa::instruction::Class;
 
+use crate::room::Room;
+
 /// A violation, and the instruction at which it was caught.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trap {
@@ -79,10 +81,16 @@ pub enum Cause {
     DepthExceeded {
         limit: u32,
     },
-    /// More cells in frames than can be addressed.
+    /// More cells in open frames than a program may have.
     FramesFull,
+    /// There is no memory left for this.
+    NoMemory(Room),
     TapeEmpty {
         output: bool,
+    },
+    TapeFull {
+        output: bool,
+        limit: u32,
     },
     /// The tape holds a value of the other class.
     TapeClass {

@@ -213,7 +213,12 @@ impl Program {
     }
 
     fn differences(&self, state: &State, global: usize, garbage: &mut Vec<Garbage>) {
-        for (n, found) in self.read(state, global).into_iter().enumerate() {
+        // One cell after the other: a list of the values could take more memory than the cells.
+        for (n, cell) in self.cells(global).enumerate() {
+            let found = match self.module().globals.get(global).map(|declared| declared.class) {
+                Some(Class::Real) => Value::Real(state.reals[cell]),
+                _ => Value::Int(state.ints[cell]),
+            };
             let expected = self.initial(global, n);
             if !self.is_close(found, expected) {
                 garbage.push(Garbage {

@@ -217,6 +217,7 @@ impl<'s> Text<'s> {
                 self.push(match what {
                     Limit::Depth => ".limit depth ",
                     Limit::Stack => ".limit stack ",
+                    Limit::Tape => ".limit tape ",
                 });
                 self.expression(value);
             }
@@ -224,6 +225,7 @@ impl<'s> Text<'s> {
                 let _ = write!(self.out, ".include \"{path}\"");
             }
             Directive::Lines(lines) => self.line_numbers(lines),
+            Directive::NoLabels => self.push(".labels none"),
             Directive::File { start, path } => {
                 let _ = write!(self.out, ".file {start} \"{path}\"");
             }
@@ -308,7 +310,7 @@ impl<'s> Text<'s> {
             });
         }
         if lines.is_empty() {
-            self.push(".lines");
+            self.push(".lines none");
         }
     }
 }

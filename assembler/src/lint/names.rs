@@ -104,6 +104,7 @@ fn in_directive<'t>(directive: &'t Directive, used: &mut Used<'t>) {
         | Directive::Word { .. }
         | Directive::Include { .. }
         | Directive::Lines(_)
+        | Directive::NoLabels
         | Directive::File { .. }
         | Directive::Block { .. } => {}
     }

@@ -12,11 +12,11 @@ use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{
     Block, Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word,
 };
+use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
 use super::report::{Report, Unknown};
 use super::scope::Meaning;
-use super::values::MOST_VALUES;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::foreign::advice;
@@ -52,6 +52,7 @@ pub(super) struct Declared<'t> {
     tolerance: Setting<f64>,
     depth: Setting<u32>,
     stack: Setting<u32>,
+    tape: Setting<u32>,
     globals: Vec<Global>,
     global_spans: Vec<Span>,
     pub(super) names: HashMap<CompactString, (Outer, Span)>,
@@ -65,6 +66,7 @@ pub(super) struct Declared<'t> {
     macros: Vec<&'t tree::Macro>,
     macro_numbers: HashMap<CompactString, usize>,
     lines: Option<Vec<u32>>,
+    drops_labels: bool,
     files: Vec<(u32, String)>,
     blocks: Option<Vec<Block>>,
 }
@@ -111,10 +113,11 @@ impl<'t> Declared<'t> {
             tolerance: None,
             depth: None,
             stack: None,
+            tape: None,
             globals: Vec::new(),
             global_spans: Vec::new(),
             names: HashMap::new(),
-            values_left: MOST_VALUES,
+            values_left: MAX_VALUES,
             main,
             heads: vec![head],
             parameters: vec![Rc::new([])],
@@ -123,6 +126,7 @@ impl<'t> Declared<'t> {
             macros: Vec::new(),
             macro_numbers: HashMap::new(),
             lines: None,
+            drops_labels: false,
             files: Vec::new(),
             blocks: None,
         }
@@ -149,6 +153,7 @@ impl<'t> Declared<'t> {
             Directive::Lines(lines) => {
                 self.lines.get_or_insert_default().extend(lines);
             }
+            Directive::NoLabels => self.drops_labels = true,
             Directive::File { start, path } => self.files.push((*start, path.clone())),
             Directive::Block { kind, start, end } => {
                 let block = Block { kind: *kind, start: *start, end: *end };
@@ -180,6 +185,7 @@ impl<'t> Declared<'t> {
         match what {
             Limit::Depth => set(&mut self.depth, limit, span, "the depth of calls", report),
             Limit::Stack => set(&mut self.stack, limit, span, "the size of stacks", report),
+            Limit::Tape => set(&mut self.tape, limit, span, "the size of tapes", report),
         }
     }
 
@@ -382,15 +388,24 @@ impl<'t> Declared<'t> {
         if let Some(lines) = self.lines.take() {
             structure.lines = lines;
         }
+        if self.drops_labels {
+            structure.labels.clear();
+        }
         structure.files = std::mem::take(&mut self.files);
         if let Some(blocks) = self.blocks.take() {
             structure.blocks = blocks;
         }
     }
 
+    /// Whether the text says itself which source lines are recorded, and be it none.
+    pub(super) fn records_lines(&self) -> bool {
+        self.lines.is_some() || !self.files.is_empty()
+    }
+
     /// Whether nothing at all is declared.
     pub(super) fn is_bare(&self) -> bool {
-        self.names.is_empty() && self.trees.is_empty() && self.macros.is_empty()
+        let declares = !(self.names.is_empty() && self.trees.is_empty() && self.macros.is_empty());
+        !declares && !self.records_lines()
     }
 
     pub(super) fn finish(self) -> ModuleHead {
@@ -401,6 +416,7 @@ impl<'t> Declared<'t> {
             limits: Limits {
                 depth: self.depth.map_or(default.depth, |(depth, _)| depth),
                 stack: self.stack.map_or(default.stack, |(stack, _)| stack),
+                tape: self.tape.map_or(default.tape, |(tape, _)| tape),
             },
             tolerance: self.tolerance.map(|(tolerance, _)| tolerance),
             globals: self.globals,

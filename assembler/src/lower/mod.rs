@@ -73,6 +73,8 @@ pub(crate) struct Lowered {
     pub(crate) broken: HashSet<u32>,
     /// Nothing is declared and nothing is done.
     pub(crate) says_nothing: bool,
+    /// The text says itself which source lines are recorded.
+    pub(crate) records_lines: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -259,9 +261,10 @@ impl<'t> Lowering<'t> {
             files: Vec::new(),
             blocks: std::mem::take(&mut self.code.blocks),
         };
-        self.declared.recorded_structure(&mut structure);
         // Main is never without its `enter` and `exit`.
         let says_nothing = self.declared.is_bare() && self.code.instructions.len() <= 2;
+        let records_lines = self.declared.records_lines();
+        self.declared.recorded_structure(&mut structure);
         let head = self.declared.finish();
         Lowered {
             module: Module {
@@ -281,6 +284,7 @@ impl<'t> Lowering<'t> {
             procedures: head.procedure_spans,
             broken: self.code.broken,
             says_nothing,
+            records_lines,
             diagnostics: self.report.finish(),
         }
     }

@@ -3,6 +3,7 @@
 use compact_str::CompactString;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Shape, Values};
+use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::{Number, Problem};
 use super::declare::{Declared, Outer};
@@ -10,10 +11,6 @@ use super::report::{Report, Unknown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, ExpressionKind, Initial, Name};
-
-/// Cells for which initial values are stored, over all declarations: values are repeated in the
-/// module, so a short text must not ask for more.
-pub(super) const MOST_VALUES: u64 = 1 << 24;
 
 impl Declared<'_> {
     /// The shape of a declaration; none if it is in error.
@@ -68,14 +65,15 @@ impl Declared<'_> {
         if !complete || ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
             return Values::zero(class);
         }
-        if repeat > self.values_left {
+        // Values are repeated in the module, so a short text must not ask for more than it may have.
+        if shape.cells() > self.values_left {
             if let Some(first) = list.first() {
-                let message = format!("more than {MOST_VALUES} cells have initial values other than 0");
+                let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
                 report.add(Diagnostic::error(message, first.span, "too many cells"));
             }
             return Values::zero(class);
         }
-        self.values_left -= repeat;
+        self.values_left -= shape.cells();
         match class {
             Class::Int => Values::Ints(ints.repeat(repeat as usize)),
             Class::Real => Values::Reals(reals.repeat(repeat as usize)),

@@ -31,6 +31,7 @@ impl Parser<'_> {
             ".include" => self.include()?,
             ".ancilla" => self.ancillas()?,
             ".lines" => self.line_numbers()?,
+            ".labels" => self.no_labels()?,
             ".file" => self.file_start()?,
             ".block" => self.block_extent()?,
             _ => self.globals(text, place)?,
@@ -203,7 +204,8 @@ impl Parser<'_> {
         let what = match self.text(self.current) {
             "depth" => Limit::Depth,
             "stack" => Limit::Stack,
-            _ => return self.expected("`depth` or `stack`"),
+            "tape" => Limit::Tape,
+            _ => return self.expected("`depth`, `stack` or `tape`"),
         };
         self.bump();
         Ok(Directive::Limit { what, value: self.expression()? })
@@ -229,12 +231,20 @@ impl Parser<'_> {
     }
 
     fn line_numbers(&mut self) -> Parse<Directive> {
-        let mut lines = Vec::new();
+        if self.eat_word("none") {
+            return Ok(Directive::Lines(Vec::new()));
+        }
+        let mut lines = vec![self.count("a line number, or `none`")?];
+        self.eat(Kind::Comma);
         while !self.at_line_end() {
             lines.push(self.count("a line number")?);
             self.eat(Kind::Comma);
         }
         Ok(Directive::Lines(lines))
+    }
+
+    fn no_labels(&mut self) -> Parse<Directive> {
+        if self.eat_word("none") { Ok(Directive::NoLabels) } else { self.expected("`none`") }
     }
 
     fn file_start(&mut self) -> Parse<Directive> {

@@ -33,6 +33,7 @@ pub(crate) const DIRECTIVES: &[&str] = &[
     ".endm",
     ".ancilla",
     ".lines",
+    ".labels",
     ".file",
     ".block",
 ];

@@ -1,7 +1,7 @@
 //! Images: frozen bytes, and no damage that goes unnoticed.
 
 use reviver_assembler::disassemble::disassemble;
-use reviver_assembler::image::{LoadError, MAGIC, VERSION, checksum, decode, encode};
+use reviver_assembler::image::{LoadError, MAGIC, checksum, decode, encode};
 use reviver_isa::module::Structure;
 use reviver_isa::verify::verify;
 
@@ -37,18 +37,18 @@ fn the_bytes_of_an_image_are_frozen() {
 
 /// Changing them is a new format version.
 const GOLDEN: &[&str] = &[
-    "895242430d0a1a0a010000009effa454",
+    "895242430d0a1a0a02000000b444b7b0",
     "05000000010000007800000000000000",
     "1400000000000000020000008c000000",
     "000000000a0000000000000003000000",
     "96000000000000000b00000000000000",
-    "04000000a1000000000000000d000000",
-    "0000000005000000ae00000000000000",
-    "06000000000000000323000000010002",
+    "04000000a10000000000000012000000",
+    "0000000005000000b300000000000000",
+    "07000000000000000323000000010002",
     "03000000000004002400000001017800",
     "03000001060001046d61696e00000002",
-    "000300fca0860100fc00000001000003",
-    "01020100",
+    "000300fca0860100fc00000001fc0000",
+    "00010000030102010000",
 ];
 
 #[test]
@@ -83,8 +83,8 @@ fn each_damage_has_its_name() {
     assert_eq!(decode(b""), Err(LoadError::NotAnImage));
     assert_eq!(decode(b"; a text\n\tadd x, y\n"), Err(LoadError::NotAnImage));
     assert_eq!(repaired(|i| i[0] = b'x'), LoadError::NotAnImage);
-    assert_eq!(repaired(|i| i[8] = 9), LoadError::NewerVersion { found: 9, newest: VERSION });
-    assert_eq!(repaired(|i| i[8] = 0), LoadError::NoVersion);
+    assert_eq!(repaired(|i| i[8] = 9), LoadError::Version { found: 9 });
+    assert_eq!(repaired(|i| i[8] = 1), LoadError::Version { found: 1 });
     assert_eq!(repaired(|i| i[11] = 1), LoadError::UnknownFlags(0x100));
     assert_eq!(repaired(|i| i.push(0)), LoadError::TrailingBytes(1));
     assert!(matches!(repaired(|i| i.truncate(30)), LoadError::Truncated { found: 30, .. }));
@@ -102,9 +102,9 @@ fn each_wrong_table_has_its_reason() {
         other => panic!("{other}"),
     };
     // The first entry: id at 20, offset at 24, length at 32; the second begins at 40.
-    assert_eq!(reason(|i| i[20] = 2), "the section 0x02 is listed twice");
-    assert_eq!(reason(|i| i[20] = 0x7f), "the section 0x7f is unknown to this build");
-    assert_eq!(reason(|i| i[20] = 0xff), "the section `code` is missing");
+    assert_eq!(reason(|i| i[20] = 2), "the section 0x02 is out of order, or listed twice");
+    assert_eq!(reason(|i| i[20] = 3), "the section 0x02 is out of order, or listed twice");
+    assert_eq!(reason(|i| i[20] = 0xff), "the section 0xff is unknown to this build");
     assert_eq!(reason(|i| i[24] -= 1), "the section 0x01 overlaps what is before it");
     assert_eq!(reason(|i| i[24] += 1), "the section 0x01 leaves a gap before it");
     assert_eq!(reason(|i| i[32] += 1), "the section 0x02 overlaps what is before it");
@@ -138,20 +138,25 @@ fn with_sections(change: impl FnOnce(&mut Vec<(u32, Vec<u8>)>)) -> Vec<u8> {
 }
 
 #[test]
-fn an_unknown_optional_section_is_left_aside() {
+fn a_section_that_is_missing_is_named() {
     assert_eq!(with_sections(|_| {}), small());
-    let image = with_sections(|sections| sections.insert(2, (0xff, b"new".to_vec())));
-    assert_eq!(decode(&image), Ok(module(SMALL)));
+    let image = with_sections(|sections| drop(sections.remove(2)));
+    let reason = "the section `procedures` is missing".to_owned();
+    assert_eq!(decode(&image), Err(LoadError::SectionTable(reason)));
 }
 
+/// Other bytes for the same module: a number in more bytes than it needs, and a section that says nothing.
 #[test]
-fn the_bytes_of_the_section_of_files_are_frozen() {
-    // One file, from the second instruction on; 0x80 can be left aside by those who don't know it.
-    let image = with_sections(|sections| sections.push((0x80, b"\x01\x01\x01a".to_vec())));
-    let mut expected = module(SMALL);
-    expected.structure.files = vec![(1, "a".into())];
-    assert_eq!(encode(&expected), image);
-    assert_eq!(decode(&image), Ok(expected));
+fn a_module_has_one_image() {
+    let image = with_sections(|sections| {
+        // The count of globals, 1, as a number of two bytes.
+        sections[1].1.splice(0..1, [0xfb, 1, 0]);
+    });
+    let reason = "a number in it is longer than need be".to_owned();
+    assert_eq!(decode(&image), Err(LoadError::Section { section: "data", reason }));
+    let image = with_sections(|sections| sections[4].1 = vec![0; 4]);
+    let reason = "it is empty, so it must not be there".to_owned();
+    assert_eq!(decode(&image), Err(LoadError::Section { section: "structure", reason }));
 }
 
 #[test]

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_vm::differentiate::DifferentiateError;
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
@@ -175,9 +176,12 @@ impl Session {
     }
 
     /// A session at the program's beginning, with the defaults of given cells.
-    pub fn at_begin(subject: Subject) -> Session {
-        let machine = Machine::at_begin(subject.program.clone());
-        Session::new(subject, &machine, Limits::default())
+    ///
+    /// # Errors
+    /// There is no memory for its cells.
+    pub fn at_begin(subject: Subject) -> Result<Session, OutOfMemory> {
+        let machine = Machine::at_begin(subject.program.clone())?;
+        Ok(Session::new(subject, &machine, Limits::default()))
     }
 
     pub fn program(&self) -> &Arc<Program> {

@@ -104,7 +104,8 @@ impl Branch {
         let limits = Limits { short: limits.short.max(1), ..limits };
         // Adjoints that the way makes would still be there after the way back.
         if origin.mode() || uses_adjoints(program.module()) {
-            origin.adjoints_mut();
+            // Where there is no memory for them, the first step says so.
+            origin.make_adjoints().ok();
         }
         let lossless = is_lossless(program.module(), &origin);
         let machine = Machine::resume(program.clone(), origin.clone(), None);

@@ -30,10 +30,13 @@ impl Checkpoints {
         self.states.due()
     }
 
-    /// Takes the state at the distance that is due.
+    /// Takes the state at the distance that is due. Where there is no memory for it, none is taken any
+    /// more, and going back leads over longer stretches.
     pub fn add(&mut self, state: &State) {
         let most = (self.most_bytes / bytes(state).max(1)).clamp(LEAST, MOST);
-        self.states.add(Arc::new(state.clone()), most);
+        if let Ok(copy) = state.try_clone() {
+            self.states.add(Arc::new(copy), most);
+        }
     }
 
     /// The furthest one that is at most `distance` from the origin.

@@ -85,7 +85,8 @@ fn every_preset_can_be_used() {
         let key = |action| keys.keys(action).next().unwrap();
         let (step, back) = (key(Action::Step), key(Action::ReverseStep));
         let session =
-            reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")));
+            reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")))
+                .unwrap();
         let mut screen =
             Screen::new(App::new(session, UsedFiles::default(), keys, Theme::new(ThemeName::Light)), 80, 24);
         [step, step, back].into_iter().for_each(|key| screen.event(Event::Key(key)));
@@ -97,7 +98,8 @@ fn every_preset_can_be_used() {
 fn a_key_can_run_a_command_line() {
     let mut keys = KeyMap::default();
     keys.bind(Key::plain(Code::F(2)), Binding::Command("goto end".into()));
-    let session = reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")));
+    let session =
+        reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     let mut screen =
         Screen::new(App::new(session, UsedFiles::default(), keys, Theme::new(ThemeName::Sixteen)), 80, 24);
     screen.keys("F2");

@@ -100,7 +100,7 @@ fn visit(seed: u64, events: usize) {
         Action::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
     let theme = Theme::new(random.of(&ThemeName::ALL));
     let (width, height) = random.size();
-    let session = Session::at_begin(support::subject(&text));
+    let session = Session::at_begin(support::subject(&text)).unwrap();
     let mut screen = Screen::new(App::new(session, UsedFiles::default(), map, theme), width, height);
     // An edited state may run for ever.
     screen.patience = Duration::from_millis(100);

@@ -124,5 +124,10 @@ impl Screen {
 }
 
 pub fn app(subject: Subject) -> App {
-    App::new(Session::at_begin(subject), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark))
+    App::new(
+        Session::at_begin(subject).unwrap(),
+        UsedFiles::default(),
+        KeyMap::default(),
+        Theme::new(ThemeName::Dark),
+    )
 }

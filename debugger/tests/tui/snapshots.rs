@@ -31,13 +31,13 @@ fn picture(name: &str, open: impl Fn() -> Session, play: impl Fn(&mut Screen)) {
 }
 
 fn program(name: &str) -> Session {
-    Session::at_begin(support::subject(&support::text(name)))
+    Session::at_begin(support::subject(&support::text(name))).unwrap()
 }
 
 fn replaced(name: &str, old: &str, new: &str) -> Session {
     let text = support::text(name);
     assert!(text.contains(old), "{old}");
-    Session::at_begin(support::subject(&text.replace(old, new)))
+    Session::at_begin(support::subject(&text.replace(old, new))).unwrap()
 }
 
 /// Lets time pass, so that plotted cells are sampled.
@@ -96,7 +96,7 @@ fn tapes() {
     let open = || {
         let subject =
             support::subject(&support::text("reverse_string.rasm").replace("default 0", "default 3"));
-        let mut machine = Machine::at_begin(subject.program.clone());
+        let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         let entries = ["9", "8", "7"].map(|entry| subject.program.parse_entry(entry).unwrap());
         machine.state_mut().input = entries.to_vec();
         Session::new(subject, &machine, Limits::default())

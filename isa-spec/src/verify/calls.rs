@@ -10,6 +10,9 @@ impl<'a> Checker<'a> {
     pub(super) fn calls(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let Link::Calls(calls) = &instruction.link else { return };
         let indirect = instruction.update.shape() == Shape::CallVia;
+        if indirect {
+            self.indirect_callee(at, &instruction.link);
+        }
         for call in calls {
             let callee = self.module.procedures.get(call.procedure as usize);
             match callee {

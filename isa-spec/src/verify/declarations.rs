@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Checker, MAX_CELLS, MAX_DEPTH, MAX_STACK, Site};
+use super::{Checker, MAX_CELLS, MAX_DEPTH, MAX_STACK, MAX_TAPE, MAX_VALUES, Site};
 use crate::instruction::Class;
 use crate::module::{Global, Procedure, RealSystem, Shape, Values};
-use crate::names::is_name;
 
 impl<'a> Checker<'a> {
     pub(super) fn declarations(&mut self) {
@@ -32,6 +31,9 @@ impl<'a> Checker<'a> {
         if module.limits.stack > MAX_STACK {
             self.report(Site::Module, format!("`.limit stack` is at most {MAX_STACK}"));
         }
+        if module.limits.tape > MAX_TAPE {
+            self.report(Site::Module, format!("`.limit tape` is at most {MAX_TAPE}"));
+        }
     }
 
     fn globals(&mut self) {
@@ -39,7 +41,6 @@ impl<'a> Checker<'a> {
         let mut names = HashSet::with_capacity(module.globals.len());
         for (n, global) in module.globals.iter().enumerate() {
             let site = Site::Global(n as u32);
-            self.name(site, &global.name);
             if !names.insert(global.name.as_str()) {
                 self.report(site, format!("the name `{}` is declared twice", global.name));
             }
@@ -48,6 +49,11 @@ impl<'a> Checker<'a> {
         }
         let shapes = || module.globals.iter().map(|g| (g.class, g.shape));
         self.total(Site::Module, "the globals", shapes().collect());
+        let lists = module.globals.iter().flat_map(|g| std::iter::once(&g.initial).chain(&g.default));
+        if lists.map(|values| values.len() as u64).sum::<u64>() > MAX_VALUES {
+            let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
+            self.report(Site::Module, message);
+        }
     }
 
     fn global_values(&mut self, site: Site, global: &'a Global) {
@@ -79,7 +85,6 @@ impl<'a> Checker<'a> {
         let mut names = HashSet::new();
         for (n, procedure) in module.procedures.iter().enumerate() {
             let site = Site::Procedure(n as u32);
-            self.name(site, &procedure.name);
             if !names.insert(procedure.name.as_str()) {
                 self.report(site, format!("the procedure `{}` is declared twice", procedure.name));
             }
@@ -101,7 +106,6 @@ impl<'a> Checker<'a> {
         }
         let parameters = procedure.parameters.iter().map(|p| &p.name);
         for name in parameters.chain(procedure.frame.iter().map(|v| &v.name)) {
-            self.name(site, name);
             if !names.insert(name) {
                 self.report(site, format!("the name `{name}` is declared twice in `{}`", procedure.name));
             }
@@ -136,12 +140,6 @@ impl<'a> Checker<'a> {
             None => {
                 self.report(site, format!("the rule of `{}` does not exist", procedure.name));
             }
-        }
-    }
-
-    fn name(&mut self, site: Site, name: &str) {
-        if !is_name(name) {
-            self.report(site, format!("`{}` can't be a name", name.escape_debug()));
         }
     }
 

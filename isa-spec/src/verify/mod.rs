@@ -4,9 +4,11 @@
 //! so that a text and an image are held to the same rules. Knows no source text and no machine.
 
 mod calls;
+mod canonical;
 pub mod classes;
 mod control;
 mod declarations;
+mod names;
 mod operands;
 mod overlap;
 mod rules;
@@ -15,12 +17,17 @@ mod structure;
 use crate::instruction::{Base, Class, Instruction};
 use crate::module::{Declaration, Module, Procedure};
 
-/// Cells that one class may have in all globals, or in the frame of one procedure.
+/// Cells that one class may have: those of all globals and of main's frame, those of the frame of one
+/// procedure, and while the program runs those of all open frames together with the globals.
 pub const MAX_CELLS: u64 = 1 << 28;
 /// The greatest value of `.limit depth`.
 pub const MAX_DEPTH: u32 = 1 << 24;
 /// The greatest value of `.limit stack`.
 pub const MAX_STACK: u32 = 1 << 30;
+/// The greatest value of `.limit tape`.
+pub const MAX_TAPE: u32 = 1 << 30;
+/// Cells of all globals together for which initial values or defaults are stored.
+pub const MAX_VALUES: u64 = 1 << 24;
 
 /// Where in a module a rule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +59,14 @@ pub struct Violation {
 
 /// Every broken rule of a module, in the order of the code. Empty for a program.
 ///
-/// Where the procedures don't tile the code, nothing can be said about instructions, and only that
-/// is reported.
+/// Messages speak of names, so where a word can't be a name, only that is reported. Where the
+/// procedures don't tile the code, nothing can be said about instructions, and only that is reported.
 pub fn verify(module: &Module) -> Vec<Violation> {
     let mut checker = Checker { module, violations: Vec::new() };
+    checker.names();
+    if !checker.violations.is_empty() {
+        return checker.violations;
+    }
     checker.declarations();
     if checker.layout() {
         for procedure in &module.procedures {
@@ -63,6 +74,7 @@ pub fn verify(module: &Module) -> Vec<Violation> {
         }
         checker.rules();
         checker.structure();
+        checker.canonical();
     }
     checker.violations
 }

@@ -1,10 +1,9 @@
-//! Rules about the optional structure: it speaks of instructions that exist, in readable names.
+//! Rules about the optional structure: it speaks of instructions that exist.
 
 use std::collections::HashSet;
 
 use super::{Checker, Site};
 use crate::module::Structure;
-use crate::names::is_name;
 
 impl Checker<'_> {
     pub(super) fn structure(&mut self) {
@@ -17,7 +16,7 @@ impl Checker<'_> {
         if structure.blocks.iter().any(|b| b.start > b.end || b.end as usize > code) {
             self.report(Site::Module, "a block reaches outside of the code");
         }
-        if !structure.labels.is_sorted_by_key(|(at, _)| *at) {
+        if !structure.labels.is_sorted_by(|(before, _), (after, _)| before < after) {
             self.report(Site::Module, "the labels are out of order");
         }
         self.files();
@@ -36,9 +35,6 @@ impl Checker<'_> {
         if files.iter().any(|(start, _)| *start as usize >= module.code.len()) {
             self.report(Site::Module, "a file begins outside of the code");
         }
-        for (_, path) in files.iter().filter(|(_, path)| !Structure::is_path(path)) {
-            self.report(Site::Module, format!("`{}` can't be the path of a file", path.escape_debug()));
-        }
     }
 
     fn labels(&mut self) {
@@ -50,14 +46,8 @@ impl Checker<'_> {
                 names.clear();
             }
             if procedures.peek().is_none() {
-                self.report(
-                    Site::Module,
-                    format!("the label `{}` is outside of the code", label.escape_debug()),
-                );
+                self.report(Site::Module, format!("the label `{label}` is outside of the code"));
                 return;
-            }
-            if !is_name(label) {
-                self.report(Site::Instruction(*at), format!("`{}` can't be a name", label.escape_debug()));
             }
             if !names.insert(label) {
                 self.report(

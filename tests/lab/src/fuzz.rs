@@ -7,7 +7,8 @@ use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::Sources;
 use reviver_assembler::{assemble, files, format, image, parser, render};
 use reviver_isa::Module;
-use reviver_isa::module::{FrameVariable, Global, Shape, Structure, Values};
+use reviver_isa::module::{FrameVariable, Global, Shape};
+use reviver_isa::verify::verify;
 use reviver_vm::digest::state_digest;
 use reviver_vm::explain::explain;
 use reviver_vm::{Machine, Program, Travel, checkpoint};
@@ -47,54 +48,35 @@ pub fn program(bytes: &[u8]) {
 
 /// What the assembler lets pass is a program, but for what the machine can't do yet.
 fn assembled(module: Module) {
-    let not_yet = reviver_isa::verify::verify(&module).iter().all(|violation| violation.not_yet);
+    let not_yet = verify(&module).iter().all(|violation| violation.not_yet);
     assert!(not_yet, "assembled, and yet no program");
     if let Ok(program) = load(module) {
         run(&Arc::new(program));
     }
 }
 
-/// Decodes an image and, if it is a program, runs it.
+/// Decodes an image and, if it is a program, reassembles and runs it.
 pub fn image(bytes: &[u8]) {
-    if let Ok(module) = image::decode(bytes)
+    let Ok(module) = image::decode(bytes) else { return };
+    assert!(image::encode(&module) == bytes, "a module has one image");
+    let violations = verify(&module);
+    // What can't be run yet can be written down all the same.
+    if violations.iter().all(|violation| violation.not_yet) {
+        reassemble(&module);
+    }
+    if violations.is_empty()
         && let Ok(program) = load(module)
     {
-        reassemble(program.module());
         run(&Arc::new(program));
     }
 }
 
-/// A program, wherever it comes from, disassembles to a text that assembles to the same program.
-fn reassemble(module: &Module) {
-    if !is_small(module) {
-        return;
-    }
-    let module = written_out(module);
-    let text = disassemble(&module);
+/// A program, wherever it comes from, disassembles to a text that assembles to the same image, byte for
+/// byte.
+pub fn reassemble(module: &Module) {
+    let text = disassemble(module);
     let again = subject::module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let same = image::encode(&written_out(&again)) == image::encode(&module);
-    assert!(same, "reassembled it is another program:\n{text}");
-}
-
-/// A module with every value that it leaves out, with names that hide no others, and without labels,
-/// which needn't be of use: images may be sloppy there, texts may not.
-fn written_out(module: &Module) -> Module {
-    let mut module = Module { structure: Structure::default(), ..module.clone() };
-    for (n, procedure) in module.procedures.iter_mut().enumerate() {
-        let parameters = procedure.parameters.iter_mut().map(|parameter| &mut parameter.name);
-        let variables = procedure.frame.iter_mut().map(|variable| &mut variable.name);
-        parameters.chain(variables).enumerate().for_each(|(m, name)| *name = format!("own${n}_{m}"));
-    }
-    for global in &mut module.globals {
-        let cells = global.shape.cells() as usize;
-        for values in std::iter::once(&mut global.initial).chain(&mut global.default) {
-            match values {
-                Values::Ints(ints) => ints.resize(cells, 0),
-                Values::Reals(reals) => reals.resize(cells, 0.0),
-            }
-        }
-    }
-    module
+    assert!(image::encode(&again) == image::encode(module), "reassembled it is another program:\n{text}");
 }
 
 /// The same behind the checksum, which a fuzzer never finds by itself.
@@ -148,8 +130,8 @@ fn run(program: &Arc<Program>) {
     if !is_small(program.module()) {
         return;
     }
-    let begin = (Machine::at_begin(program.clone()), Travel::Forward);
-    let end = (Machine::at_end(program.clone()), Travel::Backward);
+    let begin = (Machine::at_begin(program.clone()).expect("memory for a small program"), Travel::Forward);
+    let end = (Machine::at_end(program.clone()).expect("memory for a small program"), Travel::Backward);
     for (mut machine, direction) in [begin, end] {
         machine.keep_residues();
         let start = state_digest(machine.state());

@@ -35,12 +35,12 @@ impl Subject {
 
     /// A machine at the beginning. `exact` keeps residues.
     pub fn machine(&self, exact: bool) -> Machine {
-        self.prepared(Machine::at_begin(self.program.clone()), exact)
+        self.prepared(Machine::at_begin(self.program.clone()).expect("memory for a small program"), exact)
     }
 
     /// A machine at the end, all cells at their initial values.
     pub fn machine_at_end(&self, exact: bool) -> Machine {
-        let mut machine = Machine::at_end(self.program.clone());
+        let mut machine = Machine::at_end(self.program.clone()).expect("memory for a small program");
         if exact {
             machine.keep_residues();
         }

@@ -96,8 +96,16 @@ impl<'a> Case<'a> {
             Err(reason) => return Ok(Agreement::skipped(&reason)),
         };
         Ok(Agreement {
-            forward: self.round(&oracle, Machine::at_begin(Arc::clone(&program)), Travel::Forward)?,
-            backward: self.round(&oracle, Machine::at_end(program), Travel::Backward)?,
+            forward: self.round(
+                &oracle,
+                Machine::at_begin(Arc::clone(&program)).map_err(|error| error.to_string())?,
+                Travel::Forward,
+            )?,
+            backward: self.round(
+                &oracle,
+                Machine::at_end(program).map_err(|error| error.to_string())?,
+                Travel::Backward,
+            )?,
         })
     }
 
@@ -262,9 +270,9 @@ fn class(cause: Cause) -> Trap {
         Cause::ReferenceChanged { .. } => Trap::References,
         Cause::ArgumentsOverlap { .. } => Trap::Overlap,
         Cause::StackEmpty { .. } | Cause::StackFull { .. } => Trap::Stack,
-        Cause::TapeEmpty { .. } | Cause::TapeClass { .. } => Trap::Tape,
+        Cause::TapeEmpty { .. } | Cause::TapeFull { .. } | Cause::TapeClass { .. } => Trap::Tape,
         Cause::Irreversible => Trap::Irreversible,
-        Cause::DepthExceeded { .. } | Cause::FramesFull => Trap::Depth,
+        Cause::DepthExceeded { .. } | Cause::FramesFull | Cause::NoMemory(_) => Trap::Depth,
         Cause::ModeIs { .. } => Trap::Mode,
     }
 }

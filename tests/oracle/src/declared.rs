@@ -18,9 +18,10 @@ use crate::real::Real;
 use crate::scope::Meaning;
 use crate::value::Value;
 
-/// Open calls and entries of a stack where the program sets no limit.
+/// Open calls and entries of a stack or a tape where the program sets no limit.
 const DEFAULT_DEPTH: usize = 100_000;
 const DEFAULT_STACK: usize = 1 << 24;
+const DEFAULT_TAPE: usize = 1 << 24;
 
 /// Everything outside of bodies.
 pub(crate) struct Declared<'t> {
@@ -29,6 +30,7 @@ pub(crate) struct Declared<'t> {
     pub(crate) literal_bits: u32,
     pub(crate) depth: usize,
     pub(crate) stack: usize,
+    pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
     names: HashMap<String, Meaning>,
     /// In order of the text; main, which has no head, comes before them.
@@ -45,6 +47,7 @@ impl<'t> Declared<'t> {
             literal_bits,
             depth: DEFAULT_DEPTH,
             stack: DEFAULT_STACK,
+            tape: DEFAULT_TAPE,
             globals: Vec::new(),
             names: HashMap::new(),
             procedures: Vec::new(),
@@ -79,12 +82,14 @@ impl<'t> Declared<'t> {
             Directive::Limit { what: Limit::Stack, value } => {
                 self.stack = self.constant(value)?.to_length()?
             }
+            Directive::Limit { what: Limit::Tape, value } => self.tape = self.constant(value)?.to_length()?,
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
             // Settings are read before; the others are for the assembler.
             Directive::Word { .. }
             | Directive::Real { .. }
             | Directive::Ancillas(_)
             | Directive::Lines(_)
+            | Directive::NoLabels
             | Directive::File { .. }
             | Directive::Block { .. } => {}
         }

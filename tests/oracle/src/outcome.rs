@@ -21,7 +21,7 @@ pub enum Trap {
     Overlap,
     /// A stack is empty or full.
     Stack,
-    /// A tape is empty, or its next value is of the other class.
+    /// A tape is empty or full, or its next value is of the other class.
     Tape,
     /// The way back over what was thrown away.
     Irreversible,

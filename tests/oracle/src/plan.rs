@@ -14,9 +14,10 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) numbers: Numbers,
-    /// Calls that may be open at a time, and entries of each stack.
+    /// Calls that may be open at a time, and entries of each stack and of each tape.
     pub(crate) depth: usize,
     pub(crate) stack: usize,
+    pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
     /// The first is main.
     pub(crate) procedures: Vec<Procedure>,

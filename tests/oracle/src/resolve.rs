@@ -34,8 +34,8 @@ pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
         procedures.push(Procedure { rule, ..resolver.procedure(&tree.parameters, &tree.body)? });
     }
     let switches = resolver.switches;
-    let Declared { numbers, depth, stack, globals, .. } = resolver.declared;
-    Ok(Plan { numbers, depth, stack, globals, procedures, switches })
+    let Declared { numbers, depth, stack, tape, globals, .. } = resolver.declared;
+    Ok(Plan { numbers, depth, stack, tape, globals, procedures, switches })
 }
 
 /// All that resolution knows; `expression` adds what expressions stand for.

@@ -35,8 +35,9 @@ pub(crate) struct Entry {
 
 pub(crate) struct Store {
     numbers: Numbers,
-    /// The capacity of each stack.
-    limit: usize,
+    /// The capacity of each stack, and of each tape.
+    stack_limit: usize,
+    tape_limit: usize,
     cells: Vec<Value>,
     /// The adjoint of each cell; 0 for integers.
     adjoints: Vec<Value>,
@@ -54,7 +55,8 @@ impl Store {
     pub(crate) fn new(plan: &Plan) -> Store {
         Store {
             numbers: plan.numbers,
-            limit: plan.stack,
+            stack_limit: plan.stack,
+            tape_limit: plan.tape,
             cells: Vec::new(),
             adjoints: Vec::new(),
             constants: HashSet::new(),
@@ -175,6 +177,11 @@ impl Store {
         }
     }
 
+    /// The tape that an update works on.
+    fn tape(&self, update: Update) -> &[Entry] {
+        if matches!(update, Update::Read | Update::Unread) { &self.input } else { &self.output }
+    }
+
     /// An update of one cell that takes no source.
     pub(crate) fn single(&mut self, update: Update, cell: Cell) -> Step<()> {
         let class = self.get(cell)?.class();
@@ -183,7 +190,7 @@ impl Store {
             Update::Vacate => self.vacate(cell),
             Update::Erase => self.clear(cell),
             Update::Push => {
-                if self.stack(class).len() >= self.limit {
+                if self.stack(class).len() >= self.stack_limit {
                     return trap(Trap::Stack);
                 }
                 let value = self.take(cell)?;
@@ -201,6 +208,7 @@ impl Store {
                 self.input.pop();
                 Ok(())
             }
+            Update::Unread | Update::Write if self.tape(update).len() >= self.tape_limit => trap(Trap::Tape),
             Update::Unread => {
                 let value = self.take(cell)?;
                 self.input.push(value);

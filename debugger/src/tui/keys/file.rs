@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use reviver_assembler::suggest::nearest;
 use reviver_files::{Content, UsedFiles};
+use reviver_isa::names::printable;
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,7 +24,7 @@ use super::{Action, Binding, Key, KeyMap, Preset};
 
 /// A key file that can't be used, with the place in it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(":{line}")))]
+#[error("{}{}: {message}", printable(&path.display().to_string()), line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct KeyFileError {
     pub path: PathBuf,
     /// None if the file can't be read at all.

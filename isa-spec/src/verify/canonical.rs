@@ -1,0 +1,82 @@
+//! Rules about form. What a text can't say differently has one form as a module too, so that an image
+//! and the text that it is disassembled to are the same program, byte for byte.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Checker, Site};
+use crate::instruction::{Base, Link};
+use crate::module::{Procedure, Values};
+use crate::update::Shape;
+
+impl<'a> Checker<'a> {
+    pub(super) fn canonical(&mut self) {
+        self.zeros();
+        self.labels_of_branches();
+        let globals: HashMap<&str, u32> =
+            self.module.globals.iter().map(|global| global.name.as_str()).zip(0..).collect();
+        for procedure in &self.module.procedures {
+            self.hidden_uses(procedure, &globals);
+        }
+    }
+
+    /// Values that are all 0 go without saying.
+    fn zeros(&mut self) {
+        let module = self.module;
+        for (n, global) in (0..).zip(&module.globals) {
+            for values in std::iter::once(&global.initial).chain(&global.default) {
+                let written_out = match values {
+                    Values::Ints(ints) => !ints.is_empty() && ints.iter().all(|&v| v == 0),
+                    Values::Reals(reals) => !reals.is_empty() && reals.iter().all(|v| v.to_bits() == 0),
+                };
+                if written_out {
+                    self.report(Site::Global(n), format!("the zeros of `{}` are written out", global.name));
+                }
+            }
+        }
+    }
+
+    /// Labels are recorded for every branch half, or for none; and for nothing else.
+    fn labels_of_branches(&mut self) {
+        let labels = &self.module.structure.labels;
+        let is_half = |at: usize| self.module.code.get(at).is_some_and(|i| i.update.shape() == Shape::Branch);
+        let halves = (0..self.module.code.len()).filter(|&at| is_half(at)).count();
+        let strays: Vec<u32> = labels.iter().map(|(at, _)| *at).filter(|&at| !is_half(at as usize)).collect();
+        let labelled = labels.len() - strays.len();
+        for at in strays {
+            self.report(Site::Instruction(at), "only a `br` or a `from` has a label that is recorded");
+        }
+        if !labels.is_empty() && labelled != halves {
+            self.report(Site::Module, "some branches have labels, and some have none");
+        }
+    }
+
+    /// Where a parameter or a variable has the name of a global, the global can't be named.
+    fn hidden_uses(&mut self, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
+        let parameters = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
+        let names = parameters.chain(procedure.frame.iter().map(|variable| variable.name.as_str()));
+        let hidden: HashSet<u32> = names.filter_map(|name| globals.get(name).copied()).collect();
+        if hidden.is_empty() {
+            return;
+        }
+        for at in procedure.entry + 1..procedure.exit {
+            let Some(instruction) = self.module.code.get(at as usize) else { return };
+            let mut named = None;
+            instruction.visit_bases(|base| match base {
+                Base::Global(n) if hidden.contains(&n) => named = Some(n),
+                _ => {}
+            });
+            let Some(global) = named.and_then(|n| self.module.globals.get(n as usize)) else { continue };
+            let message =
+                format!("this names the global `{}`, which `{}` hides", global.name, procedure.name);
+            self.report(Site::Instruction(at), message).help =
+                Some("the parameter or the variable of that name must have another".into());
+        }
+    }
+
+    /// The callee of an indirect call is in its cell, and nowhere else.
+    pub(super) fn indirect_callee(&mut self, at: u32, link: &Link) {
+        if matches!(link, Link::Calls(calls) if calls.iter().any(|call| call.procedure != 0)) {
+            self.report(Site::Instruction(at), "an indirect call names its callee by a cell only");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! State files that somebody has changed and sealed again: whatever no run can come to is refused, with
+//! a word that says what.
+
+use std::sync::Arc;
+
+use reviver_isa::codec;
+use reviver_isa::instruction::Class;
+use reviver_lab::run::travel;
+use reviver_lab::subject::Subject;
+use reviver_vm::checkpoint::{StateError, decode, encode};
+use reviver_vm::drift::{restored, same};
+use reviver_vm::history::{Cost, Kept, Residues, Slot};
+use reviver_vm::state::{MODE, TapeEntry};
+use reviver_vm::{Program, State, Travel};
+
+/// Stops inside of a call of `work`, with values on both stacks and both tapes, and records of lost bits.
+const TEXT: &str = "
+.word 8
+.limit depth 3
+.limit stack 2
+.limit tape 3
+.in n default 3
+.inout x: real default 0.5
+.inout A[4] = 0 default {1, 2, 3, 4}
+.inout v[3]: real default {0.1, 0.2, 0.3}
+; tape: 1, 2.5
+        add    n, 7
+        push   n
+        pop    n
+        add    x, 1e17
+        call   work(x, n, A[1..4], v)
+        sub    n, 7
+.proc work(inout y: real, inout m, inout B[], in w[]: real)
+.ancilla t: real, k
+        add    k, 5
+        add.mul t, y, 0.1
+        push   k
+        push   t
+        swap   B[0], B[1]
+        pop    t
+        pop    k
+        sub.mul t, y, 0.1
+        sub    k, 5
+.end
+";
+
+/// A state in the middle of `work`, and what led there has lost.
+struct Middle {
+    program: Arc<Program>,
+    state: State,
+    residues: Residues,
+}
+
+fn middle() -> Middle {
+    let subject = Subject::new(TEXT).unwrap();
+    let mut machine = subject.machine(true);
+    while machine.state().real_stack.is_empty() {
+        travel(&mut machine, Travel::Forward, 1);
+    }
+    let (program, residues) = (subject.program.clone(), machine.residues().cloned().unwrap());
+    Middle { program, residues, state: machine.into_state() }
+}
+
+/// What the changed state is refused with.
+#[track_caller]
+fn refusal(change: impl FnOnce(&mut State)) -> &'static str {
+    let Middle { program, mut state, residues } = middle();
+    change(&mut state);
+    refused(&program, &state, Some(&residues))
+}
+
+#[track_caller]
+fn refused(program: &Program, state: &State, residues: Option<&Residues>) -> &'static str {
+    match decode(program, &encode(program, state, residues).unwrap()) {
+        Err(StateError::Unfit(why)) => why,
+        other => panic!("it is accepted: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_not_changed_is_accepted() {
+    let Middle { program, state, residues } = middle();
+    assert!(!residues.is_empty(), "the test needs records");
+    let bytes = encode(&program, &state, Some(&residues)).unwrap();
+    assert_eq!(decode(&program, &bytes), Ok((state, Some(residues))));
+}
+
+#[test]
+fn steps_and_counts_leave_room_for_a_run() {
+    let changes: [fn(&mut State); 9] = [
+        |s| s.step = i64::MAX,
+        |s| s.step = i64::MIN,
+        |s| s.rule_steps = i64::MIN,
+        |s| s.rule_steps = i64::MAX,
+        |s| s.counters.drops = u64::MAX,
+        |s| s.counters.erased_bits = u64::MAX,
+        |s| s.counters.discarded_bits = u64::MAX,
+        |s| s.counters.shown = i64::MAX,
+        |s| s.counters.calls = i64::MIN,
+    ];
+    for change in changes {
+        assert_eq!(refusal(change), "no run is so long");
+    }
+}
+
+#[test]
+fn stacks_tapes_and_calls_keep_to_the_limits() {
+    assert_eq!(refusal(|s| s.int_stack = vec![0; 3]), "a stack has more entries than it may");
+    assert_eq!(refusal(|s| s.real_stack = vec![0; 3]), "a stack has more entries than it may");
+    assert_eq!(refusal(|s| s.input = vec![TapeEntry::Int(0); 4]), "a tape has more entries than it may");
+    assert_eq!(refusal(|s| s.output = vec![TapeEntry::Int(0); 4]), "a tape has more entries than it may");
+    assert_eq!(refusal(|s| s.calls = vec![s.calls[0]; 4]), "too many open calls");
+}
+
+#[test]
+fn integers_fit_the_word_wherever_they_are() {
+    let wide = "an integer is wider than its words";
+    assert_eq!(refusal(|s| s.ints[MODE + 1] = 128), wide);
+    assert_eq!(refusal(|s| s.int_stack[0] = -129), wide);
+    assert_eq!(refusal(|s| s.input.push(TapeEntry::Int(128))), wide);
+    assert_eq!(refusal(|s| s.output.push(TapeEntry::Int(1 << 40))), wide);
+}
+
+#[test]
+fn reals_are_finite_wherever_they_are() {
+    let no_number = "a real is no number of the program's number system";
+    let (nan, infinite) = (f64::NAN.to_bits(), f64::INFINITY.to_bits());
+    assert_eq!(refusal(|s| s.reals[0] = nan), no_number);
+    assert_eq!(refusal(|s| s.real_stack[0] = infinite), no_number);
+    assert_eq!(refusal(|s| s.input.push(TapeEntry::Real(nan))), no_number);
+    assert_eq!(refusal(|s| s.output.push(TapeEntry::Real(infinite))), no_number);
+    assert_eq!(refusal(|s| s.adjoints_mut().cells[1] = nan), no_number);
+}
+
+/// Half of the word is no part of a number in f32.
+#[test]
+fn reals_have_the_bits_of_their_system() {
+    let subject = Subject::new(".real f32\n.inout x: real default 0.5\n        add x, 1\n").unwrap();
+    let mut state = subject.machine(false).into_state();
+    state.reals[0] |= 1 << 40;
+    let why = refused(&subject.program, &state, None);
+    assert_eq!(why, "a real is no number of the program's number system");
+}
+
+#[test]
+fn constants_and_the_mode_are_the_programs() {
+    let Middle { program, .. } = middle();
+    let (int, real) = (program.constants(Class::Int).start, program.constants(Class::Real).start);
+    assert_eq!(refusal(|s| s.ints[int] ^= 1), "the constants are not the program's");
+    assert_eq!(refusal(|s| s.reals[real] ^= 1), "the constants are not the program's");
+    assert_eq!(refusal(|s| s.ints[MODE] = 2), "gradient mode is neither on nor off");
+    assert_eq!(refusal(|s| s.ints[MODE] = 1), "gradient mode is on, and there are no adjoints");
+    assert_eq!(refusal(|s| s.adjoints_mut().stack.clear()), "the adjoints don't match the values");
+}
+
+#[test]
+fn references_lead_to_cells_that_may_be_changed() {
+    let Middle { program, .. } = middle();
+    let pool = program.constants(Class::Int);
+    let outside = "a reference leads outside of the cells";
+    // In order of the parameters: a real, an integer, a slice to change, a slice to read.
+    assert_eq!(refusal(|s| s.references[0].base = 1 << 20), outside);
+    assert_eq!(refusal(|s| s.references[1].length = 2), outside);
+    assert_eq!(refusal(|s| s.references[2].stride = 0), outside);
+    assert_eq!(refusal(|s| s.references[2].stride = u32::MAX), outside);
+    assert_eq!(refusal(|s| s.references[3].length = u32::MAX), outside);
+    assert_eq!(refusal(|s| s.references[1].base = MODE as u32), "a reference leads to the gradient mode bit");
+    for base in [pool.start as u32, pool.end as u32 - 1] {
+        assert_eq!(refusal(|s| s.references[1].base = base), "a reference leads to the constants");
+    }
+    assert_eq!(
+        refusal(|s| s.references[2].base = pool.start as u32 - 1),
+        "a reference leads to the constants"
+    );
+}
+
+#[test]
+fn calls_continue_each_other() {
+    let innermost = "the innermost call does not match its records";
+    assert_eq!(refusal(|s| s.inverted = true), innermost);
+    assert_eq!(refusal(|s| s.frame.reals += 1), innermost);
+    assert_eq!(refusal(|s| s.references.clear()), innermost);
+    let record = "a call record does not continue the one before";
+    assert_eq!(refusal(|s| s.calls[0].inverted = true), record);
+    assert_eq!(refusal(|s| s.calls[0].frame.ints = 1), record);
+    assert_eq!(refusal(|s| s.calls[0].site = 1), "a call record names no call of its procedure");
+    assert_eq!(refusal(|s| s.calls[0].site = u32::MAX), "a call record names no instruction");
+    assert_eq!(refusal(|s| s.position = 1), "the position is outside of the procedure");
+    assert_eq!(refusal(|s| s.position = u32::MAX), "the position is outside of the procedure");
+    assert_eq!(refusal(|s| s.ints.push(0)), "the cells don't match its memory layout");
+}
+
+/// Residues as they are stored, so that a test can make some that no run makes.
+fn records(program: Vec<(i64, Kept)>, rules: Vec<(i64, Kept)>) -> Residues {
+    codec::decode(&codec::encode(&(program, rules))).unwrap()
+}
+
+#[track_caller]
+fn refused_records(program: Vec<(i64, Kept)>, rules: Vec<(i64, Kept)>) -> &'static str {
+    let Middle { program: of, state, .. } = middle();
+    refused(&of, &state, Some(&records(program, rules)))
+}
+
+const KEPT: Kept = Kept { slot: Slot::Real, cell: 0, bits: 0, gradient: false, cost: NO_COST };
+const NO_COST: Cost = Cost { erased: 0, discarded: 0, drops: 0 };
+
+#[test]
+fn records_are_of_steps_that_were_made() {
+    let Middle { state, .. } = middle();
+    let none = "a record of the history is of no step that was made";
+    let here = state.step;
+    assert_eq!(refused_records(vec![(here, KEPT)], Vec::new()), none);
+    assert_eq!(refused_records(vec![(-1, KEPT)], Vec::new()), none);
+    assert_eq!(refused_records(vec![(2, KEPT), (1, KEPT)], Vec::new()), none);
+    assert_eq!(refused_records(Vec::new(), vec![(0, KEPT)]), none);
+}
+
+#[test]
+fn records_are_of_cells_that_steps_change() {
+    let Middle { program, .. } = middle();
+    let at = |class| program.constants(class).start as u32;
+    let cells = [
+        Kept { slot: Slot::Int, cell: at(Class::Int), ..KEPT },
+        Kept { slot: Slot::Real, cell: at(Class::Real), ..KEPT },
+        Kept { slot: Slot::Adjoint, cell: at(Class::Real), ..KEPT },
+        Kept { slot: Slot::Int, cell: MODE as u32, ..KEPT },
+        Kept { cell: u32::MAX, ..KEPT },
+    ];
+    for kept in cells {
+        let why = refused_records(vec![(0, kept)], Vec::new());
+        assert_eq!(why, "a record of the history is of a cell that no step changes", "{kept:?}");
+    }
+}
+
+#[test]
+fn records_hold_numbers_and_cost_what_they_can() {
+    let int = Kept { slot: Slot::Int, cell: MODE as u32 + 1, bits: 1 << 20, ..KEPT };
+    assert_eq!(refused_records(vec![(0, int)], Vec::new()), "an integer is wider than its words");
+    let real = Kept { bits: f64::NAN.to_bits(), ..KEPT };
+    let no_number = "a real is no number of the program's number system";
+    assert_eq!(refused_records(vec![(0, real)], Vec::new()), no_number);
+    for cost in [
+        Cost { erased: i32::MAX, ..NO_COST },
+        Cost { discarded: i32::MIN, ..NO_COST },
+        Cost { drops: 2, ..NO_COST },
+    ] {
+        let why = refused_records(vec![(0, Kept { cost, ..KEPT })], Vec::new());
+        assert_eq!(why, "a record of the history costs more than a cell has bits");
+    }
+}
+
+/// A length that nothing stands behind claims no memory.
+#[test]
+fn decoding_is_limited_by_the_size_of_the_file() {
+    let Middle { program, state, .. } = middle();
+    let mut bytes = encode(&program, &state, None).unwrap();
+    // The count of integer cells stands behind the checksum and the program's hash.
+    bytes.splice(30..31, [&[0xfd][..], &(1u64 << 60).to_le_bytes()].concat());
+    reviver_lab::damage::seal_state(&mut bytes);
+    assert!(matches!(decode(&program, &bytes), Err(StateError::Malformed(_))));
+}
+
+/// What `--check` compares: nothing of a state may differ, but floats within the tolerance.
+#[test]
+fn a_state_is_restored_if_every_part_of_it_is() {
+    let Middle { program, state, .. } = middle();
+    let changes: [fn(&mut State); 11] = [
+        |s| s.ints[MODE + 1] ^= 1,
+        |s| s.reals[0] = 2.5f64.to_bits(),
+        |s| s.int_stack[0] ^= 1,
+        |s| s.real_stack[0] = 2.5f64.to_bits(),
+        |s| s.input.push(TapeEntry::Int(0)),
+        |s| s.output.push(TapeEntry::Int(0)),
+        |s| s.calls[0].site += 1,
+        |s| s.references[0].base += 1,
+        |s| s.frame.ints += 1,
+        |s| s.inverted = true,
+        |s| s.position += 1,
+    ];
+    assert!(same(&state, &state) && restored(&program, &state, &state));
+    for (n, change) in changes.into_iter().enumerate() {
+        let mut changed = state.clone();
+        change(&mut changed);
+        assert!(!same(&state, &changed), "change {n}");
+        assert!(!restored(&program, &state, &changed), "change {n}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Memory that may run out. What a program's text can make large is allocated here, so that having no
+//! room is an error or a trap. Knows sizes, and what they are for.
+
+pub use reviver_isa::codec::OutOfMemory;
+
+/// What there was no memory for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// The frame of a call.
+    Frame,
+    /// Another value on a stack.
+    Stack,
+    /// Another value on a tape.
+    Tape,
+    /// What a step loses, kept so that it can be undone.
+    History,
+    /// An adjoint for each real.
+    Adjoints,
+}
+
+/// So many zeros. Pages that nobody writes to take no memory, as long as the system lends them.
+pub(crate) fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    // `vec!` gets zeroed pages, but aborts where there are none: ask first, and don't let the
+    // compiler conclude that nobody wants the answer.
+    let mut asked = Vec::<T>::new();
+    asked.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
+    drop(std::hint::black_box(asked));
+    Ok(vec![T::default(); count])
+}
+
+/// A copy of a list.
+pub(crate) fn copied<T: Copy>(list: &[T]) -> Result<Vec<T>, OutOfMemory> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(list.len()).map_err(|_| OutOfMemory)?;
+    copy.extend_from_slice(list);
+    Ok(copy)
+}
+
+/// Room for more entries of a list, with some for those that come after them unless that is too much.
+#[inline]
+pub(crate) fn more<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
+    list.try_reserve(count).or_else(|_| list.try_reserve_exact(count)).map_err(|_| OutOfMemory)
+}
