@@ -119,6 +119,18 @@ fn no_crate_lets_unsafe_code_in() {
     }
 }
 
+/// An advisory is accepted for one version of one crate, which stands in `deny.toml` with its reason.
+#[test]
+fn the_accepted_advisory_is_about_what_is_used() {
+    let read =
+        |name: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let (lock, deny) = (read("Cargo.lock"), read("deny.toml"));
+    let after = lock.split("name = \"bincode\"\nversion = \"").nth(1).expect("bincode is used");
+    let version = after.split('"').next().unwrap();
+    let accepted = deny.split("id = \"RUSTSEC-2025-0141\"").nth(1).expect("the advisory of bincode");
+    assert!(accepted.contains(&format!("bincode {version} ")), "{accepted}");
+}
+
 #[test]
 fn the_oldest_rust_is_one_number() {
     let metadata = metadata();

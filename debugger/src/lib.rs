@@ -13,7 +13,9 @@
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes in words |
 //! | [`batch`], [`repl`] | scripts; a prompt, and a word to who waits at it |
-//! | [`tui`] | the screen: an application without a terminal, and the terminal |
+//! | [`tui`] | the screen: an application without a terminal, pictures of it, and the terminal |
+//!
+//! One command looks the other way: `picture` has the screen drawn, into a file.
 //!
 //! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
 //! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of

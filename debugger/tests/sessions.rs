@@ -9,9 +9,13 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use reviver_debugger::batch::{Ended, run, script_of};
 use reviver_debugger::command::{Console, SAVED};
+use reviver_debugger::outcome::StopKind;
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::Limits;
 use reviver_files::UsedFiles;
@@ -219,6 +223,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("list 30,20", "line 20 is before line 30"),
     ("list -5", "there is no `-5` to stop at"),
     ("list 4294967295,", "line 33 is the last one"),
+    ("picture", "`picture` takes a file"),
+    ("picture fib.svg 120", "`120` is no size, such as 120x40, and none of dark, light, 16, 16-light, plain"),
+    ("picture fib.svg 120xforty", "`forty` is not a number that fits here"),
+    ("picture fib.svg 401x40", "a picture has from 20x6 to 400x200 cells"),
+    ("picture fib.svg 120x5", "a picture has from 20x6 to 400x200 cells"),
     ("/x", "there is no command `/x`"),
     ("info nonsense", "there is no topic `nonsense`"),
     ("info c", "`c` can mean card, cells"),
@@ -322,4 +331,102 @@ fn own_programs_say_what_they_should() {
         let output = String::from_utf8(output).unwrap();
         assert_eq!(output, *expected, "{output}");
     }
+}
+
+/// Carries a command out and interrupts it once it is so far.
+fn interrupted(console: &mut Console, command: &str, step: i64) {
+    let (interrupt, progress) = (console.session.interrupt(), console.session.progress());
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                if progress.step() > step {
+                    interrupt.store(true, Ordering::Relaxed);
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let outcome = console.execute(command).unwrap();
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(outcome.cut_short(), Some(StopKind::Interrupted), "{command}: {outcome:?}");
+    });
+    interrupt.store(false, Ordering::Relaxed);
+}
+
+#[test]
+fn an_interrupted_motion_is_saved_as_where_it_led() {
+    let long = &["# program fib.rasm", "# replace default 10 -> default 1000000000000"];
+    let mut console = console(long);
+    console.execute("break again if a == 1").unwrap();
+    console.execute("ignore 1 9").unwrap();
+    // A question that was interrupted is left out: it would run for ever.
+    for command in ["run", "check", "continue"] {
+        interrupted(&mut console, command, 10_000);
+    }
+    let (step, left) = (console.session.step_number(), console.session.points()[0].ignore);
+    let transcript = console.transcript();
+    let commands: Vec<&str> = transcript.lines().skip(3).collect();
+    assert!(step > 10_000 && left < 9, "{step} {left}");
+    let [first, second, last] = commands[..] else { panic!("{transcript}") };
+    assert!(first.starts_with("goto "), "{transcript}");
+    assert_eq!((second, last), (&*format!("ignore 1 {left}"), &*format!("goto {step}")));
+
+    let mut again = self::console(long);
+    run(&mut again, &transcript, &mut Vec::new()).unwrap();
+    assert_eq!(again.session.state(), console.session.state());
+    assert_eq!(again.session.points()[0].ignore, left);
+}
+
+/// What a script fails with; what was done before is left out.
+fn fails(script: &Path) -> String {
+    let found = said(&mut console(FIB), &format!("source {}", script.display()));
+    found[found.find("error: ").unwrap()..].to_owned()
+}
+
+#[test]
+fn scripts_that_carry_one_another_out_are_bounded() {
+    let folder = folder("bounded");
+    let path = |name: &str| folder.join(name);
+    let write = |name: &str, text: String| std::fs::write(path(name), text).unwrap();
+    let source = |name: &str| format!("source {}\n", path(name).display());
+
+    write("itself", format!("step\n{}", source("itself")));
+    let found = fails(&path("itself"));
+    assert!(found.contains("is being carried out already: it would never end"), "{found}");
+    assert_eq!(found.matches("line 2").count(), 1, "the first time round: {found}");
+
+    write("one", source("two"));
+    write("two", format!("step\n\n{}", source("one")));
+    let found = fails(&path("one"));
+    assert!(found.contains("line 1: ") && found.contains("line 3: "), "{found}");
+    assert!(found.contains(&format!("in `{}` in `{}`", path("one").display(), path("two").display())));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(path("itself"), path("link")).unwrap();
+        assert!(fails(&path("link")).contains("is being carried out already"));
+    }
+
+    write("script-0", "print a\n".into());
+    (1..=10).for_each(|n| write(&format!("script-{n}"), source(&format!("script-{}", n - 1))));
+    let found = fails(&path("script-10"));
+    assert!(found.contains("nested too deeply: no more than 10 scripts"), "{found}");
+    assert!(said(&mut console(FIB), &source("script-9")).ends_with("a = 0\n"));
+    // Nothing stays counted from one script to the next.
+    let mut console = console(FIB);
+    let twice = source("script-9").repeat(2);
+    assert_eq!(said(&mut console, &twice).matches("a = 0").count(), 2);
+}
+
+#[test]
+fn scripts_within_scripts_come_to_an_end() {
+    let folder = folder("many");
+    let source = |n: usize| format!("source {}\n", folder.join(n.to_string()).display());
+    std::fs::write(folder.join("0"), "info marks\n".repeat(100)).unwrap();
+    (1..=3).for_each(|n| std::fs::write(folder.join(n.to_string()), source(n - 1).repeat(100)).unwrap());
+    let found = fails(&folder.join("3"));
+    assert!(found.contains("have carried out 100000 commands"), "{found}");
+    // A script alone may have as many lines as it likes.
+    let long = folder.join("long");
+    std::fs::write(&long, "info marks\n".repeat(100_001)).unwrap();
+    console(FIB).execute(&format!("source {}", long.display())).unwrap();
 }

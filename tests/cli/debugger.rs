@@ -32,6 +32,29 @@ fn what_a_program_is_given_is_there() {
     assert!(set.stdout.contains("step 17: the end\n"), "{set:#?}");
 }
 
+/// `--history` is what the residues take at most, but for those of the last slice of steps.
+#[test]
+fn the_history_is_bounded_as_the_user_says() {
+    // Each round loses bits: what is small is added to what is large.
+    let rounds =
+        "        for i in 0..100_000\n            add x, 1000.1\n            sub x, 1000.2\n        rof\n";
+    let folder = Folder::new();
+    let program = folder.file("rounds.rasm", ".inout x: real default 1\n".to_owned() + rounds);
+    let script = "goto end\n".to_owned() + &"reverse-step 2_000\ninfo status\n".repeat(100);
+    let most = |history: &str| {
+        let ran = with_input(&format!("debug {program} --history {history} --batch -"), script.as_bytes());
+        let told = ran.expect(0).stdout;
+        let told = told.lines().filter_map(|line| line.strip_prefix("history: ")?.split(' ').next());
+        told.filter_map(|bytes| bytes.parse::<usize>().ok()).max().unwrap()
+    };
+    // A slice of 4,096 steps, of at most 16 bytes each, comes on top.
+    let (limit, slice) = (1 << 20, 64 << 10);
+    let found = most("1M");
+    assert!((limit / 2..limit + slice).contains(&found), "{found}");
+    let found = most("2M");
+    assert!((limit + slice..2 * limit + slice).contains(&found), "{found}");
+}
+
 #[test]
 fn a_script_ends_at_its_first_failure() {
     let script = b"goto end\n\nexpect a == 54\nprint b\n";

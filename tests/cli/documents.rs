@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Folder, reviver, root};
+use crate::support::{Folder, reviver, root, with_input};
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
@@ -35,6 +35,29 @@ fn the_sessions_of_the_readme_are_true() {
         let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
         assert_eq!(text.trim_end(), shown, "$ {command}");
     }
+}
+
+/// The picture is what its script draws today. `UPDATE_PICTURE=1` draws it anew; look at it then.
+#[test]
+fn the_picture_of_the_readme_is_current() {
+    assert!(read("README.md").contains("](docs/debugger.svg)"));
+    let script = read("docs/picture.script");
+    let drawing = "picture docs/debugger.svg";
+    assert_eq!(script.matches(drawing).count(), 1);
+    let folder = Folder::new();
+    let drawn = folder.path("debugger.svg");
+    let script = script.replace(drawing, &format!("picture {}", drawn.display()));
+    with_input("debug programs/besselj.rasm --batch -", script.as_bytes()).expect(0);
+    let drawn = std::fs::read_to_string(drawn).unwrap();
+    if std::env::var_os("UPDATE_PICTURE").is_some() {
+        std::fs::write(root().join("docs/debugger.svg"), &drawn).unwrap();
+        return;
+    }
+    assert!(
+        drawn == read("docs/debugger.svg"),
+        "docs/debugger.svg is not what the debugger draws; to draw it anew, run\n\
+         UPDATE_PICTURE=1 cargo test --test cli the_picture"
+    );
 }
 
 #[test]

@@ -1,231 +1,77 @@
-//! The debugger in a real terminal: what a user sees after each key, and what is left when it ends. The
-//! panes by themselves are tested in `debugger/tests`.
-#![cfg(unix)]
+//! The debugger in a real terminal; the panes by themselves are tested in `debugger/tests`. A harness of its
+//! own runs the tests, because whether there is a terminal isn't known before they run: without one they are
+//! counted as ignored, and with `REVIVER_TERMINAL_TESTS=required` they fail.
 
+#[cfg(unix)]
+mod debugger;
+#[cfg(unix)]
+mod skipped;
+#[cfg(unix)]
 mod tmux;
 
-use reviver_debugger::tui::terminal::Screen;
-use tmux::Terminal;
-
-const REVIVER: &str = env!("CARGO_BIN_EXE_reviver");
-
-/// The debugger in a terminal of a size, at the beginning of a program.
-fn debug(columns: u16, rows: u16, arguments: &str) -> Option<Terminal> {
-    let terminal = Terminal::open(columns, rows)?;
-    terminal.line(&format!("{REVIVER} debug {arguments}"));
-    Some(terminal)
+#[cfg(not(unix))]
+fn main() {
+    println!("skipped: the tests in a terminal need tmux, and there is none here");
 }
 
-fn a_short_session(columns: u16, rows: u16) {
-    let Some(terminal) = debug(columns, rows, "programs/fib.rasm") else { return };
-    terminal.shows("step 0/");
-    terminal.keys(&["s"]);
-    terminal.shows("step 1, line 28");
-    terminal.keys(&["s", "s", "s"]);
-    terminal.shows("step 4, line 31");
-    terminal.keys(&["S"]);
-    terminal.shows("step 3, line 30");
-    terminal.keys(&["c"]);
-    terminal.shows("history end");
-    terminal.shows("step 52/52");
-    terminal.keys(&["C"]);
-    terminal.shows("history begin");
-    command(&terminal, "goto 50%");
-    terminal.shows("step 26, line 28");
-    terminal.keys(&["?"]);
-    terminal.shows("one step backward");
-    terminal.keys(&["Escape"]);
-    terminal.shows("step 26/52");
-    terminal.keys(&["q"]);
-    terminal.is_restored();
+/// A test and its name.
+#[cfg(unix)]
+type Named = (&'static str, fn());
+
+/// Functions with their names.
+#[cfg(unix)]
+macro_rules! named {
+    ($module:ident: $($test:ident)*) => { &[$((stringify!($test), $module::$test as fn())),*] };
 }
 
-#[test]
-fn a_small_terminal() {
-    a_short_session(80, 24);
-}
+#[cfg(unix)]
+const IN_A_TERMINAL: &[Named] = named! {
+    debugger:
+    a_small_terminal
+    a_large_terminal
+    a_tour
+    ctrl_c_stops_a_run_and_never_quits
+    a_program_with_errors_is_shown_with_them
+    ctrl_c_in_the_line_mode
+    signals_that_end_it_give_the_terminal_back
+    it_ends_with_its_terminal
+    an_interrupt_from_outside_is_one_like_ctrl_c
+    ctrl_z_leaves_for_the_shell_and_fg_comes_back
+    a_dumb_terminal_is_none
+    a_panic_gives_the_terminal_back
+    a_picture_of_the_screen
+};
 
-#[test]
-fn a_large_terminal() {
-    a_short_session(120, 40);
-}
+/// No tests by themselves: what some of the others run in a terminal.
+#[cfg(unix)]
+const RUN_BY_OTHERS: &[Named] = named! { debugger: panics_with_a_screen };
 
-/// The tour of docs/debugger.md, with keys and the mouse.
-#[test]
-fn a_tour() {
-    let Some(terminal) = debug(120, 40, "programs/besselj.rasm") else { return };
-    terminal.shows("step 0/");
-    terminal.keys(&["c"]);
-    terminal.shows("step 388/388");
-    terminal.keys(&["m"]);
-    let screen = terminal.shows("the mouse is on");
-    let row = screen.lines().position(|line| line.starts_with("time")).unwrap();
-    terminal.drag(row, 119, 65);
-    let middle = terminal.shows("step 191/388");
-    assert!(middle.contains("travel ←"), "{middle}");
-    command(&terminal, "why sum");
-    terminal.shows("from sum = 0.114903485333478, term = -4.0367166832010573e-10");
-    command(&terminal, "watch sum");
-    terminal.keys(&["C"]);
-    terminal.shows("watch 1: sum: 0.114903485333478 -> 0.11490348492980633");
-    terminal.shows("step 190/388");
-    command(&terminal, "delete");
-    terminal.keys(&["End"]);
-    terminal.shows("step 388/388");
-    command(&terminal, "gradient out");
-    terminal.shows("mode gradient");
-    terminal.keys(&["Home"]);
-    terminal.shows("0.21024361585183118");
-    terminal.keys(&["q"]);
-    terminal.is_restored();
-}
+#[cfg(unix)]
+const ANYWHERE: &[Named] = named! {
+    skipped:
+    without_tmux_the_tests_are_counted_as_ignored
+    where_they_are_required_they_fail_without_it
+};
 
-fn command(terminal: &Terminal, text: &str) {
-    terminal.keys(&[":"]);
-    terminal.line(text);
-}
+#[cfg(unix)]
+fn main() -> std::process::ExitCode {
+    use libtest_mimic::{Arguments, Trial};
 
-#[test]
-fn ctrl_c_stops_a_run_and_never_quits() {
-    let Some(terminal) = debug(80, 24, "programs/fib.rasm --set n=1000000000000") else { return };
-    terminal.shows("step 0/");
-    terminal.keys(&["C-c"]);
-    terminal.keys(&["c"]);
-    terminal.shows("Ctrl-C stops");
-    terminal.keys(&["C-c"]);
-    terminal.shows("interrupted");
-    terminal.keys(&["C-c", "C-c"]);
-    command(&terminal, "goto 7");
-    terminal.shows("step 7, line 29");
-    terminal.keys(&["q"]);
-    terminal.is_restored();
-}
-
-#[test]
-fn a_program_with_errors_is_shown_with_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("bad.rasm");
-    std::fs::write(&file, "add r0, r0\n").unwrap();
-    let Some(terminal) = debug(100, 24, &format!("{}; echo code $?", file.display())) else { return };
-    terminal.shows("the program can't be debugged as it is");
-    terminal.shows("target and a source");
-    terminal.keys(&["q"]);
-    terminal.shows("\ncode 3");
-    terminal.is_restored();
-}
-
-#[test]
-fn ctrl_c_in_the_line_mode() {
-    let Some(terminal) = Terminal::open(80, 24) else { return };
-    terminal.line(&format!("{REVIVER} repl programs/fib.rasm --set n=1000000000000"));
-    terminal.shows("(reviver)");
-    terminal.line("continue");
-    // It runs as long as there is no further prompt.
-    terminal.shows("(reviver) continue");
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    terminal.keys(&["C-c"]);
-    terminal.shows("interrupted");
-    terminal.line("goto 7");
-    terminal.shows("step 7,");
-    terminal.line("quit");
-    terminal.is_restored();
-}
-
-/// The debugger in a terminal, and the number of its process.
-fn debug_and_pid(arguments: &str) -> Option<(Terminal, u32)> {
-    let terminal = Terminal::open(80, 24)?;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("pid");
-    let run = format!("echo $$ > {}; exec {REVIVER} debug {arguments}", file.display());
-    terminal.line(&format!("sh -c '{run}'; echo code $?"));
-    terminal.shows("step 0/");
-    let pid = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
-    Some((terminal, pid))
-}
-
-fn kill(signal: &str, pid: u32) {
-    let status = std::process::Command::new("kill").args([signal, &pid.to_string()]).status();
-    assert!(status.unwrap().success());
-}
-
-#[test]
-fn signals_that_end_it_give_the_terminal_back() {
-    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
-        let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm --set n=1000000000000") else { return };
-        terminal.keys(&["m", "c"]);
-        terminal.shows("Ctrl-C stops");
-        kill(signal, pid);
-        terminal.shows(&format!("code {code}"));
-        terminal.is_restored();
+    let trial = |(name, test): &Named| {
+        let test = *test;
+        Trial::test(*name, move || {
+            test();
+            Ok(())
+        })
+    };
+    let is_skipped = !tmux::is_here() && !tmux::is_required();
+    let kind = if is_skipped { "tmux is missing" } else { "" };
+    let mut trials: Vec<Trial> = ANYWHERE.iter().map(trial).collect();
+    trials.extend(IN_A_TERMINAL.iter().map(|test| trial(test).with_kind(kind).with_ignored_flag(is_skipped)));
+    trials.extend(RUN_BY_OTHERS.iter().map(|test| trial(test).with_ignored_flag(true)));
+    let arguments = Arguments::from_args();
+    if is_skipped && !arguments.list {
+        eprintln!("skipped: without tmux there is no terminal to test the debugger in");
     }
-}
-
-#[test]
-fn it_ends_with_its_terminal() {
-    let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm") else { return };
-    drop(terminal);
-    let is_there = || std::path::Path::new(&format!("/proc/{pid}")).exists();
-    let since = std::time::Instant::now();
-    while is_there() {
-        assert!(since.elapsed().as_secs() < 30, "{pid} is still there");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-}
-
-#[test]
-fn an_interrupt_from_outside_is_one_like_ctrl_c() {
-    let Some((terminal, pid)) = debug_and_pid("programs/fib.rasm --set n=1000000000000") else { return };
-    kill("-INT", pid);
-    terminal.keys(&["c"]);
-    terminal.shows("Ctrl-C stops");
-    kill("-INT", pid);
-    terminal.shows("interrupted");
-    terminal.keys(&["q"]);
-    terminal.shows("code 0");
-    terminal.is_restored();
-}
-
-#[test]
-fn ctrl_z_leaves_for_the_shell_and_fg_comes_back() {
-    let Some(terminal) = debug(80, 24, "programs/fib.rasm") else { return };
-    terminal.shows("step 0/");
-    terminal.keys(&["s", "s"]);
-    terminal.shows("step 2,");
-    terminal.keys(&["C-z"]);
-    terminal.is_restored();
-    terminal.line("fg");
-    terminal.shows("step 2/");
-    terminal.keys(&["s"]);
-    terminal.shows("step 3,");
-    terminal.keys(&["q"]);
-    terminal.is_restored();
-}
-
-#[test]
-fn a_dumb_terminal_is_none() {
-    let Some(terminal) = Terminal::open(80, 24) else { return };
-    terminal.line(&format!("TERM=dumb {REVIVER} debug programs/fib.rasm; echo code $?"));
-    terminal.shows("needs a terminal");
-    terminal.shows("`reviver repl FILE`");
-    terminal.shows("code 2");
-    terminal.is_restored();
-}
-
-#[test]
-fn a_panic_gives_the_terminal_back() {
-    let Some(terminal) = Terminal::open(80, 24) else { return };
-    let tests = std::env::current_exe().unwrap();
-    terminal.line(&format!("{} --exact panics_with_a_screen --ignored --nocapture", tests.display()));
-    terminal.shows("something is wrong");
-    terminal.shows("test result: FAILED");
-    terminal.is_restored();
-}
-
-/// Not a test by itself: what [`a_panic_gives_the_terminal_back`] runs in a terminal.
-#[test]
-#[ignore = "panics in a terminal"]
-fn panics_with_a_screen() {
-    let mut screen = Screen::open().unwrap();
-    screen.set_mouse(true).unwrap();
-    panic!("something is wrong");
+    libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -5,6 +5,7 @@ mod actions;
 mod arguments;
 mod code;
 mod foreign;
+mod picture;
 pub mod plot;
 mod scripts;
 pub mod table;
@@ -20,6 +21,7 @@ use crate::outcome::{Check, Edit, History, Motion, Origin, Reason, Seed, StopKin
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
+use crate::tui::app::Face;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
@@ -202,11 +204,13 @@ fn selecting(outward: isize) -> String {
 }
 
 /// A session that is told what to do in lines of text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Console {
     pub session: Session,
     /// What was read for the session, and what it reads and writes.
     files: UsedFiles,
+    /// The screen on which the session is seen; none where there is none.
+    pub(crate) face: Option<Box<Face>>,
     /// Expressions that are printed after every motion.
     displays: Vec<String>,
     /// Cells that are plotted: their names and themselves. A name means another cell in another call.
@@ -219,8 +223,8 @@ pub struct Console {
     repeated: Option<String>,
     /// Where `list` goes on.
     listed: Option<code::Listed>,
-    /// Scripts that are being carried out: a script that runs itself would never end.
-    depth: usize,
+    /// Scripts that are being carried out, the innermost last.
+    scripts: scripts::Open,
 }
 
 impl Console {
@@ -229,13 +233,14 @@ impl Console {
         Console {
             session,
             files,
+            face: None,
             displays: Vec::new(),
             plots: Vec::new(),
             transcript: Vec::new(),
             glides: false,
             repeated: None,
             listed: None,
-            depth: 0,
+            scripts: scripts::Open::default(),
         }
     }
 
@@ -255,7 +260,7 @@ impl Console {
         }
         let (word, rest) = split_command(&line);
         let command = find(word)?;
-        let recorded = self.transcript.len();
+        let (recorded, ignored) = (self.transcript.len(), ignored(&self.session));
         let outcome = (command.action)(self, command, rest)?;
         self.repeated = match outcome {
             Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
@@ -264,10 +269,12 @@ impl Console {
             Outcome::Code(_) => Some(command.name.to_owned()),
             _ => None,
         };
-        // A script stands in the transcript as its lines. Who replays a session wants to see it again, not to
-        // write files.
-        if self.transcript.len() == recorded && !matches!(outcome, Outcome::Saved(_)) {
-            self.transcript.push(line);
+        // A script stands in the transcript as its lines.
+        if self.transcript.len() == recorded {
+            self.transcript.extend(replay(line, &outcome));
+            if matches!(outcome, Outcome::Motion(_)) && is_interrupted(&outcome) {
+                self.ignore_as_now(&ignored);
+            }
         }
         self.glides = false;
         Ok(self.with_displays(outcome))
@@ -295,6 +302,13 @@ impl Console {
         Ok(outcome)
     }
 
+    /// Notes how many hits are still to be ignored, where that is another number than before: a `goto` doesn't
+    /// count them.
+    fn ignore_as_now(&mut self, before: &[(u32, u64)]) {
+        let changed = ignored(&self.session).into_iter().filter(|now| !before.contains(now));
+        self.transcript.extend(changed.map(|(id, count)| format!("ignore {id} {count}")));
+    }
+
     /// The cells that are plotted, at most [`plot::MOST_PLOTS`].
     pub fn plots(&self) -> &[(String, Target)] {
         &self.plots
@@ -317,6 +331,29 @@ impl Console {
         };
         self.displays.iter().map(value).collect()
     }
+}
+
+/// What a line is replaced by in the transcript, so that a replay comes to the same.
+fn replay(line: String, outcome: &Outcome) -> Option<String> {
+    match outcome {
+        // Who replays a session wants to see it again, not to write files.
+        Outcome::Saved(_) => None,
+        // Nobody interrupts the replay at the same step.
+        Outcome::Motion(motion) if is_interrupted(outcome) => Some(format!("goto {}", motion.to.step)),
+        // A question that took too long is left out, for it would again; a plot stays.
+        Outcome::Plot(_) => Some(line),
+        _ if is_interrupted(outcome) => None,
+        _ => Some(line),
+    }
+}
+
+fn is_interrupted(outcome: &Outcome) -> bool {
+    outcome.cut_short() == Some(StopKind::Interrupted)
+}
+
+/// How many hits of each point are still to be ignored.
+fn ignored(session: &Session) -> Vec<(u32, u64)> {
+    session.points().iter().map(|point| (point.id, point.ignore)).collect()
 }
 
 /// The command that a word names: its name, an alias, or a beginning that only one name has.

@@ -2,7 +2,7 @@
 //! saved. The only part of the commands that knows files.
 
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reviver_files::{Content, Kind, Replaces, WriteError};
 
@@ -17,6 +17,66 @@ pub const SAVED: &str = "# a session of the reviver debugger";
 /// Saved sessions among other files.
 pub static SESSION: Kind = Kind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
 
+/// Scripts that carry one another out, the innermost last. What they come to is bounded, however they are
+/// written: a script is no program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Open {
+    /// As they were named, and where they really are.
+    paths: Vec<(String, Option<PathBuf>)>,
+    /// Commands that were carried out by scripts within a script.
+    nested: usize,
+}
+
+impl Open {
+    /// Scripts within one another, and commands that those within one carry out, at most.
+    const DEEPEST: usize = 10;
+    const MOST_NESTED: usize = 100_000;
+
+    fn enter(&mut self, path: &str) -> Result<(), CommandError> {
+        let place = std::fs::canonicalize(path).ok();
+        let chain =
+            || self.paths.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" in ");
+        let is_open = place.is_some() && self.paths.iter().any(|(_, open)| *open == place);
+        if is_open {
+            let chain = chain();
+            let message =
+                format!("`{path}` is being carried out already: it would never end (it is in {chain})");
+            return Err(CommandError::Failed(message));
+        }
+        if self.paths.len() >= Open::DEEPEST {
+            let message = format!(
+                "`{path}` is nested too deeply: no more than {} scripts carry one another out (it is in {})",
+                Open::DEEPEST,
+                chain()
+            );
+            return Err(CommandError::Failed(message));
+        }
+        self.paths.push((path.to_owned(), place));
+        Ok(())
+    }
+
+    /// Another command of the innermost script is due.
+    fn count(&mut self) -> Result<(), CommandError> {
+        if self.paths.len() > 1 {
+            self.nested += 1;
+        }
+        match self.nested > Open::MOST_NESTED {
+            true => Err(CommandError::Failed(format!(
+                "the scripts within a script have carried out {} commands: there are no more to be",
+                Open::MOST_NESTED
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    fn leave(&mut self) {
+        self.paths.pop();
+        if self.paths.is_empty() {
+            self.nested = 0;
+        }
+    }
+}
+
 fn add_line(text: String, line: &str) -> String {
     text + line + "\n"
 }
@@ -28,14 +88,10 @@ impl Console {
     }
 
     /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
-    fn script(&mut self, text: &str) -> Result<Outcome, CommandError> {
-        const DEEPEST: usize = 10;
-        if self.depth >= DEEPEST {
-            return Err(CommandError::Failed("scripts that run scripts are nested too deeply".into()));
-        }
-        self.depth += 1;
+    fn script(&mut self, path: &str, text: &str) -> Result<Outcome, CommandError> {
+        self.scripts.enter(path)?;
         let outcome = self.script_lines(text);
-        self.depth -= 1;
+        self.scripts.leave();
         outcome
     }
 
@@ -46,7 +102,7 @@ impl Console {
                 continue;
             }
             let command = line.trim().to_owned();
-            let outcome = match self.execute(line) {
+            let outcome = match self.scripts.count().and_then(|()| self.execute(line)) {
                 Ok(outcome) => outcome,
                 Err(error) => {
                     let (line, error) = (number + 1, Box::new(error));
@@ -92,16 +148,22 @@ pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
     let unreadable = |error: &dyn Display| CommandError::File(format!("`{path}` can't be read: {error}"));
     let bytes = console.files.read(Path::new(path), Content::Text).map_err(|error| unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))?;
-    console.script(&text)
+    console.script(path, &text)
 }
 
 pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
     let path = row.something(rest, "a file")?;
+    let text = console.transcript();
+    write(console, path, &text, &SESSION)
+}
+
+/// Writes a text of a kind, over a file of the same kind or an empty one at most.
+pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static Kind) -> Done {
     let refused = |error: WriteError| {
         let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };
         CommandError::File(format!("{error}{help}"))
     };
-    let output = console.files.output(Path::new(path), Replaces::Kind(&SESSION)).map_err(refused)?;
-    output.commit(console.transcript().as_bytes()).map_err(refused)?;
+    let output = console.files.output(Path::new(path), Replaces::Kind(kind)).map_err(refused)?;
+    output.commit(text.as_bytes()).map_err(refused)?;
     Ok(Outcome::Saved(path.to_owned()))
 }

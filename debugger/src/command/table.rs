@@ -3,6 +3,7 @@
 
 use super::actions::*;
 use super::code::{disassemble, list};
+use super::picture::picture;
 use super::plot::{plot, unplot};
 use super::scripts::{expect, expect_stop, save, source};
 use super::topics::TOPICS;
@@ -218,6 +219,8 @@ commands! {
         "Carry out the commands in a file, until one fails. `quit` in it ends the session.";
     "save" [] " FILE" Argument::File => save,
         "Write the commands of this session to a file. `source` and `--batch` carry them out. A file that is there already is replaced only if it is a saved session.";
+    "picture" [] " FILE [COLUMNSxROWS] [THEME]" Argument::File => picture,
+        "Draw the screen to an SVG file. Without a screen it is one of 120x40 that was just opened. Themes are dark, light, 16, 16-light, plain. A file that is there already is replaced only if it is such a picture.";
     "help" ["h"] " [COMMAND | info TOPIC]" Argument::Command => help,
         "Tell about a command, a topic of `info`, or all commands.";
     "quit" ["q", "exit"] "" Argument::None => quit,

@@ -114,8 +114,8 @@ fn ahead(travel: Travel) -> &'static str {
     }
 }
 
-/// A debugging session.
-#[derive(Debug)]
+/// A debugging session. A clone shares the interrupt flag and tells its progress to the same listener.
+#[derive(Clone, Debug)]
 pub struct Session {
     listing: Listing,
     memory: Memory,

@@ -3,10 +3,12 @@
 //! the screen stays alive.
 
 pub mod app;
+mod colour;
 pub mod event;
 pub mod keys;
 pub mod layout;
 pub mod panes;
+pub mod picture;
 mod sgr;
 mod signals;
 pub mod terminal;

@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 /// A style for every role on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
+    pub name: ThemeName,
     /// What lies below everything.
     pub ground: Style,
     pub text: Style,
@@ -79,6 +80,14 @@ impl ThemeName {
             ThemeName::Sixteen => "16",
             ThemeName::SixteenLight => "16-light",
             ThemeName::Plain => "plain",
+        }
+    }
+
+    /// The background of the terminals that it is for.
+    pub fn ground(self) -> Ground {
+        match self {
+            ThemeName::Dark | ThemeName::Sixteen | ThemeName::Plain => Ground::Dark,
+            ThemeName::Light | ThemeName::SixteenLight => Ground::Light,
         }
     }
 
@@ -235,13 +244,14 @@ const SIXTEEN_LIGHT: Palette = Palette {
 
 impl Theme {
     pub fn new(name: ThemeName) -> Theme {
-        match name {
+        let theme = match name {
             ThemeName::Dark => Theme::coloured(&DARK),
             ThemeName::Light => Theme::coloured(&LIGHT),
             ThemeName::Sixteen => Theme::coloured(&SIXTEEN),
             ThemeName::SixteenLight => Theme::coloured(&SIXTEEN_LIGHT),
             ThemeName::Plain => Theme::plain(),
-        }
+        };
+        Theme { name, ..theme }
     }
 
     /// Attributes alone: bold for what is now, underlined for what changed, reversed for what is chosen.
@@ -250,6 +260,7 @@ impl Theme {
         let (plain, bold, dim) = (Style::new(), with(Modifier::BOLD), with(Modifier::DIM));
         let (underlined, reversed) = (with(Modifier::UNDERLINED), with(Modifier::REVERSED));
         Theme {
+            name: ThemeName::Plain,
             ground: plain,
             text: plain,
             dim,
@@ -385,6 +396,7 @@ impl Theme {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::colour::channels;
 
     fn colours(name: ThemeName) -> Vec<Color> {
         let styles = Theme::new(name).styles();
@@ -431,28 +443,6 @@ mod tests {
         assert_eq!(asked, ThemeName::Light);
     }
 
-    /// Red, green and blue, 0 to 255; the first 16 as xterm has them.
-    fn channels(colour: Color) -> [u8; 3] {
-        let cube = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
-        match colour {
-            Color::Black => [0; 3],
-            Color::White => [255; 3],
-            Color::DarkGray => [127; 3],
-            Color::Red => [205, 0, 0],
-            Color::Blue => [0, 0, 238],
-            Color::Magenta => [205, 0, 205],
-            Color::Cyan => [0, 205, 205],
-            Color::LightRed => [255, 0, 0],
-            Color::LightGreen => [0, 255, 0],
-            Color::LightYellow => [255, 255, 0],
-            Color::LightMagenta => [255, 0, 255],
-            Color::LightCyan => [0, 255, 255],
-            Color::Indexed(n @ 16..=231) => [cube((n - 16) / 36), cube((n - 16) / 6 % 6), cube((n - 16) % 6)],
-            Color::Indexed(n @ 232..) => [8 + 10 * (n - 232); 3],
-            other => panic!("{other:?} is no colour of a theme"),
-        }
-    }
-
     /// The contrast of two colours, 1 to 21 (WCAG 2, 1.4.3).
     fn contrast(one: Color, other: Color) -> f64 {
         let linear = |channel: u8| match f64::from(channel) / 255.0 {
@@ -460,7 +450,7 @@ mod tests {
             bright => ((bright + 0.055) / 1.055).powf(2.4),
         };
         let luminance = |colour| {
-            let [red, green, blue] = channels(colour).map(linear);
+            let [red, green, blue] = channels(colour).expect("a colour of a theme").map(linear);
             0.2126 * red + 0.7152 * green + 0.0722 * blue
         };
         let (one, other) = (luminance(one), luminance(other));

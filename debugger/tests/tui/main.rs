@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod keys;
+mod picture;
 mod random;
 mod runs;
 mod screen;

@@ -20,23 +20,33 @@ use crate::view::cells::has_arrays;
 impl App {
     /// Draws the whole screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
-        self.is_stale = false;
-        let area = frame.area();
-        frame.buffer_mut().set_style(area, self.theme.ground);
-        match &mut self.engine {
-            Engine::Broken(broken) => {
-                let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());
-                broken.draw(&self.theme, &quit, area, frame.buffer_mut());
-            }
-            Engine::Away(_) => self.draw_away(area, frame.buffer_mut()),
-            Engine::Here(_) => self.draw_here(area, frame),
+        if let Some(cursor) = self.draw_on(frame.buffer_mut()) {
+            frame.set_cursor_position(cursor);
         }
     }
 
-    fn draw_here(&mut self, area: Rect, frame: &mut Frame<'_>) {
+    /// The same without a terminal. Returns where its cursor belongs.
+    pub(super) fn draw_on(&mut self, buffer: &mut Buffer) -> Option<Position> {
+        self.is_stale = false;
+        let area = buffer.area;
+        buffer.set_style(area, self.theme.ground);
+        match &mut self.engine {
+            Engine::Broken(broken) => {
+                let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());
+                broken.draw(&self.theme, &quit, area, buffer);
+                None
+            }
+            Engine::Away(_) => {
+                self.draw_away(area, buffer);
+                None
+            }
+            Engine::Here(_) => self.draw_here(area, buffer),
+        }
+    }
+
+    fn draw_here(&mut self, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         self.fit(area);
         let screen = self.panes.screen().clone();
-        let buffer = frame.buffer_mut();
         for slot in &screen.slots {
             self.draw_slot(slot, buffer);
         }
@@ -48,9 +58,7 @@ impl App {
             overlay.draw(self.messages.lines(), wanted, &self.theme, above, buffer);
         }
         self.picture.clone_from(buffer);
-        if let Some(cursor) = self.prompt_cursor(screen.prompt) {
-            frame.set_cursor_position(cursor);
-        }
+        self.prompt_cursor(screen.prompt)
     }
 
     /// Divides the screen for what there is to show.

@@ -26,6 +26,8 @@ pub(super) enum Task {
         /// Whether nobody typed it: playing makes many small steps, and so does dragging.
         is_quiet: bool,
     },
+    /// Nothing: it is looked at where it is.
+    Look,
     /// Values for the plot.
     Sample { targets: Vec<Target>, steps: (i64, i64), columns: usize },
 }
@@ -46,6 +48,7 @@ pub struct Done {
 #[derive(Debug)]
 pub(super) enum TaskResult {
     Command { line: String, is_quiet: bool, outcome: Result<Outcome, CommandError> },
+    Looked,
     Sampled(Samples),
 }
 
@@ -61,6 +64,7 @@ impl Errand {
                 };
                 TaskResult::Command { line, is_quiet, outcome }
             }
+            Task::Look => TaskResult::Looked,
             Task::Sample { targets, steps, columns } => {
                 TaskResult::Sampled(self.console.session.samples(&targets, steps, columns))
             }

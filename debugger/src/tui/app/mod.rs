@@ -7,6 +7,7 @@ mod arrangement;
 mod broken;
 mod draw;
 mod errand;
+mod face;
 mod heading;
 pub mod messages;
 mod overlay;
@@ -27,6 +28,7 @@ use reviver_files::UsedFiles;
 use reviver_vm::Travel;
 
 pub use errand::{Done, Errand};
+pub use face::Face;
 
 use self::arrangement::Arrangement;
 use self::broken::Broken;
@@ -233,6 +235,7 @@ impl App {
                     return vec![Effect::Quit];
                 }
             }
+            TaskResult::Looked => self.take_plots(),
             TaskResult::Sampled(samples) => self.sampled(samples),
         }
         let mut effects = Vec::new();
@@ -408,13 +411,18 @@ impl App {
     fn send(&mut self, task: Task) -> Option<Effect> {
         let what = match &task {
             Task::Command { line, .. } => line.clone(),
+            Task::Look => String::new(),
             Task::Sample { .. } => "sampling the plotted cells".to_owned(),
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
         let away = Engine::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
+        let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
-            Engine::Here(console) => Some(Effect::Run(Errand { console, task })),
+            Engine::Here(mut console) => {
+                console.face = face.or(console.face);
+                Some(Effect::Run(Errand { console, task }))
+            }
             other => {
                 self.engine = other;
                 None

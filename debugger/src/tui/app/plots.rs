@@ -35,14 +35,19 @@ impl App {
 
     /// Takes over which cells are plotted, and samples of them if a command has made any.
     pub(super) fn plotted(&mut self, outcome: &Outcome) {
+        self.take_plots();
+        if let Outcome::Plot(Plot { samples, .. }) = outcome {
+            self.sampled(samples.clone());
+        }
+    }
+
+    /// Takes over which cells are plotted.
+    pub(super) fn take_plots(&mut self) {
         let Some(console) = self.console() else { return };
         if self.choices.plots.cells != console.plots() {
             self.choices.plots.cells = console.plots().to_vec();
             self.choices.plots.samples = Samples::default();
             self.plotted.known = None;
-        }
-        if let Outcome::Plot(Plot { samples, .. }) = outcome {
-            self.sampled(samples.clone());
         }
     }
 

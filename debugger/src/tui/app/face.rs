@@ -1,0 +1,115 @@
+//! How a screen looks at a session, apart from the session itself: what a picture of it needs. A script has no
+//! screen, and its pictures show what one would show that was just opened.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect, Size};
+
+use super::arrangement::Arrangement;
+use super::errand::Task;
+use super::messages::Messages;
+use super::plots::Plotted;
+use super::{App, Effect, Engine};
+use crate::command::Console;
+use crate::outcome::Reason;
+use crate::timeline::Moment;
+use crate::tui::keys::KeyMap;
+use crate::tui::panes::Choices;
+use crate::tui::picture::{self, Paper};
+use crate::tui::theme::{Theme, ThemeName};
+
+/// A screen without its session.
+#[derive(Clone, Debug)]
+pub struct Face {
+    pub size: Size,
+    pub theme: Theme,
+    keys: KeyMap,
+    panes: Arrangement,
+    choices: Choices,
+    messages: Messages,
+    plotted: Plotted,
+    /// Where the session was when the screen was seen so; none where there was no screen.
+    seen_at: Option<Moment>,
+}
+
+impl Default for Face {
+    /// The screen as it opens, where it is large enough for every slot.
+    fn default() -> Face {
+        Face {
+            size: Size { width: 120, height: 40 },
+            theme: Theme::new(ThemeName::Dark),
+            keys: KeyMap::default(),
+            panes: Arrangement::new(),
+            choices: Choices::default(),
+            messages: Messages::default(),
+            plotted: Plotted::default(),
+            seen_at: None,
+        }
+    }
+}
+
+impl Face {
+    /// What the screen shows of a session, as SVG. The session is copied, and stays as it is.
+    pub fn picture(&self, console: &Console) -> String {
+        let mut app = App::with_face(self, console.clone());
+        let area = Rect::from((Position::ORIGIN, self.size));
+        // Only a screen that was divided knows how many columns its plots have.
+        app.draw_on(&mut Buffer::empty(area));
+        app.rest();
+        let mut buffer = Buffer::empty(area);
+        app.draw_on(&mut buffer);
+        let session = &console.session;
+        let program = session.listing().files().first().map_or("", |file| &file.name);
+        let title = format!("{program} in the debugger, at step {}", session.step_number());
+        let paper = Paper::new(self.theme.ground, self.theme.name.ground());
+        picture::svg(&buffer, paper, &title)
+    }
+}
+
+impl App {
+    /// What pictures that are made by a task show; none where it is none of a user's.
+    pub(super) fn face_for(&self, task: &Task) -> Option<Box<Face>> {
+        let Task::Command { is_quiet: false, .. } = task else { return None };
+        let session = self.session()?;
+        Some(Box::new(Face {
+            size: self.picture.area.as_size(),
+            theme: self.theme.clone(),
+            keys: self.keys.clone(),
+            panes: self.panes.clone(),
+            choices: self.choices.clone(),
+            messages: self.messages.clone(),
+            plotted: self.plotted,
+            seen_at: Some(session.moment()),
+        }))
+    }
+
+    /// A screen that looks at a session in a certain way.
+    fn with_face(face: &Face, mut console: Console) -> App {
+        let face = face.clone();
+        console.face = None;
+        let is_seen = face.seen_at == Some(console.session.moment());
+        let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
+        let mut app = App::with(Engine::Here(Box::new(console)), face.keys, face.theme);
+        (app.panes, app.choices, app.messages) = (face.panes, face.choices, face.messages);
+        app.plotted = face.plotted;
+        app.look_once();
+        if !is_seen {
+            app.follow();
+            app.show_failure(is_trap);
+        }
+        app
+    }
+
+    /// Takes over what the commands have changed: an errand that does nothing brings it back.
+    fn look_once(&mut self) {
+        if let Some(Effect::Run(errand)) = self.send(Task::Look) {
+            self.returned(errand.perform());
+        }
+    }
+
+    /// Does what the screen does when nothing happens for a while.
+    fn rest(&mut self) {
+        if let Some(Effect::Run(errand)) = self.sample() {
+            self.returned(errand.perform());
+        }
+    }
+}

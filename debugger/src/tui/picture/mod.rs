@@ -1,0 +1,279 @@
+//! A frame as a picture, SVG: what a terminal would show, cell by cell. Knows buffers and colours, and
+//! nothing of the debugger.
+//!
+//! Everything lies on a grid, because nobody knows the reader's font: a run of text has the width of its
+//! cells, and lines and bars are drawn as rectangles, so that they meet whatever the font makes of them.
+
+mod shapes;
+
+use std::fmt::Write as _;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Size;
+use ratatui::style::{Color, Modifier, Style};
+
+use self::shapes::{Shape, shapes};
+use super::colour::{Rgb, channels};
+use super::panes::text::width;
+use super::theme::Ground;
+
+/// The first line of a picture, which tells it from other files.
+pub const DRAWN: &str = "<!-- a picture of the reviver debugger -->";
+
+/// The size of a cell, and how much room there is around the cells, in pixels.
+const CELL: Size = Size { width: 8, height: 17 };
+const MARGIN: u16 = 12;
+
+/// From a row's top to the line that its letters stand on.
+const BASELINE: u16 = 13;
+
+/// The largest and the smallest size of a picture, in cells.
+pub const LEAST: Size = Size { width: 20, height: 6 };
+pub const MOST: Size = Size { width: 400, height: 200 };
+
+/// The picture of a frame on a paper, with a title that is read aloud.
+pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
+    let area = buffer.area;
+    let (width, height) = (pixels(area.width, CELL.width), pixels(area.height, CELL.height));
+    let title = escaped(title);
+    let mut out = format!(
+        "{DRAWN}\n\
+         <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n\
+         <title>{title}</title>\n\
+         <rect x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\" fill=\"{}\" stroke=\"#6e7681\"/>\n",
+        width - 1,
+        height - 1,
+        hex(paper.back),
+    );
+    let rows = buffer.content.chunks(usize::from(area.width).max(1));
+    let rows: Vec<Row> = (0..).zip(rows).map(|(number, cells)| Row::new(number, cells, paper)).collect();
+    out += "<g shape-rendering=\"crispEdges\">\n";
+    rows.iter().for_each(|row| row.boxes(paper.back, &mut out));
+    out += "</g>\n<g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', \
+            'DejaVu Sans Mono', monospace\" font-size=\"13.3\" xml:space=\"preserve\">\n";
+    rows.iter().for_each(|row| row.texts(&mut out));
+    out + "</g>\n</svg>\n"
+}
+
+/// So many cells with the margin, in pixels.
+fn pixels(cells: u16, each: u16) -> u32 {
+    u32::from(cells) * u32::from(each) + 2 * u32::from(MARGIN)
+}
+
+/// The colours of everything that has none of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    front: Rgb,
+    back: Rgb,
+}
+
+impl Paper {
+    /// A style, on a terminal of a background where the style leaves the colours to that.
+    pub fn new(style: Style, ground: Ground) -> Paper {
+        let (front, back) = match ground {
+            Ground::Dark => ([208; 3], [28; 3]),
+            Ground::Light => ([38; 3], [255; 3]),
+        };
+        let or = |colour: Option<Color>, own| colour.and_then(channels).unwrap_or(own);
+        Paper { front: or(style.fg, front), back: or(style.bg, back) }
+    }
+
+    /// What a cell's character is drawn with, and what is behind it.
+    fn colours(self, cell: &Cell) -> (Rgb, Rgb) {
+        let front = channels(cell.fg).unwrap_or(self.front);
+        let back = channels(cell.bg).unwrap_or(self.back);
+        let (front, back) =
+            if cell.modifier.contains(Modifier::REVERSED) { (back, front) } else { (front, back) };
+        match cell.modifier.contains(Modifier::DIM) {
+            true => (mixed(front, back), back),
+            false => (front, back),
+        }
+    }
+}
+
+/// A colour on its way to another.
+fn mixed(one: Rgb, other: Rgb) -> Rgb {
+    let mut mixed = one;
+    for (channel, other) in mixed.iter_mut().zip(other) {
+        *channel = ((u16::from(*channel) * 3 + u16::from(other) * 2) / 5) as u8;
+    }
+    mixed
+}
+
+fn hex([red, green, blue]: Rgb) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// A character of a row, with what it is drawn in.
+#[derive(Clone, Copy)]
+struct Glyph<'a> {
+    text: &'a str,
+    column: u16,
+    columns: u16,
+    front: Rgb,
+    back: Rgb,
+    modifier: Modifier,
+}
+
+/// A row of the frame.
+struct Row<'a> {
+    /// The top of the row, in pixels.
+    top: u32,
+    glyphs: Vec<Glyph<'a>>,
+}
+
+impl<'a> Row<'a> {
+    fn new(number: u32, cells: &'a [Cell], paper: Paper) -> Row<'a> {
+        let mut glyphs: Vec<Glyph<'a>> = Vec::new();
+        for (column, cell) in (0..).zip(cells) {
+            // A wide character lies over the cell behind it.
+            if glyphs.last().is_some_and(|last| last.column + last.columns > column) {
+                continue;
+            }
+            let ((front, back), text) = (paper.colours(cell), cell.symbol());
+            let columns = u16::try_from(width(text)).unwrap_or(1).max(1);
+            glyphs.push(Glyph { text, column, columns, front, back, modifier: cell.modifier });
+        }
+        Row { top: u32::from(MARGIN) + number * u32::from(CELL.height), glyphs }
+    }
+
+    /// The backgrounds, and what is drawn as rectangles.
+    fn boxes(&self, backdrop: Rgb, out: &mut String) {
+        let whole = [0, 0, CELL.width, CELL.height];
+        let behind = self.glyphs.iter().filter(|glyph| glyph.back != backdrop);
+        let mut pieces: Vec<Piece> =
+            behind.map(|glyph| Piece::new(self.top, glyph, Shape::solid(whole), glyph.back)).collect();
+        for glyph in &self.glyphs {
+            let drawn = shapes(glyph.text).into_iter().flatten();
+            pieces.extend(drawn.map(|shape| Piece::new(self.top, glyph, shape, glyph.front)));
+            if glyph.modifier.contains(Modifier::UNDERLINED) {
+                let line = Shape::solid([0, BASELINE + 2, CELL.width, 1]);
+                pieces.push(Piece::new(self.top, glyph, line, glyph.front));
+            }
+        }
+        joined(pieces).iter().for_each(|piece| piece.write(out));
+    }
+
+    /// The characters, run by run.
+    fn texts(&self, out: &mut String) {
+        let mut left = self.glyphs.as_slice();
+        while let Some(first) = left.iter().position(Glyph::is_text) {
+            let rest = left.get(first..).unwrap_or_default();
+            let (run, behind) = rest.split_at(run_length(rest));
+            write_run(run, self.top + u32::from(BASELINE), out);
+            left = behind;
+        }
+    }
+}
+
+impl Glyph<'_> {
+    fn is_text(&self) -> bool {
+        !self.is_blank() && shapes(self.text).is_none()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn looks_like(&self, other: &Glyph<'_>) -> bool {
+        const SEEN: Modifier = Modifier::BOLD.union(Modifier::ITALIC);
+        (self.front, self.modifier & SEEN) == (other.front, other.modifier & SEEN)
+    }
+}
+
+/// How many glyphs at the beginning are one run: of one look, with single blanks at most. Signs may come from
+/// another font than letters, and wide characters have wide cells; so each are a run of their own.
+fn run_length(glyphs: &[Glyph<'_>]) -> usize {
+    let Some(first) = glyphs.first() else { return 0 };
+    let goes_on = |pair: &[Glyph<'_>]| match pair {
+        [glyph, next] => {
+            let blank = glyph.is_blank() && next.is_blank();
+            let fits = next.is_blank() || next.is_text() && next.looks_like(first);
+            let (one, other) = (glyph.text.is_ascii(), next.text.is_ascii());
+            !blank && fits && one == other && glyph.columns == next.columns
+        }
+        _ => false,
+    };
+    let length = 1 + glyphs.windows(2).take_while(|pair| goes_on(pair)).count();
+    let blanks = glyphs.iter().take(length).rev().take_while(|glyph| glyph.is_blank()).count();
+    length - blanks
+}
+
+fn write_run(run: &[Glyph<'_>], baseline: u32, out: &mut String) {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
+    let x = u32::from(MARGIN) + u32::from(first.column) * u32::from(CELL.width);
+    let length = u32::from(last.column + last.columns - first.column) * u32::from(CELL.width);
+    let text: String = run.iter().map(|glyph| escaped(glyph.text)).collect();
+    let bold = if first.modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
+    let italic = if first.modifier.contains(Modifier::ITALIC) { " font-style=\"italic\"" } else { "" };
+    let fill = hex(first.front);
+    // Writing to a string can't fail.
+    let _ = writeln!(
+        out,
+        "<text x=\"{x}\" y=\"{baseline}\" textLength=\"{length}\" fill=\"{fill}\"{bold}{italic}>{text}</text>"
+    );
+}
+
+/// A rectangle in the picture.
+#[derive(Clone, Copy, PartialEq)]
+struct Piece {
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+    fill: Rgb,
+    percent: u8,
+}
+
+impl Piece {
+    /// A shape in the cells of a glyph. What reaches from side to side of one cell does so of two.
+    fn new(top: u32, glyph: &Glyph<'_>, shape: Shape, fill: Rgb) -> Piece {
+        let [left, upper, width, height] = shape.place.map(u32::from);
+        let left_edge = u32::from(MARGIN) + u32::from(glyph.column) * u32::from(CELL.width);
+        let width = if width == u32::from(CELL.width) { width * u32::from(glyph.columns) } else { width };
+        Piece { x: left_edge + left, y: top + upper, width, height, fill, percent: shape.percent }
+    }
+
+    fn write(&self, out: &mut String) {
+        let Piece { x, y, width, height, fill, percent } = self;
+        let opacity = if *percent == 100 { String::new() } else { format!(" fill-opacity=\"{percent}%\"") };
+        let fill = hex(*fill);
+        // Writing to a string can't fail.
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"{opacity}/>"
+        );
+    }
+}
+
+/// The pieces of a row in their order, those beside each other as one.
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut joined: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        let before = joined.iter_mut().rev().find(|before| before.x + before.width == piece.x);
+        match before {
+            Some(before) if (Piece { x: before.x, width: before.width, ..piece }) == *before => {
+                before.width += piece.width;
+            }
+            _ => joined.push(piece),
+        }
+    }
+    joined
+}
+
+/// A text as XML writes it. A character that XML can't hold is replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,127 @@
+//! Characters that are lines and bars, as rectangles in a cell. Knows the characters that the panes draw
+//! with, and a few of their relatives; everything else is text.
+
+use super::CELL;
+
+/// A rectangle in a cell: left, top, width and height in pixels, and how much of it covers what is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub place: [u16; 4],
+    pub percent: u8,
+}
+
+impl Shape {
+    pub fn solid(place: [u16; 4]) -> Shape {
+        Shape { place, percent: 100 }
+    }
+}
+
+/// How a character is drawn; none where it is text.
+pub fn shapes(text: &str) -> Option<Vec<Shape>> {
+    let mut chars = text.chars();
+    let (Some(c), None) = (chars.next(), chars.next()) else { return None };
+    match c {
+        '▁'..='█' => Some(vec![bar(c as u32 - '▁' as u32 + 1)]),
+        '░' | '▒' | '▓' => {
+            let percent = 25 * (c as u32 - '░' as u32 + 1);
+            Some(vec![Shape { percent: percent as u8, ..bar(8) }])
+        }
+        '╌' | '╍' => Some(vec![dash(if c == '╍' { HEAVY } else { LIGHT })]),
+        _ => arms(c).map(lines),
+    }
+}
+
+/// A bar of so many eighths of a cell, from below.
+fn bar(eighths: u32) -> Shape {
+    let height = u16::try_from(u32::from(CELL.height) * eighths / 8).unwrap_or(CELL.height);
+    Shape::solid([0, CELL.height - height, CELL.width, height])
+}
+
+/// The widths of lines, in pixels.
+const LIGHT: u16 = 1;
+const HEAVY: u16 = 3;
+
+fn dash(weight: u16) -> Shape {
+    Shape::solid([1, (CELL.height - weight) / 2, CELL.width - 3, weight])
+}
+
+/// The weights of the lines from the middle of a cell to the left, to the right, up and down.
+fn arms(c: char) -> Option<[u16; 4]> {
+    const L: u16 = LIGHT;
+    const H: u16 = HEAVY;
+    Some(match c {
+        '─' => [L, L, 0, 0],
+        '━' => [H, H, 0, 0],
+        '│' => [0, 0, L, L],
+        '┃' => [0, 0, H, H],
+        '┌' => [0, L, 0, L],
+        '┐' => [L, 0, 0, L],
+        '└' => [0, L, L, 0],
+        '┘' => [L, 0, L, 0],
+        '├' => [0, L, L, L],
+        '┤' => [L, 0, L, L],
+        '┬' => [L, L, 0, L],
+        '┴' => [L, L, L, 0],
+        '┼' => [L, L, L, L],
+        '┣' => [0, H, H, H],
+        '┫' => [H, 0, H, H],
+        '╋' => [H, H, H, H],
+        '╂' => [L, L, H, H],
+        _ => return None,
+    })
+}
+
+fn lines([left, right, up, down]: [u16; 4]) -> Vec<Shape> {
+    let (width, height) = (CELL.width, CELL.height);
+    // Each reaches over the middle, as far as the thickest line that it meets there.
+    let (across, along) = (up.max(down), left.max(right));
+    let middle = |size: u16, weight: u16| (size - weight) / 2;
+    let mut shapes = Vec::new();
+    let mut add = |place: [u16; 4]| {
+        if place[2] > 0 && place[3] > 0 {
+            shapes.push(Shape::solid(place));
+        }
+    };
+    let (begin, end) = (middle(width, across), middle(width, across) + across);
+    if left == right {
+        add([0, middle(height, left), width, left]);
+    } else {
+        add([0, middle(height, left), end, left]);
+        add([begin, middle(height, right), width - begin, right]);
+    }
+    let (begin, end) = (middle(height, along), middle(height, along) + along);
+    if up == down {
+        add([middle(width, up), 0, up, height]);
+    } else {
+        add([middle(width, up), 0, up, end]);
+        add([middle(width, down), begin, down, height - begin]);
+    }
+    shapes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of neighbouring cells meet: what reaches a side reaches it where the neighbour's begins.
+    #[test]
+    fn lines_reach_the_sides_that_they_lead_to() {
+        for c in "─━│┃┌┐└┘├┤┬┴┼┣┫╋╂".chars() {
+            let arms = arms(c).unwrap();
+            let drawn = shapes(&c.to_string()).unwrap();
+            let reaches = |touches: &dyn Fn([u16; 4]) -> bool| drawn.iter().any(|shape| touches(shape.place));
+            assert_eq!(reaches(&|[left, ..]| left == 0), arms[0] > 0, "{c} to the left");
+            assert_eq!(reaches(&|[left, _, width, _]| left + width == CELL.width), arms[1] > 0, "{c} right");
+            assert_eq!(reaches(&|[_, top, ..]| top == 0), arms[2] > 0, "{c} up");
+            assert_eq!(reaches(&|[_, top, _, height]| top + height == CELL.height), arms[3] > 0, "{c} down");
+        }
+    }
+
+    #[test]
+    fn bars_grow_and_letters_are_text() {
+        let heights: Vec<u16> =
+            "▁▂▃▄▅▆▇█".chars().map(|c| shapes(&c.to_string()).unwrap()[0].place[3]).collect();
+        assert!(heights.is_sorted_by(|one, other| one < other) && heights[7] == CELL.height, "{heights:?}");
+        assert!(["a", " ", "●", "漢", "", "é"].iter().all(|text| shapes(text).is_none()));
+    }
+}

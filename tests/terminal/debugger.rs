@@ -1,0 +1,235 @@
+//! What a user sees after each key, and what is left when the debugger ends.
+
+use reviver_debugger::tui::terminal::Screen;
+
+use crate::tmux::Terminal;
+
+const REVIVER: &str = env!("CARGO_BIN_EXE_reviver");
+
+/// The debugger in a terminal of a size, at the beginning of a program.
+fn debug(columns: u16, rows: u16, arguments: &str) -> Terminal {
+    let terminal = Terminal::open(columns, rows);
+    terminal.line(&format!("{REVIVER} debug {arguments}"));
+    terminal
+}
+
+fn a_short_session(columns: u16, rows: u16) {
+    let terminal = debug(columns, rows, "programs/fib.rasm");
+    terminal.shows("step 0/");
+    terminal.keys(&["s"]);
+    terminal.shows("step 1, line 28");
+    terminal.keys(&["s", "s", "s"]);
+    terminal.shows("step 4, line 31");
+    terminal.keys(&["S"]);
+    terminal.shows("step 3, line 30");
+    terminal.keys(&["c"]);
+    terminal.shows("history end");
+    terminal.shows("step 52/52");
+    terminal.keys(&["C"]);
+    terminal.shows("history begin");
+    command(&terminal, "goto 50%");
+    terminal.shows("step 26, line 28");
+    terminal.keys(&["?"]);
+    let help = "one step backward";
+    terminal.shows(help);
+    terminal.keys(&["Escape"]);
+    // The rows below the help are there all the time. A `q` that comes together with the Escape is Alt-q.
+    terminal.wait_for(|screen| !screen.contains(help));
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+pub fn a_small_terminal() {
+    a_short_session(80, 24);
+}
+
+pub fn a_large_terminal() {
+    a_short_session(120, 40);
+}
+
+/// The tour of docs/debugger.md, with keys and the mouse.
+pub fn a_tour() {
+    let terminal = debug(120, 40, "programs/besselj.rasm");
+    terminal.shows("step 0/");
+    terminal.keys(&["c"]);
+    terminal.shows("step 388/388");
+    terminal.keys(&["m"]);
+    let screen = terminal.shows("the mouse is on");
+    let row = screen.lines().position(|line| line.starts_with("time")).unwrap();
+    terminal.drag(row, 119, 65);
+    let middle = terminal.shows("step 191/388");
+    assert!(middle.contains("travel ←"), "{middle}");
+    command(&terminal, "why sum");
+    terminal.shows("from sum = 0.114903485333478, term = -4.0367166832010573e-10");
+    command(&terminal, "watch sum");
+    terminal.keys(&["C"]);
+    terminal.shows("watch 1: sum: 0.114903485333478 -> 0.11490348492980633");
+    terminal.shows("step 190/388");
+    command(&terminal, "delete");
+    terminal.keys(&["End"]);
+    terminal.shows("step 388/388");
+    command(&terminal, "gradient out");
+    terminal.shows("mode gradient");
+    terminal.keys(&["Home"]);
+    terminal.shows("0.21024361585183118");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+fn command(terminal: &Terminal, text: &str) {
+    terminal.keys(&[":"]);
+    terminal.line(text);
+}
+
+pub fn ctrl_c_stops_a_run_and_never_quits() {
+    let terminal = debug(80, 24, "programs/fib.rasm --set n=1000000000000");
+    terminal.shows("step 0/");
+    terminal.keys(&["C-c"]);
+    terminal.keys(&["c"]);
+    terminal.shows("Ctrl-C stops");
+    terminal.keys(&["C-c"]);
+    terminal.shows("interrupted");
+    terminal.keys(&["C-c", "C-c"]);
+    command(&terminal, "goto 7");
+    terminal.shows("step 7, line 29");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+pub fn a_program_with_errors_is_shown_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.rasm");
+    std::fs::write(&file, "add r0, r0\n").unwrap();
+    let terminal = debug(100, 24, &format!("{}; echo code $?", file.display()));
+    terminal.shows("the program can't be debugged as it is");
+    terminal.shows("target and a source");
+    terminal.keys(&["q"]);
+    terminal.shows("\ncode 3");
+    terminal.is_restored();
+}
+
+pub fn ctrl_c_in_the_line_mode() {
+    let terminal = Terminal::open(80, 24);
+    terminal.line(&format!("{REVIVER} repl programs/fib.rasm --set n=1000000000000"));
+    terminal.shows("(reviver)");
+    terminal.line("continue");
+    // It says so once it runs: before, Ctrl-C would be a key at the prompt.
+    terminal.shows("Ctrl-C stops it");
+    terminal.keys(&["C-c"]);
+    terminal.shows("interrupted");
+    terminal.line("goto 7");
+    terminal.shows("step 7,");
+    terminal.line("quit");
+    terminal.is_restored();
+}
+
+/// The debugger in a terminal, and the number of its process.
+fn debug_and_pid(arguments: &str) -> (Terminal, u32) {
+    let terminal = Terminal::open(80, 24);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let run = format!("echo $$ > {}; exec {REVIVER} debug {arguments}", file.display());
+    terminal.line(&format!("sh -c '{run}'; echo code $?"));
+    terminal.shows("step 0/");
+    let pid = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    (terminal, pid)
+}
+
+fn kill(signal: &str, pid: u32) {
+    let status = std::process::Command::new("kill").args([signal, &pid.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+pub fn signals_that_end_it_give_the_terminal_back() {
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+        let (terminal, pid) = debug_and_pid("programs/fib.rasm --set n=1000000000000");
+        terminal.keys(&["m", "c"]);
+        terminal.shows("Ctrl-C stops");
+        kill(signal, pid);
+        terminal.shows(&format!("code {code}"));
+        terminal.is_restored();
+    }
+}
+
+pub fn it_ends_with_its_terminal() {
+    let (terminal, pid) = debug_and_pid("programs/fib.rasm");
+    drop(terminal);
+    let is_there = || std::path::Path::new(&format!("/proc/{pid}")).exists();
+    let since = std::time::Instant::now();
+    while is_there() {
+        assert!(since.elapsed().as_secs() < 30, "{pid} is still there");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+pub fn an_interrupt_from_outside_is_one_like_ctrl_c() {
+    let (terminal, pid) = debug_and_pid("programs/fib.rasm --set n=1000000000000");
+    kill("-INT", pid);
+    terminal.keys(&["c"]);
+    terminal.shows("Ctrl-C stops");
+    kill("-INT", pid);
+    terminal.shows("interrupted");
+    terminal.keys(&["q"]);
+    terminal.shows("code 0");
+    terminal.is_restored();
+}
+
+pub fn ctrl_z_leaves_for_the_shell_and_fg_comes_back() {
+    let terminal = debug(80, 24, "programs/fib.rasm");
+    terminal.shows("step 0/");
+    terminal.keys(&["s", "s"]);
+    terminal.shows("step 2,");
+    terminal.keys(&["C-z"]);
+    terminal.is_restored();
+    terminal.line("fg");
+    terminal.shows("step 2/");
+    terminal.keys(&["s"]);
+    terminal.shows("step 3,");
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+pub fn a_dumb_terminal_is_none() {
+    let terminal = Terminal::open(80, 24);
+    terminal.line(&format!("TERM=dumb {REVIVER} debug programs/fib.rasm; echo code $?"));
+    terminal.shows("needs a terminal");
+    terminal.shows("`reviver repl FILE`");
+    terminal.shows("code 2");
+    terminal.is_restored();
+}
+
+pub fn a_panic_gives_the_terminal_back() {
+    let terminal = Terminal::open(80, 24);
+    let tests = std::env::current_exe().unwrap();
+    terminal.line(&format!("{} --exact panics_with_a_screen --ignored --nocapture", tests.display()));
+    terminal.shows("something is wrong");
+    terminal.shows("test result: FAILED");
+    terminal.is_restored();
+}
+
+pub fn a_picture_of_the_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fib.svg");
+    let terminal = debug(100, 30, "programs/fib.rasm --theme light");
+    terminal.shows("step 0/");
+    terminal.keys(&["s", "s"]);
+    terminal.shows("step 2, line 29");
+    command(&terminal, &format!("picture {}", file.display()));
+    terminal.shows("saved to");
+    let picture = std::fs::read_to_string(&file).unwrap();
+    // 100 columns and 30 rows with a margin, the light theme's background, and where one was.
+    let said =
+        ["width=\"824\" height=\"534\"", "fill=\"#ffffff\"", "programs/fib.rasm in the debugger, at step 2"];
+    for said in said {
+        assert!(picture.contains(said), "{said}: {picture}");
+    }
+    terminal.keys(&["q"]);
+    terminal.is_restored();
+}
+
+/// Not a test by itself: what [`a_panic_gives_the_terminal_back`] runs in a terminal.
+pub fn panics_with_a_screen() {
+    let mut screen = Screen::open().unwrap();
+    screen.set_mouse(true).unwrap();
+    panic!("something is wrong");
+}
