@@ -10,6 +10,7 @@ pub mod fault;
 pub mod formula;
 pub mod function;
 pub mod instruction;
+pub mod language;
 pub mod manual;
 pub mod module;
 pub mod mutants;

@@ -9,6 +9,7 @@ use crate::card::{self, Card, Term};
 use crate::formula::Formulas;
 use crate::function::{Form, Function, Group};
 use crate::instruction::Class;
+use crate::language;
 use crate::number::{Arithmetic, F64, Reals, Wide};
 use crate::text::compound;
 use crate::update::{Over, Shape, Update};
@@ -52,13 +53,21 @@ pub fn overview() -> String {
             let _ = writeln!(text, "  {:<10} {}", function.name(), summary(function));
         }
     }
-    text.push_str("\n`reviver isa NAME` tells more of an update (`add`), a function (`mul`) or an\n");
-    text.push_str("instruction made of both (`add.mul`).\n");
+    for (title, pages) in [("Keywords", language::KEYWORD_PAGES), ("Directives", language::DIRECTIVE_PAGES)] {
+        let _ = write!(text, "\n{title}\n\n");
+        for page in pages {
+            let _ = writeln!(text, "  {}", page.words.join(" "));
+        }
+    }
+    text.push_str(
+        "\n`reviver isa NAME` tells more of an update (`add`), a function (`mul`), an instruction made\n",
+    );
+    text.push_str("of both (`add.mul`), a keyword (`for`) or a directive (`.in`).\n");
     text
 }
 
-/// The page of an update, a function, or an update applied to a function; both where an update and a
-/// function share a name.
+/// The page of an update, a function, an update applied to a function, a keyword or a directive; of all
+/// of them where they share a name.
 pub fn page(name: &str) -> Option<String> {
     let mut text = String::new();
     if let Some(update) = Update::from_name(name) {
@@ -68,11 +77,32 @@ pub fn page(name: &str) -> Option<String> {
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ = write!(text, "{gap}{name}, a function\n\n{}", function_page(function));
     }
+    if let Some(page) = language::page(name) {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{gap}{name}, {}\n\n{}", kind_of_word(name), word_page(page));
+    }
     if text.is_empty() {
         let (update, function) = name.split_once('.')?;
         return instruction_page(Update::from_name(update)?, Function::from_name(function)?);
     }
     Some(text)
+}
+
+fn kind_of_word(word: &str) -> &'static str {
+    if word.starts_with('.') { "a directive" } else { "a keyword" }
+}
+
+fn word_page(page: &language::Page) -> String {
+    let mut text = format!("{}\n\n", page.meaning);
+    item(&mut text, "Written", &format!("`{}`", page.usage));
+    item(&mut text, "Undone by", page.inverse);
+    if !page.example.is_empty() {
+        text.push_str("- Example:\n\n");
+        for line in page.example.lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    text
 }
 
 fn rows(group: Group) -> impl Iterator<Item = Function> {

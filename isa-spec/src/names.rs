@@ -3,39 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::language::KEYWORDS;
 use crate::update::Update;
-
-/// Words that structure the text and so can't be names, besides the mnemonics.
-pub const KEYWORDS: &[&str] = &[
-    "if",
-    "else",
-    "fi",
-    "from",
-    "loop",
-    "until",
-    "for",
-    "in",
-    "inout",
-    "rof",
-    "step",
-    "reversed",
-    "compute",
-    "apply",
-    "uncompute",
-    "local",
-    "delocal",
-    "undo",
-    "and",
-    "or",
-    "not",
-    "always",
-    "default",
-    "rule",
-    "mode",
-    "pi",
-    "int",
-    "real",
-];
 
 /// Whether a word has the form of a name: a letter or `_`, then letters, digits, `_` and `$`.
 pub fn is_identifier(word: &str) -> bool {

@@ -182,7 +182,7 @@ pub struct Invert {
 /// Show the manual of an instruction, or list them all.
 #[derive(Debug, Args)]
 pub struct Isa {
-    /// An update (`add`), a function (`mul`), or both (`add.mul`)
+    /// An update (`add`), a function (`mul`), both (`add.mul`), a keyword (`for`) or a directive (`.in`)
     pub name: Option<String>,
 }
 

@@ -1,6 +1,7 @@
 //! `reviver isa`: the manual on the terminal.
 
 use reviver_assembler::suggest::nearest;
+use reviver_isa::language::{DIRECTIVES, KEYWORDS};
 use reviver_isa::{Function, Update, manual};
 
 use crate::cli::Isa;
@@ -16,7 +17,7 @@ pub fn run(options: &Isa) -> Outcome {
 }
 
 fn unknown(name: &str) -> Failure {
-    let failure = Failure::usage(format_args!("there is no instruction `{name}`"));
+    let failure = Failure::usage(format_args!("there is no instruction, keyword or directive `{name}`"));
     match suggestion(name) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None => failure.help("`reviver isa` lists them all"),
@@ -27,8 +28,9 @@ fn unknown(name: &str) -> Failure {
 fn suggestion(name: &str) -> Option<String> {
     let updates = || Update::ALL.iter().map(|row| row.name());
     let functions = || Function::ALL.iter().map(|row| row.name());
-    let Some((update, function)) = name.split_once('.') else {
-        return nearest(name, updates().chain(functions())).map(str::to_owned);
+    let words = KEYWORDS.iter().chain(DIRECTIVES).copied();
+    let Some((update, function)) = name.split_once('.').filter(|(update, _)| !update.is_empty()) else {
+        return nearest(name, updates().chain(functions()).chain(words)).map(str::to_owned);
     };
     let near = format!("{}.{}", nearest(update, updates())?, nearest(function, functions())?);
     manual::page(&near).map(|_| near)

@@ -32,6 +32,16 @@ fn the_manual_knows_instructions_and_near_misses() {
     let page = reviver("isa swap").expect(0).stdout;
     assert!(page.contains("Inverse"), "{page}");
     assert!(reviver("isa").expect(0).stdout.contains("  swap "));
+    for (word, said) in [
+        ("for", "a fresh counter"),
+        (".proc", "`uncall`"),
+        ("from", "from, an update"),
+        ("fi", "exit must hold"),
+    ] {
+        let page = reviver(&format!("isa {word}")).expect(0).stdout.to_lowercase();
+        assert!(page.contains(said), "{page}");
+    }
+    reviver("isa .prok").expect(2).says("did you mean `.proc`?");
     reviver("isa swpa").expect(2).says("did you mean `swap`?");
     reviver("isa add.mull").expect(2).says("did you mean `add.mul`?");
     reviver("isa zzzzzz").expect(2).says("lists them all");

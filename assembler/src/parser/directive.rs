@@ -2,6 +2,7 @@
 //! expressions are kept as written.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::language::DIRECTIVES;
 use reviver_isa::module::{Passing, RealSystem, Role, Word};
 
 use super::foreign::advice;
@@ -16,7 +17,7 @@ use crate::tree::{Declaration, Directive, ExpressionKind, Initial, Limit, Name, 
 impl Parser<'_> {
     pub(super) fn directive(&mut self) -> Parse<Statement> {
         let text = self.text(self.current);
-        if !words::DIRECTIVES.contains(&text) {
+        if !DIRECTIVES.contains(&text) {
             return self.unknown_directive(text);
         }
         self.refuse_directive(text)?;
@@ -41,7 +42,7 @@ impl Parser<'_> {
 
     fn unknown_directive(&mut self, text: &str) -> Parse<Statement> {
         let problem = Diagnostic::error(format!("there is no directive `{text}`"), self.here(), "unknown");
-        let near = || nearest(text, words::DIRECTIVES.iter().copied()).map(did_you_mean);
+        let near = || nearest(text, DIRECTIVES.iter().copied()).map(did_you_mean);
         self.fail(problem.help_if(advice(text, &[]).or_else(near)))
     }
 

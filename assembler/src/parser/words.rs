@@ -6,37 +6,13 @@ use std::sync::LazyLock;
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
+use reviver_isa::language::KEYWORDS;
 use reviver_isa::module::BlockKind;
-use reviver_isa::names::KEYWORDS;
 use reviver_isa::text::compound;
 use reviver_isa::update::{Over, Shape, Update};
 
 use super::foreign::advice;
 use crate::suggest::{did_you_mean, nearest};
-
-/// Every directive, as written.
-pub(crate) const DIRECTIVES: &[&str] = &[
-    ".in",
-    ".out",
-    ".inout",
-    ".garbage",
-    ".var",
-    ".const",
-    ".real",
-    ".word",
-    ".tolerance",
-    ".limit",
-    ".include",
-    ".proc",
-    ".end",
-    ".macro",
-    ".endm",
-    ".ancilla",
-    ".lines",
-    ".labels",
-    ".file",
-    ".block",
-];
 
 /// The spelling of a block's kind in `.block`.
 pub(crate) fn block_name(kind: BlockKind) -> &'static str {

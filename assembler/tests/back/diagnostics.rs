@@ -329,3 +329,81 @@ fn an_unknown_name_is_one_error() {
     let assembly = assembly(".in x\n add x, u\n add x, u\n add x, u\n");
     assert_eq!(errors(&assembly)[0].primary.text, "unknown name, used 2 more times");
 }
+
+/// What the manual shows of a keyword or a directive is a program, and uses the word.
+#[test]
+fn examples_of_the_manual_assemble() {
+    use reviver_isa::language::{DIRECTIVE_PAGES, KEYWORD_PAGES};
+    for page in KEYWORD_PAGES.iter().chain(DIRECTIVE_PAGES).filter(|page| !page.example.is_empty()) {
+        module(page.example);
+        assert!(page.words.iter().any(|word| page.example.contains(word)), "{}", page.example);
+    }
+}
+
+/// Words of other languages are answered, each with what is really an instruction.
+#[test]
+fn what_other_languages_write_is_answered() {
+    for (line, help) in [
+        ("mov x, 5", "write `add x, 5` if x is 0"),
+        ("inc x", "write `add x, 1`"),
+        ("ret", "`.end` only"),
+        ("jmp there", "jumps come in pairs"),
+        ("goto there", "jumps come in pairs"),
+        ("je there", "a jump tests its condition itself"),
+        ("cmp x, y", "`if x < y … fi`"),
+        ("x = 5", "write `add x, 5` if x is 0"),
+        ("x := y", "write `add x, y` if x is 0"),
+        ("x = y * z", "write `add.mul x, y, z` if x is 0"),
+        ("x = x + 1", "write `add x, 1`"),
+        ("x += y*z", "write `add.mul x, y, z`"),
+        ("A[0] -= y", "write `sub A[0], y`"),
+        ("x ^= y", "write `xor x, y`"),
+        ("x *= y", "`add.mul t, x, y` adds the result"),
+        ("x++", "write `add x, 1`"),
+        ("x--", "write `sub x, 1`"),
+        ("print x", "write `show x`"),
+        ("while x < y", "a loop is `from entry … until exit`"),
+        ("endif", "ends with `fi condition`"),
+        ("end", "`.proc` ends with `.end`"),
+        ("mul.add x, y, z", "did you mean `add.mul`?"),
+        ("mul x, y, z", "`add.mul y, a, b`"),
+        ("exp x, y", "`add.exp y, a`"),
+        ("add x, exp(y)", "`add.exp y, a`"),
+        ("add x, y + z", "`add.sum y, a, b`"),
+    ] {
+        let said = refusal(&format!(".in x, y, z, A[3]\n        {line}\n"));
+        assert!(said.contains(help), "{line}: {said}");
+    }
+    for line in ["xor.exq x, y", "adx.mull x, y, z", "swp.mul x, y", "rol.sinn x, y"] {
+        let said = refusal(&format!(".in x, y, z\n        {line}\n"));
+        if let Some((_, meant)) = said.split_once("did you mean `") {
+            let meant = meant.split('`').next().unwrap();
+            let fits =
+                |operands: &str| assembly(&format!(".in x, y, z\n {meant} {operands}\n")).module.is_some();
+            assert!(fits("x, y") || fits("x, y, z"), "{line}: {said}");
+        }
+    }
+}
+
+/// Many warnings, many arguments: the time grows as the text does.
+#[test]
+fn small_texts_cost_little() {
+    let outputs = |n: usize| {
+        let names: Vec<String> = (0..n).map(|i| format!("o{i}")).collect();
+        format!(".out {}\n", names.join(", "))
+    };
+    let arguments = |n: usize| {
+        let list = |prefix: &str| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ");
+        let all = list("o");
+        format!(".out {all}\n call p({all})\n.proc p({})\n add a1, 1\n.end\n", list("inout a"))
+    };
+    for text in [outputs(64_000), arguments(40_000)] {
+        let start = std::time::Instant::now();
+        let assembly = assembly(&text);
+        let said = reviver_assembler::render::render(&assembly.sources, &assembly.diagnostics, false);
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "took {:?}", start.elapsed());
+        assert!(assembly.diagnostics.len() <= 101, "{} diagnostics", assembly.diagnostics.len());
+        assert!(said.contains("more warnings are not listed"), "{said}");
+        assert!(said.len() < 200_000, "{} bytes are said", said.len());
+    }
+}

@@ -1,6 +1,7 @@
 //! What the language reserves is what the assembler refuses as a name.
 
-use reviver_isa::names::{KEYWORDS, is_identifier, is_name, is_reserved};
+use reviver_isa::language::{DIRECTIVES, KEYWORDS};
+use reviver_isa::names::{is_identifier, is_name, is_reserved};
 use reviver_isa::{Function, Update};
 
 const LANGUAGE: &str = include_str!("../../../docs/language.md");
@@ -14,10 +15,12 @@ fn words_in_code() -> Vec<&'static str> {
 }
 
 #[test]
-fn every_keyword_is_described() {
+fn every_keyword_and_directive_is_described() {
     let words = words_in_code();
-    for keyword in KEYWORDS {
-        assert!(words.contains(keyword), "docs/language.md doesn't show `{keyword}`");
+    for word in KEYWORDS.iter().chain(DIRECTIVES) {
+        assert!(words.contains(word), "docs/language.md doesn't show `{word}`");
+        let page = reviver_isa::manual::page(word).unwrap_or_default();
+        assert!(page.contains("Written: "), "`{word}` has no page: {page}");
     }
 }
 

@@ -1,0 +1,195 @@
+//! The words of the language that are no rows: keywords and directives, each with its page of the
+//! manual. A word that is not in this table is none, so that no word is without a page.
+
+/// What the manual says about words that belong together.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    pub words: &'static [&'static str],
+    /// How it is written.
+    pub usage: &'static str,
+    pub meaning: &'static str,
+    /// What undoes it; empty where there is nothing to undo.
+    pub inverse: &'static str,
+    /// A whole program.
+    pub example: &'static str,
+}
+
+macro_rules! pages {
+    ($Pages:ident $Words:ident $(#[doc = $doc:literal])+ $(
+        [$($word:literal)+] $usage:literal
+        $meaning:literal
+        undone $inverse:literal
+        example $example:literal
+    )+) => {
+        $(#[doc = $doc])+
+        pub const $Words: &[&str] = &[$($($word),+),+];
+
+        /// The pages of these words.
+        pub const $Pages: &[Page] = &[$(Page {
+            words: &[$($word),+],
+            usage: $usage,
+            meaning: $meaning,
+            inverse: $inverse,
+            example: $example,
+        }),+];
+    };
+}
+
+pages! {
+    KEYWORD_PAGES KEYWORDS
+    /// Words that structure the text and so can't be names, besides the mnemonics.
+
+    ["if" "else" "fi"] "if entry … else … fi exit"
+    "Where entry holds, the first body runs, else the second; `else` may be left out. Afterwards exit must hold \
+     exactly when the first body ran: by it the way back finds out which body to undo."
+    undone "`if exit … else … fi entry` with both bodies undone"
+    example ".inout n\n        if    n < 10\n            add   n, 100\n        fi    n >= 100\n"
+
+    ["from" "loop" "until"] "from entry … loop … until exit"
+    "A loop. entry must hold on the first round and on no other. The first body runs, then the loop ends if \
+     exit holds; else the second body runs, and the next round begins. `loop` and the second body may be left out."
+    undone "`from exit … loop … until entry` with both bodies undone"
+    example ".inout n\n        local i = 0\n        from  i == 0\n            add   n, i\n            add   i, 1\n        until i == 5\n        delocal i = 5\n"
+
+    ["for" "rof" "step" "reversed"] "for i in from..to step s reversed … rof"
+    "A fresh counter i takes the values from, from + s, … below to; with `reversed` the same ones in the opposite \
+     order. The step is a positive constant (1 where none is written) and must hit the end exactly. The body must \
+     change neither the counter nor the bounds. Where from >= to nothing runs."
+    undone "the same values in the opposite order, with the body undone"
+    example ".inout s\n        for   i in 0..10 step 2\n            add   s, i\n        rof\n"
+
+    ["compute" "apply" "uncompute"] "compute … apply … uncompute"
+    "Runs the first body, then the second, then undoes the first. What the first body opens is open in the \
+     second; what it leaves in cells is gone afterwards."
+    undone "the same, with the second body undone"
+    example ".inout x, y\n.ancilla t\n        compute\n            add.mul t, x, x\n        apply\n            add   y, t\n        uncompute\n"
+
+    ["local" "delocal"] "local t: class = value … delocal t = value"
+    "A fresh cell, which begins with a value and must hold the value of its `delocal` where it ends. A value is a \
+     source, or a function of sources: `mul(a, b)`. The class is that of the value; an integer literal stands \
+     for a real where the class says `real`. Both stand in the same block."
+    undone "each the other: `local t = b … delocal t = a`"
+    example ".inout x, y\n        local t = mul(x, 3)\n        add   y, t\n        delocal t = mul(x, 3)\n"
+
+    ["undo"] "undo name arguments"
+    "Uses a macro backward: its statements undone, in the opposite order."
+    undone "the use of the macro"
+    example ".macro up(x)\n        add   x, 1\n.endm\n.inout n\n        up    n\n        undo up n\n"
+
+    ["and" "or" "not"] "a < b and not (c == d or e == f)"
+    "Join the comparisons of `if`, `fi`, `from` and `until`. Both sides are evaluated, always. `not` binds more \
+     strongly than `and`, `and` more strongly than `or`."
+    undone ""
+    example ".inout x, y\n        if    x < 3 and not y == 1\n            add   y, 2\n        fi    x < 3 and not y == 3\n"
+
+    ["always"] "br partner, always"
+    "The condition of a `br` or `from` that holds always. Behind `br …, always` stands a `from …, always`, for \
+     nothing else can be reached there."
+    undone ""
+    example ".in  n\n.out a\ntop:    from  again, a != 0\nleave:  br    done, n == 0\n        add   a, 1\n        sub   n, 1\nagain:  br    top, always\ndone:   from  leave, always\n"
+
+    ["in" "inout"] ".proc name(in a, inout b), for i in 0..n"
+    "How a parameter is passed, always by reference: `in` is never changed, `inout` may be. Arguments may share \
+     cells only where both parameters are `in`. In a `for`, `in` stands before the range."
+    undone ""
+    example ".inout x\n        call  add_to(x, 3)\n.proc add_to(inout sum, in term)\n        add   sum, term\n.end\n"
+
+    ["default"] ".in n default 10"
+    "What a given cell holds at the start where the user sets nothing. It is another number than the initial \
+     value, `= 0`, to which an `.in` returns."
+    undone ""
+    example ".inout n default 10\n        neg   n\n"
+
+    ["rule"] ".proc p(…) rule q"
+    "The procedure q, which has the same parameters, stands in for the adjoint of p: in gradient mode p runs \
+     values only, and q carries the adjoints. q may change only its frame and adjoints."
+    undone ""
+    example ".inout y: real, x: real\n        call  f(y, x)\n.proc f(inout y: real, in x: real) rule g\n        add   y, x\n.end\n.proc g(inout y: real, in x: real)\n        add   x', y'\n.end\n"
+
+    ["mode"] "a source: add y, mode"
+    "The gradient mode bit, an integer: 1 between `grad.on` and `grad.off`, else 0. Nothing else changes it."
+    undone ""
+    example ".out y\n        add   y, mode\n"
+
+    ["pi"] "a constant: add x, pi / 2"
+    "The number π, a real."
+    undone ""
+    example ".inout x: real\n        add   x, pi / 2\n"
+
+    ["int" "real"] ".var x: real, .proc p(in a: int)"
+    "The two classes of cells. A cell is an integer unless it says otherwise; `toreal` and `toint` convert."
+    undone ""
+    example ".inout n: int, x: real\n        add.toreal x, n\n"
+}
+
+pages! {
+    DIRECTIVE_PAGES DIRECTIVES
+    /// Every directive, as written.
+
+    [".in" ".out" ".inout" ".garbage" ".var"] ".in name[shape]: class = initial default given, …"
+    "Declares global cells. `.in`: given at the start, and back at its initial value at the end. `.out`: begins at \
+     its initial value and is a result. `.inout`: given and a result. `.garbage`: a result that nobody wants, but \
+     that the way back needs. `.var`: private, ends as it began. The initial value is 0 unless it is written; \
+     `{1, 2, 3}` gives one a cell."
+    undone "`.in` by `.out`, `.out` and `.garbage` by `.in`"
+    example ".in  n default 3\n.out square\n.var A[2, 3]: real, t = 5\n        add.mul square, n, n\n        sub   n, 3\n"
+
+    [".const"] ".const NAME = expression"
+    "A name for an integer or a real that is known from here on."
+    undone ""
+    example ".const SIZE = 4 * 2\n.inout A[SIZE]\n        add   A[SIZE - 1], SIZE\n"
+
+    [".real"] ".real f64"
+    "The number system of reals: `f64`, `f32`, `fixed` (64 bits, 43 of them behind the point) or `fixed 32`."
+    undone ""
+    example ".real fixed 32\n.inout x: real\n        add   x, 0.5\n"
+
+    [".word"] ".word 8"
+    "The width of integers: 8, 16, 32 or 64 bits."
+    undone ""
+    example ".word 8\n.inout n\n        add   n, 200 - 256\n"
+
+    [".tolerance"] ".tolerance 1e-9"
+    "Below which magnitude a float counts as vacant."
+    undone ""
+    example ".tolerance 1e-6\n.inout x: real\n        neg   x\n"
+
+    [".limit"] ".limit depth 1000, .limit stack 1000"
+    "How many calls may be open at a time, and how many entries each stack holds."
+    undone ""
+    example ".limit depth 10\n.limit stack 100\n.inout n\n        neg   n\n"
+
+    [".include"] ".include \"path\""
+    "The text of another file, whose path is relative to this one. A file that is included twice counts once."
+    undone ""
+    example ""
+
+    [".proc" ".end"] ".proc name(in a, inout b[]: real) rule other … .end"
+    "A procedure, which `call` runs and `uncall` undoes. Parameters are passed by reference; `[]` is an array of any \
+     length. Its `.ancilla` cells are 0 where it begins, and must be 0 again where it ends."
+    undone "`uncall` for `call`"
+    example ".inout x\n        call  twice(x)\n        uncall twice(x)\n.proc twice(inout y)\n        add   y, 2\n.end\n"
+
+    [".macro" ".endm"] ".macro name(a, b) … .endm"
+    "Statements that are put where the name is used as a mnemonic. Parameters stand for operands or constants; \
+     labels and locals are fresh in each use."
+    undone "`undo name a, b`"
+    example ".macro cnot(c, t)\n        xor   t, c\n.endm\n.inout x, y\n        cnot  x, y\n"
+
+    [".ancilla"] ".ancilla t, u: real, v[4]"
+    "Variables of the procedure in which it stands, of main outside of procedures: 0 at its entry and at its exit. \
+     No other procedure sees them."
+    undone ""
+    example ".inout x\n.ancilla t\n        add   t, x\n        sub   t, x\n"
+
+    [".lines" ".labels" ".file" ".block"] ".lines 1, 2, …"
+    "What a disassembled text records of the one that the image was made from: the lines of the instructions, the \
+     included files that they are of, the names of labels, and the extents of blocks. Nobody writes them by hand."
+    undone ""
+    example ".inout x\n        add   x, 1\n.lines 1, 2, 3\n.block for 1 2\n"
+}
+
+/// The page of a keyword or a directive.
+pub fn page(word: &str) -> Option<&'static Page> {
+    KEYWORD_PAGES.iter().chain(DIRECTIVE_PAGES).find(|page| page.words.contains(&word))
+}
