@@ -84,7 +84,7 @@ fn check_tape(program: &Program, values: usize) -> Outcome {
     if values as u64 <= u64::from(limit) {
         return Ok(());
     }
-    let message = format_args!("the tape holds {values} values, and the program's tapes at most {limit}");
+    let message = format!("the tape holds {values} values, and the program's tapes at most {limit}");
     Err(Failure::usage(message).help("`.limit tape` in the program raises the limit"))
 }
 

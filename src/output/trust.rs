@@ -53,7 +53,7 @@ impl<'a> Said<'a> {
             return Ok(());
         }
         let places = counted(self.reported.len(), "place");
-        let message = format_args!("the derivatives may be wrong: values that count were lost at {places}");
+        let message = format!("the derivatives may be wrong: values that count were lost at {places}");
         Err(Failure::new(Exit::Check, message)
             .help("the warnings say where; without `--strict` they are all"))
     }
