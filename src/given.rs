@@ -1,38 +1,74 @@
 //! What the user gives a run: `--set` and `--tape`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use reviver_isa::module::Global;
 use reviver_vm::state::TapeEntry;
+use reviver_vm::values::{Value, ValueError};
 use reviver_vm::{Program, State};
 
 use crate::failure::{Failure, Outcome};
-use crate::load;
+use crate::table;
 
 /// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
 pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Outcome<Vec<usize>> {
     let mut given = Vec::new();
     for assignment in arguments.iter().flat_map(|argument| assignments("--set", argument)) {
         let (name, values) = assignment?;
-        let Some((global, _)) = program.global(&name) else { return Err(unknown(program, &name)) };
+        let Some((global, declared)) = program.global(&name) else { return Err(unknown(program, &name)) };
         if given.contains(&global) {
             return Err(Failure::usage(format_args!("`{name}` is set twice")));
         }
         given.push(global);
-        let texts: Vec<&str> = values.iter().map(String::as_str).collect();
-        program
-            .give(state, global, &texts)
-            .map_err(|error| Failure::usage(format_args!("--set {name}: {error}")))?;
+        give(program, state, (global, declared), &values)?;
     }
     Ok(given)
 }
 
+fn give(
+    program: &Program,
+    state: &mut State,
+    (global, declared): (usize, &Global),
+    values: &Values,
+) -> Outcome {
+    let name = &declared.name;
+    let parse = |text: &str| program.parse(declared.class, text);
+    let given = match values {
+        Values::Inline(texts) => texts.iter().map(|text| parse(text)).collect::<Result<Vec<Value>, _>>(),
+        Values::File(file) => Ok(table::cells(file, name, declared.shape, &parse)?),
+    };
+    given
+        .and_then(|values| program.give_values(state, global, &values))
+        .map_err(|error| refused(program, &error, Failure::usage(format_args!("--set {name}: {error}"))))
+}
+
+/// With a hint where integers without a sign may have been meant.
+fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
+    match error {
+        ValueError::NotAnInteger { text, .. } if program.is_unsigned(text) => {
+            failure.help("`--unsigned` reads integers without a sign")
+        }
+        _ => failure,
+    }
+}
+
+/// What an assignment gives.
+pub enum Values {
+    Inline(Vec<String>),
+    File(PathBuf),
+}
+
 /// `a=1,2,b=3` is `a` with two values and `b` with one: a value with `=` in it begins a new name.
-pub fn assignments(option: &str, argument: &str) -> Vec<Outcome<(String, Vec<String>)>> {
-    let mut assignments: Vec<Outcome<(String, Vec<String>)>> = Vec::new();
+pub fn assignments(option: &str, argument: &str) -> Vec<Outcome<(String, Values)>> {
+    let mut assignments: Vec<Outcome<(String, Values)>> = Vec::new();
     for part in parts(argument) {
         match (part.split_once('='), assignments.last_mut()) {
-            (Some((name, value)), _) => assignments.push(values(name.trim(), value)),
-            (None, Some(Ok((_, values)))) => values.push(part.trim().to_owned()),
+            (Some((name, value)), _) => assignments.push(Ok((name.trim().to_owned(), values(value)))),
+            (None, Some(Ok((_, Values::Inline(values))))) => values.push(part.trim().to_owned()),
+            (None, Some(Ok((name, Values::File(_))))) => {
+                let failure = Failure::usage(format_args!("{option} {name}: a file gives all values of it"));
+                assignments.push(Err(failure));
+            }
             (None, Some(Err(_))) => {}
             (None, None) => assignments.push(Err(Failure::usage(format_args!(
                 "{option} {argument}: a cell is given as NAME=VALUE"
@@ -52,29 +88,11 @@ pub fn parts(list: &str) -> Vec<&str> {
     .collect()
 }
 
-fn values(name: &str, value: &str) -> Outcome<(String, Vec<String>)> {
-    let values = match value.trim().strip_prefix('@') {
-        Some(file) => numbers(Path::new(file))?,
-        None => vec![value.trim().to_owned()],
-    };
-    Ok((name.to_owned(), values))
-}
-
-/// All numbers of a file, separated by commas, blanks or line ends.
-fn numbers(path: &Path) -> Outcome<Vec<String>> {
-    let bytes = load::data(path)?;
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_reader(&bytes[..]);
-    let mut numbers = Vec::new();
-    for record in reader.records() {
-        let record =
-            record.map_err(|error| Failure::usage(format_args!("{}: {error}", load::shown(path))))?;
-        numbers.extend(record.iter().flat_map(str::split_whitespace).map(str::to_owned));
+fn values(value: &str) -> Values {
+    match value.trim().strip_prefix('@') {
+        Some(file) => Values::File(PathBuf::from(file)),
+        None => Values::Inline(vec![value.trim().to_owned()]),
     }
-    Ok(numbers)
 }
 
 fn unknown(program: &Program, name: &str) -> Failure {
@@ -87,19 +105,15 @@ fn unknown(program: &Program, name: &str) -> Failure {
     }
 }
 
-/// `--tape`: values, a file, or `-`; in the order in which they are read.
+/// `--tape`: values, a file (with an `@` before it or not), or `-`; in the order in which they are told.
 pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
+    let parse = |text: &str| program.parse_entry(text);
     let inline: Vec<&str> = argument.split([',', ' ']).filter(|part| !part.is_empty()).collect();
-    let texts = if inline.iter().all(|part| looks_like_number(part)) {
-        inline.into_iter().map(str::to_owned).collect()
-    } else {
-        numbers(Path::new(argument))?
-    };
-    texts
-        .iter()
-        .map(|text| program.parse_entry(text))
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::usage(format_args!("--tape: {error}")))
+    if !inline.iter().all(|part| looks_like_number(part)) {
+        return table::list(Path::new(argument.strip_prefix('@').unwrap_or(argument)), &parse);
+    }
+    let entries: Result<Vec<TapeEntry>, _> = inline.into_iter().map(parse).collect();
+    entries.map_err(|error| refused(program, &error, Failure::usage(format_args!("--tape: {error}"))))
 }
 
 /// Whether a text is rather a number, right or wrong, than the name of a file.

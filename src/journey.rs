@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
-use reviver_vm::values::{Garbage, Value};
+use reviver_vm::garbage::Garbage;
+use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
 use crate::cli::Run;
@@ -68,6 +69,8 @@ pub struct Report<'m> {
     pub steps: u64,
     pub history_bytes: usize,
     pub elapsed: Duration,
+    /// Results that weren't given, and for which their `default` stood, by number.
+    pub assumed: Vec<usize>,
     /// What `show` showed, kept for `--json`.
     pub shown: Shown,
 }
@@ -80,7 +83,7 @@ impl Report<'_> {
 }
 
 /// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
-pub fn travel<'m>(options: &Run, machine: &'m mut Machine) -> Outcome<Report<'m>> {
+pub fn travel<'m>(options: &Run, machine: &'m mut Machine, assumed: Vec<usize>) -> Outcome<Report<'m>> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let program = machine.program().clone();
     let started = Instant::now();
@@ -110,6 +113,7 @@ pub fn travel<'m>(options: &Run, machine: &'m mut Machine) -> Outcome<Report<'m>
         steps,
         history_bytes,
         elapsed,
+        assumed,
         shown,
     })
 }

@@ -14,6 +14,7 @@ mod output;
 mod progress;
 mod start;
 mod subject;
+mod table;
 mod write;
 
 use std::io::Write as _;

@@ -6,16 +6,19 @@ use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role};
+use reviver_vm::given::Tape;
+use reviver_vm::notation::Notation;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Machine, Program, Travel};
 
-use crate::cli::Given;
+use crate::cli::{Given, Start};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{given, load};
+use crate::{given, load, write};
 
 /// Standard input can be read once. `others` are the files that a command reads besides.
 pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Outcome {
-    let readers = [Some(&*options.file), options.tape.as_deref().map(Path::new)];
+    let tape = options.tape.as_deref().map(|tape| Path::new(tape.strip_prefix('@').unwrap_or(tape)));
+    let readers = [Some(&*options.file), tape];
     let files = readers.iter().chain(others).filter(|path| **path == Some(Path::new("-")));
     let cells = options.set.iter().flat_map(|set| set.split(',')).filter(|part| part.ends_with("=@-"));
     if files.count() + cells.count() > 1 {
@@ -24,9 +27,13 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Outcome {
     Ok(())
 }
 
-/// The program with the numbers that the options ask for.
-pub fn program(options: &Given) -> Outcome<Arc<Program>> {
-    in_numbers(options, load::module(&options.file)?)
+/// The program with the numbers that the options ask for, and in their notation.
+pub fn program(options: &Start) -> Outcome<Arc<Program>> {
+    let program = in_numbers(&options.given, load::module(&options.given.file)?)?;
+    Ok(match options.notation() {
+        Notation::Signed => program,
+        notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),
+    })
 }
 
 /// A module as a program with the numbers that the options ask for.
@@ -49,8 +56,21 @@ pub fn in_numbers(options: &Given, mut module: Module) -> Outcome<Arc<Program>> 
     })
 }
 
-/// A machine at the beginning (or, to travel backward, at the end) with everything given.
+/// A machine at the beginning (or, to travel backward, at the end) with everything given. Says on stderr for
+/// which results the `default` stands.
 pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Outcome<Machine> {
+    begun(options, program, travel).map(|begun| begun.machine)
+}
+
+/// A machine with everything given, and what nobody has given.
+pub struct Begun {
+    pub machine: Machine,
+    /// Results for which their `default` stands, by number.
+    pub assumed: Vec<usize>,
+}
+
+/// The same, with a list of what wasn't given.
+pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Outcome<Begun> {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
         Travel::Backward => Machine::at_end(program.clone()),
@@ -58,19 +78,19 @@ pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Outco
     let mut machine = machine.map_err(no_memory)?;
     let given = given::set(program, machine.state_mut(), &options.set)?;
     check_given(program, &given, travel)?;
+    check_missing(program, &given, travel)?;
+    let assumed = assume(program, &mut machine, &given, travel);
     if let Some(argument) = &options.tape {
-        let mut tape = given::tape(program, argument)?;
-        check_tape(program, tape.len())?;
-        // The end of the input tape is read first; the end of the output tape was written last.
-        match travel {
-            Travel::Backward => machine.state_mut().output = tape,
-            Travel::Forward => {
-                tape.reverse();
-                machine.state_mut().input = tape;
-            }
+        let tape = Tape::given(travel);
+        let entries = given::tape(program, argument)?;
+        check_tape(program, entries.len())?;
+        let entries = program.told(tape, entries);
+        match tape {
+            Tape::Input => machine.state_mut().input = entries,
+            Tape::Output => machine.state_mut().output = entries,
         }
     }
-    Ok(machine)
+    Ok(Begun { machine, assumed })
 }
 
 /// There is no memory for the program's cells.
@@ -88,14 +108,25 @@ fn check_tape(program: &Program, values: usize) -> Outcome {
     Err(Failure::usage(message).help("`.limit tape` in the program raises the limit"))
 }
 
-/// Forward runs are given inputs, backward runs results, all of the declared garbage among them.
+/// Lets defaults stand for what wasn't given where everything is needed, and says so.
+fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Vec<usize> {
+    let mut assumed = Vec::new();
+    for (n, global) in program.assumed(given, travel) {
+        program.give_default(machine.state_mut(), n);
+        let name = &global.name;
+        write::complain(&format!("note: `{name}` isn't given: its `default` stands for it\n"));
+        assumed.push(n);
+    }
+    assumed
+}
+
+/// Forward runs are given inputs, backward runs results.
 fn check_given(program: &Program, given: &[usize], travel: Travel) -> Outcome {
     let back = travel == Travel::Backward;
     for &global in given {
         let Some(declared) = program.module().globals.get(global) else { continue };
         let (name, role) = (&declared.name, declared.role);
-        let fits = if back { role.is_result() } else { role.is_given() };
-        if fits {
+        if program.takes(role, travel) {
             continue;
         }
         let failure = Failure::usage(format_args!("`{name}` can't be given: it is `{}`", role.directive()));
@@ -105,15 +136,31 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Outcome {
             (_, false) => failure.help("a forward run is given the `.in` and `.inout` cells"),
         });
     }
-    let missing = program.declared_garbage().find(|(n, _)| back && !given.contains(n));
-    match missing {
-        Some((_, garbage)) => Err(Failure::usage(format_args!(
-            "going back needs the garbage `{}` that the forward run left",
-            garbage.name
-        ))
-        .help(format_args!("add `--set {}=…`", garbage.name))),
-        None => Ok(()),
+    Ok(())
+}
+
+/// A run that starts from results needs every one of them: what isn't given was never 0 by itself.
+fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Outcome {
+    const NAMED: usize = 8;
+    let missing: Vec<&str> = program.missing(given, travel).iter().map(|(_, g)| g.name.as_str()).collect();
+    if missing.is_empty() {
+        return Ok(());
     }
+    let shown = missing.get(..NAMED).unwrap_or(&missing);
+    let quoted: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
+    let more = match missing.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let what = match travel {
+        Travel::Backward => "going back needs every result of the forward run",
+        Travel::Forward => "an inverse program needs every result of the program that it undoes",
+    };
+    let settings: Vec<String> = shown.iter().map(|name| format!("{name}=…")).collect();
+    let failure = Failure::usage(format_args!("{what}; not given: {}{more}", quoted.join(", ")))
+        .help(format_args!("add `--set {}`; one value stands for every cell of an array", settings.join(",")))
+        .detail("missing", missing.into());
+    Err(failure)
 }
 
 /// Whether the program computes with floats, or erases.

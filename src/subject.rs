@@ -22,7 +22,7 @@ pub struct Selection {
 /// The program and the start that the options tell.
 pub fn subject(options: &Start) -> Outcome<Subject> {
     start::check_input(&options.given, &[])?;
-    let program = start::program(&options.given)?;
+    let program = start::program(options)?;
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
     let subject = Subject::new(program.clone(), state, options.exact, max_steps)

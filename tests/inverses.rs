@@ -1,5 +1,5 @@
 //! `run(invert p) ∘ run(p) = id`: the inverse of every program in `programs/` takes what the program
-//! made, its tape last value first, and gives back what the program was given.
+//! made, its tape as it is told, and gives back what the program was given. Running backward does the same.
 //!
 //! What the programs are given is in their headers: `;! run n=10 -> …`.
 
@@ -12,7 +12,7 @@ use reviver_assembler::files::Disk;
 use reviver_assembler::invert::{Inversion, invert_text};
 use reviver_assembler::render::render;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Role;
+use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
@@ -109,9 +109,13 @@ fn is_undone(program: &Arc<Program>, inverse: &Arc<Program>, given: &[&str]) -> 
     let start = machine.state().clone();
     finish(&mut machine)?;
     let mut way_back = Machine::at_begin(Arc::clone(inverse)).unwrap();
-    hand_over(&machine, &mut way_back);
+    hand_over(&machine, &mut way_back, Travel::Forward);
     finish(&mut way_back)?;
-    compare(program, &start, &way_back)
+    compare(program, &start, &way_back, Tape::Output).map_err(|reason| format!("the inverse: {reason}"))?;
+    let mut way_back = Machine::at_end(Arc::clone(program)).unwrap();
+    hand_over(&machine, &mut way_back, Travel::Backward);
+    go(&mut way_back, Travel::Backward)?;
+    compare(program, &start, &way_back, Tape::Input).map_err(|reason| format!("backward: {reason}"))
 }
 
 fn give(machine: &mut Machine, given: &[&str]) -> Result<(), String> {
@@ -121,8 +125,9 @@ fn give(machine: &mut Machine, given: &[&str]) -> Result<(), String> {
         let texts: Vec<&str> = values.split(',').collect();
         if name == "tape" {
             let entries: Result<Vec<TapeEntry>, _> =
-                texts.iter().rev().map(|text| program.parse_entry(text)).collect();
-            machine.state_mut().input = entries.map_err(|error| error.to_string())?;
+                texts.iter().map(|text| program.parse_entry(text)).collect();
+            let entries = entries.map_err(|error| error.to_string())?;
+            machine.state_mut().input = program.told(Tape::Input, entries);
         } else {
             let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
             program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
@@ -132,27 +137,37 @@ fn give(machine: &mut Machine, given: &[&str]) -> Result<(), String> {
 }
 
 fn finish(machine: &mut Machine) -> Result<(), String> {
+    go(machine, Travel::Forward)
+}
+
+/// To the bound, where nothing may be left.
+fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     loop {
-        match machine.run(Travel::Forward, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
+        match machine.run(travel, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
             Stop::Bound => break,
             Stop::Budget | Stop::Interrupted => return Err("it does not end".into()),
             Stop::Shown { .. } => {}
         }
     }
-    let garbage = machine.program().garbage(machine.state(), Travel::Forward);
+    let garbage = machine.program().garbage(machine.state(), travel);
     if garbage.is_empty() { Ok(()) } else { Err(format!("garbage: {garbage:?}")) }
 }
 
-/// Gives the inverse what the program made. What was written last is read first: the top of an
-/// input tape, like that of an output tape, is its last entry.
-fn hand_over(from: &Machine, to: &mut Machine) {
+/// Gives the inverse, or the program at its end, what the program made; the tape as it is told.
+fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
     let program = Arc::clone(to.program());
     for (number, global) in program.module().globals.iter().enumerate() {
-        if matches!(global.role, Role::In | Role::InOut) {
+        if program.takes(global.role, travel) {
             copy(from, number, to);
         }
     }
-    to.state_mut().input.clone_from(&from.state().output);
+    let tape = from.program().told(Tape::Output, from.state().output.clone());
+    let given = Tape::given(travel);
+    let entries = program.told(given, tape);
+    match given {
+        Tape::Input => to.state_mut().input = entries,
+        Tape::Output => to.state_mut().output = entries,
+    }
 }
 
 /// Both programs declare the same cells in the same order.
@@ -166,8 +181,9 @@ fn copy(from: &Machine, number: usize, to: &mut Machine) {
     }
 }
 
-/// Everything the program was given is there again: bit for bit, or within a float's tolerance.
-fn compare(program: &Program, start: &State, end: &Machine) -> Result<(), String> {
+/// Everything the program was given is there again: bit for bit, or within a float's tolerance. `tape` is
+/// where the tape was found.
+fn compare(program: &Program, start: &State, end: &Machine, tape: Tape) -> Result<(), String> {
     let real = &program.module().real;
     let tolerance = if real.is_exact() { 0.0 } else { program.module().tolerance() };
     for (number, global) in program.module().globals.iter().enumerate() {
@@ -180,8 +196,13 @@ fn compare(program: &Program, start: &State, end: &Machine) -> Result<(), String
             return Err(format!("`{}` was {given:?} and is {found:?}", global.name));
         }
     }
-    if start.input != end.state().output || !end.state().input.is_empty() {
-        return Err(format!("the tape was {:?} and is {:?}", start.input, end.state().output));
+    let (found, other) = match tape {
+        Tape::Input => (&end.state().input, &end.state().output),
+        Tape::Output => (&end.state().output, &end.state().input),
+    };
+    let (was, is) = (program.told(Tape::Input, start.input.clone()), end.program().told(tape, found.clone()));
+    if was != is || !other.is_empty() {
+        return Err(format!("the tape was {was:?} and is {is:?}"));
     }
     Ok(())
 }

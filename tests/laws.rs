@@ -49,6 +49,7 @@ laws! {
     certain: "what is certain comes about"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
+    both_ways_back: "both ways back take the same tape"
     inverse_twice: "inverting twice is nothing"
     disassembly: "disassembling and assembling is nothing"
     formatting: "formatting changes no program"

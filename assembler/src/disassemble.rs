@@ -100,6 +100,9 @@ impl Text<'_> {
         if let Some(tolerance) = module.tolerance {
             self.line(format_args!(".tolerance {tolerance:?}"));
         }
+        if module.inverse {
+            self.line(format_args!(".inverse"));
+        }
         if module.limits.depth != default.depth {
             self.line(format_args!(".limit depth {}", module.limits.depth));
         }

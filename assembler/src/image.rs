@@ -88,7 +88,7 @@ impl Section {
 }
 
 /// What the section `limits` holds: facts about the program, not about an engine.
-type LimitsSection = (Word, RealSystem, Limits, Option<f64>);
+type LimitsSection = (Word, RealSystem, Limits, Option<f64>, bool);
 
 /// The bytes of a module.
 pub fn encode(module: &Module) -> Vec<u8> {
@@ -96,7 +96,10 @@ pub fn encode(module: &Module) -> Vec<u8> {
         (Section::Code, codec::encode(&module.code)),
         (Section::Data, codec::encode(&module.globals)),
         (Section::Procedures, codec::encode(&module.procedures)),
-        (Section::Limits, codec::encode(&(module.word, module.real, module.limits, module.tolerance))),
+        (
+            Section::Limits,
+            codec::encode(&(module.word, module.real, module.limits, module.tolerance, module.inverse)),
+        ),
     ];
     if module.structure != Structure::default() {
         sections.push((Section::Structure, codec::encode(&module.structure)));
@@ -138,7 +141,7 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     let entries = table(image)?;
     intact(image, &entries)?;
     let sections = locate(image, &entries)?;
-    let (word, real, limits, tolerance): LimitsSection = sections.required(Section::Limits)?;
+    let (word, real, limits, tolerance, inverse): LimitsSection = sections.required(Section::Limits)?;
     let code: Vec<Instruction> = sections.required(Section::Code)?;
     let globals: Vec<Global> = sections.required(Section::Data)?;
     let procedures: Vec<Procedure> = sections.required(Section::Procedures)?;
@@ -148,7 +151,7 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
         return Err(LoadError::Section { section: Section::Structure.name(), reason });
     }
     let structure = structure.unwrap_or_default();
-    Ok(Module { word, real, limits, tolerance, globals, procedures, code, structure })
+    Ok(Module { word, real, limits, tolerance, inverse, globals, procedures, code, structure })
 }
 
 /// Checks what comes before the section table.

@@ -8,7 +8,8 @@
 //! inverse program that is a `read` of its own input, where the last value comes first. So every
 //! tape instruction, of procedures and macros too, changes its tape (`read` ↔ `unwrite`, `write` ↔
 //! `unread`), and then main is inverted: its `call p` becomes `uncall p`, and p's tape traffic has
-//! the right direction. The tapes change places, and their order is the opposite.
+//! the right direction. The tapes change places, and their order is the opposite: so the inverse says by
+//! `.inverse` that it tells them last value first, and the inverse of an inverse doesn't say so.
 
 mod arrange;
 mod body;
@@ -18,9 +19,10 @@ mod file;
 use std::collections::HashSet;
 
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
-use self::arrange::turned;
+use self::arrange::{is_blank, turned};
 use self::body::Inverter;
 pub use self::body::invert_body;
 pub use self::file::{Inversion, invert_text};
@@ -32,9 +34,9 @@ use crate::tree::{Body, Directive, Node, Statement};
 ///
 /// Declarations, procedures and macros keep their places; inputs and outputs change roles; the
 /// statements of main are inverted. An include stays: what it means must be [the same](stays) in
-/// the inverse. A `default` says what a program is given, which is another thing for its inverse:
-/// it is dropped. So are the expectations in a header, and records of a disassembler, which number
-/// the instructions of the original.
+/// the inverse. The `default` of an input is about the original, and dropped; that of an `.inout` stays:
+/// it may be at both ends. Expectations in a header, and records of a disassembler, which number the
+/// instructions of the original, are dropped.
 pub fn invert(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     let mut inverter = Inverter::default();
     inverter.refuse_irreversible([body]);
@@ -46,7 +48,13 @@ impl Inverter {
     fn program(&mut self, body: &Body) -> Body {
         let (header, program) = split_header(body);
         let mut inverse = header_of_inverse(header);
+        let marked_at = inverse.len() + program.iter().take_while(|node| is_blank(node)).count();
         inverse.extend(turned(program, |node, class| self.program_node(node, class)));
+        if body.iter().any(is_mark) {
+            inverse.retain(|node| !is_mark(node));
+        } else {
+            inverse.insert(marked_at.min(inverse.len()), mark());
+        }
         inverse.retain(|node| !is_record(node));
         exchange_tapes(&mut inverse);
         inverse
@@ -111,7 +119,9 @@ fn inverse_directive(directive: &Directive) -> Directive {
     match directive {
         Directive::Globals { role, declarations } => {
             let mut declarations = declarations.clone();
-            declarations.iter_mut().for_each(|declaration| declaration.default = None);
+            if *role != Role::InOut {
+                declarations.iter_mut().for_each(|declaration| declaration.default = None);
+            }
             Directive::Globals { role: role.inverse(), declarations }
         }
         _ => directive.clone(),
@@ -129,14 +139,22 @@ fn stays(body: &Body) -> bool {
 fn node_stays(node: &Node) -> bool {
     match &node.statement {
         Statement::Empty => node.label.is_none(),
-        Statement::Directive(Directive::Globals { role, declarations }) => {
-            *role == role.inverse() && declarations.iter().all(|declaration| declaration.default.is_none())
-        }
+        Statement::Directive(Directive::Globals { role, .. }) => *role == role.inverse(),
         Statement::Directive(Directive::Ancillas(_)) => true,
-        Statement::Directive(_) => !is_record(node),
+        Statement::Directive(_) => !is_record(node) && !is_mark(node),
         Statement::Procedure(_) | Statement::Macro(_) => true,
         _ => false,
     }
+}
+
+/// The line that says of a program that it is an inverse.
+fn mark() -> Node {
+    let statement = Statement::Directive(Directive::Inverse);
+    Node { label: None, statement, comment: None, span: Span::default() }
+}
+
+fn is_mark(node: &Node) -> bool {
+    matches!(node.statement, Statement::Directive(Directive::Inverse))
 }
 
 fn is_record(node: &Node) -> bool {

@@ -104,6 +104,8 @@ pub enum Directive {
     Word {
         word: Word,
     },
+    /// The program is the inverse of another.
+    Inverse,
     Tolerance {
         value: Expression,
     },

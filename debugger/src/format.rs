@@ -2,32 +2,25 @@
 //! `/8x`; knows no expression.
 
 use reviver_vm::Program;
+use reviver_vm::notation::Notation;
 use thiserror::Error;
 
 use crate::expression::Computed;
-
-/// How values are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// As the language writes them.
-    #[default]
-    Decimal,
-    Hexadecimal,
-    Octal,
-    Binary,
-}
 
 /// What stands behind the slash of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// How many values.
     pub count: Option<usize>,
-    pub format: Format,
+    /// How values are written; as the language does unless it says otherwise.
+    pub format: Notation,
 }
 
 /// Why a text behind a slash says nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no format `/{0}`: a number of values, then x (base 16), o (8), t (2) or d (10)")]
+#[error(
+    "there is no format `/{0}`: a number of values, then x (base 16), o (8), t (2), u (10, without a sign) or d (10)"
+)]
 pub struct FormatError(String);
 
 impl Layout {
@@ -44,32 +37,26 @@ impl Layout {
         let count = Some(digits).filter(|digits| !digits.is_empty());
         let count = count.map(str::parse).transpose().map_err(|_| error())?;
         let format = match letters {
-            "" | "d" => Format::Decimal,
-            "x" => Format::Hexadecimal,
-            "o" => Format::Octal,
-            "t" | "b" => Format::Binary,
+            "" | "d" => Notation::Signed,
+            "u" => Notation::Unsigned,
+            "x" => Notation::Hexadecimal,
+            "o" => Notation::Octal,
+            "t" | "b" => Notation::Binary,
             _ => return Err(error()),
         };
         Ok((Layout { count, format }, rest.trim()))
     }
 }
 
-impl Format {
-    /// The bits of a value as text: of an integer those of the program's word, of a real those that are
-    /// stored. None where the language's own spelling is wanted.
-    pub fn text(self, program: &Program, value: Computed) -> Option<String> {
-        let bits = match value {
-            Computed::Int(value) => value as u64 & (u64::MAX >> (64 - program.module().word.bits())),
-            Computed::Float(value) => value.to_bits(),
-            Computed::Bits(bits) => bits,
-        };
-        match self {
-            Format::Decimal => None,
-            Format::Hexadecimal => Some(format!("{bits:#x}")),
-            Format::Octal => Some(format!("{bits:#o}")),
-            Format::Binary => Some(format!("{bits:#b}")),
-        }
-    }
+/// The bits of a value as text: of an integer those of the program's word, of a real those that are
+/// stored. None where the language's own spelling is wanted.
+pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<String> {
+    let text = match value {
+        Computed::Int(value) => notation.integer(value, program.module().word),
+        Computed::Float(value) => notation.bits(value.to_bits()),
+        Computed::Bits(bits) => notation.bits(bits),
+    };
+    (notation != Notation::Signed).then_some(text)
 }
 
 #[cfg(test)]
@@ -78,7 +65,7 @@ mod tests {
 
     #[test]
     fn formats_are_taken_off() {
-        let hex = |count| Layout { count, format: Format::Hexadecimal };
+        let hex = |count| Layout { count, format: Notation::Hexadecimal };
         assert_eq!(Layout::split("/8x A"), Ok((hex(Some(8)), "A")));
         assert_eq!(Layout::split("/x  a / b"), Ok((hex(None), "a / b")));
         assert_eq!(Layout::split("a / b"), Ok((Layout::default(), "a / b")));

@@ -4,7 +4,8 @@
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 use reviver_vm::explain::Explanation;
-use reviver_vm::values::{Garbage, Value};
+use reviver_vm::garbage::Garbage;
+use reviver_vm::values::Value;
 
 use crate::listing::Line;
 use crate::memory::Cell;

@@ -154,6 +154,11 @@ pages! {
     undone ""
     example ".tolerance 1e-6\n.inout x: real\n        neg   x\n"
 
+    [".inverse"] ".inverse"
+    "The program is the inverse of another: it is to be given every input, and its tapes are told last value first."
+    undone ""
+    example ".inverse\n.in n\n.out m\n        add   m, n\n        sub   n, m\n"
+
     [".limit"] ".limit depth 1000, .limit stack 1000"
     "How many calls may be open at a time, and how many entries each stack holds."
     undone ""

@@ -29,6 +29,17 @@ impl Word {
         }
     }
 
+    /// The bits of an integer of this width, as a number that is never negative.
+    pub fn pattern(self, value: i64) -> u64 {
+        value as u64 & (u64::MAX >> (64 - self.bits()))
+    }
+
+    /// The integer of this width that has these bits.
+    pub fn signed(self, pattern: u64) -> i64 {
+        let unused = 64 - self.bits();
+        (pattern << unused) as i64 >> unused
+    }
+
     pub fn from_bits(bits: u32) -> Option<Word> {
         Word::ALL.into_iter().find(|w| w.bits() == bits)
     }
@@ -323,6 +334,9 @@ pub struct Module {
     pub limits: Limits,
     /// Below which magnitude a float counts as vacant, where it isn't the number system's default.
     pub tolerance: Option<f64>,
+    /// Whether the program says of itself, by `.inverse`, that it is the inverse of another. Then it is
+    /// to be given every input, and its tapes are told in the other program's order.
+    pub inverse: bool,
     pub globals: Vec<Global>,
     /// The first is main.
     pub procedures: Vec<Procedure>,

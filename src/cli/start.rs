@@ -5,17 +5,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reviver_isa::module::{RealSystem, Word};
+use reviver_vm::notation::Notation;
 
 /// A program and what it is given.
 #[derive(Debug, Args)]
 pub struct Given {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
-    /// Give a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`), or an array from a file (`A=@values.csv`)
+    /// Give a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`; one value stands for every cell), or an
+    /// array from a file (`A=@values.csv`): a matrix row by row, a vector as a row or a column
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// The tape to read: values (`1,2,3`), or a file of values (`-` for standard input) separated by
-    /// commas, blanks or line ends
+    /// commas, semicolons, tabs, blanks or line ends
     #[arg(long, value_name = "FILE|-|VALUES", allow_hyphen_values = true)]
     pub tape: Option<String>,
     /// Run with another number system: f64, f32, fixed, or fixed:BITS
@@ -40,6 +42,23 @@ pub struct Start {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
+    /// Print integers as bits in base 16 (in JSON as strings, `"0xff"`)
+    #[arg(long, conflicts_with = "unsigned")]
+    pub hex: bool,
+    /// Print integers without a sign, and read such: 255 is -1 in 8 bits
+    #[arg(long)]
+    pub unsigned: bool,
+}
+
+impl Start {
+    /// How integers are written and read.
+    pub fn notation(&self) -> Notation {
+        match (self.hex, self.unsigned) {
+            (true, _) => Notation::Hexadecimal,
+            (_, true) => Notation::Unsigned,
+            _ => Notation::Signed,
+        }
+    }
 }
 
 /// `--real`; `fixed` alone keeps the program's own fraction bits.

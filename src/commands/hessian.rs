@@ -7,8 +7,10 @@ use reviver_vm::values::Value;
 
 use crate::cli::Hessian;
 use crate::failure::{Failure, Outcome, counted};
+use crate::given::Values;
 use crate::output::derivatives::Spelling;
-use crate::{given, load, output, subject, write};
+use crate::subject::Selection;
+use crate::{given, load, output, subject, table, write};
 
 pub fn run(options: &Hessian) -> Outcome {
     let start = &options.differentiated.start;
@@ -43,13 +45,10 @@ fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Outcom
     let mut components: Vec<Option<f64>> = vec![None; inputs.len()];
     for assignment in times.iter().flat_map(|argument| given::assignments("--times", argument)) {
         let (name, values) = assignment?;
-        let cells = subject::selection(subject, "--times", &name)?.variables;
-        if cells.len() != values.len() {
-            let (cells, given) = (counted(cells.len(), "cell"), values.len());
-            return Err(Failure::usage(format_args!("--times: `{name}` has {cells}, and {given} given")));
-        }
-        for (cell, value) in cells.iter().zip(&values) {
-            let component = component(subject, value)?;
+        let selection = subject::selection(subject, "--times", &name)?;
+        let cells = &selection.variables;
+        let components_given = given_components(subject, &selection, &values)?;
+        for (cell, component) in cells.iter().zip(components_given) {
             let place = place(subject, inputs, &mut components, cell)?;
             if place.replace(component).is_some() {
                 let cell = subject.name(cell);
@@ -73,6 +72,28 @@ fn place<'a>(
         Failure::usage(format_args!("--times: `{cell}` is not differentiated by"))
             .help("name it after `--wrt`, too")
     })
+}
+
+/// One number for each cell that a name stands for.
+fn given_components(subject: &Subject, selection: &Selection, values: &Values) -> Outcome<Vec<f64>> {
+    let name = &selection.name;
+    let components = match values {
+        Values::Inline(texts) => {
+            texts.iter().map(|text| component(subject, text)).collect::<Outcome<Vec<_>>>()?
+        }
+        Values::File(file) => {
+            let parse = |text: &str| {
+                let value = subject.program.parse(Class::Real, text)?;
+                Ok(subject.program.approximate(value))
+            };
+            table::cells(file, name, selection.shape, &parse)?
+        }
+    };
+    if components.len() != selection.variables.len() {
+        let (cells, given) = (counted(selection.variables.len(), "cell"), components.len());
+        return Err(Failure::usage(format_args!("--times: `{name}` has {cells}, and {given} given")));
+    }
+    Ok(components)
 }
 
 fn component(subject: &Subject, text: &str) -> Outcome<f64> {

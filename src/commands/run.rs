@@ -9,19 +9,20 @@ use crate::cli::Run;
 use crate::failure::{Exit, Failure, Outcome, all, counted};
 use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, travel};
+use crate::start::Begun;
 use crate::write::Target;
 use crate::{kinds, load, output, start, write};
 
 pub fn run(options: &Run) -> Outcome {
     check_streams(options)?;
-    let program = start::program(&options.start.given)?;
-    let mut machine = machine(options, &program)?;
+    let program = start::program(&options.start)?;
+    let Begun { mut machine, assumed } = begun(options, &program)?;
     if options.start.exact {
         machine.keep_residues();
     }
     let outputs = Outputs::new(options)?;
     let save = |machine: &Machine| outputs.state.map_or(Ok(()), |target| save(target, &program, machine));
-    let (saved, report) = match travel(options, &mut machine) {
+    let (saved, report) = match travel(options, &mut machine, assumed) {
         Ok(report) => (save(report.machine), report),
         // What the program shows can't be printed.
         Err(failure) => return all([save(&machine), Err(failure)]),
@@ -86,13 +87,13 @@ fn check_streams(options: &Run) -> Outcome {
     Ok(())
 }
 
-fn machine(options: &Run, program: &Arc<Program>) -> Outcome<Machine> {
+fn begun(options: &Run, program: &Arc<Program>) -> Outcome<Begun> {
     let Some(path) = &options.from_state else {
-        return start::machine(&options.start.given, program, direction(options));
+        return start::begun(&options.start.given, program, direction(options));
     };
     let (state, residues) = checkpoint::decode(program, &load::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", load::shown(path))))?;
-    Ok(Machine::resume(program.clone(), state, residues))
+    Ok(Begun { machine: Machine::resume(program.clone(), state, residues), assumed: Vec::new() })
 }
 
 fn direction(options: &Run) -> Travel {

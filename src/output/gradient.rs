@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
+use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, adjoint_name};
 use serde_json::{Map, Value as Json};
@@ -103,9 +104,11 @@ impl Page {
     pub fn input_names(&self) -> Vec<String> {
         let variables = self.inputs.iter().flat_map(|input| &input.variables);
         let cells = variables.map(|variable| self.subject.name(variable));
-        let tape = self.subject.start.input.iter().rev().enumerate();
-        let reals = tape.filter(|(_, entry)| matches!(entry, TapeEntry::Real(_)));
-        cells.chain(reals.map(|(n, _)| format!("tape[{n}]"))).collect()
+        let entries = &self.subject.start.input;
+        // Where each entry is told; the machine reads from the end.
+        let places = self.subject.program.told(Tape::Input, (0..entries.len()).collect());
+        let reals = entries.iter().zip(places).rev().filter(|(entry, _)| matches!(entry, TapeEntry::Real(_)));
+        cells.chain(reals.map(|(_, n)| format!("tape[{n}]"))).collect()
     }
 
     fn adjoints(&self, input: &Selection) -> Vec<Value> {
@@ -117,10 +120,12 @@ impl Page {
         !self.subject.start.input.is_empty()
     }
 
-    /// The adjoints of the input tape in reading order; integers have none.
+    /// The adjoints of the input tape in the order in which it is told; integers have none.
     fn tape(&self) -> Vec<Option<String>> {
-        let entries = self.subject.start.input.iter().enumerate().rev();
+        let entries = self.subject.start.input.iter().enumerate().collect();
+        let entries = self.subject.program.told(Tape::Input, entries);
         entries
+            .into_iter()
             .map(|(n, entry)| match entry {
                 TapeEntry::Int(_) => None,
                 TapeEntry::Real(_) => {

@@ -3,6 +3,7 @@
 use reviver_isa::module::Shape;
 use reviver_vm::digest::state_digest;
 use reviver_vm::explain::Explanation;
+use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 use serde_json::{Map, Number, Value as Json, json};
@@ -14,6 +15,11 @@ use crate::journey::{Ending, Report, RoundTrip};
 /// Everything that a run tells, but for what it fails with.
 pub fn members(report: &Report, options: &Run) -> Map<String, Json> {
     let mut object = Map::new();
+    if !report.assumed.is_empty() {
+        let globals = &report.program.module().globals;
+        let names = report.assumed.iter().filter_map(|&n| globals.get(n));
+        object.insert("assumed".into(), names.map(|global| Json::from(global.name.clone())).collect());
+    }
     if matches!(report.ending, Ending::Arrived) {
         results(report, &mut object);
     }
@@ -49,6 +55,13 @@ fn results(report: &Report, object: &mut Map<String, Json>) {
     if !garbage.is_empty() {
         object.insert("garbage".into(), Json::Object(garbage));
     }
+    let unlisted = |garbage: &Garbage| garbage.differing - garbage.listed.len() as u64;
+    let cut = report.garbage.iter().filter(|garbage| unlisted(garbage) > 0);
+    let cut: Map<String, Json> =
+        cut.map(|garbage| (garbage.name.clone(), unlisted(garbage).into())).collect();
+    if !cut.is_empty() {
+        object.insert("garbage_not_listed".into(), Json::Object(cut));
+    }
 }
 
 /// What kept a direction from its end.
@@ -82,8 +95,8 @@ fn garbage_object(report: &Report) -> Map<String, Json> {
             garbage.insert(global.name.clone(), cells_json(&report.program, global.shape, &values));
         }
     }
-    for entry in &report.garbage {
-        garbage.insert(entry.name.clone(), number(&entry.found));
+    for cell in report.garbage.iter().flat_map(|garbage| &garbage.listed) {
+        garbage.insert(cell.name.clone(), number(&cell.found));
     }
     garbage
 }

@@ -16,6 +16,7 @@ use reviver_isa::module::{Global, Role, Structure};
 use reviver_isa::names::printable;
 use reviver_isa::text::Speller;
 use reviver_isa::update::{Shape as Operands, Update};
+use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Travel};
@@ -55,16 +56,20 @@ fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r 
     })
 }
 
-/// The resulting tape, in the order in which it would be read or was written.
+/// The resulting tape, in the order in which tapes of the program are told.
 pub fn resulting_tape(report: &Report) -> Vec<String> {
     tape_entries(report).into_iter().map(|entry| entry_text(&report.program, entry)).collect()
 }
 
 fn tape_entries(report: &Report) -> Vec<TapeEntry> {
-    match report.travel {
-        Travel::Forward => report.state().output.clone(),
-        Travel::Backward => report.state().input.iter().rev().copied().collect(),
-    }
+    let tape = Tape::resulting(report.travel);
+    report.program.told(
+        tape,
+        match tape {
+            Tape::Input => report.state().input.clone(),
+            Tape::Output => report.state().output.clone(),
+        },
+    )
 }
 
 fn entry_text(program: &Program, entry: TapeEntry) -> String {

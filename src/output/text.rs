@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reviver_isa::module::Shape;
 use reviver_vm::digest::state_digest;
 use reviver_vm::explain::Explanation;
+use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
@@ -70,8 +71,8 @@ fn round_trip(report: &Report, trip: &RoundTrip, text: &mut String) {
     };
     let _ = writeln!(text, "restored: {quality}");
     if let Some(drift) = &trip.drift {
-        let _ =
-            writeln!(text, "largest drift: {:e} in {} ({:.1} ulps)", drift.absolute, drift.cell, drift.ulps);
+        let ulps = drift.ulps.map(|ulps| format!(" ({ulps:.1} ulps)")).unwrap_or_default();
+        let _ = writeln!(text, "largest drift: {:e} in {}{ulps}", drift.absolute, drift.cell);
     }
     let _ = writeln!(
         text,
@@ -121,8 +122,8 @@ pub fn garbage(report: &Report) -> String {
         Travel::Forward => "garbage: what must end as it began, and doesn't:\n",
         Travel::Backward => "garbage: what must be as it is at the beginning, and isn't:\n",
     });
-    for entry in &report.garbage {
-        let _ = writeln!(text, "  {}: {}, must be {}", entry.name, entry.found, entry.expected);
+    for line in report.garbage.iter().flat_map(Garbage::lines) {
+        let _ = writeln!(text, "  {line}");
     }
     text
 }

@@ -24,14 +24,29 @@ fn sessions(document: &str) -> Vec<(String, String)> {
 #[cfg(unix)]
 #[test]
 fn the_sessions_of_the_readme_are_true() {
+    are_true("README.md", 8);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_sessions_of_the_language_page_are_true() {
+    are_true("docs/language.md", 3);
+}
+
+/// Runs the sessions of a document, of which there are at least so many, in a folder where they may write.
+#[cfg(unix)]
+fn are_true(document: &str, least: usize) {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(root().join("programs"), folder.path("programs")).unwrap();
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_reviver"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", binary.parent().unwrap().display());
-    let commands = sessions(&read("README.md"));
-    assert!(commands.len() >= 8, "{commands:?}");
+    let commands = sessions(&read(document));
+    assert!(commands.len() >= least, "{commands:?}");
     for (command, shown) in commands {
         let mut shell = Command::new("sh");
-        let output = shell.args(["-c", &command]).current_dir(root()).env("PATH", &path).output().unwrap();
+        shell.args(["-c", &command]).current_dir(folder.path("")).env("PATH", &path);
+        let output = shell.output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
         assert_eq!(text.trim_end(), shown, "$ {command}");
     }

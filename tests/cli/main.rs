@@ -2,6 +2,7 @@
 //! exit code. What programs compute is tested elsewhere.
 
 mod bad_input;
+mod both_ways;
 mod commands;
 mod debugger;
 mod debugger_page;
@@ -12,6 +13,7 @@ mod json_errors;
 mod limits;
 mod memory;
 mod mistakes;
+mod notation;
 mod output_files;
 mod overwriting;
 mod permissions;
@@ -19,4 +21,5 @@ mod run;
 mod signals;
 mod states;
 mod support;
+mod tables;
 mod ways_back;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use reviver_isa::Module;
 use reviver_isa::module::{RealSystem, Word};
+use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
-use reviver_vm::{Machine, Program};
+use reviver_vm::{Machine, Program, Travel};
 
 /// `n=10`, `tape=1,2`, `real=f64`, `exact`.
 pub struct Given<'a>(pub Vec<&'a str>);
@@ -37,19 +38,34 @@ impl Given<'_> {
         if self.says("exact") {
             machine.keep_residues();
         }
+        let travel = if back { Travel::Backward } else { Travel::Forward };
+        let mut given = Vec::new();
         for word in &self.0 {
             match word.split_once('=') {
                 Some(("real" | "word", _)) | None => {}
-                Some(("tape", values)) => give_tape(&program, &mut machine, values, back)?,
+                Some(("tape", values)) => give_tape(&program, &mut machine, values, travel)?,
                 Some((name, values)) => {
                     let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
                     let texts: Vec<&str> = values.split(',').collect();
                     program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
+                    given.push(global);
                 }
             }
         }
+        complete(&program, &mut machine, &given, travel)?;
         Ok(machine)
     }
+}
+
+/// Lets defaults stand for results, as the command line does, and refuses what it refuses.
+fn complete(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Result<(), String> {
+    if let Some((_, global)) = program.missing(given, travel).first() {
+        return Err(format!("`{}` isn't given", global.name));
+    }
+    for (n, _) in program.assumed(given, travel) {
+        program.give_default(machine.state_mut(), n);
+    }
+    Ok(())
 }
 
 fn real_system(text: &str, own: RealSystem) -> Result<RealSystem, String> {
@@ -62,15 +78,14 @@ fn real_system(text: &str, own: RealSystem) -> Result<RealSystem, String> {
     }
 }
 
-fn give_tape(program: &Program, machine: &mut Machine, values: &str, back: bool) -> Result<(), String> {
+fn give_tape(program: &Program, machine: &mut Machine, values: &str, travel: Travel) -> Result<(), String> {
     let entries: Result<Vec<TapeEntry>, _> =
         values.split(',').map(|text| program.parse_entry(text)).collect();
-    let mut entries = entries.map_err(|error| error.to_string())?;
-    if back {
-        machine.state_mut().output = entries;
-    } else {
-        entries.reverse();
-        machine.state_mut().input = entries;
+    let tape = Tape::given(travel);
+    let entries = program.told(tape, entries.map_err(|error| error.to_string())?);
+    match tape {
+        Tape::Input => machine.state_mut().input = entries,
+        Tape::Output => machine.state_mut().output = entries,
     }
     Ok(())
 }

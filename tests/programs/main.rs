@@ -14,6 +14,7 @@ use reviver_assembler::files::Disk;
 use reviver_assembler::render::render;
 use reviver_isa::Module;
 use reviver_vm::explain::explain;
+use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Machine, Program, Stop, Travel, drift};
@@ -261,9 +262,11 @@ fn go(machine: &mut Machine, travel: Travel) -> Result<(), reviver_vm::Trap> {
 }
 
 fn tape(machine: &Machine, back: bool) -> String {
-    let state = machine.state();
-    let entries: Vec<TapeEntry> =
-        if back { state.input.iter().rev().copied().collect() } else { state.output.clone() };
+    let (program, state) = (machine.program(), machine.state());
+    let entries: Vec<TapeEntry> = match back {
+        true => program.told(Tape::Input, state.input.clone()),
+        false => program.told(Tape::Output, state.output.clone()),
+    };
     let texts = entries.into_iter().map(|entry| match entry {
         TapeEntry::Int(value) => machine.program().text(Value::Int(value)),
         TapeEntry::Real(bits) => machine.program().text(Value::Real(bits)),

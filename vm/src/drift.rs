@@ -12,8 +12,9 @@ pub struct Drift {
     /// The cell, as `x` or `A[3]`.
     pub cell: String,
     pub absolute: f64,
-    /// In units of the last place of the largest magnitude that the cell had at start, turn and end.
-    pub ulps: f64,
+    /// In units of the last place of the larger magnitude that the cell had at start and turn. None where
+    /// that counts as 0, or isn't larger than the drift: the last place of such a value measures nothing.
+    pub ulps: Option<f64>,
 }
 
 /// The largest drift of all real cells; `None` if every one came back bit for bit.
@@ -26,13 +27,13 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
             if bits[0] == bits[2] {
                 continue;
             }
-            let [from, _, to] = bits.map(|b| program.approximate(Value::Real(b)));
+            let [from, there, to] = bits.map(|b| program.approximate(Value::Real(b)));
             let absolute = (to - from).abs();
             if largest.as_ref().is_none_or(|l| absolute > l.absolute) {
-                let magnitude = |b: &u64| program.approximate(Value::Real(*b)).abs();
-                let peak = bits.into_iter().max_by(|a, b| magnitude(a).total_cmp(&magnitude(b)));
-                let ulp = program.ulp(peak.unwrap_or(bits[0]));
-                largest = Some(Drift { cell: program.cell_name(n, element), absolute, ulps: absolute / ulp });
+                let peak = if there.abs() > from.abs() { bits[1] } else { bits[0] };
+                let is_measured = there.abs().max(from.abs()) > absolute.max(program.module().tolerance());
+                let ulps = is_measured.then(|| absolute / program.ulp(peak));
+                largest = Some(Drift { cell: program.cell_name(n, element), absolute, ulps });
             }
         }
     }

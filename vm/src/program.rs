@@ -10,6 +10,7 @@ use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
 
 use crate::layout::Layout;
+use crate::notation::Notation;
 use crate::op::{CallSite, Op, Place};
 use crate::resolve::{Resolved, resolve};
 use crate::state::{CallRecord, Part};
@@ -37,6 +38,8 @@ pub struct Program {
     pub(crate) needs_adjoints: bool,
     /// Whether any procedure that is called has a rule.
     pub(crate) has_rules: bool,
+    /// How integers are spelled.
+    notation: Notation,
     hash: u128,
 }
 
@@ -68,6 +71,7 @@ impl Program {
             pool,
             needs_adjoints,
             has_rules,
+            notation: Notation::default(),
             hash,
         })
     }
@@ -75,6 +79,18 @@ impl Program {
     /// The same program with other code of the same length. What jumps land on stays as it was.
     pub(crate) fn with_code(&self, code: [Vec<Op>; 2]) -> Program {
         Program { code: Arc::new(code), ..self.clone() }
+    }
+
+    /// The same program, whose integers are written, and read, in another notation. Nothing that it
+    /// computes is another.
+    #[must_use]
+    pub fn with_notation(self, notation: Notation) -> Program {
+        Program { notation, ..self }
+    }
+
+    /// How integers are written.
+    pub fn notation(&self) -> Notation {
+        self.notation
     }
 
     /// The module it was made of.

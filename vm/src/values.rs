@@ -11,10 +11,9 @@ use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use thiserror::Error;
 
 use crate::engine::with_reals;
-use crate::explain::cell_name;
+use crate::notation::Notation;
 use crate::program::Program;
-use crate::state::{ADJOINT, State, TapeEntry};
-use crate::travel::Travel;
+use crate::state::{State, TapeEntry};
 
 /// One cell's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +34,8 @@ pub enum ValueError {
     Length { name: String, cells: u64, given: usize },
 }
 
-fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
+pub(crate) fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
-}
-
-/// A cell that isn't what it must be at an end of the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Garbage {
-    /// `x`, `A[3]`, `M[1,2]`, or what else was left.
-    pub name: String,
-    pub found: String,
-    pub expected: String,
 }
 
 impl Program {
@@ -74,22 +64,31 @@ impl Program {
         }
     }
 
-    /// Gives values to all cells of a global, as text.
+    /// Gives values to all cells of a global, as text, as [`Program::give_values`] does.
     ///
     /// # Errors
     /// A text that is no number of the cell's class, or a wrong number of values; the state is
     /// unchanged then.
     pub fn give(&self, state: &mut State, global: usize, texts: &[&str]) -> Result<(), ValueError> {
         let Some(declared) = self.module().globals.get(global) else { return Ok(()) };
-        let cells = self.cells(global);
-        if texts.len() != cells.len() {
-            let (name, cells) = (declared.name.clone(), cells.len() as u64);
-            return Err(ValueError::Length { name, cells, given: texts.len() });
-        }
         let values: Vec<Value> =
             texts.iter().map(|text| self.parse(declared.class, text)).collect::<Result<_, _>>()?;
-        for (cell, value) in cells.zip(values) {
-            match value {
+        self.give_values(state, global, &values)
+    }
+
+    /// Gives values to all cells of a global; one value stands for every cell, as in declarations.
+    ///
+    /// # Errors
+    /// A wrong number of values; the state is unchanged then.
+    pub fn give_values(&self, state: &mut State, global: usize, values: &[Value]) -> Result<(), ValueError> {
+        let Some(declared) = self.module().globals.get(global) else { return Ok(()) };
+        let cells = self.cells(global);
+        if values.len() != cells.len() && values.len() != 1 {
+            let (name, cells) = (declared.name.clone(), cells.len() as u64);
+            return Err(ValueError::Length { name, cells, given: values.len() });
+        }
+        for (cell, value) in cells.zip(values.iter().cycle()) {
+            match *value {
                 Value::Int(v) => state.ints[cell] = v,
                 Value::Real(v) => state.reals[cell] = v,
             }
@@ -107,7 +106,7 @@ impl Program {
         match class {
             Class::Int => {
                 let bits = module.word.bits();
-                integer(text, module.word)
+                integer(text, module.word, self.notation())
                     .map(Value::Int)
                     .ok_or_else(|| ValueError::NotAnInteger { text: text.into(), bits })
             }
@@ -118,6 +117,11 @@ impl Program {
                 value.map(Value::Real).ok_or_else(|| ValueError::NotAReal { text: text.into(), system })
             }
         }
+    }
+
+    /// Whether a text is an integer of the program's words if it has no sign.
+    pub fn is_unsigned(&self, text: &str) -> bool {
+        integer(text, self.module().word, Notation::Unsigned).is_some()
     }
 
     /// A tape entry as text: an integer if it reads as one, else a real.
@@ -137,7 +141,7 @@ impl Program {
     /// A value as text that reads back as the same bits.
     pub fn text(&self, value: Value) -> String {
         match value {
-            Value::Int(v) => v.to_string(),
+            Value::Int(v) => self.notation().integer(v, self.module().word),
             Value::Real(bits) => {
                 with_reals!(self.module().real, |reals| reals.text(reals.of_bits(bits)))
             }
@@ -170,97 +174,8 @@ impl Program {
         element_name(&declared.name, declared.shape, n)
     }
 
-    /// What is not as it must be when the run has arrived at the end (or, travelling backward, at
-    /// the beginning): cells that differ from their initial value, a frame that isn't vacant, stacks
-    /// that aren't empty, and a tape that wasn't used up.
-    pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
-        let mut garbage = Vec::new();
-        for (n, global) in self.module().globals.iter().enumerate() {
-            let free = match arrived {
-                Travel::Forward => global.role.is_result(),
-                Travel::Backward => global.role.is_given(),
-            };
-            if !free {
-                self.differences(state, n, &mut garbage);
-            }
-        }
-        self.left_in_frame(state, &mut garbage);
-        if self.switches_mode() {
-            self.left_adjoints(state, &mut garbage);
-        }
-        garbage.extend(leftovers(state, arrived));
-        garbage
-    }
-
-    /// A program that switches gradient mode itself must leave it off, and no adjoints behind.
-    fn left_adjoints(&self, state: &State, garbage: &mut Vec<Garbage>) {
-        if state.mode() {
-            let (found, expected) = ("1".into(), "0".into());
-            garbage.push(Garbage { name: "mode".into(), found, expected });
-        }
-        let cells = state.adjoints.iter().flat_map(|adjoints| &adjoints.cells).enumerate();
-        for (cell, &bits) in cells {
-            // A rule that is called with a constant may give it an adjoint; nobody can ask for that.
-            let is_constant = self.pool.contains(&cell);
-            if !is_constant && !self.is_close(Value::Real(bits), Value::Real(0)) {
-                garbage.push(Garbage {
-                    name: cell_name(self, state, Class::Real, cell as u32 | ADJOINT),
-                    found: self.text(Value::Real(bits)),
-                    expected: self.text(Value::Real(0)),
-                });
-            }
-        }
-    }
-
-    fn differences(&self, state: &State, global: usize, garbage: &mut Vec<Garbage>) {
-        // One cell after the other: a list of the values could take more memory than the cells.
-        for (n, cell) in self.cells(global).enumerate() {
-            let found = match self.module().globals.get(global).map(|declared| declared.class) {
-                Some(Class::Real) => Value::Real(state.reals[cell]),
-                _ => Value::Int(state.ints[cell]),
-            };
-            let expected = self.initial(global, n);
-            if !self.is_close(found, expected) {
-                garbage.push(Garbage {
-                    name: self.cell_name(global, n),
-                    found: self.text(found),
-                    expected: self.text(expected),
-                });
-            }
-        }
-    }
-
-    /// Main's frame must be vacant at both ends, as every procedure's.
-    fn left_in_frame(&self, state: &State, garbage: &mut Vec<Garbage>) {
-        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout.frames.first())
-        else {
-            return;
-        };
-        for (variable, &offset) in main.frame.iter().zip(offsets) {
-            for n in 0..variable.shape.cells() as usize {
-                let (found, vacant) = match variable.class {
-                    Class::Int => {
-                        let cell = self.layout.main_ints as usize + offset as usize + n;
-                        (Value::Int(state.ints[cell]), Value::Int(0))
-                    }
-                    Class::Real => {
-                        let cell = self.layout.main_reals as usize + offset as usize + n;
-                        (Value::Real(state.reals[cell]), Value::Real(0))
-                    }
-                };
-                if !self.is_close(found, vacant) {
-                    garbage.push(Garbage {
-                        name: element_name(&variable.name, variable.shape, n),
-                        found: self.text(found),
-                        expected: self.text(vacant),
-                    });
-                }
-            }
-        }
-    }
-
     /// Equal, or for floats within the module's tolerance.
-    fn is_close(&self, found: Value, expected: Value) -> bool {
+    pub(crate) fn is_close(&self, found: Value, expected: Value) -> bool {
         let module = self.module();
         found == expected
             || matches!(found, Value::Real(_))
@@ -268,7 +183,8 @@ impl Program {
                 && (self.approximate(found) - self.approximate(expected)).abs() <= module.tolerance()
     }
 
-    fn initial(&self, global: usize, n: usize) -> Value {
+    /// What a cell of a global is to hold at the start.
+    pub(crate) fn initial(&self, global: usize, n: usize) -> Value {
         let module = self.module();
         match module.globals.get(global).map(|g| &g.initial) {
             Some(Values::Ints(ints)) => Value::Int(ints.get(n).copied().unwrap_or(0)),
@@ -283,24 +199,6 @@ impl Program {
     pub fn declared_garbage(&self) -> impl Iterator<Item = (usize, &Global)> {
         self.module().globals.iter().enumerate().filter(|(_, g)| g.role == Role::Garbage)
     }
-}
-
-/// Stacks that aren't empty, and the tape that the run should have used up.
-fn leftovers(state: &State, arrived: Travel) -> impl Iterator<Item = Garbage> {
-    let (tape, unused, what) = match arrived {
-        Travel::Forward => ("input tape", state.input.len(), "not read"),
-        Travel::Backward => ("output tape", state.output.len(), "not taken back"),
-    };
-    let places = [
-        ("integer stack", state.int_stack.len(), "left"),
-        ("real stack", state.real_stack.len(), "left"),
-        (tape, unused, what),
-    ];
-    places.into_iter().filter(|(_, count, _)| *count != 0).map(|(name, count, what)| Garbage {
-        name: name.into(),
-        found: format!("{count} value{} {what}", plural(count as u64, "", "s")),
-        expected: "empty".into(),
-    })
 }
 
 /// The base that a literal's prefix names.
@@ -318,8 +216,9 @@ fn digits(text: &str) -> Option<String> {
     text.starts_with(|c: char| c.is_ascii_hexdigit()).then(|| text.replace('_', ""))
 }
 
-/// An integer of a word's width. A pattern of bits need not fit the signed range.
-fn integer(text: &str, word: Word) -> Option<i64> {
+/// An integer of a word's width. A pattern of bits need not fit the signed range, nor need a decimal number
+/// where integers are written without a sign.
+fn integer(text: &str, word: Word, notation: Notation) -> Option<i64> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -330,9 +229,9 @@ fn integer(text: &str, word: Word) -> Option<i64> {
     };
     let magnitude = i128::from_str_radix(&magnitude, radix).ok()?;
     let value = if negative { -magnitude } else { magnitude };
-    let unused = 64 - word.bits();
-    if radix != 10 && !negative && magnitude <= i128::from(u64::MAX >> unused) {
-        return Some(((magnitude as u64) << unused) as i64 >> unused);
+    let is_pattern = radix != 10 || notation == Notation::Unsigned;
+    if is_pattern && !negative && magnitude <= i128::from(word.pattern(-1)) {
+        return Some(word.signed(magnitude as u64));
     }
     i64::try_from(value).ok().filter(|value| word.range().contains(value))
 }
@@ -341,7 +240,8 @@ fn integer(text: &str, word: Word) -> Option<i64> {
 fn real_digits(text: &str) -> Cow<'_, str> {
     let unsigned = text.trim_start_matches(['+', '-']);
     if base(unsigned).is_some() {
-        integer(text, Word::W64).map_or(Cow::Borrowed(text), |value| value.to_string().into())
+        integer(text, Word::W64, Notation::Signed)
+            .map_or(Cow::Borrowed(text), |value| value.to_string().into())
     } else if text.contains('_') && unsigned.starts_with(|c: char| c.is_ascii_digit()) {
         text.replace('_', "").into()
     } else {
@@ -375,11 +275,15 @@ pub(crate) fn set_initial(program: &Program, state: &mut State) {
 
 /// Puts the defaults of given cells in place.
 pub(crate) fn set_defaults(program: &Program, state: &mut State) {
-    for (n, global) in program.module().globals.iter().enumerate() {
-        if let Some(default) = &global.default {
-            state_zero(program, state, n, global.class);
-            put(program, state, n, default);
-        }
+    (0..program.module().globals.len()).for_each(|n| set_default(program, state, n));
+}
+
+/// Puts the default of a cell in place, if it has one.
+pub(crate) fn set_default(program: &Program, state: &mut State, global: usize) {
+    let Some(declared) = program.module().globals.get(global) else { return };
+    if let Some(default) = &declared.default {
+        state_zero(program, state, global, declared.class);
+        put(program, state, global, default);
     }
 }
 
@@ -415,14 +319,23 @@ mod tests {
 
     #[test]
     fn integers_are_spelled_as_in_the_language() {
-        assert_eq!(integer("1_000", Word::W64), Some(1000));
-        assert_eq!(integer("-0x10", Word::W8), Some(-16));
-        assert_eq!(integer("0b1000_0000", Word::W8), Some(-128));
-        assert_eq!(integer("0xffff_ffff_ffff_ffff", Word::W64), Some(-1));
-        assert_eq!(integer("0o17", Word::W16), Some(15));
-        assert_eq!(integer("-128", Word::W8), Some(-128));
+        assert_eq!(integer("1_000", Word::W64, Notation::Signed), Some(1000));
+        assert_eq!(integer("-0x10", Word::W8, Notation::Signed), Some(-16));
+        assert_eq!(integer("0b1000_0000", Word::W8, Notation::Signed), Some(-128));
+        assert_eq!(integer("0xffff_ffff_ffff_ffff", Word::W64, Notation::Signed), Some(-1));
+        assert_eq!(integer("0o17", Word::W16, Notation::Signed), Some(15));
+        assert_eq!(integer("-128", Word::W8, Notation::Signed), Some(-128));
         let refused = ["128", "0x100", "", "-", "0x", "_1", "1.0", "--1", "0x-1", "0X10", "ff", "9e9", "é1"];
-        assert_eq!(refused.map(|text| integer(text, Word::W8)), [None; 13]);
+        assert_eq!(refused.map(|text| integer(text, Word::W8, Notation::Signed)), [None; 13]);
+    }
+
+    #[test]
+    fn without_a_sign_decimal_numbers_are_patterns() {
+        let unsigned = |text| integer(text, Word::W8, Notation::Unsigned);
+        assert_eq!(["255", "128", "127", "-128", "0xff"].map(unsigned), [-1, -128, 127, -128, -1].map(Some));
+        assert_eq!(["256", "-129"].map(unsigned), [None, None]);
+        assert_eq!(integer("18446744073709551615", Word::W64, Notation::Unsigned), Some(-1));
+        assert_eq!(integer("18446744073709551615", Word::W64, Notation::Signed), None);
     }
 
     #[test]

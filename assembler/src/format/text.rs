@@ -209,6 +209,7 @@ impl<'s> Text<'s> {
             Directive::Word { word } => {
                 let _ = write!(self.out, ".word {}", word.bits());
             }
+            Directive::Inverse => self.push(".inverse"),
             Directive::Tolerance { value } => {
                 self.push(".tolerance ");
                 self.expression(value);

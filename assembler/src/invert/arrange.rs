@@ -68,7 +68,7 @@ fn groups(body: &[Node]) -> (Vec<Group<'_>>, &[Node]) {
     (groups, rest)
 }
 
-fn is_blank(node: &Node) -> bool {
+pub(super) fn is_blank(node: &Node) -> bool {
     matches!(node.statement, Statement::Empty) && node.comment.is_none() && node.label.is_none()
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::assemble::Line;
 use crate::parser::parse;
 use crate::source::{Sources, Span};
-use crate::tree::{Body, Node, Statement};
+use crate::tree::{Body, Directive, Node, Statement};
 
 /// By line of the program, the line of the inverse text that undoes it. `inverse` is the tree that was
 /// printed as `text`.
@@ -28,7 +28,9 @@ struct Walk<'s> {
 impl Walk<'_> {
     /// `turned`: the body is inverted; bodies of procedures and what is computed stay as they are.
     fn bodies(&mut self, inverse: &[Node], printed: &[Node], turned: bool) {
-        let says = |node: &&Node| !matches!(node.statement, Statement::Empty);
+        // That a program is an inverse is said on a line of its own, which the other one lacks.
+        let is_mark = |node: &Node| matches!(node.statement, Statement::Directive(Directive::Inverse));
+        let says = |node: &&Node| !matches!(node.statement, Statement::Empty) && !is_mark(node);
         let nodes = inverse.iter().filter(says).zip(printed.iter().filter(says));
         nodes.for_each(|(inverse, printed)| self.node(inverse, printed, turned));
     }

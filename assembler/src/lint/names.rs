@@ -102,6 +102,7 @@ fn in_directive<'t>(directive: &'t Directive, used: &mut Used<'t>) {
         }
         Directive::Real { .. }
         | Directive::Word { .. }
+        | Directive::Inverse
         | Directive::Include { .. }
         | Directive::Lines(_)
         | Directive::NoLabels

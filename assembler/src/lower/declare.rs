@@ -50,6 +50,7 @@ pub(super) struct Declared<'t> {
     word_span: Option<Span>,
     real: Setting<RealSystem>,
     tolerance: Setting<f64>,
+    inverse: Setting<()>,
     depth: Setting<u32>,
     stack: Setting<u32>,
     tape: Setting<u32>,
@@ -77,6 +78,7 @@ pub(super) struct ModuleHead {
     pub(super) real: RealSystem,
     pub(super) limits: Limits,
     pub(super) tolerance: Option<f64>,
+    pub(super) inverse: bool,
     pub(super) globals: Vec<Global>,
     pub(super) global_spans: Vec<Span>,
     pub(super) procedure_spans: Vec<Span>,
@@ -111,6 +113,7 @@ impl<'t> Declared<'t> {
             word_span: None,
             real: None,
             tolerance: None,
+            inverse: None,
             depth: None,
             stack: None,
             tape: None,
@@ -149,6 +152,7 @@ impl<'t> Declared<'t> {
                     set(&mut self.tolerance, value.to_real(), span, "the tolerance", report);
                 }
             }
+            Directive::Inverse => set(&mut self.inverse, (), span, "that this is an inverse", report),
             Directive::Limit { what, value } => self.limit(*what, value, span, report),
             Directive::Lines(lines) => {
                 self.lines.get_or_insert_default().extend(lines);
@@ -419,6 +423,7 @@ impl<'t> Declared<'t> {
                 tape: self.tape.map_or(default.tape, |(tape, _)| tape),
             },
             tolerance: self.tolerance.map(|(tolerance, _)| tolerance),
+            inverse: self.inverse.is_some(),
             globals: self.globals,
             global_spans: self.global_spans,
             procedure_spans: self.heads.into_iter().map(|head| head.span).collect(),

@@ -272,6 +272,7 @@ impl<'t> Lowering<'t> {
                 real: head.real,
                 limits: head.limits,
                 tolerance: head.tolerance,
+                inverse: head.inverse,
                 globals: head.globals,
                 procedures,
                 code: self.code.instructions,

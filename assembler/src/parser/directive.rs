@@ -28,6 +28,7 @@ impl Parser<'_> {
             ".real" => self.real_system()?,
             ".word" => self.word_width()?,
             ".tolerance" => Directive::Tolerance { value: self.expression()? },
+            ".inverse" => Directive::Inverse,
             ".limit" => self.limit()?,
             ".include" => self.include()?,
             ".ancilla" => self.ancillas()?,

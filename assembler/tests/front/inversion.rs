@@ -85,10 +85,10 @@ fn an_included_file_stays_included() {
     let files = Memory::new().with("lib/a.rasm", ".include \"b.rasm\"\n.macro up(x)\n add x, 1\n.endm\n");
     let files = files.with("lib/b.rasm", "; nothing\n.const TWO = 2\n.var t\n");
     let text = ".include \"lib/a.rasm\"  ; up\n.in n\n up n\n";
-    let inverse = ".include \"lib/a.rasm\"  ; up\n.out n\n        undo up n\n";
+    let inverse = ".inverse\n.include \"lib/a.rasm\"  ; up\n.out n\n        undo up n\n";
     assert_eq!(inverse_in(&files, text, "back.rasm"), inverse);
-    assert!(inverse_in(&files, text, "lib/back.rasm").starts_with(".include \"a.rasm\""));
-    assert!(inverse_in(&files, text, "out/new/back.rasm").starts_with(".include \"../../lib/a.rasm\""));
+    assert!(inverse_in(&files, text, "lib/back.rasm").contains("\n.include \"a.rasm\""));
+    assert!(inverse_in(&files, text, "out/new/back.rasm").contains("\n.include \"../../lib/a.rasm\""));
 }
 
 #[test]
@@ -106,8 +106,26 @@ fn an_included_file_that_is_another_in_the_inverse_is_spliced() {
 fn expectations_belong_to_the_original() {
     let files = Memory::new();
     let text = "; Adds.\n;\n;! run n=1 -> m=1\n;! back m=1 -> n=1\n\n.in n\n.out m\n        add   m, n\n";
-    let inverse = "; Adds.\n\n.out n\n.in  m\n        sub   m, n\n";
+    let inverse = "; Adds.\n\n.inverse\n.out n\n.in  m\n        sub   m, n\n";
     assert_eq!(inverse_in(&files, text, "main.rasm"), inverse);
+}
+
+#[test]
+fn an_inverse_says_so_and_its_inverse_does_not() {
+    let text =
+        "; Adds.\n\n.in n default 3\n.inout k default 5\n.out m\n        add   m, n\n        read  k\n";
+    let inverse = "; Adds.\n\n.inverse\n.out   n\n.inout k default 5\n.in    m\n        unwrite k\n        sub   m, n\n";
+    assert_eq!(inverse_in(&Memory::new(), text, "main.rasm"), formatted(inverse));
+    let twice = inverse_in(&Memory::new(), inverse, "main.rasm");
+    assert_eq!(
+        twice,
+        formatted(&text.replace(" default 3", "")),
+        "the default of an input says nothing of a result"
+    );
+    // Where an included file says it, it comes in place, and the program doesn't say it twice.
+    let files = Memory::new().with("marked.rasm", ".inverse\n.const ONE = 1\n");
+    let marked = ".include \"marked.rasm\"\n.inout x\n add x, ONE\n";
+    assert_eq!(inverse_in(&files, marked, "main.rasm"), ".const ONE = 1\n.inout x\n        sub   x, ONE\n");
 }
 
 #[test]
@@ -180,6 +198,7 @@ fn counterparts(text: &str) -> Vec<(String, String)> {
 #[test]
 fn every_line_knows_the_one_that_undoes_it() {
     let text = "\
+; a comment, which nothing undoes
 .inout s, n
  add s, n   ; first
 

@@ -117,6 +117,7 @@ const SOUP: &[&str] = &[
     ".real",
     ".word",
     ".tolerance",
+    ".inverse",
     ".limit",
     ".include",
     ".proc",

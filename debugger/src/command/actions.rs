@@ -1,12 +1,13 @@
 //! What each command does: from the text behind its name to a method of the session.
 
 use reviver_vm::Travel::{self, Backward, Forward};
+use reviver_vm::notation::Notation;
 
 use super::code;
 use super::table::{Argument, COMMANDS, Command, EVENTS};
 use super::{CommandError, Console, Outcome, find, find_topic, split_word};
 use crate::expression::Expression;
-use crate::format::{Format, Layout};
+use crate::format::{self, Layout};
 use crate::outcome::Motion;
 use crate::points::Watch;
 use crate::session::{EventKind, PointOptions, Session, SessionError};
@@ -273,12 +274,12 @@ fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layou
     let footprint = console.session.footprint().to_vec();
     let (session, count) = (&console.session, layout.count.unwrap_or(count));
     let mut array = view::cells::array(session, &footprint, name, first, count)?;
-    if layout.format != Format::Decimal {
+    if layout.format != Notation::Signed {
         for element in &mut array.elements {
             // Bits tell enough by themselves.
             (element.other, element.adjoint) = (None, None);
             let value = Expression::parse(&element.name)?.evaluate(session.scene())?;
-            element.value = layout.format.text(session.program(), value).unwrap_or_default();
+            element.value = format::bits(layout.format, session.program(), value).unwrap_or_default();
         }
     }
     Ok(Outcome::Array(array))

@@ -172,7 +172,7 @@ commands! {
     "disable" ["dis"] " [N | N-M] ..." Argument::Point => disable,
         "Switch points off by their numbers, or all.";
     "print" ["p", "inspect"] " [/x] EXPRESSION" Argument::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. `/x`, `/o` and `/t` print bits in base 16, 8 and 2.";
+        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
     "x" [] " [/8x] ARRAY [FIRST [COUNT]]" Argument::Cell => examine,
         "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
     "display" [] " [/x] [EXPRESSION]" Argument::Expression => display,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use reviver_vm::Travel;
+use reviver_vm::garbage::Garbage;
 
 use super::{Page, calls, plural, words};
 use crate::outcome::{Check, History, Origin, OriginCause, Reason};
@@ -77,8 +78,8 @@ impl Page<'_> {
             Reason::StepLimit => line!(self, "the step limit, after {steps} step{}", plural(steps)),
             _ => line!(self, "interrupted after {steps} step{}", plural(steps)),
         }
-        for garbage in &check.garbage {
-            line!(self, "garbage: {} is {}, and must be {}", garbage.name, garbage.found, garbage.expected);
+        for said in check.garbage.iter().flat_map(Garbage::lines) {
+            line!(self, "garbage: {said}");
         }
         match check.restored {
             Some(true) => line!(self, "the way back restores the start, bit for bit"),

@@ -38,7 +38,7 @@ use thiserror::Error;
 
 use self::events::Events;
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
-use crate::format::{FormatError, Layout};
+use crate::format::{self, FormatError, Layout};
 use crate::listing::{Listing, Subject};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Touch};
@@ -257,7 +257,7 @@ impl Session {
         let (layout, text) = Layout::split(text)?;
         let scene = self.scene();
         let value = Expression::parse(text)?.evaluate(scene)?;
-        let spelled = layout.format.text(self.program(), value);
+        let spelled = format::bits(layout.format, self.program(), value);
         Ok((value, spelled.unwrap_or_else(|| scene.text(value))))
     }
 

@@ -40,6 +40,7 @@ pub const ALL: &[Law] = &[
     Law { name: "what is certain comes about", check: certain::comes_about },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
+    Law { name: "both ways back take the same tape", check: text::both_ways_back },
     Law { name: "inverting twice is nothing", check: text::inverse_twice },
     Law { name: "disassembling and assembling is nothing", check: text::disassembly },
     Law { name: "formatting changes no program", check: text::formatting },

@@ -84,9 +84,10 @@ impl<'t> Declared<'t> {
             }
             Directive::Limit { what: Limit::Tape, value } => self.tape = self.constant(value)?.to_length()?,
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
-            // Settings are read before; the others are for the assembler.
+            // Settings are read before; the others are for the assembler, and for who tells tapes.
             Directive::Word { .. }
             | Directive::Real { .. }
+            | Directive::Inverse
             | Directive::Ancillas(_)
             | Directive::Lines(_)
             | Directive::NoLabels

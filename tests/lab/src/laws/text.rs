@@ -4,10 +4,11 @@ use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::{FileId, Sources};
 use reviver_assembler::{format, image, invert, parser, render};
 use reviver_isa::Module;
-use reviver_isa::module::Structure;
+use reviver_isa::module::{Role, Structure};
 use reviver_vm::digest::value_digest;
+use reviver_vm::given::Tape;
 use reviver_vm::state::State;
-use reviver_vm::{Program, Travel};
+use reviver_vm::{Machine, Program, Travel};
 
 use super::gradient::is_of_values_alone;
 use super::same;
@@ -65,22 +66,58 @@ pub fn inverse_twice(subject: &Subject) -> Result<(), String> {
 }
 
 /// What inverting twice leaves of a module: declared garbage has become an ordinary output, and what
-/// is given by default at one end says nothing about the other.
+/// an input is given by default says nothing about the result that it becomes.
 fn inverted_twice(module: &Module) -> Module {
     let mut module = bare(module);
     for global in &mut module.globals {
-        global.default = None;
+        if global.role != Role::InOut {
+            global.default = None;
+        }
         global.role = global.role.inverse().inverse();
     }
     module
 }
 
+/// A program that was run to its end, and its inverse that was run from there.
+struct Undone {
+    forward: Machine,
+    inverse: Subject,
+    text: String,
+    back: Machine,
+}
+
 /// From where the program ends, the inverse program leads to where it began.
 pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
+    let Some(Undone { inverse, text, back, .. }) = undone(subject)? else { return Ok(()) };
+    let mut arrived = subject.machine(false).state().clone();
+    let start = value_digest(&subject.program, &arrived);
+    hand_over((&inverse.program, back.state()), (&subject.program, &mut arrived));
+    same(&format!("the values after the inverse\n{text}"), value_digest(&subject.program, &arrived), start)
+}
+
+/// The tape that a program has made is told once. Running backward and running the inverse both take it
+/// so, and both tell the tape that they find as the program was told it.
+pub fn both_ways_back(subject: &Subject) -> Result<(), String> {
+    let Some(Undone { forward, inverse, text, back }) = undone(subject)? else { return Ok(()) };
+    let program = &subject.program;
+    let made = program.told(Tape::Output, forward.state().output.clone());
+    let given = program.told(Tape::Input, subject.machine(false).state().input.clone());
+    let mut end = forward.into_state();
+    end.output = program.told(Tape::Output, made.clone());
+    let mut backward = Machine::resume(program.clone(), end, None);
+    same("the end of the way back", travel(&mut backward, Travel::Backward, LONGEST), End::Bound)?;
+    let found = program.told(Tape::Input, backward.state().input.clone());
+    same("the tape that was found by running backward", &found, &given)?;
+    let found = inverse.program.told(Tape::Output, back.state().output.clone());
+    same(&format!("the tape that was found by the inverse\n{text}"), &found, &given)
+}
+
+/// Runs a program and then its inverse, if there is one that nothing but values leads through.
+fn undone(subject: &Subject) -> Result<Option<Undone>, String> {
     let forward = trace(subject, false);
     // Adjoints aren't handed over, so values must not depend on them.
     if !subject.is_exact() || !forward.end.arrived() || !is_of_values_alone(subject) {
-        return Ok(());
+        return Ok(None);
     }
     let text = inverse(&subject.text)?;
     let inverse =
@@ -89,14 +126,11 @@ pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
     hand_over((&subject.program, forward.machine.state()), (&inverse.program, machine.state_mut()));
     let end = travel(&mut machine, Travel::Forward, LONGEST);
     same(&format!("the end of the inverse\n{text}"), end, End::Bound)?;
-    let mut arrived = subject.machine(false).state().clone();
-    let start = value_digest(&subject.program, &arrived);
-    hand_over((&inverse.program, machine.state()), (&subject.program, &mut arrived));
-    same(&format!("the values after the inverse\n{text}"), value_digest(&subject.program, &arrived), start)
+    Ok(Some(Undone { forward: forward.machine, inverse, text, back: machine }))
 }
 
-/// Gives one program's values to another with the same names. What one has written the other reads,
-/// the last value first.
+/// Gives one program's values to another with the same names. What one has written the other reads, as it
+/// is told.
 fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State)) {
     for (n, global) in from.module().globals.iter().enumerate() {
         let Some((m, _)) = to.global(&global.name) else { continue };
@@ -107,13 +141,18 @@ fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State))
     }
     new.int_stack.clone_from(&old.int_stack);
     new.real_stack.clone_from(&old.real_stack);
-    new.input.clone_from(&old.output);
-    new.output.clone_from(&old.input);
+    new.input = to.told(Tape::Input, from.told(Tape::Output, old.output.clone()));
+    new.output = to.told(Tape::Output, from.told(Tape::Input, old.input.clone()));
 }
 
 /// What is disassembled assembles to the same bytes, and bytes decode to the same module.
 pub fn disassembly(subject: &Subject) -> Result<(), String> {
     let original = subject.program.module();
+    disassembled(original)?;
+    disassembled(&Module { inverse: !original.inverse, ..original.clone() })
+}
+
+fn disassembled(original: &Module) -> Result<(), String> {
     let bytes = image::encode(original);
     let decoded = image::decode(&bytes).map_err(|error| format!("the image is refused: {error}"))?;
     if decoded != *original {

@@ -1,0 +1,218 @@
+//! What isn't as it must be where a run has arrived: cells by their declarations, stacks, tapes. Knows the
+//! rules of both ends; runs nothing.
+
+use reviver_isa::instruction::Class;
+
+use crate::explain::cell_name;
+use crate::program::Program;
+use crate::state::{ADJOINT, State};
+use crate::travel::Travel;
+use crate::values::{Value, element_name, plural};
+
+/// Cells of one declaration that aren't what they must be, or what else was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Garbage {
+    /// `x`, `A`, `A'`, or what else was left: `input tape`.
+    pub name: String,
+    /// How many cells the declaration has.
+    pub cells: u64,
+    /// How many of them are garbage.
+    pub differing: u64,
+    /// The first of those, at most [`Garbage::LISTED`].
+    pub listed: Vec<Difference>,
+}
+
+/// A cell that isn't what it must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// `x`, `A[3]`, `M[1,2]`.
+    pub name: String,
+    pub found: String,
+    pub expected: String,
+}
+
+impl Garbage {
+    /// So many cells of a declaration are kept; the others are counted.
+    pub const LISTED: u64 = 1000;
+    /// So many are told one by one.
+    const TOLD: u64 = 3;
+
+    /// What there is to be said: a line for each cell where they are few, else one for all.
+    pub fn lines(&self) -> Vec<String> {
+        let each = |d: &Difference| format!("{}: {}, must be {}", d.name, d.found, d.expected);
+        match self.listed.first() {
+            Some(first) if self.differing > Garbage::TOLD => {
+                let (differing, cells) = (grouped(self.differing), grouped(self.cells));
+                let Difference { name, found, expected } = first;
+                let array = &self.name;
+                vec![format!(
+                    "{differing} of the {cells} cells of `{array}`, the first {name} = {found}, must be {expected}"
+                )]
+            }
+            _ => self.listed.iter().map(each).collect(),
+        }
+    }
+}
+
+/// 1234567 as 1,234,567.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Collects what differs; cells of one declaration come together.
+#[derive(Default)]
+struct Collector(Vec<Garbage>);
+
+impl Collector {
+    /// A cell of a declaration with so many cells.
+    fn add(&mut self, name: &str, cells: u64, difference: impl FnOnce() -> Difference) {
+        if self.0.last().is_none_or(|garbage| garbage.name != name) {
+            self.0.push(Garbage { name: name.to_owned(), cells, differing: 0, listed: Vec::new() });
+        }
+        if let Some(garbage) = self.0.last_mut() {
+            if garbage.differing < Garbage::LISTED {
+                garbage.listed.push(difference());
+            }
+            garbage.differing += 1;
+        }
+    }
+
+    fn one(&mut self, name: &str, found: String, expected: &str) {
+        self.add(name, 1, || Difference { name: name.to_owned(), found, expected: expected.to_owned() });
+    }
+}
+
+impl Program {
+    /// What is not as it must be when the run has arrived at the end (or, travelling backward, at
+    /// the beginning): cells that differ from their initial value, a frame that isn't vacant, stacks
+    /// that aren't empty, and a tape that wasn't used up.
+    pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
+        let mut garbage = Collector::default();
+        for (n, global) in self.module().globals.iter().enumerate() {
+            let free = match arrived {
+                Travel::Forward => global.role.is_result(),
+                Travel::Backward => global.role.is_given(),
+            };
+            if !free {
+                self.differences(state, n, &mut garbage);
+            }
+        }
+        self.left_in_frame(state, &mut garbage);
+        if self.switches_mode() {
+            self.left_adjoints(state, &mut garbage);
+        }
+        leftovers(state, arrived, &mut garbage);
+        garbage.0
+    }
+
+    fn differences(&self, state: &State, global: usize, garbage: &mut Collector) {
+        let Some(declared) = self.module().globals.get(global) else { return };
+        let cells = declared.shape.cells();
+        // One cell after the other: a list of the values could take more memory than the cells.
+        for (n, cell) in self.cells(global).enumerate() {
+            let found = match declared.class {
+                Class::Real => Value::Real(state.reals[cell]),
+                Class::Int => Value::Int(state.ints[cell]),
+            };
+            let expected = self.initial(global, n);
+            if !self.is_close(found, expected) {
+                garbage.add(&declared.name, cells, || {
+                    self.difference(self.cell_name(global, n), found, expected)
+                });
+            }
+        }
+    }
+
+    fn difference(&self, name: String, found: Value, expected: Value) -> Difference {
+        Difference { name, found: self.text(found), expected: self.text(expected) }
+    }
+
+    /// A program that switches gradient mode itself must leave it off, and no adjoints behind.
+    fn left_adjoints(&self, state: &State, garbage: &mut Collector) {
+        if state.mode() {
+            garbage.one("mode", "1".into(), "0");
+        }
+        let cells = state.adjoints.iter().flat_map(|adjoints| &adjoints.cells).enumerate();
+        for (cell, &bits) in cells {
+            // A rule that is called with a constant may give it an adjoint; nobody can ask for that.
+            let is_constant = self.pool.contains(&cell);
+            if !is_constant && !self.is_close(Value::Real(bits), Value::Real(0)) {
+                let name = cell_name(self, state, Class::Real, cell as u32 | ADJOINT);
+                let array = name.split('[').next().unwrap_or_default();
+                garbage.add(array, self.declared_cells(array.trim_end_matches('\'')), || {
+                    self.difference(name.clone(), Value::Real(bits), Value::Real(0))
+                });
+            }
+        }
+    }
+
+    /// How many cells a global or a variable of main's frame has.
+    fn declared_cells(&self, name: &str) -> u64 {
+        let frame = self.module().procedures.iter().take(1).flat_map(|main| &main.frame);
+        let variable = || frame.clone().find(|variable| variable.name == name).map(|variable| variable.shape);
+        self.global(name).map(|(_, global)| global.shape).or_else(variable).map_or(1, |shape| shape.cells())
+    }
+
+    /// Main's frame must be vacant at both ends, as every procedure's.
+    fn left_in_frame(&self, state: &State, garbage: &mut Collector) {
+        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout.frames.first())
+        else {
+            return;
+        };
+        for (variable, &offset) in main.frame.iter().zip(offsets) {
+            let cells = variable.shape.cells();
+            for n in 0..cells as usize {
+                let (found, vacant) = match variable.class {
+                    Class::Int => {
+                        let cell = self.layout.main_ints as usize + offset as usize + n;
+                        (Value::Int(state.ints[cell]), Value::Int(0))
+                    }
+                    Class::Real => {
+                        let cell = self.layout.main_reals as usize + offset as usize + n;
+                        (Value::Real(state.reals[cell]), Value::Real(0))
+                    }
+                };
+                if !self.is_close(found, vacant) {
+                    garbage.add(&variable.name, cells, || {
+                        self.difference(element_name(&variable.name, variable.shape, n), found, vacant)
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Stacks that aren't empty, and the tape that the run should have used up.
+fn leftovers(state: &State, arrived: Travel, garbage: &mut Collector) {
+    let (tape, unused, what) = match arrived {
+        Travel::Forward => ("input tape", state.input.len(), "not read"),
+        Travel::Backward => ("output tape", state.output.len(), "not taken back"),
+    };
+    let places = [
+        ("integer stack", state.int_stack.len(), "left"),
+        ("real stack", state.real_stack.len(), "left"),
+        (tape, unused, what),
+    ];
+    for (name, count, what) in places.into_iter().filter(|(_, count, _)| *count != 0) {
+        garbage.one(name, format!("{count} value{} {what}", plural(count as u64, "", "s")), "empty");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn digits_stand_in_groups() {
+        let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
+    }
+}
