@@ -27,7 +27,7 @@ pub enum Ending {
     Limited,
     /// A signal came first.
     Interrupted(Signal),
-    Trapped(Explanation),
+    Trapped(Box<Explanation>),
 }
 
 /// The way back of a `--check`.
@@ -167,7 +167,10 @@ fn go(options: &Run, machine: &mut Machine, travel: Travel, shown: &mut Shown) -
             Ok(Stop::Interrupted) => {
                 return Ok(interrupt::arrived().map_or(Ending::Limited, Ending::Interrupted));
             }
-            Err(trap) => return Ok(Ending::Trapped(explain(machine.program(), machine.state(), trap))),
+            Err(trap) => {
+                let explanation = explain(machine.program(), machine.state(), trap);
+                return Ok(Ending::Trapped(Box::new(explanation)));
+            }
         }
     }
 }

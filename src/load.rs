@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
@@ -83,6 +83,14 @@ fn is_called_image(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rbc")
 }
 
+/// A command runs one program. Its text is kept for reports of what happens to it later.
+static TEXT: OnceLock<Sources> = OnceLock::new();
+
+/// The text of the program that was assembled first; none of an image and of what came of one.
+pub fn kept_text() -> Option<&'static Sources> {
+    TEXT.get()
+}
+
 /// The module in a text or an image. Warnings are printed on the way.
 pub fn module(path: &Path) -> Outcome<Module> {
     module_of(path, source(path)?)
@@ -100,11 +108,16 @@ pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
             image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", shown(path))));
         return module.map(|module| (module, Json::Array(Vec::new())));
     }
-    let assembly = assemble(&name(path), bytes, files());
-    match assembly.module {
+    let mut assembly = assemble(&name(path), bytes, files());
+    match assembly.module.take() {
         Some(module) => {
             write::complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));
-            Ok((module, diagnostics::json(&assembly.sources, &assembly.diagnostics)))
+            let warnings = diagnostics::json(&assembly.sources, &assembly.diagnostics);
+            // A disassembly speaks of another text, which isn't here.
+            if assembly.is_own(&module.structure) {
+                TEXT.get_or_init(|| assembly.sources);
+            }
+            Ok((module, warnings))
         }
         None => Err(faulty(&assembly.sources, &assembly.diagnostics, "nothing was assembled")),
     }

@@ -49,10 +49,17 @@ impl Assembly {
         Assembly { sources, module: None, diagnostics, lines: Vec::new(), paths }
     }
 
-    /// Writes the lines of this text into the structure of its module. A text that an image was
-    /// disassembled to records those of the text that the image was made from: this replaces them.
-    pub fn record_own_lines(&self, structure: &mut Structure) {
-        record_lines(structure, &self.lines, &self.paths);
+    /// Whether a structure speaks of this text, and not of another one that was assembled to an image
+    /// and then disassembled to this.
+    pub fn is_own(&self, structure: &Structure) -> bool {
+        let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
+        structure.lines == lines && structure.files == files && structure.paths == paths
+    }
+
+    /// Makes a structure speak of this text.
+    pub fn retell(&self, structure: &mut Structure) {
+        let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
+        structure.retell(lines, files, paths);
     }
 
     /// Whether anything keeps the text from being a program.
@@ -69,7 +76,7 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     }
     let body = loaded.splice(&HashSet::new());
     let Loaded { sources, paths, .. } = loaded;
-    let mut lowered = lower(&body);
+    let mut lowered = lower(&body, &sources);
     let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());
@@ -77,7 +84,7 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     let lines = lines_of(&lowered, &sources);
     let structure = &mut lowered.module.structure;
     if !lowered.records_lines {
-        record_lines(structure, &lines, &paths);
+        (structure.lines, structure.files, structure.paths) = recorded_lines(&lines, &paths);
     }
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
     let mut assembly = Assembly { sources, module: None, diagnostics, lines, paths };
@@ -119,17 +126,19 @@ impl<'l> Ranges<'l> {
     }
 }
 
-/// Writes the lines and their files down. `paths` are those of the sources.
-fn record_lines(structure: &mut Structure, lines: &[Line], paths: &[String]) {
-    structure.lines = lines.iter().map(|line| line.line).collect();
-    structure.files.clear();
+/// The lines, the files that they are of, and the paths of these, as a structure records them. `paths`
+/// are those of the sources.
+fn recorded_lines(lines: &[Line], paths: &[String]) -> (Vec<u32>, Vec<(u32, u32)>, Vec<String>) {
+    let mut files = Vec::new();
     let mut file = FileId::default();
     for (at, line) in (0..).zip(lines) {
         if line.file != file {
             file = line.file;
-            structure.files.push((at, paths.get(file.0 as usize).cloned().unwrap_or_default()));
+            files.push((at, file.0));
         }
     }
+    let numbers = lines.iter().map(|line| line.line).collect();
+    (numbers, files, paths.iter().skip(1).cloned().collect())
 }
 
 /// Violations that are shown. They rarely come alone, and nobody reads thousands.

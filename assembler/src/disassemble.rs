@@ -1,6 +1,7 @@
 //! A module as flat `.rasm` text that assembles to the same module.
 //!
-//! What was a block stays one by a comment, and the structure section is written out at the end.
+//! What was a block stays one by a comment. The structure section is written out: blocks and names at the
+//! beginning of their procedures, lines at the end.
 //! Any module can be written. A verified one is read back as it was, to the last byte of its image; the
 //! names in another are not even sure to be names, so nobody should see its text.
 
@@ -12,11 +13,13 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Index, Instruction, Link, Operand, Place};
 use reviver_isa::instruction::{Range, Slice, Term};
 use reviver_isa::module::{
-    Block, Global, Limits, Module, Parameter, Passing, Procedure, RealSystem, Shape, Structure, Values, Word,
+    Global, Limits, Module, Parameter, Passing, Procedure, RealSystem, Shape, Values, Word,
 };
+use reviver_isa::predicate::Predicate;
+use reviver_isa::structure::{Block, BlockKind, Bound, Counting, NameScope, Seam, Structure};
 use reviver_isa::update::{self, Update};
 
-use crate::parser::words::block_name;
+use crate::format::text::recorded_place;
 
 /// Column of the mnemonics.
 const INDENT: usize = 8;
@@ -63,14 +66,31 @@ impl<'m> Blocks<'m> {
         Blocks { next: structure.blocks.iter().peekable(), open: Vec::new() }
     }
 
-    /// The next comment in front of an instruction, until there is none.
+    /// The next comment in front of an instruction, until there is none. What became two instructions
+    /// has none.
     fn comment(&mut self, at: u32) -> Option<String> {
-        if self.open.last().is_some_and(|block| block.end <= at) {
-            return self.open.pop().map(|block| format!("end of {}", block_name(block.kind)));
+        if let Some(block) = self.open.pop_if(|block| block.end() <= at) {
+            return Some(format!("end of {}", seam_words(block).first().copied().unwrap_or_default()));
         }
-        let begun = self.next.next_if(|block| block.start <= at)?;
+        let is_small = |kind: &BlockKind| matches!(kind, BlockKind::Local | BlockKind::Delocal);
+        while self.next.next_if(|block| is_small(&block.kind) && block.start() <= at).is_some() {}
+        let begun = self.next.next_if(|block| block.start() <= at)?;
         self.open.push(begun);
-        Some(block_name(begun.kind).into())
+        seam_words(begun).first().map(|word| (*word).to_owned())
+    }
+}
+
+/// The words of a block's seams in `.block`.
+fn seam_words(block: &Block) -> &'static [&'static str] {
+    match (&block.kind, block.seams.len()) {
+        (BlockKind::If { .. }, 3..) => &["if", "else", "fi"],
+        (BlockKind::If { .. }, _) => &["if", "fi"],
+        (BlockKind::Loop { .. }, _) => &["from", "until", "end"],
+        (BlockKind::For(_), _) => &["for", "rof"],
+        (BlockKind::Local, _) => &["local"],
+        (BlockKind::Delocal, _) => &["delocal"],
+        (BlockKind::Compute, _) => &["compute", "apply", "uncompute", "end"],
+        (BlockKind::Macro { .. }, _) => &["macro", "end"],
     }
 }
 
@@ -178,6 +198,7 @@ impl Text<'_> {
             self.class(variable.class);
             self.out.push('\n');
         }
+        self.recorded(number, procedure, blocks);
         for at in procedure.entry.saturating_add(1)..procedure.exit {
             while let Some(comment) = blocks.comment(at) {
                 self.line(format_args!("{:INDENT$}; {comment}", ""));
@@ -191,6 +212,57 @@ impl Text<'_> {
         if number > 0 {
             self.line(format_args!(".end"));
         }
+    }
+
+    /// The names and the blocks of a procedure, for tools.
+    fn recorded(&mut self, number: usize, procedure: &Procedure, blocks: &Blocks) {
+        for scope in self.module.structure.scopes_of(number as u32) {
+            let NameScope { variable, name, start, end, place, .. } = scope;
+            let variable = self.base(procedure, Base::Frame(*variable));
+            self.line(format_args!(".scope {name} {variable} {start}..{end} {}", recorded_place(*place)));
+        }
+        for block in blocks.next.clone().take_while(|block| block.start() < procedure.exit) {
+            let undone = if block.undone { "undone " } else { "" };
+            let seams: Vec<String> = block
+                .seams
+                .iter()
+                .zip(seam_words(block))
+                .enumerate()
+                .map(|(n, (seam, word))| {
+                    let Seam { start, end, place } = seam;
+                    let about = self.about(procedure, block, n);
+                    format!("{word} {start}..{end} {}{about}", recorded_place(*place))
+                })
+                .collect();
+            self.line(format_args!(".block {undone}{}", seams.join(", ")));
+        }
+    }
+
+    /// What a seam of a block tests, counts or uses.
+    fn about(&self, procedure: &Procedure, block: &Block, seam: usize) -> String {
+        let test = |predicate: &Predicate| format!(" {}", predicate.text(|o| self.operand(procedure, o)));
+        match (&block.kind, seam) {
+            (BlockKind::If { entry, .. } | BlockKind::Loop { entry, .. }, 0) => test(entry),
+            (BlockKind::If { exit, .. }, n) if n + 1 == block.seams.len() => test(exit),
+            (BlockKind::Loop { exit, .. }, 1) => test(exit),
+            (BlockKind::For(counting), 0) => self.counting(procedure, counting),
+            (BlockKind::Macro { name, undo }, 0) => format!(" {}{name}", if *undo { "undo " } else { "" }),
+            _ => String::new(),
+        }
+    }
+
+    fn counting(&self, procedure: &Procedure, counting: &Counting) -> String {
+        let counter = self.base(procedure, Base::Frame(counting.counter));
+        let [from, to] = [&counting.from, &counting.to].map(|bound| match bound {
+            Bound::Value(operand) => self.operand(procedure, operand),
+            Bound::Sum { cell, offset, variable } => {
+                let holder = self.base(procedure, Base::Frame(*variable));
+                format!("{}{offset:+} as {holder}", self.base(procedure, *cell))
+            }
+        });
+        let step = if counting.step == 1 { String::new() } else { format!(" step {}", counting.step) };
+        let reversed = if counting.reversed { " reversed" } else { "" };
+        format!(" {counter} in {from}..{to}{step}{reversed}")
     }
 
     fn head(&mut self, procedure: &Procedure) {
@@ -315,9 +387,9 @@ impl Text<'_> {
         declaration.map_or_else(|| format!("?{base:?}"), |d| d.name.to_owned())
     }
 
-    /// Line numbers, their files, and blocks, for tools.
+    /// Line numbers and their files, for tools.
     fn structure(&mut self) {
-        let Structure { labels, lines, files, blocks } = &self.module.structure;
+        let Structure { labels, lines, files, paths, .. } = &self.module.structure;
         self.out.push('\n');
         if lines.is_empty() {
             self.line(format_args!(".lines none"));
@@ -329,11 +401,11 @@ impl Text<'_> {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
             self.line(format_args!(".lines {}", numbers.join(", ")));
         }
-        for (start, path) in files {
-            self.line(format_args!(".file {start} \"{path}\""));
+        for path in paths {
+            self.line(format_args!(".path \"{path}\""));
         }
-        for Block { kind, start, end } in blocks {
-            self.line(format_args!(".block {} {start} {end}", block_name(*kind)));
+        for (start, file) in files {
+            self.line(format_args!(".file {start} {file}"));
         }
     }
 }

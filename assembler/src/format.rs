@@ -5,7 +5,7 @@
 //! same but for its line numbers.
 
 mod page;
-mod text;
+pub(crate) mod text;
 mod value;
 
 use self::page::{Indent, Page};

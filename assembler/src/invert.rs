@@ -63,7 +63,12 @@ impl Inverter {
     fn program_node(&mut self, node: &Node, class: Option<Class>) -> Node {
         let statement = match &node.statement {
             Statement::Directive(directive) => Statement::Directive(inverse_directive(directive)),
-            Statement::Procedure(_) | Statement::Macro(_) => node.statement.clone(),
+            Statement::Procedure(procedure) => {
+                let mut procedure = procedure.clone();
+                procedure.body.retain(|node| !is_record(node));
+                Statement::Procedure(procedure)
+            }
+            Statement::Macro(_) => node.statement.clone(),
             _ => return self.node(node, class),
         };
         Node { statement, ..node.clone() }
@@ -158,8 +163,9 @@ fn is_mark(node: &Node) -> bool {
 }
 
 fn is_record(node: &Node) -> bool {
-    use Directive::{Block, File, Lines, NoLabels};
-    matches!(&node.statement, Statement::Directive(Lines(_) | NoLabels | File { .. } | Block { .. }))
+    use Directive::{Block, File, Lines, NoLabels, Path, Scope};
+    let Statement::Directive(directive) = &node.statement else { return false };
+    matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_))
 }
 
 /// Procedures that stand in for the adjoint of others. They run as they are, never backward.

@@ -34,19 +34,45 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> Str
     text
 }
 
+/// A report of what happened when a program ran, in the same manner: `what` stands where a diagnostic has
+/// `error`, and `notes` come behind the excerpts.
+pub fn report(
+    sources: &Sources,
+    what: &str,
+    diagnostic: &Diagnostic,
+    notes: &[String],
+    color: bool,
+) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut group = group_of(sources, diagnostic, Level::ERROR.with_name(what));
+    for note in notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    renderer.render(&[group]) + "\n"
+}
+
 fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
-    for (file, marks) in by_file(sources, diagnostic) {
-        group = with_file(group, sources, file, marks);
-    }
+    let group = group_of(sources, diagnostic, level);
     match &diagnostic.help {
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
     }
+}
+
+/// The title and the excerpts.
+fn group_of<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic, level: Level<'a>) -> Group<'a> {
+    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
+    for (file, marks) in by_file(sources, diagnostic) {
+        group = with_file(group, sources, file, marks);
+    }
+    group
 }
 
 /// A label as it is going to be shown.

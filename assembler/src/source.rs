@@ -144,6 +144,24 @@ impl Sources {
         Position { line, column: self.text(before).chars().count() + 1 }
     }
 
+    /// A part of a line from one column to another, both counted from 1 in characters and within; the
+    /// statement on the line where no columns are given. None where the text hasn't got it.
+    pub fn columns(&self, file: FileId, line: u32, columns: Option<(u32, u32)>) -> Option<Span> {
+        let line = usize::try_from(line).ok().filter(|line| (1..=self.lines(file)).contains(line))?;
+        let whole = self.line_span(file, line);
+        let text = self.text(whole);
+        let byte = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at) as u32;
+        let (start, end) = match columns {
+            Some((first, last)) => (byte(first.saturating_sub(1) as usize), byte(last as usize)),
+            None => {
+                let statement = text.split(';').next().unwrap_or_default();
+                let start = statement.len() - statement.trim_start().len();
+                (start as u32, (start + statement.trim().len()) as u32)
+            }
+        };
+        (start < end).then_some(Span { file, start: whole.start + start, end: whole.start + end })
+    }
+
     /// The bytes of a line (counted from 1), without its end.
     pub fn line_span(&self, file: FileId, line: usize) -> Span {
         let Some(source) = self.file(file) else {

@@ -7,7 +7,8 @@ use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{BlockKind, Passing, RealSystem, Role, Word};
+use reviver_isa::module::{Passing, RealSystem, Role, Word};
+use reviver_isa::structure::TextPlace;
 use reviver_isa::update::Update;
 
 use crate::source::Span;
@@ -122,18 +123,73 @@ pub enum Directive {
     Lines(Vec<u32>),
     /// `.labels none`, as the disassembler records it: the labels of the text are not recorded.
     NoLabels,
-    /// `.file start "path"`, as the disassembler records it: the included file that the lines are
-    /// of from an instruction on.
+    /// `.path "path"`, as the disassembler records it: a file besides the program's own. The first one
+    /// has the number 1.
+    Path(String),
+    /// `.file start number`, as the disassembler records it: the file that the lines are of from an
+    /// instruction on.
     File {
         start: u32,
-        path: String,
+        file: u32,
     },
-    /// `.block kind start end`, as the disassembler records it.
-    Block {
-        kind: BlockKind,
-        start: u32,
-        end: u32,
+    /// `.block …`, as the disassembler records it: a statement and the instructions that it became.
+    Block(RecordedBlock),
+    /// `.scope name variable start..end (place)`, as the disassembler records it.
+    Scope(RecordedScope),
+}
+
+/// `.block undone word start..end (place) …, word …`: the seams of a block in order.
+#[derive(Clone, Debug)]
+pub struct RecordedBlock {
+    pub undone: bool,
+    pub seams: Vec<RecordedSeam>,
+}
+
+/// `word start..end (line, first, last, file)`, and what the word is about.
+#[derive(Clone, Debug)]
+pub struct RecordedSeam {
+    pub word: Name,
+    pub start: u32,
+    pub end: u32,
+    pub place: TextPlace,
+    pub about: About,
+}
+
+/// What follows the place of a seam.
+#[derive(Clone, Debug)]
+pub enum About {
+    Nothing,
+    /// Of `if`, `fi`, `from` and `until`.
+    Condition(Condition),
+    /// Of `for`: `i in from..to step s reversed`. A sum names the variable that holds it: `n-1 as b`.
+    Counting {
+        counter: Name,
+        bounds: Box<[RecordedBound; 2]>,
+        step: u32,
+        reversed: bool,
     },
+    /// Of `macro`: `name`, or `undo name`.
+    Use {
+        name: Name,
+        undo: bool,
+    },
+}
+
+/// A bound of a recorded `for`.
+#[derive(Clone, Debug)]
+pub struct RecordedBound {
+    pub value: Expression,
+    pub holder: Option<Name>,
+}
+
+/// A name of the text that was written, and the variable that it means.
+#[derive(Clone, Debug)]
+pub struct RecordedScope {
+    pub name: Name,
+    pub variable: Name,
+    pub start: u32,
+    pub end: u32,
+    pub place: TextPlace,
 }
 
 /// What `.limit` limits: open calls, entries of each stack, or entries of each tape.
@@ -357,6 +413,8 @@ pub struct For {
 #[derive(Clone, Debug)]
 pub struct Compute {
     pub body: Body,
+    /// Of the word `apply`, or of what stands where it would.
+    pub middle: Span,
     pub apply: Body,
     pub apply_comment: Option<CompactString>,
     pub end_comment: Option<CompactString>,

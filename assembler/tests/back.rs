@@ -15,3 +15,5 @@ mod machine;
 mod round_trip;
 #[path = "back/size.rs"]
 mod size;
+#[path = "back/structure.rs"]
+mod structure;

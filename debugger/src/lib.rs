@@ -4,7 +4,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`memory`], [`scopes`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
+//! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`format`](mod@format), [`points`] | what users write: expressions, formats, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`scale`] | steps in the columns of a bar or a plot |
@@ -34,7 +34,6 @@ pub mod points;
 pub mod render;
 pub mod repl;
 pub mod scale;
-pub mod scopes;
 pub mod session;
 pub mod timeline;
 pub mod tui;

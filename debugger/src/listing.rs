@@ -12,12 +12,13 @@ use reviver_assembler::source::FileId;
 use reviver_assembler::{image, render};
 use reviver_isa::Module;
 use reviver_isa::function::Function;
-use reviver_isa::instruction::{Instruction, Link};
+use reviver_isa::instruction::{Base, Instruction, Link, Operand, Place};
 use reviver_isa::module::Structure;
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
+use reviver_vm::explain::Spot;
 use thiserror::Error;
 
 /// A program that can't be debugged.
@@ -104,12 +105,12 @@ fn refused(violations: &[Violation]) -> OpenError {
 /// assembled from. From here on the module records the text at hand.
 fn origins(module: &mut Module, assembly: &Assembly) -> Option<Structure> {
     let structure = &mut module.structure;
-    let mut own = Structure::default();
-    assembly.record_own_lines(&mut own);
-    let is_own = structure.lines == own.lines && structure.files == own.files;
-    let lines = std::mem::replace(&mut structure.lines, own.lines);
-    let files = std::mem::replace(&mut structure.files, own.files);
-    (!is_own && !lines.is_empty()).then(|| Structure { lines, files, ..Structure::default() })
+    if assembly.is_own(structure) {
+        return None;
+    }
+    let told = structure.clone();
+    assembly.retell(structure);
+    (!told.lines.is_empty()).then_some(told)
 }
 
 fn diagnostics(assembly: &Assembly) -> String {
@@ -129,6 +130,12 @@ pub struct Line {
     /// Number in [`Listing::files`].
     pub file: u32,
     pub line: u32,
+}
+
+impl From<&Spot> for Line {
+    fn from(spot: &Spot) -> Line {
+        Line { file: spot.number, line: spot.line }
+    }
 }
 
 /// The text of a program, and the way from it to the instructions and back.
@@ -313,7 +320,8 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
     found
 }
 
-/// An instruction as it would stand in source text; `inverted` shows the one that undoes it.
+/// An instruction as it would stand in source text; `inverted` shows the one that undoes it. What a
+/// statement became is spelled as the statement.
 pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
     let module = program.module();
     let number = program.procedure_of(at.min(module.code.len().saturating_sub(1) as u32));
@@ -327,11 +335,35 @@ pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
         _ => {}
     }
     let speller = Speller { module, procedure };
+    if let Some((block, seam)) = program.seam(at) {
+        return speller.words(block, seam);
+    }
+    flat(speller, instruction, inverted)
+}
+
+fn flat(speller: Speller<'_>, instruction: &Instruction, inverted: bool) -> String {
+    let module = speller.module;
     let mut instruction = instruction.clone();
     if inverted {
         instruction.update = instruction.update.inverse();
     }
     speller.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
+}
+
+/// One of the instructions that a statement became, as such; none where only lowering knows what it
+/// names: a half of a pair, or a variable that the text hasn't got.
+pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> {
+    let module = program.module();
+    let number = program.procedure_of(at);
+    let (instruction, procedure) = (module.code.get(at as usize)?, module.procedures.get(number)?);
+    let is_written = |operand: &Operand| match operand {
+        Operand::Place(Place { base: Base::Frame(variable), .. }) => {
+            module.structure.source_name(number as u32, *variable).is_some()
+        }
+        _ => true,
+    };
+    let is_known = instruction.link == Link::None && instruction.operands.iter().all(is_written);
+    is_known.then(|| flat(Speller { module, procedure }, instruction, inverted))
 }
 
 /// Whether this is a label, in front of a colon.

@@ -11,8 +11,6 @@ use reviver_vm::stops::Node;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel, explain};
 
-use crate::scopes::Scopes;
-
 /// The address of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
@@ -147,13 +145,11 @@ pub struct Scope {
 #[derive(Clone, Debug)]
 pub struct Memory {
     program: Arc<Program>,
-    scopes: Arc<Scopes>,
 }
 
 impl Memory {
     pub fn new(program: Arc<Program>) -> Memory {
-        let scopes = Arc::new(Scopes::new(program.module()));
-        Memory { program, scopes }
+        Memory { program }
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -237,7 +233,8 @@ impl Memory {
     pub fn own(&self, state: &State, depth: usize, name: &str) -> Option<Base> {
         let number = self.frame(state, depth)?.procedure;
         let owner = self.program.module().procedures.get(number)?;
-        let scoped = self.scopes.variable(number, name, self.instruction(state, depth));
+        let structure = &self.program.module().structure;
+        let scoped = structure.variable(number as u32, name, self.instruction(state, depth));
         let variable = || owner.frame.iter().position(|v| v.name == name).map(|n| n as u32);
         let parameter = || owner.parameters.iter().position(|p| p.name == name);
         scoped.or_else(variable).map(Base::Frame).or_else(|| parameter().map(|n| Base::Parameter(n as u32)))
@@ -265,8 +262,10 @@ impl Memory {
 
     /// Every name that the frame at a call depth knows.
     pub fn names(&self, state: &State, depth: usize) -> impl Iterator<Item = &str> {
-        let own = self.procedure(state, depth).into_iter().flat_map(|p| {
-            p.frame.iter().map(|v| v.name.as_str()).chain(p.parameters.iter().map(|p| p.name.as_str()))
+        let number = self.frame(state, depth).map_or(0, |open| open.procedure);
+        let own = self.procedure(state, depth).into_iter().flat_map(move |p| {
+            let written = self.program.written_names(number).map(|(_, name)| name);
+            written.chain(p.parameters.iter().map(|p| p.name.as_str()))
         });
         own.chain(self.program.module().globals.iter().map(|g| g.name.as_str()))
     }

@@ -388,8 +388,10 @@ fn a_compound_condition_that_fails_is_named() {
         ".inout s default 3, n default 2\n\tif s > 0 and n > 0\n\t sub s, 5\n\t neg n\n\
          \tfi (s > 0 and n < 0) or not s != 7\n",
     );
-    let wanted = "the condition `(s > 0 and n < 0) or s == 7` is not what the way that led here says\n  \
-                  at `vacate flag` (line 5)\n  s is -2\n  n is -2\n";
+    let wanted = "the first body ran (line 2: 3 > 0 and 2 > 0), but `fi s > 0 and n < 0 or not s != 7` (line 5) is \
+                  false: `s > 0` doesn't (s is -2), `s != 7` holds (s is -2)\n  \
+                  at `fi s > 0 and n < 0 or not s != 7` (line 5)\n  \
+                  `if s > 0 and n > 0` (line 2): the first body ran: 3 > 0 and 2 > 0\n";
     assert!(said.contains(wanted), "{said}");
     // A flag of the author's own is one.
     let said = told(".inout n default 2\n.ancilla flag\n\txor flag, n\n\tvacate flag\n");
@@ -404,18 +406,23 @@ fn a_line_is_come_to_from_all_sides() {
     let Subject { program, listing, .. } = support::subject(text);
     let come_to = |line, inverted| {
         let of_line = listing.entries(program.module(), Line { file: 0, line }, inverted);
-        of_line.into_iter().map(|at| spell(&program, at, inverted)).collect::<Vec<_>>()
+        let said = |at: u32| {
+            let update = program.module().code[at as usize].update;
+            let update = if inverted { update.inverse() } else { update };
+            format!("{}: {}", update.name(), spell(&program, at, inverted))
+        };
+        of_line.into_iter().map(said).collect::<Vec<_>>()
     };
     let entries = |line| come_to(line, false);
-    assert_eq!(entries(4), ["br fi$1, always", "from if$1, always"]);
-    assert_eq!(entries(6), ["from then$1, s < 0"]);
+    assert_eq!(entries(4), ["br: else", "from: else"]);
+    assert_eq!(entries(6), ["from: fi s < 0"]);
     // Who skips the body of a compound `if` doesn't raise the flag, but passes the join.
-    assert_eq!(entries(9), ["from if$2, flag == 0"]);
-    assert_eq!(entries(10), ["br rof$1, 0 >= s"]);
-    assert_eq!(entries(14), ["xor s, 1", "xor s, 1"]);
+    assert_eq!(entries(9), ["from: fi s < 0 and s > -9"]);
+    assert_eq!(entries(10), ["br: for i in 0..s"]);
+    assert_eq!(entries(14), ["xor: xor s, 1", "xor: xor s, 1"]);
     assert_eq!(entries(15), [""; 0]);
     // Inverted, a loop begins with its end: it may have no round, and each round leads there.
-    assert_eq!(come_to(12, true), ["br for$1, 0 >= s", "from top$1, i < s"]);
+    assert_eq!(come_to(12, true), ["br: rof", "from: rof"]);
     assert_eq!(come_to(10, true).len(), 1);
 }
 

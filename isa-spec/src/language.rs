@@ -187,11 +187,12 @@ pages! {
     undone ""
     example ".inout x\n.ancilla t\n        add   t, x\n        sub   t, x\n"
 
-    [".lines" ".labels" ".file" ".block"] ".lines 1, 2, …"
+    [".lines" ".labels" ".path" ".file" ".block" ".scope"] ".lines 1, 2, …"
     "What a disassembled text records of the one that the image was made from: the lines of the instructions, the \
-     included files that they are of, the names of labels, and the extents of blocks. Nobody writes them by hand."
+     included files that they are of, whether labels are recorded, the statements with their conditions, and the \
+     names of variables. Nobody writes them by hand."
     undone ""
-    example ".inout x\n        add   x, 1\n.lines 1, 2, 3\n.block for 1 2\n"
+    example ".inout x\n.block macro 1..1 (2, 9, 12) up, end 2..2 (2, 9, 12)\n        add   x, 1\n.lines 1, 2, 3\n"
 }
 
 /// The page of a keyword or a directive.

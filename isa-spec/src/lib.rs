@@ -16,6 +16,8 @@ pub mod module;
 pub mod mutants;
 pub mod names;
 pub mod number;
+pub mod predicate;
+pub mod structure;
 pub mod text;
 pub mod update;
 pub mod verify;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::{Base, Class, Instruction};
-use crate::names::deceiving;
+pub use crate::structure::Structure;
 
 /// The width of integers in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -264,66 +264,6 @@ pub struct Procedure {
     pub exit: u32,
     /// The procedure that stands in for its adjoint, a number in `Module::procedures`.
     pub rule: Option<u32>,
-}
-
-/// The construct that a block of instructions was written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum BlockKind {
-    If,
-    Else,
-    Loop,
-    For,
-    Compute,
-    Apply,
-    Uncompute,
-    Macro,
-}
-
-/// The extent of a block: instructions `start..end` of `Module::code`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
-    pub kind: BlockKind,
-    pub start: u32,
-    pub end: u32,
-}
-
-/// What people need and machines don't: optional to run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Structure {
-    /// Names of branch halves: (index in `Module::code`, label), ascending.
-    pub labels: Vec<(u32, String)>,
-    /// The source line of each instruction, counted from 1; empty or as long as the code.
-    pub lines: Vec<u32>,
-    /// Which files the lines are of, where it isn't the program's own: (index in `Module::code`,
-    /// path), ascending. An entry counts up to the next one. A path is relative to the program's
-    /// folder; the empty one means the program's own file again.
-    pub files: Vec<(u32, String)>,
-    /// In order of their starts, outer blocks first.
-    pub blocks: Vec<Block>,
-}
-
-impl Structure {
-    /// Bytes that the path of an included file may have, as on Linux.
-    pub const LONGEST_PATH: usize = 4096;
-
-    /// The source line of an instruction, if it is recorded.
-    pub fn line(&self, at: u32) -> Option<u32> {
-        self.lines.get(at as usize).copied()
-    }
-
-    /// The included file that the line of an instruction is of; none for the program's own.
-    pub fn file(&self, at: u32) -> Option<&str> {
-        let until = self.files.partition_point(|(start, _)| *start <= at);
-        let (_, path) = self.files.get(until.checked_sub(1)?)?;
-        Some(path.as_str()).filter(|path| !path.is_empty())
-    }
-
-    /// Whether a path can be recorded: short enough, and free of what a text can't quote and of what a
-    /// screen doesn't show as it is.
-    pub fn is_path(path: &str) -> bool {
-        let unfit = |c: char| matches!(c, '"' | '\n' | '\t') || deceiving(c).is_some();
-        path.len() <= Structure::LONGEST_PATH && !path.chars().any(unfit)
-    }
 }
 
 /// A whole program, not yet verified.

@@ -1,5 +1,5 @@
-//! Instructions and operands as source text, in the names of their module. Knows the spelling of
-//! one instruction; knows no layout of a file.
+//! Instructions, operands and the words of blocks as source text, in the names that their author gave.
+//! Knows the spelling of one statement; knows no layout of a file.
 
 use crate::arith::Order;
 use crate::function::Function;
@@ -7,6 +7,8 @@ use crate::instruction::{
     Argument, Base, Call, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
 };
 use crate::module::{Module, Procedure};
+use crate::predicate::Predicate;
+use crate::structure::{Block, BlockKind, Bound, Counting, Side, number_of};
 use crate::update::{Shape, Update};
 
 /// Spells the instructions of one procedure.
@@ -16,7 +18,7 @@ pub struct Speller<'a> {
     pub procedure: &'a Procedure,
 }
 
-impl Speller<'_> {
+impl<'a> Speller<'a> {
     /// The instruction as it would stand in source text; `label` names a branch half by its index.
     pub fn instruction(&self, instruction: &Instruction, label: impl Fn(u32) -> String) -> String {
         let mnemonic = mnemonic(instruction);
@@ -46,6 +48,73 @@ impl Speller<'_> {
                 format!("{} {symbol} {}", self.operand(a), self.operand(b))
             }
             _ => instruction.function.name().to_owned(),
+        }
+    }
+
+    /// A condition of a block.
+    pub fn predicate(&self, predicate: &Predicate) -> String {
+        predicate.text(|operand| self.operand(operand))
+    }
+
+    /// What the author wrote where a seam of a block is: `fi n == 3`, `else`, `delocal t = 5`.
+    pub fn words(&self, block: &Block, seam: usize) -> String {
+        let is_last = seam + 1 >= block.seams.len();
+        match &block.kind {
+            BlockKind::If { .. } | BlockKind::Loop { .. } if seam == 0 => self.guard(block, Side::Entry),
+            BlockKind::If { .. } | BlockKind::Loop { .. } if is_last => self.guard(block, Side::Exit),
+            BlockKind::If { .. } => "else".to_owned(),
+            BlockKind::Loop { .. } => "loop".to_owned(),
+            BlockKind::For(counting) if seam == 0 => self.counting(counting, block.undone),
+            BlockKind::For(_) => "rof".to_owned(),
+            BlockKind::Local | BlockKind::Delocal => self.local(block),
+            BlockKind::Compute => ["compute", "apply"].get(seam).copied().unwrap_or("uncompute").to_owned(),
+            BlockKind::Macro { name, undo: true } => format!("undo {name}"),
+            BlockKind::Macro { name, undo: false } => name.clone(),
+        }
+    }
+
+    /// The condition of an `if` or a loop with its word.
+    pub fn guard(&self, block: &Block, side: Side) -> String {
+        let is_first = (side == Side::Entry) != block.undone;
+        let word = match (&block.kind, is_first) {
+            (BlockKind::If { .. }, true) => "if",
+            (BlockKind::If { .. }, false) => "fi",
+            (_, true) => "from",
+            (_, false) => "until",
+        };
+        block.guard(side).map_or_else(String::new, |(guard, _)| format!("{word} {}", self.predicate(guard)))
+    }
+
+    /// `i in 0..n step 2 reversed`, after `for`.
+    fn counting(&self, counting: &Counting, undone: bool) -> String {
+        let counter = self.name(Base::Frame(counting.counter));
+        let [from, to] = [&counting.from, &counting.to].map(|bound| self.bound(bound));
+        let step = if counting.step == 1 { String::new() } else { format!(" step {}", counting.step) };
+        let reversed = if counting.reversed == undone { "" } else { " reversed" };
+        format!("for {counter} in {from}..{to}{step}{reversed}")
+    }
+
+    /// A bound of a `for`.
+    pub fn bound(&self, bound: &Bound) -> String {
+        match bound {
+            Bound::Value(operand) => self.operand(operand),
+            Bound::Sum { cell, offset, .. } => self.term(&Term { cell: Some(*cell), offset: *offset }),
+        }
+    }
+
+    fn local(&self, block: &Block) -> String {
+        let word = if matches!(block.kind, BlockKind::Local) == block.undone { "delocal" } else { "local" };
+        let Some((variable, instruction)) = block.opened(self.module) else { return word.to_owned() };
+        format!("{word} {} = {}", self.name(Base::Frame(variable)), self.value_of(instruction))
+    }
+
+    /// What an accumulating instruction adds: `5`, `mul(a, b)`.
+    pub fn value_of(&self, instruction: &Instruction) -> String {
+        let sources: Vec<String> = instruction.operands.iter().skip(1).map(|o| self.operand(o)).collect();
+        let sources = sources.join(", ");
+        match instruction.function {
+            Function::Copy => sources,
+            function => format!("{}({sources})", function.name()),
         }
     }
 
@@ -111,7 +180,14 @@ impl Speller<'_> {
         }
     }
 
-    fn name(&self, base: Base) -> &str {
+    /// The name that people know a declaration by.
+    pub fn name(&self, base: Base) -> &'a str {
+        if let Base::Frame(variable) = base
+            && let Some(name) =
+                self.module.structure.source_name(number_of(self.module, self.procedure), variable)
+        {
+            return name;
+        }
         self.module.declaration(self.procedure, base).map_or("?", |declaration| declaration.name)
     }
 }

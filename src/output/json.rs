@@ -2,7 +2,6 @@
 
 use reviver_isa::module::Shape;
 use reviver_vm::digest::state_digest;
-use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
@@ -126,20 +125,4 @@ fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Map<String, Json>) {
         object.insert("max_drift".into(), drift);
     }
     ending(&trip.ending, options, object);
-}
-
-/// A trap: what happened, where, and the facts.
-pub fn trap(explanation: &Explanation) -> Json {
-    let mut members = Map::new();
-    members.insert("message".into(), explanation.message.clone().into());
-    members.insert("instruction".into(), explanation.instruction.clone().into());
-    members.insert("procedure".into(), explanation.procedure.clone().into());
-    if let Some(file) = &explanation.file {
-        members.insert("file".into(), file.clone().into());
-    }
-    if let Some(line) = explanation.line {
-        members.insert("line".into(), line.into());
-    }
-    members.insert("notes".into(), explanation.notes.clone().into());
-    Json::Object(members)
 }

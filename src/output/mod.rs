@@ -6,6 +6,7 @@ pub mod gradient;
 mod json;
 pub mod losses;
 mod text;
+mod trap;
 pub mod trust;
 pub mod verified;
 
@@ -28,8 +29,8 @@ use crate::failure::Outcome;
 use crate::journey::Report;
 use crate::load;
 
-pub use json::trap as trap_json;
-pub use text::{garbage, trap};
+pub use text::garbage;
+pub use trap::trap;
 
 /// The whole output for stdout. For people, without the tape if it has gone to a file.
 pub fn render(report: &Report, options: &Run, with_tape: bool, verdict: &Outcome) -> String {

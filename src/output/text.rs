@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use reviver_isa::module::Shape;
 use reviver_vm::digest::state_digest;
-use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Travel};
 
-use super::{erased, place, result_cells, resulting_tape, state_bytes, trap_json, uses_tape};
+use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
 use crate::cli::Run;
-use crate::failure::{Exit, Failure, counted};
+use crate::failure::counted;
 use crate::journey::{Ending, Report, RoundTrip};
 
 pub fn render(report: &Report, options: &Run, with_tape: bool) -> String {
@@ -101,19 +100,6 @@ fn statistics(report: &Report, text: &mut String) {
     let _ = writeln!(text, "state: {} bytes", state_bytes(report.state()));
     let _ = writeln!(text, "discarded within the tolerance: {} bits", report.state().counters.discarded_bits);
     let _ = writeln!(text, "digest: {}", state_digest(report.state()));
-}
-
-/// A trap as a failure; `what` tells the direction.
-pub fn trap(exit: Exit, what: &str, file: &str, explanation: &Explanation) -> Failure {
-    let place = place(file, explanation.file.as_deref(), explanation.line);
-    let summary = format!("{what}: {}", explanation.message);
-    let mut text = format!("{summary}\n");
-    let _ = writeln!(text, "  --> {place}, in `{}`", explanation.procedure);
-    let _ = writeln!(text, "   | {}", explanation.instruction);
-    for note in &explanation.notes {
-        let _ = writeln!(text, "   = {note}");
-    }
-    Failure::spelled(exit, summary, text).detail("trap", trap_json(explanation))
 }
 
 /// Cells that aren't as they must be, for stderr.

@@ -27,7 +27,7 @@ fn disasm_shows_no_name_that_is_none() {
         |m| m.procedures[1].name = EVIL.into(),
         |m| m.procedures[1].parameters[0].name = EVIL.into(),
         |m| m.procedures[1].frame[0].name = EVIL.into(),
-        |m| m.structure.files = vec![(1, EVIL.into())],
+        |m| m.structure.paths = vec![EVIL.into()],
     ];
     for change in changes {
         let mut module = module(TEXT);

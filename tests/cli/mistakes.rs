@@ -7,7 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{command, root};
+use serde_json::json;
+
+use crate::support::{Folder, command, reviver, root};
 
 fn folder() -> PathBuf {
     root().join("tests/mistakes")
@@ -56,6 +58,47 @@ fn mistakes_are_answered_in_these_words() {
             answer.display()
         );
     }
+    assert!(programs.len() >= 20, "the mistakes that people make most");
     let named: Vec<PathBuf> = programs.iter().map(|program| program.with_extension("txt")).collect();
     assert_eq!(files("txt"), named, "each program has its answer, each answer its program");
+}
+
+/// Names with numbers, as lowering makes them where a text has one name twice, are in no text.
+#[test]
+fn no_answer_speaks_of_names_that_nobody_wrote() {
+    let is_made = |window: &[char]| matches!(window, [before, '$', after] if before.is_alphanumeric() && after.is_ascii_digit());
+    for answer in files("txt") {
+        let text = std::fs::read_to_string(&answer).unwrap();
+        let told: Vec<char> = text.chars().collect();
+        assert!(!told.windows(3).any(is_made), "{}", answer.display());
+        let own = ["`flag`", " flag is", "flag ==", "flag !=", "`bound`"];
+        assert!(own.iter().all(|word| !text.contains(word)), "{}", answer.display());
+    }
+}
+
+#[test]
+fn programs_read_the_words_and_places_of_a_trap() {
+    let trap =
+        reviver("run tests/mistakes/fi_wrong_side.rasm --set n=5 --json").expect(4).json()["trap"].clone();
+    assert_eq!(trap["instruction"], "fi n == 3");
+    assert_eq!((&trap["line"], &trap["columns"]), (&json!(7), &json!([9, 17])));
+    assert_eq!(trap["values"], json!({ "n": 4 }));
+    let other = &trap["others"][0];
+    assert_eq!((&other["words"], &other["line"]), (&json!("if n > 2"), &json!(5)));
+    assert_eq!(other["label"], "the first body ran: 5 > 2");
+}
+
+/// An image has the words, if not the text; its disassembly has them too.
+#[test]
+fn an_image_answers_in_the_same_words() {
+    let folder = Folder::new();
+    let [image, flat] = ["x.rbc", "x.rasm"].map(|name| folder.path(name).display().to_string());
+    reviver(&format!("asm tests/mistakes/fi_compound.rasm -o {image}")).expect(0);
+    reviver(&format!("disasm {image} -o {flat}")).expect(0);
+    let message =
+        |file: &str| reviver(&format!("run {file} --json")).expect(4).json()["trap"]["message"].clone();
+    let said = message("tests/mistakes/fi_compound.rasm");
+    assert!(said.as_str().unwrap().contains("`fi j > 0 and A[j] < x` (line 7) is false"), "{said}");
+    assert_eq!(message(&image), said);
+    assert_eq!(message(&flat), said);
 }

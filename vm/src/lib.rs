@@ -9,7 +9,6 @@ mod distinct;
 pub mod drift;
 mod engine;
 pub mod explain;
-mod flag;
 pub mod garbage;
 pub mod given;
 pub mod history;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
+use reviver_isa::structure::{Block, Outline};
 use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
 
@@ -23,6 +24,7 @@ pub const BACKWARD: usize = 1;
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<Module>,
+    outline: Arc<Outline>,
     pub(crate) layout: Layout,
     /// The instructions in order; and the inverse of each, in the opposite order.
     pub(crate) code: Arc<[Vec<Op>; 2]>,
@@ -58,10 +60,12 @@ impl Program {
         let pool = layout.constants(Class::Real);
         let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
         let has_rules = calls.iter().any(|site| site.rule.is_some());
+        let outline = Arc::new(Outline::new(&module.structure));
         let (code, module) = (Arc::new(code), Arc::new(module));
         let landings = Arc::clone(&code);
         Ok(Program {
             module,
+            outline,
             layout,
             code,
             landings,
@@ -96,6 +100,29 @@ impl Program {
     /// The module it was made of.
     pub fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// The variables of a procedure's frame that the text names, with these names. Of a program that
+    /// records no text all of them, by their own names.
+    pub fn written_names(&self, procedure: usize) -> impl Iterator<Item = (u32, &str)> {
+        let module = self.module();
+        let frame = module.procedures.get(procedure).map_or(&[][..], |procedure| &procedure.frame);
+        (0..).zip(frame).filter_map(move |(n, variable)| {
+            let written = module.structure.source_name(procedure as u32, n);
+            let own = module.structure.lines.is_empty().then_some(variable.name.as_str());
+            Some((n, written.or(own)?))
+        })
+    }
+
+    /// The blocks of the text around an instruction, innermost first.
+    pub fn blocks_around(&self, at: u32) -> impl Iterator<Item = &Block> {
+        self.outline.around(&self.module.structure, at)
+    }
+
+    /// The block of whose own words an instruction is a part, and the number of its seam; none where the
+    /// instruction was written as it is.
+    pub fn seam(&self, at: u32) -> Option<(&Block, usize)> {
+        self.outline.seam(&self.module.structure, at)
     }
 
     /// Identifies the program in state files.

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, RealSystem, Role};
+use reviver_isa::structure::TextPlace;
 use reviver_isa::update::Shape;
 
-use crate::parser::words::block_name;
 use crate::source::{Sources, Span};
 use crate::tree::{
-    Call, Condition, Declaration, Directive, Expression, For, Initial, Instruction, Limit, Local, Name,
-    Operands, Parameter, Procedure,
+    About, Call, Condition, Declaration, Directive, Expression, For, Initial, Instruction, Limit, Local,
+    Name, Operands, Parameter, Procedure, RecordedBlock, RecordedBound, RecordedScope,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -21,6 +21,17 @@ const OPERANDS: usize = 6;
 const WIDTH: usize = 100;
 /// Line numbers in one `.lines`.
 const LINES_IN_ROW: usize = 16;
+
+/// `(line, first, last, file)`, as far as the parts are known and not the program's own.
+pub(crate) fn recorded_place(place: TextPlace) -> String {
+    let columns = if place.first > 0 || place.last > 0 || place.file > 0 {
+        format!(", {}, {}", place.first, place.last)
+    } else {
+        String::new()
+    };
+    let file = if place.file > 0 { format!(", {}", place.file) } else { String::new() };
+    format!("({}{columns}{file})", place.line)
+}
 
 /// Writes one statement.
 pub(super) struct Text<'s> {
@@ -227,12 +238,58 @@ impl<'s> Text<'s> {
             }
             Directive::Lines(lines) => self.line_numbers(lines),
             Directive::NoLabels => self.push(".labels none"),
-            Directive::File { start, path } => {
-                let _ = write!(self.out, ".file {start} \"{path}\"");
+            Directive::Path(path) => {
+                let _ = write!(self.out, ".path \"{path}\"");
             }
-            Directive::Block { kind, start, end } => {
-                let _ = write!(self.out, ".block {} {start} {end}", block_name(*kind));
+            Directive::File { start, file } => {
+                let _ = write!(self.out, ".file {start} {file}");
             }
+            Directive::Block(block) => self.recorded_block(block),
+            Directive::Scope(RecordedScope { name, variable, start, end, place }) => {
+                let _ = write!(self.out, ".scope {} {} {start}..{end} ", name.text, variable.text);
+                self.push(&recorded_place(*place));
+            }
+        }
+    }
+
+    fn recorded_block(&mut self, block: &RecordedBlock) {
+        self.push(if block.undone { ".block undone " } else { ".block " });
+        self.separated(&block.seams, |text, seam| {
+            let place = recorded_place(seam.place);
+            let _ = write!(text.out, "{} {}..{} {place}", seam.word.text, seam.start, seam.end);
+            text.about(&seam.about);
+        });
+    }
+
+    fn about(&mut self, about: &About) {
+        match about {
+            About::Nothing => {}
+            About::Condition(condition) => {
+                self.push(" ");
+                self.condition(condition);
+            }
+            About::Counting { counter, bounds, step, reversed } => {
+                let _ = write!(self.out, " {} in ", counter.text);
+                let [from, to] = &**bounds;
+                self.recorded_bound(from);
+                self.push("..");
+                self.recorded_bound(to);
+                if *step != 1 {
+                    let _ = write!(self.out, " step {step}");
+                }
+                self.push(if *reversed { " reversed" } else { "" });
+            }
+            About::Use { name, undo } => {
+                self.push(if *undo { " undo " } else { " " });
+                self.push(&name.text);
+            }
+        }
+    }
+
+    fn recorded_bound(&mut self, bound: &RecordedBound) {
+        self.tight(&bound.value);
+        if let Some(holder) = &bound.holder {
+            let _ = write!(self.out, " as {}", holder.text);
         }
     }
 

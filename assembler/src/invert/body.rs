@@ -109,6 +109,7 @@ impl Inverter {
     fn compute(&mut self, tree: &Compute) -> Compute {
         Compute {
             body: tree.body.clone(),
+            middle: tree.middle,
             apply: self.body(&tree.apply),
             apply_comment: tree.apply_comment.clone(),
             end_comment: tree.end_comment.clone(),

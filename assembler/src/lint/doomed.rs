@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use reviver_isa::Module;
-use reviver_isa::instruction::{Link, Operand};
-use reviver_isa::module::{Block, BlockKind, Global, Role, Values};
+use reviver_isa::instruction::Operand;
+use reviver_isa::module::{Global, Role, Values};
+use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::text::Speller;
 
 use super::is_own;
@@ -87,9 +88,9 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
     let module = &lowered.module;
     let place = *lowered.spans.get(from as usize)?;
     let (message, label, opener, help) = match statement(module, from) {
-        Some((BlockKind::If, block)) => of_if(module, block, br, from),
-        Some((BlockKind::Loop, _)) => of_loop(br),
-        _ => (
+        Some(block) if matches!(block.kind, BlockKind::If { .. }) => of_if(block, br),
+        Some(_) => of_loop(br),
+        None => (
             "this `from` must trap".to_owned(),
             match br {
                 Some(_) => "never holds when its `br` leads here",
@@ -111,18 +112,17 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
 
 type Words = (String, &'static str, Option<u32>, &'static str);
 
-fn of_if(module: &Module, block: &Block, br: Option<u32>, from: u32) -> Words {
+fn of_if(block: &Block, br: Option<u32>) -> Words {
     const HELP: &str =
         "`fi` must hold exactly when the first body ran: name what tells the two ways apart afterwards";
-    let split = module.code.get(block.start as usize).map(|split| &split.link);
-    let has_else = split != Some(&Link::Partner(from));
+    let has_else = block.seams.len() > 2;
     // The first body falls into the `fi`; with an `else`, it jumps there.
     let first_ran = br.is_some() == has_else;
     let (message, label) = match first_ran {
         true => ("the first body of this `if` breaks its `fi`", "false whenever the first body has run"),
         false => ("this `fi` holds without the first body", "true although the first body has not run"),
     };
-    (message.to_owned(), label, Some(block.start), HELP)
+    (message.to_owned(), label, Some(block.start()), HELP)
 }
 
 fn of_loop(br: Option<u32>) -> Words {
@@ -135,13 +135,13 @@ fn of_loop(br: Option<u32>) -> Words {
 }
 
 /// The statement whose condition a `from` tests.
-fn statement(module: &Module, from: u32) -> Option<(BlockKind, &Block)> {
+fn statement(module: &Module, from: u32) -> Option<&Block> {
     let tests = |block: &&Block| match block.kind {
-        BlockKind::If => block.end == from + 1,
-        BlockKind::Loop => block.start == from,
+        BlockKind::If { .. } => block.end() == from + 1,
+        BlockKind::Loop { .. } => block.start() == from,
         _ => false,
     };
-    module.structure.blocks.iter().rfind(tests).map(|block| (block.kind, block))
+    module.structure.blocks.iter().rfind(tests)
 }
 
 /// The name of the cell on the left of a condition.

@@ -106,8 +106,10 @@ fn in_directive<'t>(directive: &'t Directive, used: &mut Used<'t>) {
         | Directive::Include { .. }
         | Directive::Lines(_)
         | Directive::NoLabels
+        | Directive::Path(_)
         | Directive::File { .. }
-        | Directive::Block { .. } => {}
+        | Directive::Block(_)
+        | Directive::Scope(_) => {}
     }
 }
 

@@ -39,6 +39,8 @@ impl Lowering<'_> {
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
         let variable = self.current.frame.acquire(&name.text, class, shape, elsewhere);
+        let from = if open { self.code.here() } else { self.current.entry };
+        self.open_name(name, variable, from);
         let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
         let local = Local { meaning, span: name.span, open: open.then_some(variable) };
         self.current.scopes.insert(name.text.clone(), local);

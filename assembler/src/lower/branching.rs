@@ -3,7 +3,7 @@
 //! Each half stands at the word that it acts at, so that the lines of a pair are those between which
 //! it leads. The words of an inverted block are those of its text: its `if` is the `fi` there.
 
-use reviver_isa::module::BlockKind;
+use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
 
 use super::Lowering;
@@ -14,9 +14,12 @@ impl Lowering<'_> {
     /// Without `else`: `br FI, !entry; then; FI: from, !exit`.
     pub(super) fn if_statement(&mut self, tree: &If) {
         let (entry, exit) = (self.guard(&tree.entry), self.guard(&tree.exit));
-        let block = self.code.open(BlockKind::If);
+        let kind = BlockKind::If { entry: entry.predicate.clone(), exit: exit.predicate.clone() };
+        let mut seam = self.open_block(kind);
         let (split, _) = self.split(&entry, false, "if");
+        self.seam(&seam, entry.span);
         self.body(&tree.then);
+        seam.start = self.code.here();
         match &tree.otherwise {
             None => {
                 let raised = self.raise(&exit, exit.span);
@@ -27,24 +30,28 @@ impl Lowering<'_> {
             Some(otherwise) => {
                 let raised = self.raise(&exit, tree.middle);
                 let leave = self.push_branch(Update::Br, Test::always(), "then", tree.middle);
-                let inner = self.code.open(BlockKind::Else);
                 let arrive = self.push_branch(Update::From, Test::always(), "else", tree.middle);
                 self.code.pair(split, arrive);
+                self.seam(&seam, tree.middle);
                 self.body(otherwise);
-                self.code.close(inner);
+                seam.start = self.code.here();
                 let join = self.join(&exit, raised, true, "fi");
                 self.code.pair(leave, join);
             }
         }
-        self.code.close(block);
+        self.seam(&seam, exit.span);
+        self.code.close(seam.block);
     }
 
     pub(super) fn loop_statement(&mut self, tree: &Loop) {
         let (entry, exit) = (self.guard(&tree.entry), self.guard(&tree.exit));
-        let block = self.code.open(BlockKind::Loop);
+        let kind = BlockKind::Loop { entry: entry.predicate.clone(), exit: exit.predicate.clone() };
+        let mut seam = self.open_block(kind);
         let raised = self.raise(&entry, entry.span);
         let top = self.join(&entry, raised, false, "from");
+        self.seam(&seam, entry.span);
         self.body(&tree.first);
+        seam.start = self.code.here();
         match &tree.again {
             // `TOP: from BACK, !entry; first; BACK: br TOP, !exit`
             None => {
@@ -53,10 +60,11 @@ impl Lowering<'_> {
             }
             // `TOP: …; first; br DONE, exit; again; BACK: br TOP, always; DONE: from, always`
             Some(again) => {
-                let start = self.code.here();
                 let (out, flag) = self.split(&exit, true, "until");
-                self.code.act_at(start, tree.middle);
+                self.code.act_at(seam.start, tree.middle);
+                self.seam(&seam, tree.middle);
                 self.body(again);
+                seam.start = self.code.here();
                 let back = self.push_branch(Update::Br, Test::always(), "again", exit.span);
                 self.code.pair(back, top);
                 let done = self.push_branch(Update::From, Test::always(), "done", exit.span);
@@ -64,6 +72,7 @@ impl Lowering<'_> {
                 self.settle(flag, exit.span);
             }
         }
-        self.code.close(block);
+        self.seam(&seam, exit.span);
+        self.code.close(seam.block);
     }
 }

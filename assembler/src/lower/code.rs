@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Instruction, Link, Operand};
-use reviver_isa::module::{Block, BlockKind};
+use reviver_isa::structure::{Block, BlockKind, Seam, TextPlace};
 use reviver_isa::update::Update;
 
 use crate::source::Span;
@@ -75,20 +75,24 @@ impl Code {
     }
 
     /// Begins a block here; the number is for [`Code::close`].
-    pub(super) fn open(&mut self, kind: BlockKind) -> usize {
-        let here = self.here();
-        self.blocks.push(Block { kind, start: here, end: here });
+    pub(super) fn open(&mut self, kind: BlockKind, undone: bool) -> usize {
+        self.blocks.push(Block { kind, undone, seams: ArrayVec::new() });
         self.blocks.len() - 1
     }
 
-    /// Ends a block here. A block without an instruction leaves no trace.
-    pub(super) fn close(&mut self, block: usize) {
-        let here = self.here();
+    /// The instructions from `start` on are what a word of an open block became.
+    pub(super) fn seam(&mut self, block: usize, start: u32, place: TextPlace) {
+        let end = self.here();
         if let Some(open) = self.blocks.get_mut(block) {
-            open.end = here;
-            if open.start == here {
-                self.blocks.truncate(block);
-            }
+            // No block has more seams than there is room for.
+            let _ = open.seams.try_push(Seam { start, end, place });
+        }
+    }
+
+    /// Ends a block behind its last seam. A block without an instruction leaves no trace.
+    pub(super) fn close(&mut self, block: usize) {
+        if self.blocks.get(block).is_some_and(|open| open.start() == open.end()) {
+            self.blocks.truncate(block);
         }
     }
 }

@@ -10,10 +10,11 @@
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Link, Operand, Place};
+use reviver_isa::predicate::{Predicate, PredicatePart};
 use reviver_isa::update::Update;
 
 use super::Lowering;
-use super::instruction::Test;
+use super::instruction::{Test, comparison};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind};
@@ -24,6 +25,8 @@ const FLAG: &str = "flag";
 /// A condition, resolved.
 pub(super) struct Guard {
     kind: Kind,
+    /// As it was written.
+    pub(super) predicate: Predicate,
     pub(super) span: Span,
 }
 
@@ -49,12 +52,6 @@ enum Input {
 /// The flag of a compound condition while a junction is under way; none for a simple one.
 pub(super) type Flag = Option<u32>;
 
-impl Guard {
-    fn stand_in(span: Span) -> Guard {
-        Guard { kind: Kind::Simple(Test::stand_in()), span }
-    }
-}
-
 fn cell(variable: u32) -> Operand {
     Operand::Place(Place::scalar(Base::Frame(variable)))
 }
@@ -70,50 +67,45 @@ fn oriented(test: Test, value: bool) -> Test {
 }
 
 impl Lowering<'_> {
-    /// Resolves a condition. One in error is reported and replaced.
+    /// Resolves a condition. One in error is reported and replaced by one that holds.
     pub(super) fn guard(&mut self, condition: &Condition) -> Guard {
-        let span = condition.span;
-        let mut steps = Vec::new();
-        match self.steps(condition, true, &mut steps) {
-            None => Guard::stand_in(span),
-            Some(Outcome::Test(test)) => Guard { kind: Kind::Simple(test), span },
-            Some(Outcome::Step(_)) => Guard { kind: Kind::Compound(steps), span },
-        }
+        let predicate = self
+            .predicate(condition)
+            .unwrap_or_else(|| Predicate::compare(Function::Eq, Operand::Int(0), Operand::Int(0)));
+        Guard { kind: kind_of(&predicate), predicate, span: condition.span }
     }
 
-    /// The steps of a condition, or of its negation. Negations are pushed down to the comparisons.
-    fn steps(&mut self, condition: &Condition, value: bool, steps: &mut Vec<Step>) -> Option<Outcome> {
+    /// A condition with its operands resolved; none if any part of it is in error.
+    pub(super) fn predicate(&mut self, condition: &Condition) -> Option<Predicate> {
+        let mut parts = Vec::new();
+        self.collect(condition, &mut parts)?;
+        Some(Predicate { parts })
+    }
+
+    fn collect(&mut self, condition: &Condition, parts: &mut Vec<PredicatePart>) -> Option<()> {
         match &condition.kind {
             ConditionKind::Always => self.report.fail(
                 Diagnostic::error("`always` stands in `br` and `from` only", condition.span, "not here")
                     .help("a condition of a block is a comparison"),
             ),
             ConditionKind::Compare(order, a, b) => {
-                self.test(*order, a, b).map(|test| Outcome::Test(oriented(test, value)))
+                let [a, b] = self.compared(a, b)?;
+                parts.push(PredicatePart::Compare(comparison(*order), a, b));
+                Some(())
             }
-            ConditionKind::Not(inner) => self.steps(inner, !value, steps),
-            ConditionKind::And(a, b) => {
-                let function = if value { Function::And } else { Function::Or };
-                self.connected(function, [a, b], value, steps)
+            ConditionKind::Not(inner) => {
+                self.collect(inner, parts)?;
+                parts.push(PredicatePart::Not);
+                Some(())
             }
-            ConditionKind::Or(a, b) => {
-                let function = if value { Function::Or } else { Function::And };
-                self.connected(function, [a, b], value, steps)
+            ConditionKind::And(a, b) | ConditionKind::Or(a, b) => {
+                let (a, b) = (self.collect(a, parts), self.collect(b, parts));
+                a.and(b)?;
+                let is_and = matches!(condition.kind, ConditionKind::And(..));
+                parts.push(if is_and { PredicatePart::And } else { PredicatePart::Or });
+                Some(())
             }
         }
-    }
-
-    fn connected(
-        &mut self,
-        function: Function,
-        [a, b]: [&Condition; 2],
-        value: bool,
-        steps: &mut Vec<Step>,
-    ) -> Option<Outcome> {
-        let a = self.steps(a, value, steps).map(|outcome| outcome.input(steps));
-        let b = self.steps(b, value, steps).map(|outcome| outcome.input(steps));
-        steps.push(Step { function, sources: [a?, b?] });
-        Some(Outcome::Step(steps.len() - 1))
     }
 
     /// Emits a `br` that jumps exactly where the guard is `jumps`. If it jumps where the guard
@@ -212,23 +204,47 @@ impl Lowering<'_> {
     }
 }
 
-/// What a part of a condition came to.
-enum Outcome {
-    Test(Test),
-    Step(usize),
+/// How a condition is tested: by the branch itself, or in steps. Negations are pushed down to the
+/// comparisons.
+fn kind_of(predicate: &Predicate) -> Kind {
+    let is_compound = predicate.parts.iter().any(|part| part.arity() == 2);
+    let (mut steps, mut stack): (Vec<Step>, Vec<Input>) = (Vec::new(), Vec::new());
+    for (part, value) in predicate.parts.iter().zip(polarities(predicate)) {
+        let (function, sources) = match part {
+            PredicatePart::Not => continue,
+            PredicatePart::Compare(function, a, b) => {
+                let test = Test { function: *function, operands: super::operands([a.clone(), b.clone()]) };
+                let test = oriented(test, value);
+                if !is_compound {
+                    return Kind::Simple(test);
+                }
+                (test.function, [a, b].map(|operand| Input::Operand(operand.clone())))
+            }
+            connective => {
+                // A condition that was resolved has two parts before each connective.
+                let zero = Input::Operand(Operand::Int(0));
+                let b = stack.pop().unwrap_or_else(|| zero.clone());
+                let a = stack.pop().unwrap_or(zero);
+                let is_and = (*connective == PredicatePart::And) == value;
+                (if is_and { Function::And } else { Function::Or }, [a, b])
+            }
+        };
+        stack.push(Input::Step(steps.len()));
+        steps.push(Step { function, sources });
+    }
+    Kind::Compound(steps)
 }
 
-impl Outcome {
-    /// The part as a source of a connective; a comparison becomes a step of its own.
-    fn input(self, steps: &mut Vec<Step>) -> Input {
-        match self {
-            Outcome::Step(n) => Input::Step(n),
-            Outcome::Test(Test { function, operands }) => {
-                let mut operands = operands.into_iter();
-                let mut next = || Input::Operand(operands.next().unwrap_or(Operand::Int(0)));
-                steps.push(Step { function, sources: [next(), next()] });
-                Input::Step(steps.len() - 1)
-            }
-        }
+/// Whether each part is wanted as it is, or negated.
+fn polarities(predicate: &Predicate) -> Vec<bool> {
+    let mut wanted = vec![true];
+    let mut values: Vec<bool> = Vec::with_capacity(predicate.parts.len());
+    for part in predicate.parts.iter().rev() {
+        let value = wanted.pop().unwrap_or(true);
+        values.push(value);
+        let inner = if *part == PredicatePart::Not { !value } else { value };
+        wanted.extend(std::iter::repeat_n(inner, part.arity()));
     }
+    values.reverse();
+    values
 }

@@ -20,12 +20,14 @@ use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place};
-use reviver_isa::module::{BlockKind, Passing, Shape};
+use reviver_isa::module::{Passing, Shape};
+use reviver_isa::structure::{self, BlockKind, Counting};
 use reviver_isa::update::{self, Update};
 
 use super::Lowering;
 use super::constant::Number;
 use super::instruction::Test;
+use super::record::OpenSeam;
 use super::scope::{Kind, Local, Meaning};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -52,14 +54,24 @@ struct Bound {
 /// A bound that is a cell plus a constant: the variable that holds it, and what it is made of.
 struct Sum {
     variable: u32,
+    base: Base,
     cell: Operand,
-    offset: Operand,
+    offset: i64,
 }
 
 impl Bound {
     /// What the body must not change.
     fn kept(&self) -> &Operand {
         self.sum.as_ref().map_or(&self.value, |sum| &sum.cell)
+    }
+
+    fn recorded(&self) -> structure::Bound {
+        match &self.sum {
+            None => structure::Bound::Value(self.value.clone()),
+            Some(Sum { variable, base, offset, .. }) => {
+                structure::Bound::Sum { cell: *base, offset: *offset, variable: *variable }
+            }
+        }
     }
 }
 
@@ -76,6 +88,12 @@ impl Counted {
     /// Where the counter ends.
     fn end(&self) -> &Operand {
         if self.reversed { &self.lo.value } else { &self.hi.value }
+    }
+
+    /// What is recorded of the loop.
+    fn counting(&self) -> Counting {
+        let [from, to] = self.bounds().map(Bound::recorded);
+        Counting { counter: self.counter, from, to, step: self.step, reversed: self.reversed }
     }
 
     fn bounds(&self) -> [&Bound; 2] {
@@ -105,22 +123,25 @@ impl Counted {
 impl Lowering<'_> {
     pub(super) fn for_statement(&mut self, tree: &For) {
         let counted = self.counted(tree);
+        let mut seam = self.open_block(BlockKind::For(counted.counting()));
+        self.open_name(&tree.counter, counted.counter, seam.start);
         counted.bounds().into_iter().for_each(|bound| self.compute_bound(bound));
-        let block = self.code.open(BlockKind::For);
         let start = tree.counter.span;
         let skip =
             counted.may_be_empty().then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
         self.vacate(counted.counter, start);
         self.advance(Update::Add, &counted, counted.start().clone(), start);
-        self.rounds(tree, &counted);
+        self.rounds(tree, &counted, &mut seam);
         self.advance(Update::Sub, &counted, counted.end().clone(), tree.end);
         self.vacate(counted.counter, tree.end);
         if let Some(skip) = skip {
             let end = self.push_branch(Update::From, counted.is_empty(), "rof", tree.end);
             self.code.pair(skip, end);
         }
-        self.code.close(block);
         counted.bounds().into_iter().rev().for_each(|bound| self.uncompute_bound(bound, tree.end));
+        self.seam(&seam, tree.end);
+        self.close_name(counted.counter);
+        self.code.close(seam.block);
         self.current.frame.release(&tree.counter.text, counted.counter);
     }
 
@@ -139,21 +160,23 @@ impl Lowering<'_> {
 
     fn sum_of_bound(&mut self, update: Update, sum: &Sum, span: Span) {
         let target = Operand::Place(Place::scalar(Base::Frame(sum.variable)));
-        let operands = super::operands([target, sum.cell.clone(), sum.offset.clone()]);
+        let operands = super::operands([target, sum.cell.clone(), Operand::Int(sum.offset)]);
         self.code.push(update, Function::Sum, operands, Link::None, span);
     }
 
     /// From `TOP` to `BACK`. Going down, the counter moves before the body.
-    fn rounds(&mut self, tree: &For, counted: &Counted) {
+    fn rounds(&mut self, tree: &For, counted: &Counted, seam: &mut OpenSeam) {
         let test = counted.test(Order::Gt, counted.start());
         let top = self.push_branch(Update::From, test, "top", tree.counter.span);
         let step = Operand::Int(i64::from(counted.step));
         if counted.reversed {
             self.advance(Update::Sub, counted, step.clone(), tree.counter.span);
         }
+        self.seam(seam, tree.counter.span);
         let from = self.code.here();
         self.counted_body(tree, counted.counter);
         self.refuse_changes(tree, counted, from);
+        seam.start = self.code.here();
         if !counted.reversed {
             self.advance(Update::Add, counted, step, tree.end);
         }
@@ -191,11 +214,11 @@ impl Lowering<'_> {
             None => simple(None),
             Some(Meaning::Sum { base, offset }) => {
                 let offset = self.declared.word_value(Number::int(offset), span, &mut self.report);
-                let offset = Operand::Int(offset.unwrap_or(0));
+                let offset = offset.unwrap_or(0);
                 let variable = self.scratch(BOUND, Class::Int);
                 let value = Operand::Place(Place::scalar(Base::Frame(variable)));
                 let cell = Operand::Place(Place::scalar(base));
-                Bound { value, sum: Some(Sum { variable, cell, offset }), span }
+                Bound { value, sum: Some(Sum { variable, base, cell, offset }), span }
             }
             Some(meaning) => {
                 let source = self.source_of(meaning, span);

@@ -9,9 +9,7 @@ use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Class};
-use reviver_isa::module::{
-    Block, Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word,
-};
+use reviver_isa::module::{Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word};
 use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
@@ -68,8 +66,8 @@ pub(super) struct Declared<'t> {
     macro_numbers: HashMap<CompactString, usize>,
     lines: Option<Vec<u32>>,
     drops_labels: bool,
-    files: Vec<(u32, String)>,
-    blocks: Option<Vec<Block>>,
+    files: Vec<(u32, u32)>,
+    paths: Vec<String>,
 }
 
 /// The parts of a module that the first pass makes.
@@ -131,7 +129,7 @@ impl<'t> Declared<'t> {
             lines: None,
             drops_labels: false,
             files: Vec::new(),
-            blocks: None,
+            paths: Vec::new(),
         }
     }
 
@@ -158,13 +156,14 @@ impl<'t> Declared<'t> {
                 self.lines.get_or_insert_default().extend(lines);
             }
             Directive::NoLabels => self.drops_labels = true,
-            Directive::File { start, path } => self.files.push((*start, path.clone())),
-            Directive::Block { kind, start, end } => {
-                let block = Block { kind: *kind, start: *start, end: *end };
-                self.blocks.get_or_insert_default().push(block);
-            }
-            // `.word` was read before; ancillas belong to a body; includes are in place already.
-            Directive::Word { .. } | Directive::Ancillas(_) | Directive::Include { .. } => {}
+            Directive::File { start, file } => self.files.push((*start, *file)),
+            Directive::Path(path) => self.paths.push(path.clone()),
+            // `.word` was read before; the others belong to a body; includes are in place already.
+            Directive::Word { .. }
+            | Directive::Ancillas(_)
+            | Directive::Block(_)
+            | Directive::Scope(_)
+            | Directive::Include { .. } => {}
         }
     }
 
@@ -387,18 +386,17 @@ impl<'t> Declared<'t> {
         Some(Meaning::Variable { base: Base::Global(number), adjoint: false })
     }
 
-    /// What the text records of another text's structure takes the place of its own.
-    pub(super) fn recorded_structure(&mut self, structure: &mut Structure) {
-        if let Some(lines) = self.lines.take() {
-            structure.lines = lines;
-        }
+    /// Whether the text records lines of another one: that one's structure then takes the place of its
+    /// own.
+    pub(super) fn recorded_structure(&mut self, structure: &mut Structure) -> bool {
+        let Some(lines) = self.lines.take() else { return false };
+        structure.lines = lines;
         if self.drops_labels {
             structure.labels.clear();
         }
         structure.files = std::mem::take(&mut self.files);
-        if let Some(blocks) = self.blocks.take() {
-            structure.blocks = blocks;
-        }
+        structure.paths = std::mem::take(&mut self.paths);
+        true
     }
 
     /// Whether the text says itself which source lines are recorded, and be it none.

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use reviver_isa::module::BlockKind;
+use reviver_isa::structure::BlockKind;
 
 use super::Lowering;
 use super::report::Report;
@@ -73,7 +73,10 @@ impl<'t> Lowering<'t> {
         }
         let Some(parameters) = self.arguments(tree, name, arguments) else { return };
         let start = self.code.here();
-        let block = self.code.open(BlockKind::Macro);
+        let written = undo != self.undone;
+        let mut seam = self.open_block(BlockKind::Macro { name: tree.name.text.to_string(), undo: written });
+        self.seam(&seam, span);
+        let undone = std::mem::replace(&mut self.undone, undo);
         self.expansion.open.push(number);
         self.report.enter_use(tree.name.text.clone(), span);
         self.enter_copy();
@@ -86,7 +89,10 @@ impl<'t> Lowering<'t> {
         self.leave_copy();
         self.report.leave_use();
         self.expansion.open.pop();
-        self.code.close(block);
+        self.undone = undone;
+        seam.start = self.code.here();
+        self.seam(&seam, span);
+        self.code.close(seam.block);
         if self.expansion.open.is_empty() {
             self.code.uses.push((start..self.code.here(), span));
         }

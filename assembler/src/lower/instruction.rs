@@ -158,7 +158,12 @@ impl Lowering<'_> {
     }
 
     /// A comparison; a literal takes the class of the other side.
-    pub(super) fn test(&mut self, order: Order, a: &Expression, b: &Expression) -> Option<Test> {
+    fn test(&mut self, order: Order, a: &Expression, b: &Expression) -> Option<Test> {
+        self.compared(a, b).map(|[a, b]| Test::compare(order, a, b))
+    }
+
+    /// The two sides of a comparison.
+    pub(super) fn compared(&mut self, a: &Expression, b: &Expression) -> Option<[Operand; 2]> {
         let (x, y) = (self.source(a), self.source(b));
         let (x, y) = (x?, y?);
         let class = match (&x, &y) {
@@ -167,7 +172,7 @@ impl Lowering<'_> {
             _ => y.class(),
         };
         let (x, y) = (self.typed(x, class, a.span), self.typed(y, class, b.span));
-        Some(Test::compare(order, x?, y?))
+        Some([x?, y?])
     }
 
     /// Pushes a half of a pair that lowering makes; its partner follows by [`super::code::Code::pair`].

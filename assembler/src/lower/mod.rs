@@ -15,6 +15,7 @@
 //! | `condition`, `branching`, `counted` | conditions; `if` and `from`; `for` |
 //! | `routine` | `local`, `delocal` and `compute` |
 //! | `expand` | macros |
+//! | `record`, `recorded` | what is recorded of statements and names, and reading it back |
 //! | `code`, `report` | what lowering makes: instructions and diagnostics |
 
 mod binding;
@@ -31,6 +32,8 @@ mod frame;
 mod instruction;
 mod label;
 mod operand;
+mod record;
+mod recorded;
 mod report;
 mod routine;
 mod scope;
@@ -41,7 +44,8 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::{Class, Operand};
-use reviver_isa::module::{Module, Parameter, Procedure, Shape, Structure};
+use reviver_isa::module::{Module, Parameter, Procedure, Shape};
+use reviver_isa::structure::{Block, NameScope, Structure};
 use reviver_isa::update::Update;
 
 use self::code::Code;
@@ -52,7 +56,7 @@ use self::label::Labels;
 use self::report::Report;
 use self::scope::{Kind, Scopes};
 use crate::diagnostic::Diagnostic;
-use crate::source::Span;
+use crate::source::{Sources, Span};
 use crate::tree::{Body, Directive, Node, Statement};
 
 /// How deep bodies may nest, those of macros included. Lowering recurses once a level.
@@ -78,8 +82,8 @@ pub(crate) struct Lowered {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// Lowers a text whose includes are already in place.
-pub(crate) fn lower(body: &Body) -> Lowered {
+/// Lowers a text whose includes are already in place. `sources` tell lines and columns.
+pub(crate) fn lower(body: &Body, sources: &Sources) -> Lowered {
     let mut report = Report::new();
     let declared = Declared::read(body, &mut report);
     let mut lowering = Lowering {
@@ -89,6 +93,10 @@ pub(crate) fn lower(body: &Body) -> Lowered {
         current: Current::default(),
         expansion: Expansion::default(),
         depth: 0,
+        undone: false,
+        sources,
+        scopes: Vec::new(),
+        recorded: Recorded::default(),
     };
     let done = lowering.procedures(body);
     lowering.finish(done)
@@ -103,8 +111,9 @@ struct Done {
 /// The procedure being lowered.
 #[derive(Default)]
 struct Current {
-    number: u32,
     is_main: bool,
+    number: u32,
+    entry: u32,
     parameters: Vec<Parameter>,
     frame: Frame,
     scopes: Scopes,
@@ -119,6 +128,20 @@ struct Lowering<'t> {
     current: Current,
     expansion: Expansion,
     depth: u32,
+    /// Whether the text is lowered from its end to its beginning, to be undone.
+    undone: bool,
+    sources: &'t Sources,
+    /// The names of the procedures so far.
+    scopes: Vec<NameScope>,
+    /// What the text records of another one.
+    recorded: Recorded,
+}
+
+/// Blocks and names that directives of the disassembler tell of.
+#[derive(Default)]
+struct Recorded {
+    blocks: Vec<Block>,
+    scopes: Vec<NameScope>,
 }
 
 impl<'t> Lowering<'t> {
@@ -134,7 +157,8 @@ impl<'t> Lowering<'t> {
     }
 
     fn procedure(&mut self, number: u32, body: &Body, end: Span) -> Done {
-        self.current = Current { number, is_main: number == 0, ..Current::default() };
+        let entry = self.code.here();
+        self.current = Current { is_main: number == 0, number, entry, ..Current::default() };
         self.current.scopes.enter(Kind::Block);
         let head = self.declared.head(number);
         self.parameters(number);
@@ -145,6 +169,7 @@ impl<'t> Lowering<'t> {
         self.leave_scope();
         self.current.labels.refuse_waiting(&mut self.report, "nothing follows it");
         let exit = self.code.plain(Update::Exit, ArrayVec::new(), end);
+        self.close_names(exit);
         let current = std::mem::take(&mut self.current);
         Done {
             procedure: Procedure {
@@ -163,6 +188,8 @@ impl<'t> Lowering<'t> {
     fn outer_node(&mut self, node: &Node) {
         match &node.statement {
             Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
+            Statement::Directive(Directive::Block(block)) => self.recorded_block(block, node.span),
+            Statement::Directive(Directive::Scope(scope)) => self.recorded_scope(scope),
             // The first pass has read what stands outside of every procedure.
             Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             _ => self.node(node),
@@ -196,7 +223,7 @@ impl<'t> Lowering<'t> {
             Statement::If(tree) => self.if_statement(tree),
             Statement::Loop(tree) => self.loop_statement(tree),
             Statement::For(tree) => self.for_statement(tree),
-            Statement::Compute(tree) => self.compute(tree),
+            Statement::Compute(tree) => self.compute(tree, span),
             Statement::Local(tree) => self.local(tree, span),
             Statement::Delocal(tree) => self.delocal(tree, span),
             Statement::MacroUse { name, arguments, undo } => self.expand(name, arguments, *undo, span),
@@ -257,14 +284,17 @@ impl<'t> Lowering<'t> {
         label::pair_all(&labels, &mut self.code, &mut self.report);
         let mut structure = Structure {
             labels: labels.iter().flat_map(Labels::names).collect(),
-            lines: Vec::new(),
-            files: Vec::new(),
             blocks: std::mem::take(&mut self.code.blocks),
+            scopes: std::mem::take(&mut self.scopes),
+            ..Structure::default()
         };
         // Main is never without its `enter` and `exit`.
         let says_nothing = self.declared.is_bare() && self.code.instructions.len() <= 2;
         let records_lines = self.declared.records_lines();
-        self.declared.recorded_structure(&mut structure);
+        if self.declared.recorded_structure(&mut structure) {
+            let Recorded { blocks, scopes } = std::mem::take(&mut self.recorded);
+            (structure.blocks, structure.scopes) = (blocks, scopes);
+        }
         let head = self.declared.finish();
         Lowered {
             module: Module {

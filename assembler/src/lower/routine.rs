@@ -4,7 +4,8 @@
 use arrayvec::ArrayVec;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Base, Class, Link, Operand, Place};
-use reviver_isa::module::{BlockKind, Shape};
+use reviver_isa::module::Shape;
+use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
 use reviver_isa::verify::classes::{Conversion, conversion, converter};
 
@@ -25,8 +26,10 @@ impl Lowering<'_> {
         let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
         let variable = self.bind(&tree.name, class, Shape::Scalar, true);
         let Some(value) = value else { return self.current.scopes.give_up_meaning(&tree.name.text) };
+        let seam = self.open_block(BlockKind::Local);
         self.vacate(variable, span);
         self.accumulate(Update::Add, tree.function, variable, value.sources, span);
+        self.seam(&seam, span);
     }
 
     /// `sub.f t, …; vacate t`, and the variable is free again.
@@ -43,8 +46,11 @@ impl Lowering<'_> {
         self.current.scopes.remove(&tree.name.text);
         self.current.frame.release(&tree.name.text, variable);
         let Some(value) = value else { return };
+        let seam = self.open_block(BlockKind::Delocal);
         self.accumulate(Update::Sub, tree.function, variable, value.sources, span);
         self.vacate(variable, span);
+        self.seam(&seam, span);
+        self.close_name(variable);
     }
 
     fn accumulate(
@@ -148,15 +154,20 @@ impl Lowering<'_> {
     }
 
     /// What the first body opens stays open in the second and is closed by the way back.
-    pub(super) fn compute(&mut self, tree: &Compute) {
+    pub(super) fn compute(&mut self, tree: &Compute, span: Span) {
         let errors = self.report.count();
         self.current.scopes.enter(Kind::Block);
-        let block = self.code.open(BlockKind::Compute);
+        let mut seam = self.open_block(BlockKind::Compute);
+        self.seam(&seam, Span { end: span.start, ..span });
+        // What is computed is computed as it was written, whichever way the statement is run.
+        let undone = std::mem::replace(&mut self.undone, false);
         self.nodes(&tree.body);
-        self.code.close(block);
-        let block = self.code.open(BlockKind::Apply);
+        self.undone = undone;
+        seam.start = self.code.here();
+        self.seam(&seam, tree.middle);
         self.body(&tree.apply);
-        self.code.close(block);
+        seam.start = self.code.here();
+        self.seam(&seam, tree.end);
         if self.report.count() == errors {
             self.uncompute(tree);
             self.leave_scope();
@@ -164,6 +175,9 @@ impl Lowering<'_> {
             // The way back would only repeat them, and leave open what it can't close.
             self.current.scopes.leave();
         }
+        seam.start = self.code.here();
+        self.seam(&seam, tree.end);
+        self.code.close(seam.block);
     }
 
     fn uncompute(&mut self, tree: &Compute) {
@@ -171,11 +185,11 @@ impl Lowering<'_> {
             Ok(inverse) => inverse,
             Err(diagnostics) => return diagnostics.into_iter().for_each(|d| self.report.add(d)),
         };
-        let block = self.code.open(BlockKind::Uncompute);
+        let undone = std::mem::replace(&mut self.undone, true);
         self.enter_copy();
         self.nodes(&inverse);
         self.leave_copy();
-        self.code.close(block);
+        self.undone = undone;
     }
 }
 

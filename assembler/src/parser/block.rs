@@ -278,6 +278,7 @@ impl Parser<'_> {
         let comment = self.finish_line(false);
         let (body, mut open) = self.body("compute", span, &["apply", "uncompute"]);
         let (mut apply, mut apply_comment) = (Body::new(), None);
+        let middle = self.here();
         if self.ended(&open, "apply") {
             apply_comment = self.finish_line(false);
             (apply, open) = self.body("compute", span, &["uncompute"]);
@@ -285,7 +286,7 @@ impl Parser<'_> {
             open.blamed = true;
         }
         let (end_comment, end) = self.end_line(&open, "uncompute");
-        let tree = Compute { body, apply, apply_comment, end_comment, end };
+        let tree = Compute { body, middle, apply, apply_comment, end_comment, end };
         Parsed { statement: Statement::Compute(Box::new(tree)), comment, end: end.end }
     }
 
@@ -324,7 +325,7 @@ impl Parser<'_> {
     pub(super) fn refuse_directive(&mut self, directive: &str) -> Parse<()> {
         let Some(open) = self.open.last() else { return Ok(()) };
         let in_procedure = open.keyword == ".proc";
-        if directive == ".ancilla" && in_procedure {
+        if matches!(directive, ".ancilla" | ".block" | ".scope") && in_procedure {
             return Ok(());
         }
         let inside = format!("inside of this `{}`", open.keyword);

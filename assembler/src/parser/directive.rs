@@ -6,7 +6,6 @@ use reviver_isa::language::DIRECTIVES;
 use reviver_isa::module::{Passing, RealSystem, Role, Word};
 
 use super::foreign::advice;
-use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
@@ -34,8 +33,10 @@ impl Parser<'_> {
             ".ancilla" => self.ancillas()?,
             ".lines" => self.line_numbers()?,
             ".labels" => self.no_labels()?,
+            ".path" => Directive::Path(self.path(".path \"path\"")?.0),
             ".file" => self.file_start()?,
-            ".block" => self.block_extent()?,
+            ".block" => self.recorded_block()?,
+            ".scope" => self.recorded_scope()?,
             _ => self.globals(text, place)?,
         };
         Ok(Statement::Directive(directive))
@@ -251,18 +252,8 @@ impl Parser<'_> {
 
     fn file_start(&mut self) -> Parse<Directive> {
         let start = self.count("the index of its first instruction")?;
-        let (path, _) = self.path(".file 7 \"path\"")?;
-        Ok(Directive::File { start, path })
-    }
-
-    fn block_extent(&mut self) -> Parse<Directive> {
-        let Some(kind) = words::block_kind(self.text(self.current)) else {
-            return self.expected("the kind of a block");
-        };
-        self.bump();
-        let start = self.count("the index of its first instruction")?;
-        let end = self.count("the index after its last instruction")?;
-        Ok(Directive::Block { kind, start, end })
+        let file = self.count("the number of a file")?;
+        Ok(Directive::File { start, file })
     }
 
     /// An integer literal.
@@ -278,7 +269,7 @@ impl Parser<'_> {
         }
     }
 
-    fn count(&mut self, what: &str) -> Parse<u32> {
+    pub(super) fn count(&mut self, what: &str) -> Parse<u32> {
         let place = self.here();
         let value = self.integer(what)?;
         match u32::try_from(value) {

@@ -23,6 +23,7 @@ mod expression;
 pub(crate) mod foreign;
 mod instruction;
 mod literal;
+mod recorded;
 pub(crate) mod words;
 
 use compact_str::CompactString;

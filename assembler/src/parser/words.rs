@@ -7,32 +7,11 @@ use std::sync::LazyLock;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::language::KEYWORDS;
-use reviver_isa::module::BlockKind;
 use reviver_isa::text::compound;
 use reviver_isa::update::{Over, Shape, Update};
 
 use super::foreign::advice;
 use crate::suggest::{did_you_mean, nearest};
-
-/// The spelling of a block's kind in `.block`.
-pub(crate) fn block_name(kind: BlockKind) -> &'static str {
-    match kind {
-        BlockKind::If => "if",
-        BlockKind::Else => "else",
-        BlockKind::Loop => "loop",
-        BlockKind::For => "for",
-        BlockKind::Compute => "compute",
-        BlockKind::Apply => "apply",
-        BlockKind::Uncompute => "uncompute",
-        BlockKind::Macro => "macro",
-    }
-}
-
-/// The kind of block with this spelling in `.block`.
-pub(crate) fn block_kind(name: &str) -> Option<BlockKind> {
-    use BlockKind::*;
-    [If, Else, Loop, For, Compute, Apply, Uncompute, Macro].into_iter().find(|kind| block_name(*kind) == name)
-}
 
 /// A word that can't be a name.
 #[derive(Clone, Copy, Debug)]

@@ -260,16 +260,17 @@ fn a_path_that_can_not_be_recorded_is_refused() {
 #[test]
 fn recorded_files_must_fit_the_code() {
     for (records, reason) in [
-        (".file 1 \"a\"", "files are recorded, but no line numbers"),
-        (".lines 1, 2, 1\n.file 1 \"a\"\n.file 1 \"b\"", "the files are out of order"),
-        (".lines 1, 2, 1\n.file 3 \"a\"", "a file begins outside of the code"),
-        (".lines 1, 2, 1\n.file 1 \"a\tb\"", "`a\\tb` can't be the path of a file"),
-        (".lines 1, 2, 1\n.file 1 a", "expected a path in quotes"),
+        (".lines 1, 2, 1\n.path \"a\"\n.file 1 1\n.file 1 0", "the files are out of order"),
+        (".lines 1, 2, 1\n.path \"a\"\n.file 3 1", "a file begins outside of the code"),
+        (".lines 1, 2, 1\n.path \"a\"\n.file 1 2", "a line is of a file that isn't recorded"),
+        (".lines 1, 2, 1\n.path \"a\tb\"", "`a\\tb` can't be the path of a file"),
+        (".lines 1, 2, 1\n.path a", "expected a path in quotes"),
+        (".lines 1, 2, 1\n.file 1 a", "expected the number of a file"),
     ] {
         let said = refusal(&format!(".inout x\n\tadd x, 1\n{records}\n"));
         assert!(said.starts_with(reason), "{said}");
     }
-    assert!(assembly(".inout x\n\tadd x, 1\n.lines 1, 2, 1\n.file 1 \"a\"\n").module.is_some());
+    assert!(assembly(".inout x\n\tadd x, 1\n.lines 1, 2, 1\n.path \"a\"\n.file 1 1\n").module.is_some());
 }
 
 #[test]

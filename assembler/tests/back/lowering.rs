@@ -3,7 +3,8 @@
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::files::Memory;
 use reviver_isa::instruction::{Instruction, Link};
-use reviver_isa::module::{BlockKind, Module};
+use reviver_isa::module::Module;
+use reviver_isa::structure::Block;
 use reviver_isa::update::Update;
 
 use crate::support::{assembly, module, module_of};
@@ -418,8 +419,9 @@ fn structure_records_lines_and_blocks() {
     let text = ".inout s\n.macro two(x)\n neg x\n neg x\n.endm\nif s < 3\n two s\nelse\n neg s\nfi s < 3\n";
     let structure = module(text).structure;
     assert_eq!(structure.lines, [1, 6, 7, 7, 8, 8, 9, 10, 1]);
-    let blocks: Vec<_> = structure.blocks.iter().map(|b| (b.kind, b.start, b.end)).collect();
-    assert_eq!(blocks, [(BlockKind::If, 1, 8), (BlockKind::Macro, 2, 4), (BlockKind::Else, 5, 7)]);
+    let seams = |block: &Block| block.seams.iter().map(|seam| (seam.start, seam.end)).collect::<Vec<_>>();
+    let blocks: Vec<_> = structure.blocks.iter().map(seams).collect();
+    assert_eq!(blocks, [vec![(1, 2), (4, 6), (7, 8)], vec![(2, 2), (4, 4)]]);
 }
 
 /// The lines of each pair of branch halves in order of the code: that of the `br`, then of its `from`.
@@ -480,8 +482,8 @@ fn structure_records_the_files_of_lines() {
     let text = ".include \"lib/a.rasm\"\n.include \"./c.rasm\"\n.inout s\n call a(s)\n up s\n";
     let structure = module_of(text, &files).structure;
     assert_eq!(structure.lines, [1, 1, 4, 5, 1, 1, 2, 3, 5, 6, 7]);
-    let starts = [(1, "./c.rasm"), (2, ""), (5, "lib/b.rasm"), (8, "lib/a.rasm")];
-    assert_eq!(structure.files, starts.map(|(at, path)| (at, path.to_owned())));
+    assert_eq!(structure.paths, ["lib/a.rasm", "lib/b.rasm", "./c.rasm"]);
+    assert_eq!(structure.files, [(1, 3), (2, 0), (5, 2), (8, 1)]);
     let of_each = (0..11).map(|at| structure.file(at).unwrap_or("")).collect::<Vec<_>>();
     let (b, a) = (["lib/b.rasm"; 3], ["lib/a.rasm"; 3]);
     assert_eq!(of_each, [&["", "./c.rasm", "", "", ""][..], &b, &a].concat());

@@ -34,15 +34,16 @@ fn the_files_of_lines_survive() {
     let files = Memory::new().with("lib/ä b.rasm", ".proc p(inout x)\n\tadd x, 1\n.end\n");
     let text = ".include \"../lib/ä b.rasm\"\n.inout s\n\tcall p(s)\n.proc q(inout x)\n\tneg x\n.end\n";
     let first = module_of(text, &files);
-    assert!(first.structure.files.iter().any(|(_, path)| path == "../lib/ä b.rasm"));
-    assert!(first.structure.files.iter().any(|(_, path)| path.is_empty()), "back in the program's own");
+    assert_eq!(first.structure.paths, ["../lib/ä b.rasm"]);
+    assert!(first.structure.files.iter().any(|(_, file)| *file == 1));
+    assert!(first.structure.files.iter().any(|(_, file)| *file == 0), "back in the program's own");
     let flat = disassemble(&first);
     assert_eq!(module(&flat), first, "{flat}");
     assert_eq!(image::decode(&image::encode(&first)), Ok(first));
     let mut sources = Sources::new();
     let file = sources.add("flat.rasm", flat);
     let formatted = format(&sources, file).expect("it has no errors");
-    assert!(formatted.contains("\n.file 3 \"../lib/ä b.rasm\"\n"), "{formatted}");
+    assert!(formatted.contains("\n.path \"../lib/ä b.rasm\"\n.file 3 1\n"), "{formatted}");
 }
 
 #[test]

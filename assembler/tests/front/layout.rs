@@ -40,7 +40,7 @@ fn module(text: &str) -> Module {
     let assembly = assemble("program.rasm", text.into(), &Memory::new());
     let said = complaints_of(&assembly.sources, &assembly.diagnostics);
     let mut module = assembly.module.unwrap_or_else(|| panic!("{said}"));
-    module.structure.lines.clear();
+    module.structure.retell(Vec::new(), Vec::new(), Vec::new());
     module
 }
 

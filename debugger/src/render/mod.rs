@@ -19,7 +19,7 @@ use reviver_vm::Program;
 use reviver_vm::explain::Explanation;
 
 use crate::command::{CommandError, Outcome};
-use crate::listing::spell;
+use crate::listing::{Line, spell};
 use crate::outcome::{Edit, Hit, HitKind, Motion, Print, Printed, Reason, Seed, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, Watch};
 use crate::session::Session;
@@ -262,9 +262,17 @@ impl Page<'_> {
     fn trap(&mut self, trap: &Explanation) {
         line!(self, "trap: {}", trap.message);
         let listing = self.session.listing();
-        line!(self, "  at `{}` ({})", trap.instruction, listing.name(listing.line(trap.at)));
+        let line = trap.spot.as_ref().map_or(listing.line(trap.at), Line::from);
+        line!(self, "  at `{}` ({})", trap.instruction, listing.name(line));
+        for other in &trap.others {
+            let name = listing.name(Line::from(&other.spot));
+            line!(self, "  `{}` ({name}): {}", other.words, other.label);
+        }
         for note in &trap.notes {
             line!(self, "  {note}");
+        }
+        if let Some(help) = &trap.help {
+            line!(self, "  help: {help}");
         }
     }
 

@@ -195,9 +195,9 @@ impl Session {
     /// Every name of a cell in the program, whichever procedure knows it.
     fn declared_names(&self) -> impl Iterator<Item = &str> {
         let module = self.program().module();
-        let own = module.procedures.iter().flat_map(|procedure| {
+        let own = module.procedures.iter().enumerate().flat_map(|(number, procedure)| {
             let parameters = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
-            parameters.chain(procedure.frame.iter().map(|variable| variable.name.as_str()))
+            parameters.chain(self.program().written_names(number).map(|(_, name)| name))
         });
         own.chain(module.globals.iter().map(|global| global.name.as_str())).chain(["mode"])
     }

@@ -121,8 +121,9 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
         for (n, parameter) in (0..).zip(&procedure.parameters) {
             look.add(Base::Parameter(n), &parameter.name, &mut pane.parameters, &mut pane.arrays);
         }
-        for (n, variable) in (0..).zip(&procedure.frame) {
-            look.add(Base::Frame(n), &variable.name, &mut pane.ancillas, &mut pane.arrays);
+        let number = session.memory().frame(session.state(), look.depth).map_or(0, |open| open.procedure);
+        for (n, name) in session.program().written_names(number) {
+            look.add(Base::Frame(n), name, &mut pane.ancillas, &mut pane.arrays);
         }
     }
     pane

@@ -1,9 +1,10 @@
 //! The code pane: source lines with their marks, and the brackets that join each `br` with its `from`.
 
 use reviver_isa::instruction::Link;
+use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::update::Update;
 
-use crate::listing::{Line, spell};
+use crate::listing::{Line, spell, spell_part};
 use crate::points::{Place, Trigger};
 use crate::session::Session;
 
@@ -100,7 +101,7 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
 pub struct Detail {
     /// Which one it is among its neighbours of the line, counted from 1, and how many they are.
     pub part: (usize, usize),
-    /// As the machine executes it.
+    /// As the machine executes it; empty where the line says so.
     pub instruction: String,
 }
 
@@ -109,7 +110,7 @@ impl Detail {
     pub fn text(&self) -> String {
         match self.part {
             (_, 1) => self.instruction.clone(),
-            (number, total) => format!("{number}/{total} {}", self.instruction),
+            (number, total) => format!("{number}/{total} {}", self.instruction).trim_end().to_owned(),
         }
     }
 }
@@ -119,11 +120,17 @@ impl Detail {
 pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let listing = session.listing();
     let part = listing.part(at);
-    let instruction = spell(session.program(), at, inverted);
+    let of_block = session.program().seam(at).is_some();
+    let known = if of_block { spell_part(session.program(), at, inverted) } else { None };
+    let is_words = of_block && known.is_none();
+    let instruction = known.unwrap_or_else(|| spell(session.program(), at, inverted));
     // Operands may be spelled in another way: a constant by its name, a real without its point.
     let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
-    let is_said = part.1 == 1 && mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
-    (!is_said).then_some(Detail { part, instruction })
+    let is_same = mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
+    // Of the instructions that one statement became, the line says what they are.
+    let is_said = is_same && (part.1 == 1 || is_words);
+    let instruction = if is_said { String::new() } else { instruction };
+    (part.1 > 1 || !is_said).then_some(Detail { part, instruction })
 }
 
 /// The line where the selected frame stands: in the innermost that of the next instruction, or at the end
@@ -240,6 +247,9 @@ fn pairs(session: &Session, file: u32) -> Vec<Pair> {
     let code = &session.program().module().code;
     let pair = |(at, instruction): (u32, &reviver_isa::instruction::Instruction)| {
         let Link::Partner(from) = instruction.link else { return None };
+        if has_else(session, at) {
+            return None;
+        }
         let (br, from_line) = (listing.line(at), listing.line(from));
         let is_one = instruction.update == Update::Br && br.file == file && from_line.file == file;
         (is_one && br.line != from_line.line).then(|| Pair {
@@ -249,5 +259,25 @@ fn pairs(session: &Session, file: u32) -> Vec<Pair> {
             is_current: next == Some(at) || next == Some(from),
         })
     };
-    (0..).zip(code).filter_map(pair).collect()
+    let branches = session.program().module().structure.blocks.iter().filter(|block| is_if_else(block));
+    let whole = |block: &Block| {
+        let (first, last) = (listing.line(block.start()), listing.line(block.end().saturating_sub(1)));
+        let is_here = first.file == file && last.file == file && first.line != last.line;
+        is_here.then(|| Pair {
+            top: first.line.min(last.line),
+            bottom: first.line.max(last.line),
+            top_is_br: first.line < last.line,
+            is_current: next.is_some_and(|at| block.seam_of(at).is_some()),
+        })
+    };
+    (0..).zip(code).filter_map(pair).chain(branches.filter_map(whole)).collect()
+}
+
+/// An `if` with `else` has one bracket from `if` to `fi`.
+fn is_if_else(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::If { .. }) && block.seams.len() > 2
+}
+
+fn has_else(session: &Session, at: u32) -> bool {
+    session.program().seam(at).is_some_and(|(block, _)| is_if_else(block))
 }

@@ -190,7 +190,7 @@ fn a_failure_that_has_nothing_to_do_with_ways_names_none() {
     let mut screen = Screen::open(support::subject(text), 120, 40);
     screen.keys("c");
     let text = screen.text();
-    assert!(text.contains("the index is 3, outside of 0..3"), "{text}");
+    assert!(text.contains("the index of `A[i]` is 3, outside of 0..3"), "{text}");
     assert!(!text.contains("expected") && !text.contains("is false"), "{text}");
 }
 

@@ -3,6 +3,7 @@
 //! The assembler reports violations at their source, the loader refuses the image; both ask here,
 //! so that a text and an image are held to the same rules. Knows no source text and no machine.
 
+mod blocks;
 mod calls;
 mod canonical;
 pub mod classes;
@@ -115,6 +116,15 @@ impl<'a> Checker<'a> {
         self.pair(procedure, at, instruction);
         self.one_way(at, instruction);
         self.availability(at, instruction);
+    }
+
+    /// Whether an instruction's operands are what its form and its procedure ask for.
+    fn legal(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
+        let is_formed = self.form(at, instruction) && self.places(procedure, at, instruction);
+        if is_formed {
+            self.classes(procedure, at, instruction);
+        }
+        is_formed
     }
 
     fn declaration(&self, procedure: &'a Procedure, base: Base) -> Option<Declaration<'a>> {

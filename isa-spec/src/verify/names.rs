@@ -18,11 +18,11 @@ impl Checker<'_> {
                 self.name(Site::Procedure(n), name);
             }
         }
-        let Structure { labels, files, .. } = &module.structure;
+        let Structure { labels, paths, .. } = &module.structure;
         for (at, label) in labels {
             self.name(Site::Instruction(*at), label);
         }
-        for (_, path) in files.iter().filter(|(_, path)| !Structure::is_path(path)) {
+        for path in paths.iter().filter(|path| !Structure::is_path(path)) {
             self.report(Site::Module, format!("`{}` can't be the path of a file", path.escape_debug()));
         }
     }

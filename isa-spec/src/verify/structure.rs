@@ -13,19 +13,24 @@ impl Checker<'_> {
         if !structure.lines.is_empty() && structure.lines.len() != code {
             self.report(Site::Module, "the line numbers do not belong to this code");
         }
-        if structure.blocks.iter().any(|b| b.start > b.end || b.end as usize > code) {
-            self.report(Site::Module, "a block reaches outside of the code");
+        if structure.lines.is_empty() && !(structure.blocks.is_empty() && structure.scopes.is_empty()) {
+            self.report(Site::Module, "blocks or names are recorded, but no line numbers");
         }
         if !structure.labels.is_sorted_by(|(before, _), (after, _)| before < after) {
             self.report(Site::Module, "the labels are out of order");
         }
         self.files();
         self.labels();
+        // Of instructions that break rules nothing more need be said.
+        if self.violations.iter().all(|violation| violation.not_yet) {
+            self.blocks();
+            self.scopes();
+        }
     }
 
     fn files(&mut self) {
         let module = self.module;
-        let Structure { files, lines, .. } = &module.structure;
+        let Structure { files, paths, lines, .. } = &module.structure;
         if !files.is_empty() && lines.is_empty() {
             self.report(Site::Module, "files are recorded, but no line numbers");
         }
@@ -34,6 +39,9 @@ impl Checker<'_> {
         }
         if files.iter().any(|(start, _)| *start as usize >= module.code.len()) {
             self.report(Site::Module, "a file begins outside of the code");
+        }
+        if files.iter().any(|(_, file)| *file as usize > paths.len()) {
+            self.report(Site::Module, "a line is of a file that isn't recorded");
         }
     }
 

@@ -92,7 +92,9 @@ impl<'t> Declared<'t> {
             | Directive::Lines(_)
             | Directive::NoLabels
             | Directive::File { .. }
-            | Directive::Block { .. } => {}
+            | Directive::Path(_)
+            | Directive::Block(_)
+            | Directive::Scope(_) => {}
         }
         Ok(())
     }

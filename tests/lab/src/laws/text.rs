@@ -174,7 +174,7 @@ pub fn formatting(subject: &Subject) -> Result<(), String> {
     let module = module(&once).map_err(|error| format!("formatted it doesn't assemble:\n{error}"))?;
     let without_lines = |module: &Module| {
         let mut module = module.clone();
-        module.structure.lines.clear();
+        module.structure.retell(Vec::new(), Vec::new(), Vec::new());
         module
     };
     if without_lines(&module) != without_lines(subject.program.module()) {

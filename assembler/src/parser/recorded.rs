@@ -1,0 +1,110 @@
+//! `.block` and `.scope`: what a disassembly records of the text that was written. Knows no names.
+
+use reviver_isa::structure::TextPlace;
+
+use super::{Parse, Parser};
+use crate::lexer::Kind;
+use crate::tree::{About, Directive, Name, RecordedBlock, RecordedBound, RecordedScope, RecordedSeam};
+
+/// The words that seams begin with.
+pub(crate) const SEAM_WORDS: [&str; 15] = [
+    "if",
+    "else",
+    "fi",
+    "from",
+    "loop",
+    "until",
+    "for",
+    "rof",
+    "local",
+    "delocal",
+    "compute",
+    "apply",
+    "uncompute",
+    "macro",
+    "end",
+];
+
+impl Parser<'_> {
+    pub(super) fn recorded_block(&mut self) -> Parse<Directive> {
+        let undone = self.eat_word("undone");
+        let mut seams = vec![self.recorded_seam()?];
+        while self.eat(Kind::Comma) {
+            seams.push(self.recorded_seam()?);
+        }
+        Ok(Directive::Block(RecordedBlock { undone, seams }))
+    }
+
+    fn recorded_seam(&mut self) -> Parse<RecordedSeam> {
+        let token = self.current;
+        let text = self.text(token);
+        if !SEAM_WORDS.contains(&text) {
+            return self.expected("the word of a block");
+        }
+        self.bump();
+        let word = Name { text: text.into(), span: self.span(token) };
+        let (start, end) = self.extent()?;
+        let place = self.recorded_place()?;
+        let about = match text {
+            "if" | "fi" | "from" | "until" => About::Condition(self.condition()?),
+            "for" => self.recorded_counting()?,
+            "macro" => {
+                let undo = self.eat_word("undo");
+                About::Use { name: self.name("the name of a macro")?, undo }
+            }
+            _ => About::Nothing,
+        };
+        Ok(RecordedSeam { word, start, end, place, about })
+    }
+
+    /// `start..end`
+    fn extent(&mut self) -> Parse<(u32, u32)> {
+        let start = self.count("the index of its first instruction")?;
+        self.expect(Kind::Range, "`..`")?;
+        Ok((start, self.count("the index after its last instruction")?))
+    }
+
+    /// `(line, first, last, file)`: the columns and the file may be left out, and are 0 then.
+    fn recorded_place(&mut self) -> Parse<TextPlace> {
+        let open = self.expect(Kind::ParenOpen, "`(`")?;
+        let mut place = TextPlace { line: self.count("a line")?, ..TextPlace::default() };
+        if self.eat(Kind::Comma) {
+            place.first = self.count("a column")?;
+            self.expect(Kind::Comma, "`,`")?;
+            place.last = self.count("a column")?;
+        }
+        if self.eat(Kind::Comma) {
+            place.file = self.count("the number of a file")?;
+        }
+        self.close(Kind::ParenClose, open, "`)`")?;
+        Ok(place)
+    }
+
+    fn recorded_counting(&mut self) -> Parse<About> {
+        let counter = self.name("the name of a counter")?;
+        if !self.eat_word("in") {
+            return self.expected("`in`");
+        }
+        let from = self.recorded_bound()?;
+        self.expect(Kind::Range, "`..`")?;
+        let bounds = Box::new([from, self.recorded_bound()?]);
+        let step = if self.eat_word("step") { self.count("a step")? } else { 1 };
+        let reversed = self.eat_word("reversed");
+        Ok(About::Counting { counter, bounds, step, reversed })
+    }
+
+    fn recorded_bound(&mut self) -> Parse<RecordedBound> {
+        let value = self.expression()?;
+        let holder = if self.eat_word("as") { Some(self.name("the name of a variable")?) } else { None };
+        Ok(RecordedBound { value, holder })
+    }
+
+    /// `name variable start..end (place)`
+    pub(super) fn recorded_scope(&mut self) -> Parse<Directive> {
+        let name = self.name("a name")?;
+        let variable = self.name("the name of a variable")?;
+        let (start, end) = self.extent()?;
+        let place = self.recorded_place()?;
+        Ok(Directive::Scope(RecordedScope { name, variable, start, end, place }))
+    }
+}

@@ -1,0 +1,184 @@
+//! What a module records of its text: true of the text, and refused where it isn't true of the code.
+
+use reviver_isa::instruction::{Base, Operand, Place};
+use reviver_isa::module::Module;
+use reviver_isa::predicate::PredicatePart;
+use reviver_isa::structure::{Block, BlockKind, Bound, Outline, Structure};
+use reviver_isa::text::Speller;
+use reviver_isa::verify::verify;
+
+use crate::support::module;
+
+const TEXT: &str = "\
+.inout n, x
+.macro up(c)
+        add c, 1
+.endm
+        for i in 1..n+2 step 1 reversed
+            add x, i
+        rof
+        if n > 0 and not (x == 3 or x < 1)
+            up x
+        else
+            sub x, 1
+        fi x > 2
+        compute
+            local t = mul(n, 2)
+        apply
+            add x, t
+        uncompute
+        from x == 9
+            neg n
+        loop
+            neg x
+        until n == x
+";
+
+/// The words of every seam in the order of the code, with their lines and columns.
+fn words(module: &Module) -> Vec<String> {
+    let speller = Speller { module, procedure: &module.procedures[0] };
+    let seam = |block: &Block, n: usize| {
+        let place = block.place(n);
+        format!("{}:{}-{} {}", place.line, place.first, place.last, speller.words(block, n))
+    };
+    let blocks = module.structure.blocks.iter();
+    blocks.flat_map(|block| (0..block.seams.len()).map(|n| seam(block, n)).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn statements_keep_their_words_and_places() {
+    assert_eq!(
+        words(&module(TEXT)),
+        [
+            "5:9-39 for i in 1..n+2 reversed",
+            "7:9-11 rof",
+            "8:9-42 if n > 0 and not (x == 3 or x < 1)",
+            "10:9-12 else",
+            "12:9-16 fi x > 2",
+            "9:13-16 up",
+            "9:13-16 up",
+            "13:9-15 compute",
+            "15:9-13 apply",
+            "17:9-17 uncompute",
+            "17:9-17 uncompute",
+            "14:13-31 local t = mul(n, 2)",
+            "14:13-31 local t = mul(n, 2)",
+            "18:9-19 from x == 9",
+            "20:9-12 loop",
+            "22:9-20 until n == x",
+        ]
+    );
+}
+
+#[test]
+fn what_is_undone_has_the_words_of_its_text() {
+    let text = ".inout n, x\ncompute\n if n > 2\n  add x, 1\n fi x == 1\napply\n neg n\nuncompute\n";
+    let module = module(text);
+    let undone: Vec<&Block> = module.structure.blocks.iter().filter(|block| block.undone).collect();
+    let [block] = undone.as_slice() else { panic!("{undone:?}") };
+    let speller = Speller { module: &module, procedure: &module.procedures[0] };
+    assert_eq!((block.place(0).line, speller.words(block, 0).as_str()), (5, "fi x == 1"));
+    assert_eq!((block.place(1).line, speller.words(block, 1).as_str()), (3, "if n > 2"));
+}
+
+#[test]
+fn names_mean_variables_where_they_are_open() {
+    let module = module(".inout s\nlocal t = 1\ndelocal t = 1\nlocal t: real = 1\ndelocal t = 1\nadd s, 1\n");
+    let structure = &module.structure;
+    assert_eq!(module.procedures[0].frame[1].name, "t$2");
+    assert_eq!(structure.source_name(0, 1), Some("t"));
+    let meanings: Vec<Option<u32>> = (1..10).map(|at| structure.variable(0, "t", at)).collect();
+    let (first, second) = (Some(0), Some(1));
+    assert_eq!(meanings, [first, first, first, first, second, second, second, second, None]);
+}
+
+#[test]
+fn the_innermost_block_is_found() {
+    let module = module(TEXT);
+    let outline = Outline::new(&module.structure);
+    for at in 0..module.code.len() as u32 {
+        let slow = module.structure.blocks.iter().rev().filter(|b| (b.start()..b.end()).contains(&at));
+        let found: Vec<&Block> = outline.around(&module.structure, at).collect();
+        assert_eq!(found, slow.collect::<Vec<_>>(), "{at}");
+    }
+}
+
+/// A structure that says something else of the same code, and why it is refused.
+type Lie = (&'static str, fn(&mut Structure));
+
+fn kind(structure: &mut Structure, wanted: fn(&BlockKind) -> bool) -> &mut Block {
+    structure.blocks.iter_mut().find(|block| wanted(&block.kind)).expect("the text has one")
+}
+
+fn if_parts(structure: &mut Structure) -> &mut Vec<PredicatePart> {
+    match &mut kind(structure, |kind| matches!(kind, BlockKind::If { .. })).kind {
+        BlockKind::If { entry, .. } => &mut entry.parts,
+        _ => unreachable!(),
+    }
+}
+
+const LIES: &[Lie] = &[
+    ("a block reaches outside", |s| s.blocks[0].seams[1].end = 10_000),
+    ("a block reaches outside", |s| s.blocks[0].seams[0].start = 0),
+    ("the blocks are out of order", |s| s.blocks.swap(0, 1)),
+    ("the blocks are out of order", |s| s.blocks[0].seams[0].end = s.blocks[0].seams[1].start + 1),
+    ("the instructions of a block are not", |s| s.blocks[0].seams[0].end -= 1),
+    ("the instructions of a block are not", |s| s.blocks[0].seams.truncate(1)),
+    ("the instructions of a block are not", |s| {
+        kind(s, |kind| matches!(kind, BlockKind::Local)).kind = BlockKind::Delocal;
+    }),
+    ("a block lies neither", |s| {
+        let seam = kind(s, |kind| matches!(kind, BlockKind::If { .. })).seams[1];
+        let inner = kind(s, |kind| matches!(kind, BlockKind::Macro { .. }));
+        inner.seams[1].start = seam.end;
+        inner.seams[1].end = seam.end;
+    }),
+    ("a block stands in a file", |s| s.blocks[0].seams[0].place.file = 1),
+    ("a recorded condition is no condition", |s| if_parts(s).push(PredicatePart::And)),
+    ("a recorded condition is no condition", |s| if_parts(s).clear()),
+    ("a recorded condition compares what", |s| {
+        let nowhere = Operand::Place(Place::scalar(Base::Global(99)));
+        if_parts(s)[0] = PredicatePart::Compare(reviver_isa::Function::Eq, nowhere, Operand::Int(0));
+    }),
+    ("a recorded condition compares what", |s| {
+        if_parts(s)[0] = PredicatePart::Compare(reviver_isa::Function::Mul, Operand::Int(1), Operand::Int(0));
+    }),
+    ("a recorded condition compares what", |s| {
+        if let BlockKind::For(counting) = &mut s.blocks[0].kind {
+            counting.to = Bound::Sum { cell: Base::Frame(77), offset: 1, variable: 0 };
+        }
+    }),
+    ("the instructions of a block are not", |s| {
+        if let BlockKind::For(counting) = &mut s.blocks[0].kind {
+            counting.counter = 77;
+        }
+    }),
+    ("a recorded loop counts in steps of 0", |s| {
+        if let BlockKind::For(counting) = &mut s.blocks[0].kind {
+            counting.step = 0;
+        }
+    }),
+    ("`a b` can't be a name", |s| {
+        if let BlockKind::Macro { name, .. } =
+            &mut kind(s, |kind| matches!(kind, BlockKind::Macro { .. })).kind
+        {
+            "a b".clone_into(name);
+        }
+    }),
+    ("the scope of `i` is none", |s| s.scopes[0].variable = 99),
+    ("the scope of `i` is none", |s| s.scopes[0].end = s.scopes[0].start),
+    ("the scope of `i\\n` is none", |s| s.scopes[0].name = "i\n".into()),
+    ("blocks or names are recorded, but no line numbers", |s| s.lines.clear()),
+];
+
+#[test]
+fn what_is_not_true_of_the_code_is_refused() {
+    let honest = module(TEXT);
+    assert_eq!(verify(&honest), []);
+    for (n, (reason, lie)) in LIES.iter().enumerate() {
+        let mut module = honest.clone();
+        lie(&mut module.structure);
+        let said: Vec<String> = verify(&module).into_iter().map(|violation| violation.message).collect();
+        assert!(said.iter().any(|message| message.starts_with(reason)), "lie {n}: {reason}: {said:?}");
+    }
+}

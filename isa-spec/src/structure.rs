@@ -1,0 +1,325 @@
+//! What people wrote and machines don't need: labels, lines, the statements that became several
+//! instructions, and the names of variables. Optional to run; needed to explain, to debug and to
+//! disassemble readably. Holds no source text: places in it are lines and columns.
+
+use arrayvec::ArrayVec;
+use serde::{Deserialize, Serialize};
+
+use crate::instruction::{Base, Instruction, Operand, Place};
+use crate::module::{Module, Procedure};
+use crate::names::deceiving;
+use crate::predicate::Predicate;
+
+/// A place in the text that was written. All numbers but the file's count from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TextPlace {
+    /// 0 for the program's own file, n for the n-th path of [`Structure::paths`].
+    pub file: u32,
+    pub line: u32,
+    /// The first and the last column, in characters; both 0 where only the line is known.
+    pub first: u32,
+    pub last: u32,
+}
+
+impl TextPlace {
+    /// A line as a whole.
+    pub fn line(file: u32, line: u32) -> TextPlace {
+        TextPlace { file, line, first: 0, last: 0 }
+    }
+}
+
+/// One of the words that a block consists of (`if`, `else`, `fi`), and the instructions that it became:
+/// `start..end` of `Module::code`, perhaps none. The bodies of the block lie between its seams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Seam {
+    pub start: u32,
+    pub end: u32,
+    pub place: TextPlace,
+}
+
+impl Seam {
+    pub fn contains(&self, at: u32) -> bool {
+        (self.start..self.end).contains(&at)
+    }
+}
+
+/// A bound of a `for`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Bound {
+    /// A constant or a cell.
+    Value(Operand),
+    /// A scalar plus a constant. A variable of the frame holds the sum while the loop runs.
+    Sum { cell: Base, offset: i64, variable: u32 },
+}
+
+impl Bound {
+    /// What the loop's instructions compare the counter with.
+    pub fn operand(&self) -> Operand {
+        match self {
+            Bound::Value(operand) => operand.clone(),
+            Bound::Sum { variable, .. } => Operand::Place(Place::scalar(Base::Frame(*variable))),
+        }
+    }
+}
+
+/// What a `for` counts, in the order in which the instructions run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counting {
+    /// The variable of the frame that counts.
+    pub counter: u32,
+    pub from: Bound,
+    pub to: Bound,
+    pub step: u32,
+    /// From the last value down to the first.
+    pub reversed: bool,
+}
+
+/// The statement that a block was written as. Conditions are those of the instructions' order: where
+/// the block is a text undone, `entry` is what the text tests at its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum BlockKind {
+    /// Two seams, or three with `else`. The first tests `entry` by a `br`, the last `exit` by a `from`.
+    If { entry: Predicate, exit: Predicate },
+    /// Two seams, or three with `loop`. The first tests `entry` by a `from`, the next `exit` by a `br`.
+    Loop { entry: Predicate, exit: Predicate },
+    /// Two seams. The first ends at the `from` that rounds come back to (in a reversed loop behind the
+    /// counter's move), the last begins with the counter's move, or with the `br` that leads back.
+    For(Counting),
+    /// One seam: `vacate t`, `add.f t, …`.
+    Local,
+    /// One seam: `sub.f t, …`, `vacate t`.
+    Delocal,
+    /// Four seams without instructions: `compute`, `apply`, `uncompute`, and behind what that undoes.
+    Compute,
+    /// Two seams without instructions: where the use of a macro begins and ends. `undo` as written.
+    Macro { name: String, undo: bool },
+}
+
+/// One of the two conditions of an `if` or a loop, in the order of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Entry,
+    Exit,
+}
+
+/// A statement of the text that is no single instruction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    pub kind: BlockKind,
+    /// Whether the instructions run the text from its end to its beginning: in `uncompute`, and in a
+    /// macro that is undone.
+    pub undone: bool,
+    /// In the order of the code.
+    pub seams: ArrayVec<Seam, 4>,
+}
+
+impl Block {
+    /// The first instruction.
+    pub fn start(&self) -> u32 {
+        self.seams.first().map_or(0, |seam| seam.start)
+    }
+
+    /// The instruction behind the last one.
+    pub fn end(&self) -> u32 {
+        self.seams.last().map_or(0, |seam| seam.end)
+    }
+
+    /// The number of the seam that an instruction belongs to; none for those of the bodies.
+    pub fn seam_of(&self, at: u32) -> Option<usize> {
+        self.seams.iter().position(|seam| seam.contains(at))
+    }
+
+    /// What the block tests at its beginning or at its end, and where those words stand. A loop with two
+    /// bodies tests its exit between them.
+    pub fn guard(&self, side: Side) -> Option<(&Predicate, TextPlace)> {
+        let (BlockKind::If { entry, exit } | BlockKind::Loop { entry, exit }) = &self.kind else {
+            return None;
+        };
+        Some(match side {
+            Side::Entry => (entry, self.place(0)),
+            Side::Exit => (exit, self.place(self.seams.len())),
+        })
+    }
+
+    /// The place of a seam; of the last where there are fewer.
+    pub fn place(&self, seam: usize) -> TextPlace {
+        self.seams.get(seam).or(self.seams.last()).map_or(TextPlace::default(), |seam| seam.place)
+    }
+
+    /// The variable that a `local` or a `delocal` opens or closes, and the instruction that gives it its
+    /// value, or takes it.
+    pub fn opened<'m>(&self, module: &'m Module) -> Option<(u32, &'m Instruction)> {
+        let seam = self.seams.first()?;
+        let (vacate, update) = match self.kind {
+            BlockKind::Local => (seam.start, seam.start.checked_add(1)?),
+            BlockKind::Delocal => (seam.start.checked_add(1)?, seam.start),
+            _ => return None,
+        };
+        let vacated = module.code.get(vacate as usize)?.operands.first()?;
+        let Operand::Place(Place { base: Base::Frame(variable), .. }) = vacated else { return None };
+        Some((*variable, module.code.get(update as usize)?))
+    }
+}
+
+/// What a name of the text means in a part of a procedure: a variable of its frame.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameScope {
+    /// Number of the procedure.
+    pub procedure: u32,
+    /// Number in the procedure's frame.
+    pub variable: u32,
+    /// As written. The variable's own name differs where others of the procedure have the same.
+    pub name: String,
+    /// The name is open in the instructions `start..end`.
+    pub start: u32,
+    pub end: u32,
+    /// Where it is declared.
+    pub place: TextPlace,
+}
+
+/// What people need and machines don't: optional to run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Structure {
+    /// Names of branch halves: (index in `Module::code`, label), ascending.
+    pub labels: Vec<(u32, String)>,
+    /// The source line of each instruction, counted from 1; empty or as long as the code.
+    pub lines: Vec<u32>,
+    /// Which files the lines are of, where it isn't the program's own: (index in `Module::code`,
+    /// number of the file), ascending. An entry counts up to the next one.
+    pub files: Vec<(u32, u32)>,
+    /// The files besides the program's own, which has the number 0; the first of these has the number
+    /// 1. Relative to the program's folder.
+    pub paths: Vec<String>,
+    /// In order of their starts, outer blocks first. One lies within a body of another, or apart.
+    pub blocks: Vec<Block>,
+    /// In order of their procedures, variables and starts. Variables that no text names are in none.
+    pub scopes: Vec<NameScope>,
+}
+
+impl Structure {
+    /// Bytes that the path of an included file may have, as on Linux.
+    pub const LONGEST_PATH: usize = 4096;
+
+    /// The source line of an instruction, if it is recorded.
+    pub fn line(&self, at: u32) -> Option<u32> {
+        self.lines.get(at as usize).copied()
+    }
+
+    /// The number of the file that the line of an instruction is of.
+    pub fn file_number(&self, at: u32) -> u32 {
+        let until = self.files.partition_point(|(start, _)| *start <= at);
+        until.checked_sub(1).and_then(|n| self.files.get(n)).map_or(0, |(_, file)| *file)
+    }
+
+    /// The included file that the line of an instruction is of; none for the program's own.
+    pub fn file(&self, at: u32) -> Option<&str> {
+        self.path(self.file_number(at))
+    }
+
+    /// The path of a file by its number; none for the program's own.
+    pub fn path(&self, file: u32) -> Option<&str> {
+        self.paths.get((file as usize).checked_sub(1)?).map(String::as_str)
+    }
+
+    /// The line on which an instruction acts, as a place.
+    pub fn place(&self, at: u32) -> Option<TextPlace> {
+        self.line(at).map(|line| TextPlace::line(self.file_number(at), line))
+    }
+
+    /// Whether a path can be recorded: short enough, and free of what a text can't quote and of what a
+    /// screen doesn't show as it is.
+    pub fn is_path(path: &str) -> bool {
+        let unfit = |c: char| matches!(c, '"' | '\n' | '\t') || deceiving(c).is_some();
+        path.len() <= Structure::LONGEST_PATH && !path.chars().any(unfit)
+    }
+
+    /// The scopes of a procedure by its number.
+    pub fn scopes_of(&self, procedure: u32) -> &[NameScope] {
+        let first = self.scopes.partition_point(|scope| scope.procedure < procedure);
+        let last = self.scopes.partition_point(|scope| scope.procedure <= procedure);
+        self.scopes.get(first..last).unwrap_or_default()
+    }
+
+    /// The scopes of a variable of a procedure's frame, by their starts. All have one name.
+    pub fn scopes_of_variable(&self, procedure: u32, variable: u32) -> &[NameScope] {
+        let scopes = self.scopes_of(procedure);
+        let first = scopes.partition_point(|scope| scope.variable < variable);
+        let last = scopes.partition_point(|scope| scope.variable <= variable);
+        scopes.get(first..last).unwrap_or_default()
+    }
+
+    /// The name that the text has for a variable; none for one that only lowering knows.
+    pub fn source_name(&self, procedure: u32, variable: u32) -> Option<&str> {
+        self.scopes_of_variable(procedure, variable).first().map(|scope| scope.name.as_str())
+    }
+
+    /// The variable that a name means at an instruction of a procedure: of those open there the one
+    /// that was opened last.
+    pub fn variable(&self, procedure: u32, name: &str, at: u32) -> Option<u32> {
+        let named = self.scopes_of(procedure).iter().filter(|scope| scope.name == name);
+        let open = named.filter(|scope| (scope.start..scope.end).contains(&at));
+        open.max_by_key(|scope| scope.start).map(|scope| scope.variable)
+    }
+
+    /// Speaks of another text from here on, of which the lines of the instructions are known.
+    pub fn retell(&mut self, lines: Vec<u32>, files: Vec<(u32, u32)>, paths: Vec<String>) {
+        (self.lines, self.files, self.paths) = (lines, files, paths);
+        let mut blocks = std::mem::take(&mut self.blocks);
+        for seam in blocks.iter_mut().flat_map(|block| &mut block.seams) {
+            seam.place = self.place(seam.start).unwrap_or_default();
+        }
+        let mut scopes = std::mem::take(&mut self.scopes);
+        for scope in &mut scopes {
+            scope.place = self.place(scope.start).unwrap_or_default();
+        }
+        (self.blocks, self.scopes) = (blocks, scopes);
+    }
+}
+
+/// Which block lies in which: finds those around an instruction quickly.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// By number of the block, that of the block around it.
+    parents: Vec<Option<u32>>,
+}
+
+impl Outline {
+    pub fn new(structure: &Structure) -> Outline {
+        let mut open: Vec<u32> = Vec::new();
+        let mut parents = Vec::with_capacity(structure.blocks.len());
+        for (number, block) in (0..).zip(&structure.blocks) {
+            let has_ended = |outer: &u32| {
+                structure.blocks.get(*outer as usize).is_none_or(|outer| outer.end() <= block.start())
+            };
+            while open.pop_if(|outer| has_ended(outer)).is_some() {}
+            parents.push(open.last().copied());
+            open.push(number);
+        }
+        Outline { parents }
+    }
+
+    /// The blocks around an instruction, innermost first.
+    pub fn around<'s>(&self, structure: &'s Structure, at: u32) -> impl Iterator<Item = &'s Block> {
+        let begun = structure.blocks.partition_point(|block| block.start() <= at);
+        let mut next = begun.checked_sub(1).map(|n| n as u32);
+        let blocks = std::iter::from_fn(move || {
+            let number = next? as usize;
+            next = self.parents.get(number).copied().flatten();
+            structure.blocks.get(number)
+        });
+        blocks.filter(move |block| at < block.end())
+    }
+
+    /// The block one of whose own words an instruction comes from, and the number of its seam; none
+    /// where the instruction was written as it is.
+    pub fn seam<'s>(&self, structure: &'s Structure, at: u32) -> Option<(&'s Block, usize)> {
+        let written = |block: &&Block| !matches!(block.kind, BlockKind::Compute | BlockKind::Macro { .. });
+        let block = self.around(structure, at).find(written)?;
+        block.seam_of(at).map(|seam| (block, seam))
+    }
+}
+
+/// The number of a procedure of a module.
+pub fn number_of(module: &Module, procedure: &Procedure) -> u32 {
+    module.procedures.partition_point(|p| p.entry < procedure.entry) as u32
+}

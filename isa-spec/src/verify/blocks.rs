@@ -1,0 +1,212 @@
+//! Rules about the statements and names that a structure records: they speak of instructions and
+//! variables that exist, and the instructions of a statement are what such a statement becomes.
+
+use super::{Checker, Site};
+use crate::function::Function;
+use crate::instruction::{Base, Instruction, Link, Operand, Place};
+use crate::module::{Module, Procedure};
+use crate::names::is_name;
+use crate::predicate::{Predicate, PredicatePart};
+use crate::structure::{Block, BlockKind, Bound, Counting, NameScope, Seam};
+use crate::update::{Shape, Update};
+
+impl Checker<'_> {
+    /// Every block lies in a procedure and in a body of the block around it, and is in order.
+    pub(super) fn blocks(&mut self) {
+        let module = self.module;
+        let mut open: Vec<&Block> = Vec::new();
+        let mut procedures = module.procedures.iter().peekable();
+        let mut before = 0;
+        for block in &module.structure.blocks {
+            while procedures.next_if(|p| p.exit < block.start()).is_some() {}
+            while open.pop_if(|outer| outer.end() <= block.start()).is_some() {}
+            let inside = |p: &&&Procedure| p.entry < block.start() && block.end() <= p.exit;
+            let Some(procedure) = procedures.peek().filter(inside) else {
+                self.report(Site::Module, "a block reaches outside of its procedure");
+                return;
+            };
+            if block.start() < before || !is_ordered(&block.seams) {
+                self.report(Site::Instruction(block.start()), "the blocks are out of order");
+                return;
+            }
+            if open.last().is_some_and(|outer| !lies_in_body(block, outer)) {
+                let message = "a block lies neither within a body of another nor apart";
+                self.report(Site::Instruction(block.start()), message);
+                return;
+            }
+            before = block.start();
+            open.push(block);
+            self.block(procedure, block);
+        }
+    }
+
+    fn block(&mut self, procedure: &Procedure, block: &Block) {
+        let files = self.module.structure.paths.len();
+        if block.seams.iter().any(|seam| seam.place.file as usize > files) {
+            self.report(Site::Instruction(block.start()), "a block stands in a file that isn't recorded");
+        }
+        if !has_shape(self.module, block) {
+            let message = "the instructions of a block are not what its statement becomes";
+            self.report(Site::Instruction(block.start()), message);
+            return;
+        }
+        match &block.kind {
+            BlockKind::If { entry, exit } | BlockKind::Loop { entry, exit } => {
+                self.predicate(procedure, block.start(), entry);
+                self.predicate(procedure, block.start(), exit);
+            }
+            BlockKind::For(counting) => self.counting(procedure, block.start(), counting),
+            BlockKind::Macro { name, .. } if !is_name(name) => {
+                let message = format!("`{}` can't be a name", name.escape_debug());
+                self.report(Site::Instruction(block.start()), message);
+            }
+            BlockKind::Macro { .. } | BlockKind::Local | BlockKind::Delocal | BlockKind::Compute => {}
+        }
+    }
+
+    fn predicate(&mut self, procedure: &Procedure, at: u32, predicate: &Predicate) {
+        if !predicate.is_whole() {
+            self.report(Site::Instruction(at), "a recorded condition is no condition");
+            return;
+        }
+        for part in &predicate.parts {
+            if let PredicatePart::Compare(function, a, b) = part {
+                self.recorded_test(procedure, at, *function, [a, b]);
+            }
+        }
+    }
+
+    /// A comparison is what an `assert` of its procedure could test.
+    fn recorded_test(&mut self, procedure: &Procedure, at: u32, function: Function, sources: [&Operand; 2]) {
+        let operands = sources.into_iter().cloned().collect();
+        let test = Instruction { update: Update::Assert, function, operands, link: Link::None };
+        let mut checker = Checker { module: self.module, violations: Vec::new() };
+        let sound = function.order().is_some() && checker.legal(procedure, at, &test);
+        if !sound || !checker.violations.is_empty() {
+            self.report(Site::Instruction(at), "a recorded condition compares what its procedure can't");
+        }
+    }
+
+    fn counting(&mut self, procedure: &Procedure, at: u32, counting: &Counting) {
+        for bound in [&counting.from, &counting.to] {
+            let zero = Operand::Int(0);
+            match bound {
+                Bound::Value(operand) => self.recorded_test(procedure, at, Function::Eq, [operand, &zero]),
+                Bound::Sum { cell, offset, .. } => {
+                    let cell = Operand::Place(Place::scalar(*cell));
+                    self.recorded_test(procedure, at, Function::Eq, [&cell, &Operand::Int(*offset)]);
+                    self.recorded_test(procedure, at, Function::Eq, [&bound.operand(), &zero]);
+                }
+            }
+        }
+        if counting.step == 0 {
+            self.report(Site::Instruction(at), "a recorded loop counts in steps of 0");
+        }
+    }
+
+    /// Names belong to variables of the frames, in extents of their procedures.
+    pub(super) fn scopes(&mut self) {
+        let module = self.module;
+        let scopes = &module.structure.scopes;
+        let order = |scope: &NameScope| (scope.procedure, scope.variable, scope.start);
+        if !scopes.is_sorted_by_key(order) {
+            self.report(Site::Module, "the scopes of names are out of order");
+        }
+        for scope in scopes {
+            let owner = module.procedures.get(scope.procedure as usize);
+            let is_sound = owner.is_some_and(|owner| {
+                (scope.variable as usize) < owner.frame.len()
+                    && owner.entry <= scope.start
+                    && scope.start < scope.end
+                    && scope.end <= owner.exit + 1
+                    && scope.place.file as usize <= module.structure.paths.len()
+                    && is_name(&scope.name)
+            });
+            if !is_sound {
+                let message = format!("the scope of `{}` is none", scope.name.escape_debug());
+                self.report(Site::Module, message);
+                return;
+            }
+        }
+    }
+}
+
+/// Whether seams follow each other, with at least one instruction in all.
+fn is_ordered(seams: &[Seam]) -> bool {
+    let ends = seams.iter().all(|seam| seam.start <= seam.end);
+    let follow = seams.windows(2).all(|pair| matches!(pair, [a, b] if a.end <= b.start));
+    let extent = seams.first().zip(seams.last());
+    ends && follow && extent.is_some_and(|(first, last)| first.start < last.end)
+}
+
+fn lies_in_body(block: &Block, outer: &Block) -> bool {
+    let bodies = outer.seams.windows(2);
+    bodies.into_iter().any(|pair| matches!(pair, [a, b] if a.end <= block.start() && block.end() <= b.start))
+}
+
+/// The branch halves of a seam: (index, update, partner).
+fn halves(module: &Module, seam: &Seam) -> Vec<(u32, Update, u32)> {
+    let code = module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
+    let half = |(at, instruction): (u32, &Instruction)| match instruction.link {
+        Link::Partner(partner) => Some((at, instruction.update, partner)),
+        _ => None,
+    };
+    (seam.start..).zip(code).filter_map(half).collect()
+}
+
+/// Whether the instructions of the seams are those of the statement: its branch pairs, and what opens
+/// and closes its variable.
+fn has_shape(module: &Module, block: &Block) -> bool {
+    use Update::{Br, From};
+    let halves: Vec<Vec<(u32, Update, u32)>> = block.seams.iter().map(|seam| halves(module, seam)).collect();
+    let halves: Vec<&[(u32, Update, u32)]> = halves.iter().map(Vec::as_slice).collect();
+    match (&block.kind, halves.as_slice()) {
+        (BlockKind::If { .. }, [[(_, Br, join)], [(at, From, _)]]) => join == at,
+        (BlockKind::If { .. }, [[(_, Br, other)], [(_, Br, join), (at, From, _)], [(end, From, _)]]) => {
+            other == at && join == end
+        }
+        (BlockKind::Loop { .. }, [[(top, From, _)], [(_, Br, back)]]) => top == back,
+        (BlockKind::Loop { .. }, [[(top, From, _)], [(_, Br, out)], [(_, Br, back), (done, From, _)]]) => {
+            top == back && out == done
+        }
+        (BlockKind::For(c), [[(top, From, _)], [(at, Br, back)]]) => counts(module, c, *top, (*at, *back)),
+        (BlockKind::For(c), [[(_, Br, out), (top, From, _)], [(at, Br, back), (end, From, _)]]) => {
+            out == end && counts(module, c, *top, (*at, *back))
+        }
+        (BlockKind::Local, [[]]) => is_opening(module, block, Update::Add),
+        (BlockKind::Delocal, [[]]) => is_opening(module, block, Update::Sub),
+        (BlockKind::Compute, [_, _, _, _]) | (BlockKind::Macro { .. }, [_, _]) => {
+            block.seams.iter().all(|seam| seam.start == seam.end)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the counter is opened before the rounds of a loop and closed behind them.
+fn counts(module: &Module, counting: &Counting, top: u32, (at, back): (u32, u32)) -> bool {
+    let vacates = |at: Option<u32>| at.is_some_and(|at| vacated(module, at) == Some(counting.counter));
+    top == back && vacates(top.checked_sub(2)) && vacates(at.checked_add(2))
+}
+
+/// The variable of the frame that an instruction vacates.
+fn vacated(module: &Module, at: u32) -> Option<u32> {
+    let instruction = module.code.get(at as usize).filter(|i| i.update == Update::Vacate)?;
+    match instruction.operands.first()? {
+        Operand::Place(Place { base: Base::Frame(variable), index: None, adjoint: false }) => Some(*variable),
+        _ => None,
+    }
+}
+
+fn is_opening(module: &Module, block: &Block, update: Update) -> bool {
+    let length = block.end() - block.start();
+    let is_target =
+        |variable: u32, operand: &Operand| *operand == Operand::Place(Place::scalar(Base::Frame(variable)));
+    length == 2
+        && block.opened(module).is_some_and(|(variable, instruction)| {
+            let vacate = if update == Update::Add { block.start() } else { block.start() + 1 };
+            vacated(module, vacate) == Some(variable)
+                && instruction.update == update
+                && instruction.update.shape() == Shape::Accumulate
+                && instruction.operands.first().is_some_and(|operand| is_target(variable, operand))
+        })
+}

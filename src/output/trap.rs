@@ -1,0 +1,102 @@
+//! A trap as a failure: a report with the lines of the text for people, the same as an object for
+//! programs.
+
+use std::fmt::Write as _;
+
+use reviver_assembler::diagnostic::{Diagnostic, Label};
+use reviver_assembler::render;
+use reviver_assembler::source::{FileId, Sources, Span};
+use reviver_vm::explain::{Explanation, OtherPlace, Spot};
+use serde_json::{Map, Value as Json, json};
+
+use super::place;
+use crate::failure::{Exit, Failure};
+use crate::load;
+
+/// A trap of the program in a file; `what` tells the direction.
+pub fn trap(exit: Exit, what: &str, file: &str, explanation: &Explanation) -> Failure {
+    let text = load::kept_text().and_then(|sources| with_text(sources, what, explanation));
+    let text = text.unwrap_or_else(|| without_text(what, file, explanation));
+    let summary = format!("{what}: {}", explanation.message);
+    Failure::spelled(exit, summary, text).detail("trap", object(explanation))
+}
+
+/// With the lines that the trap has to do with; none where the text hasn't got its place.
+fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option<String> {
+    let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
+    let primary = span(explanation.spot.as_ref()?)?;
+    let mut diagnostic = Diagnostic::error(&explanation.message, primary, &explanation.label);
+    diagnostic.help = explanation.help.clone();
+    let label = |other: &OtherPlace| Some(Label { span: span(&other.spot)?, text: other.label.clone() });
+    let is_elsewhere = |span: Span| span != primary;
+    let others = explanation.others.iter().filter_map(label);
+    diagnostic.related = others.filter(|label| is_elsewhere(label.span)).collect();
+    let mut notes = explanation.notes.clone();
+    if explanation.procedure != "main" {
+        notes.push(format!("in the procedure `{}`", explanation.procedure));
+    }
+    Some(render::report(sources, what, &diagnostic, &notes, load::color()))
+}
+
+/// As far as an image tells it.
+fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
+    let (included, line) = match &explanation.spot {
+        Some(spot) => (spot.file.as_deref(), Some(spot.line)),
+        None => (None, None),
+    };
+    let mut text = format!("{what}: {}\n", explanation.message);
+    let _ = writeln!(text, "  --> {}, in `{}`", place(file, included, line), explanation.procedure);
+    let _ = writeln!(text, "   | {}", explanation.instruction);
+    for OtherPlace { spot, words, label } in &explanation.others {
+        let place = place(file, spot.file.as_deref(), Some(spot.line));
+        let _ = writeln!(text, "   = `{words}` ({place}): {label}");
+    }
+    for note in &explanation.notes {
+        let _ = writeln!(text, "   = note: {note}");
+    }
+    if let Some(help) = &explanation.help {
+        let _ = writeln!(text, "   = help: {help}");
+    }
+    text
+}
+
+/// What happened, where, and the facts.
+fn object(explanation: &Explanation) -> Json {
+    let mut members = Map::new();
+    members.insert("message".into(), explanation.message.clone().into());
+    members.insert("instruction".into(), explanation.instruction.clone().into());
+    members.insert("procedure".into(), explanation.procedure.clone().into());
+    if let Some(spot) = &explanation.spot {
+        members.append(&mut located(spot));
+    }
+    if !explanation.label.is_empty() {
+        members.insert("label".into(), explanation.label.clone().into());
+    }
+    let values = explanation.values.iter().map(|(name, value)| (name.clone(), super::json::number(value)));
+    members.insert("values".into(), Json::Object(values.collect()));
+    let others = explanation.others.iter().map(|other| {
+        let mut members = located(&other.spot);
+        members.insert("words".into(), other.words.clone().into());
+        members.insert("label".into(), other.label.clone().into());
+        Json::Object(members)
+    });
+    members.insert("others".into(), others.collect());
+    members.insert("notes".into(), explanation.notes.clone().into());
+    if let Some(help) = &explanation.help {
+        members.insert("help".into(), help.clone().into());
+    }
+    Json::Object(members)
+}
+
+/// `columns` are the first and the last one, in characters from 1.
+fn located(spot: &Spot) -> Map<String, Json> {
+    let mut members = Map::new();
+    if let Some(file) = &spot.file {
+        members.insert("file".into(), file.clone().into());
+    }
+    members.insert("line".into(), spot.line.into());
+    if let Some((first, last)) = spot.columns {
+        members.insert("columns".into(), json!([first, last]));
+    }
+    members
+}

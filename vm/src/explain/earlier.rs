@@ -1,0 +1,92 @@
+//! What held when a statement was entered. The machine is reversible: a copy of the state runs back to
+//! there. The copy and the steps are bounded, and nothing is said where a step back might not find what
+//! was there: where floats have lost bits, or something was thrown away.
+
+use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::module::Procedure;
+use reviver_isa::update::{Shape, Update};
+
+use super::Explainer;
+use crate::lanes::Lanes;
+use crate::program::Program;
+use crate::reports::Reports;
+use crate::state::State;
+use crate::stops::Node;
+use crate::travel::{Stop, Travel};
+
+/// Steps that the copy makes at most: a fraction of a second.
+const MOST_STEPS: u32 = 1 << 18;
+/// Bytes that a state may have to be copied.
+const LARGEST_COPY: usize = 64 << 20;
+
+impl Explainer<'_> {
+    /// The state as it was when the machine last stood at a position of the procedure that is open now.
+    pub(super) fn earlier(&self, position: u32) -> Option<State> {
+        if self.state.bytes() > LARGEST_COPY {
+            return None;
+        }
+        let (depth, back) = (self.state.calls.len(), self.travel().reversed());
+        let mut state = self.state.clone();
+        for _ in 0..MOST_STEPS {
+            if state.position == position && state.calls.len() == depth {
+                return Some(state);
+            }
+            if state.calls.len() < depth || !is_exact(self.program, &state, back) {
+                return None;
+            }
+            step(self.program, &mut state, back)?;
+        }
+        None
+    }
+
+    /// The state one step before, if the step can be undone at all.
+    pub(super) fn before_with(&self, change: impl FnOnce(&mut State)) -> Option<State> {
+        if self.state.bytes() > LARGEST_COPY {
+            return None;
+        }
+        let mut state = self.state.clone();
+        change(&mut state);
+        step(self.program, &mut state, self.travel().reversed())?;
+        Some(state)
+    }
+}
+
+fn step(program: &Program, state: &mut State, travel: Travel) -> Option<()> {
+    match u64::execute(program, state, None, &mut Reports::default(), travel, 1) {
+        Ok(Stop::Bound | Stop::Interrupted) | Err(_) => None,
+        Ok(_) => Some(()),
+    }
+}
+
+/// Whether the next step finds exactly what was there before: it makes no real anew in floats, and
+/// brings nothing back that was thrown away.
+fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
+    let module = program.module();
+    if module.real.is_exact() {
+        return true;
+    }
+    let at = Node::of(state, travel).instruction();
+    let Some(instruction) = module.code.get(at as usize) else { return false };
+    let Some(owner) = module.procedures.get(program.procedure_of(at)) else { return false };
+    let is_real = |operand: &Operand| match operand {
+        Operand::Place(place) => {
+            module.declaration(owner, place.base).is_none_or(|declared| declared.class == Class::Real)
+        }
+        _ => false,
+    };
+    let has_reals = |procedure: &Procedure| procedure.frame.iter().any(|v| v.class == Class::Real);
+    match instruction.update.shape() {
+        Shape::Condition | Shape::Branch | Shape::Show | Shape::Exchange | Shape::Switch => true,
+        // A frame that is entered from behind began with what is discarded at its end.
+        Shape::Boundary => true,
+        Shape::Call | Shape::CallVia | Shape::Parallel => {
+            let callee = program.callee(at).and_then(|callee| module.procedures.get(callee));
+            callee.is_some_and(|callee| !has_reals(callee))
+        }
+        Shape::Accumulate | Shape::Rotate => !instruction.operands.first().is_some_and(is_real),
+        Shape::Single => match instruction.update {
+            Update::Neg | Update::Not | Update::Conj => true,
+            _ => !instruction.operands.first().is_some_and(is_real),
+        },
+    }
+}

@@ -1,0 +1,373 @@
+//! Instructions as they were written: what each could not do, with the operands that are to blame.
+
+use reviver_isa::fault::Fault;
+use reviver_isa::instruction::{Argument, Class, Index, Instruction, Link, Operand, Place, Slice, Term};
+use reviver_isa::module::Parameter;
+use reviver_isa::structure::TextPlace;
+use reviver_isa::update::Update;
+use reviver_isa::verify::MAX_CELLS;
+
+use super::{Explainer, Told, because, listed};
+use crate::no_derivative;
+use crate::room::Room;
+use crate::state::TapeEntry;
+use crate::trap::Cause;
+
+impl Explainer<'_> {
+    /// The trap of an instruction that stands for itself.
+    pub(super) fn flat(&self) -> Told {
+        match self.trap.cause {
+            Cause::UnexpectedFall => self.fall(),
+            Cause::UnexpectedJump { partner } => self.jump(partner),
+            Cause::Index { operand, dimension, index, length } => {
+                self.index(operand, dimension, index, length)
+            }
+            Cause::ArgumentsOverlap { first, second } => self.overlap(first, second),
+            Cause::SliceBounds { argument, from, to, length } => {
+                let said = self.argument_said(argument);
+                let message = format!("{said} takes {from}..{to} of {length} elements");
+                let help = "a slice goes from 0 up to the length, in order".to_owned();
+                Told {
+                    message,
+                    label: format!("{from}..{to} of {length}"),
+                    help: Some(help),
+                    ..Told::default()
+                }
+            }
+            Cause::ReferenceChanged { argument } => {
+                let said = self.argument_said(argument);
+                let message = format!("{said} refers to another cell than when the call was entered");
+                let help = "the callee must not change what the index of an argument is computed from";
+                Told { message, help: Some(help.to_owned()), ..Told::default() }
+            }
+            Cause::AssertFailed => self.assertion(),
+            Cause::Fault(fault) => self.fault(fault),
+            Cause::NoDerivative { source, fault } => self.no_derivative(source.into(), fault),
+            Cause::DerivativeOutOfRange(_) => Told {
+                message: no_derivative::OUT_OF_RANGE.into(),
+                values: self.values_here(),
+                ..Told::default()
+            },
+            _ => self.stores(),
+        }
+    }
+
+    fn operands(&self) -> &[Operand] {
+        &self.instruction(self.trap.at).operands
+    }
+
+    fn values_here(&self) -> Vec<(String, String)> {
+        self.named_values(self.operands())
+    }
+
+    /// "`again: br top, always` (line 12)", or "the beginning of `main`".
+    fn place_of(&self, at: u32) -> String {
+        let procedure = &self.procedure(at).name;
+        match self.instruction(at).update {
+            Update::Enter => return format!("the beginning of `{procedure}`"),
+            Update::Exit => return format!("the end of `{procedure}`"),
+            _ => {}
+        }
+        let label = self.known_label(at).filter(|_| self.program.seam(at).is_none());
+        let label = label.map_or(String::new(), |label| format!("{label}: "));
+        let words = self.words(at);
+        match (self.place(at), self.place(self.trap.at)) {
+            (Some(place), here) => {
+                format!("`{label}{words}` ({})", self.line(place, here.unwrap_or_default()))
+            }
+            (None, _) => format!("`{label}{words}`"),
+        }
+    }
+
+    fn fall(&self) -> Told {
+        let at = self.trap.at;
+        let message = if self.instruction(at).update == Update::From {
+            "fell into a `from` whose condition says that its `br` was taken"
+        } else {
+            "going backward, came to a `br` whose condition says that it was taken"
+        };
+        let values = self.values_here();
+        let mut notes: Vec<String> =
+            values.iter().map(|(name, value)| format!("{name} is {value}")).collect();
+        let mut others = Vec::new();
+        if let Link::Partner(partner) = self.instruction(at).link {
+            let before = if self.is_backward() { at + 1 } else { at.saturating_sub(1) };
+            notes.push(format!("its partner is {}", self.place_of(partner)));
+            notes.push(format!("it was reached from {} instead", self.place_of(before)));
+            others.extend(self.other_at(partner, "its partner"));
+        }
+        let condition = self.condition_said(at, true);
+        Told { message: message.to_owned(), label: condition, others, values, notes, ..Told::default() }
+    }
+
+    fn jump(&self, partner: u32) -> Told {
+        let at = self.trap.at;
+        let message = if self.instruction(at).update == Update::Br {
+            "the `br` is taken, but the condition of its `from` says that it isn't"
+        } else {
+            "going backward, the `from` leads to its `br`, whose condition says that it wasn't taken"
+        };
+        let both = self.operands().iter().chain(&self.instruction(partner).operands);
+        let values = self.named_values(both);
+        let mut notes = vec![format!("the pair is {} and {}", self.place_of(at), self.place_of(partner))];
+        notes.extend(values.iter().map(|(name, value)| format!("{name} is {value}")));
+        let others = self.other_at(partner, &self.condition_said(partner, false)).into_iter().collect();
+        let label = self.condition_said(at, true);
+        Told { message: message.to_owned(), label, others, values, notes, ..Told::default() }
+    }
+
+    /// "`a != 0` is true"
+    fn condition_said(&self, at: u32, holds: bool) -> String {
+        let condition = self.speller().condition(self.instruction(at));
+        format!("`{condition}` is {holds}")
+    }
+
+    fn other_at(&self, at: u32, label: &str) -> Option<super::OtherPlace> {
+        let place: TextPlace = self.place(at)?;
+        self.other(place, self.words(at), label)
+    }
+
+    /// An index and its array: of the instruction, or of an argument.
+    fn index(&self, operand: u32, dimension: u32, index: i64, length: u32) -> Told {
+        let which = ["index", "second index"].get(dimension as usize).copied().unwrap_or("index");
+        let indexed = self.indexed(operand as usize, dimension);
+        let (of, cell) = match &indexed {
+            Some((text, cell)) => (format!(" of `{text}`"), cell.clone()),
+            None => (String::new(), None),
+        };
+        let values = self.named_values(&cell);
+        let message = format!("the {which}{of} is {index}, outside of 0..{length}{}", because(&values));
+        let elements = if length == 1 { "element" } else { "elements" };
+        Told {
+            message,
+            label: format!("{index} is outside of 0..{length}"),
+            values,
+            help: Some(format!("there are {length} {elements}, counted from 0")),
+            ..Told::default()
+        }
+    }
+
+    /// What is indexed, as text, and the cell that the index is computed from.
+    fn indexed(&self, operand: usize, dimension: u32) -> Option<(String, Option<Operand>)> {
+        let scalar = |term: &Term| term.cell.map(|base| Operand::Place(Place::scalar(base)));
+        let of_place = |operand: &Operand| {
+            let Operand::Place(Place { index: Some(index), .. }) = operand else { return None };
+            let term = match (&**index, dimension) {
+                (Index::One(term), _) | (Index::Two(term, _), 0) | (Index::Two(_, term), _) => term,
+            };
+            Some((self.speller().operand(operand), scalar(term)))
+        };
+        let instruction = self.instruction(self.trap.at);
+        if let Link::Calls(calls) = &instruction.link {
+            let argument = calls.iter().flat_map(|call| &call.arguments).nth(operand)?;
+            return match argument {
+                Argument::Scalar(operand) => of_place(operand),
+                Argument::Slice(_) => Some((self.speller().argument(argument), self.first_term(argument))),
+            };
+        }
+        instruction.operands.get(operand).and_then(of_place)
+    }
+
+    fn first_term(&self, argument: &Argument) -> Option<Operand> {
+        use reviver_isa::instruction::Range;
+        let Argument::Slice(Slice { range, .. }) = argument else { return None };
+        let term = match range {
+            Range::Row(term) | Range::Column(term) => term,
+            Range::Span { from, .. } => from,
+            Range::Whole => return None,
+        };
+        term.cell.map(|base| Operand::Place(Place::scalar(base)))
+    }
+
+    /// "the argument `A[0..3]` (for `x` of `p`)"
+    fn argument_said(&self, number: u32) -> String {
+        match self.argument(number) {
+            Some((text, Some((parameter, procedure)))) => {
+                format!("the argument `{text}` (for `{}` of `{procedure}`)", parameter.name)
+            }
+            Some((text, None)) => format!("the argument `{text}`"),
+            None => format!("argument {}", number + 1),
+        }
+    }
+
+    /// An argument of the call as text, its parameter, and the procedure that is called.
+    fn argument(&self, number: u32) -> Option<(String, Option<(&Parameter, &str)>)> {
+        let Link::Calls(calls) = &self.instruction(self.trap.at).link else { return None };
+        let call = calls.first()?;
+        let text = self.speller().argument(call.arguments.get(number as usize)?);
+        let callee = self.program.module().procedures.get(call.procedure as usize);
+        let parameter = callee.and_then(|p| Some((p.parameters.get(number as usize)?, p.name.as_str())));
+        Some((text, parameter))
+    }
+
+    fn overlap(&self, first: u32, second: u32) -> Told {
+        let [a, b] = [first, second].map(|n| match self.argument(n) {
+            Some((text, Some((parameter, _)))) => format!("`{text}` (for `{}`)", parameter.name),
+            Some((text, None)) => format!("`{text}`"),
+            None => format!("argument {}", n + 1),
+        });
+        Told {
+            message: format!("the arguments {a} and {b} share cells, and not both are `in`"),
+            label: "two names for one cell".to_owned(),
+            values: self.argument_values(),
+            help: Some("pass cells that differ, or a copy: `local c = …`".to_owned()),
+            ..Told::default()
+        }
+    }
+
+    /// The integers that the call's arguments are indexed with.
+    fn argument_values(&self) -> Vec<(String, String)> {
+        let Link::Calls(calls) = &self.instruction(self.trap.at).link else { return Vec::new() };
+        let arguments = calls.iter().flat_map(|call| &call.arguments);
+        let terms: Vec<Operand> = arguments
+            .flat_map(|argument| match argument {
+                Argument::Scalar(Operand::Place(Place { index: Some(index), .. })) => {
+                    index.terms().filter_map(|term| term.cell).collect::<Vec<_>>()
+                }
+                _ => Vec::new(),
+            })
+            .map(|base| Operand::Place(Place::scalar(base)))
+            .collect();
+        self.named_values(&terms)
+    }
+
+    fn assertion(&self) -> Told {
+        let condition = self.speller().condition(self.instruction(self.trap.at));
+        let values = self.values_here();
+        Told {
+            message: format!("the assertion `{condition}` does not hold{}", because(&values)),
+            label: if values.is_empty() { "is false".to_owned() } else { listed(&values) },
+            values,
+            ..Told::default()
+        }
+    }
+
+    fn fault(&self, fault: Fault) -> Told {
+        let instruction: &Instruction = self.instruction(self.trap.at);
+        let values = self.named_values(instruction.operands.iter().skip(1));
+        let values = if values.is_empty() { self.values_here() } else { values };
+        let divisor = instruction.operands.last().filter(|_| fault == Fault::DivisionByZero);
+        let blamed = match divisor {
+            Some(divisor) => self.named_values([divisor]),
+            None => values.clone(),
+        };
+        Told {
+            message: format!("{fault}{}", because(&blamed)),
+            label: if blamed.is_empty() { fault.to_string() } else { listed(&blamed) },
+            values,
+            ..Told::default()
+        }
+    }
+
+    /// A derivative that a function hasn't got at its arguments.
+    fn no_derivative(&self, source: usize, fault: Fault) -> Told {
+        let instruction = self.instruction(self.trap.at);
+        let found = instruction.operands.iter().map(|operand| self.resolve(operand));
+        let values: Vec<Option<String>> =
+            found.map(|cell| cell.map(|(class, cell)| self.value(class, cell))).collect();
+        let message = no_derivative::message(instruction, &self.speller(), &values, source, fault);
+        Told { message, values: self.values_here(), ..Told::default() }
+    }
+
+    /// Stacks, tapes, calls, modes: what a message can say without operands.
+    fn stores(&self) -> Told {
+        let words = self.words(self.trap.at);
+        let (message, help): (String, Option<&str>) = match self.trap.cause {
+            Cause::Alias { .. } => (
+                "a target is also a source or an index of its own instruction".into(),
+                Some("nothing could undo it: keep the two in different cells"),
+            ),
+            Cause::StackEmpty { class } => (
+                format!("the {} stack is empty: `{words}` finds nothing", class_word(class)),
+                Some("every `pop` takes what an earlier `push` of the same class put there"),
+            ),
+            Cause::StackFull { limit } => (
+                format!("the stack is full: it holds at most {limit} values"),
+                Some("`.limit stack` raises the limit"),
+            ),
+            Cause::DepthExceeded { limit } => (
+                format!("more than {limit} calls are open"),
+                Some("does the recursion end? `.limit depth` raises the limit"),
+            ),
+            Cause::FramesFull => (
+                format!(
+                    "the frames of open calls take more cells than a program may have, {MAX_CELLS} a class"
+                ),
+                None,
+            ),
+            Cause::NoMemory(room) => {
+                (format!("memory ran out: there is none for {}", room_words(room)), Some(room_cure(room)))
+            }
+            Cause::TapeFull { output, limit } => (
+                format!("the {} tape is full: it holds at most {limit} values", tape_word(output)),
+                Some("`.limit tape` raises the limit"),
+            ),
+            Cause::TapeEmpty { output } => (
+                format!("the {} tape is empty: `{words}` finds nothing", tape_word(output)),
+                (!output).then_some("`--tape 1,2,3` gives the values that are read"),
+            ),
+            Cause::TapeClass { output, wanted } => (self.tape_class(output, wanted), None),
+            Cause::Irreversible => {
+                (format!("there is no way back over `{words}`: it has thrown information away"), None)
+            }
+            Cause::ModeIs { on: true } => ("gradient mode is on already".into(), None),
+            Cause::ModeIs { on: false } => ("gradient mode is off already".into(), None),
+            // The others have words of their own.
+            other => (format!("{other:?}"), None),
+        };
+        let notes = match self.trap.cause {
+            Cause::Irreversible => vec!["only a history of what it threw away leads back over it".to_owned()],
+            _ => Vec::new(),
+        };
+        Told { message, values: self.values_here(), notes, help: help.map(str::to_owned), ..Told::default() }
+    }
+
+    fn tape_class(&self, output: bool, wanted: Class) -> String {
+        let tape = if output { &self.state.output } else { &self.state.input };
+        let found = match tape.last() {
+            Some(TapeEntry::Int(value)) => format!("the integer {value}"),
+            Some(TapeEntry::Real(bits)) => {
+                format!("the real {}", self.program.text(crate::values::Value::Real(*bits)))
+            }
+            None => "nothing".to_owned(),
+        };
+        let wanted = match wanted {
+            Class::Int => "an integer",
+            Class::Real => "a real",
+        };
+        format!("the next value of the {} tape is {found}, not {wanted}", tape_word(output))
+    }
+}
+
+/// What there was no memory for.
+fn room_words(room: Room) -> &'static str {
+    match room {
+        Room::Frame => "the frame of this call",
+        Room::Stack => "another value on the stack",
+        Room::Tape => "another value on the tape",
+        Room::History => "what the way back needs of this step",
+        Room::Adjoints => "an adjoint for each real",
+    }
+}
+
+/// What one can do about it.
+fn room_cure(room: Room) -> &'static str {
+    match room {
+        Room::Frame => "a smaller `.limit depth` stops a recursion before",
+        Room::Stack => "a smaller `.limit stack` stops the program before",
+        Room::Tape => "a smaller `.limit tape` stops the program before",
+        Room::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
+        Room::Adjoints => "gradient mode takes as much memory again as the reals do",
+    }
+}
+
+fn class_word(class: Class) -> &'static str {
+    match class {
+        Class::Int => "integer",
+        Class::Real => "real",
+    }
+}
+
+fn tape_word(output: bool) -> &'static str {
+    if output { "output" } else { "input" }
+}

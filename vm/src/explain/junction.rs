@@ -1,0 +1,175 @@
+//! `if` and `from … until` that are left or entered on the wrong side: one condition was decided by the
+//! way that the machine came, and the text says otherwise.
+
+use reviver_isa::structure::{Block, BlockKind, Side, TextPlace};
+
+use super::test::Tested;
+use super::{Explainer, Told};
+use crate::trap::Cause;
+
+/// The cure where `uncompute`, or `undo` of a macro, meets other values.
+const UNDONE: &str = "what is undone must find the values that it left: something in between has changed one";
+
+impl Explainer<'_> {
+    /// What a block says about a trap at one of its seams; none where another thing than its conditions
+    /// failed.
+    pub(super) fn junction(&self, block: &Block) -> Option<Told> {
+        let is_wrong_way = matches!(
+            self.trap.cause,
+            Cause::UnexpectedFall | Cause::UnexpectedJump { .. } | Cause::NotVacant { .. }
+        );
+        let forward = !self.is_backward();
+        let is_if = matches!(block.kind, BlockKind::If { .. });
+        // An `if` is checked where its ways meet, a loop where it is entered.
+        let (failed, other) =
+            if is_if == forward { (Side::Exit, Side::Entry) } else { (Side::Entry, Side::Exit) };
+        let (predicate, place) = block.guard(failed).filter(|_| is_wrong_way)?;
+        let tested = Tested { program: self.program, state: self.state, at: self.trap.at, predicate };
+        let holds = tested.holds()?;
+        let words = self.speller().guard(block, failed);
+        let verdict = if holds { "is true" } else { "is false" };
+        let reasons = self.reasons(&tested);
+        let way = if is_if {
+            self.way_through_if(block, other, holds)
+        } else {
+            self.way_into_loop(block, other, holds)
+        };
+        let came = way.phrase(self, place);
+        let message = format!("{came}, but `{words}`{} {verdict}{reasons}", self.in_line(place));
+        let other = way.place.and_then(|there| self.other(there, way.words.clone(), way.label()));
+        Some(Told {
+            message,
+            words: Some(words),
+            place: (place.line > 0).then_some(place),
+            label: format!("{verdict}{reasons}"),
+            others: other.into_iter().collect(),
+            values: self.named_values(predicate.operands()),
+            help: Some(if is_if { self.help_of_if(block) } else { self.help_of_loop(block) }),
+            notes: Vec::new(),
+        })
+    }
+
+    /// " (line 31)"; nothing where no line is known.
+    fn in_line(&self, place: TextPlace) -> String {
+        if place.line == 0 { String::new() } else { format!(" (line {})", place.line) }
+    }
+
+    /// Which body of an `if` the machine came through, and the condition that chose it.
+    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> Way {
+        let ran = !holds;
+        let has_else = block.seams.len() > 2;
+        let body = match (ran, has_else, self.undoes(block)) {
+            (true, _, false) => "the first body ran",
+            (false, true, false) => "the second body ran",
+            (false, false, false) => "the first body didn't run",
+            (true, _, true) => "the first body was undone",
+            (false, true, true) => "the second body was undone",
+            (false, false, true) => "the first body wasn't undone",
+        };
+        let position = match chosen_by {
+            Side::Entry => block.start(),
+            Side::Exit => block.end(),
+        };
+        Way { body, ..self.way(block, chosen_by, ran, Some(position)) }
+    }
+
+    /// How the machine came to the beginning of a loop: from outside, or with another round behind it.
+    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> Way {
+        let body = match (holds, self.undoes(block)) {
+            (false, false) => "the loop is entered here",
+            (true, false) => "the loop comes back for another round",
+            (false, true) => "the loop is entered from its end",
+            (true, true) => "the loop comes back to undo another round",
+        };
+        if !holds {
+            return Way { body, ..Way::default() };
+        }
+        Way { body, ..self.way(block, goes_on_by, false, None) }
+    }
+
+    /// A condition that decided the way, with its numbers as they were when the machine stood at a
+    /// position; now, where none is given.
+    fn way(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> Way {
+        let Some((predicate, place)) = block.guard(side) else { return Way::default() };
+        let words = self.speller().guard(block, side);
+        let then = position.map(|position| self.earlier(position));
+        let state = match &then {
+            None => Some(self.state),
+            Some(state) => state.as_ref(),
+        };
+        let numbers = state.and_then(|state| {
+            let tested = Tested { program: self.program, state, at: self.trap.at, predicate };
+            // What doesn't agree with the way that was come isn't what held then.
+            (tested.holds() == Some(held)).then(|| tested.in_numbers())
+        });
+        Way { body: "", words, place: Some(place), held, numbers }
+    }
+
+    fn help_of_if(&self, block: &Block) -> String {
+        let has_else = block.seams.len() > 2;
+        let help = match (self.undoes(block), has_else) {
+            (false, false) => {
+                "`fi` must be true after the body and false where it was left out: the way back reads it to know \
+                 whether to undo the body"
+            }
+            (false, true) => {
+                "`fi` must be true after the first body and false after the second: the way back reads it to know \
+                 which to undo"
+            }
+            (true, _) if block.undone => UNDONE,
+            (true, _) => "no forward run leaves these values: `if` and `fi` disagree about which body ran",
+        };
+        help.to_owned()
+    }
+
+    fn help_of_loop(&self, block: &Block) -> String {
+        let help = match self.undoes(block) {
+            false => {
+                "`from` must be true when the loop is entered and false after every round: the way back reads it \
+                 to know where to stop"
+            }
+            true if block.undone => UNDONE,
+            true => "no forward run leaves these values: `until` is true behind the last round only",
+        };
+        help.to_owned()
+    }
+}
+
+/// How the machine came to a condition.
+#[derive(Default)]
+struct Way {
+    body: &'static str,
+    /// The condition that chose the way.
+    words: String,
+    place: Option<TextPlace>,
+    held: bool,
+    /// It with the numbers of then.
+    numbers: Option<String>,
+}
+
+impl Way {
+    /// `the first body ran (line 28: 5 > 2)`
+    fn phrase(&self, explainer: &Explainer<'_>, here: TextPlace) -> String {
+        let Some(place) = self.place else { return self.body.to_owned() };
+        let numbers = self.numbers_said();
+        let line = (place.line > 0).then(|| explainer.line(place, here));
+        match (line, numbers) {
+            (Some(line), Some(numbers)) => format!("{} ({line}: {numbers})", self.body),
+            (Some(line), None) => format!("{} ({line})", self.body),
+            (None, Some(numbers)) => format!("{} ({numbers})", self.body),
+            (None, None) => self.body.to_owned(),
+        }
+    }
+
+    fn numbers_said(&self) -> Option<String> {
+        let numbers = self.numbers.as_ref()?;
+        Some(if self.held { numbers.clone() } else { format!("{numbers} is false") })
+    }
+
+    fn label(&self) -> String {
+        match self.numbers_said() {
+            Some(numbers) => format!("{}: {numbers}", self.body),
+            None => self.body.to_owned(),
+        }
+    }
+}

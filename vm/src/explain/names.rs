@@ -1,0 +1,42 @@
+//! Cells by the names that the author gave them.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+
+use crate::lookup::{OpenFrame, open_frames};
+use crate::program::Program;
+use crate::state::{ADJOINT, State};
+use crate::values::{adjoint_name, element_name};
+
+/// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's),
+/// or the value of an immediate.
+/// The address of an adjoint is named as the adjoint.
+pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> String {
+    if class == Class::Real && cell & ADJOINT != 0 {
+        return adjoint_name(&cell_name(program, state, class, cell & !ADJOINT));
+    }
+    let module = program.module();
+    let within = |start: u32, shape: Shape| {
+        (start..start.saturating_add(shape.cells() as u32)).contains(&cell).then(|| (cell - start) as usize)
+    };
+    for (global, &start) in module.globals.iter().zip(&program.layout.globals) {
+        if global.class == class
+            && let Some(n) = within(start, global.shape)
+        {
+            return element_name(&global.name, global.shape, n);
+        }
+    }
+    for OpenFrame { procedure, frame } in open_frames(program, state) {
+        let owner = &module.procedures[procedure];
+        let places = owner.frame.iter().zip(&program.layout.frames[procedure]);
+        for (number, (variable, &offset)) in (0..).zip(places) {
+            if variable.class == class
+                && let Some(n) = within(frame.start(class) + offset, variable.shape)
+            {
+                let written = module.structure.source_name(procedure as u32, number);
+                return element_name(written.unwrap_or(&variable.name), variable.shape, n);
+            }
+        }
+    }
+    "a constant".into()
+}

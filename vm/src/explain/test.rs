@@ -1,0 +1,107 @@
+//! Conditions on a state: whether they hold, which of their comparisons decide, and with which values.
+
+use reviver_isa::function::Function;
+use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::predicate::{Predicate, PredicatePart};
+
+use super::{Explainer, because, listed};
+use crate::lookup::cell_of;
+use crate::program::Program;
+use crate::state::{MODE, State};
+use crate::values::{Value, literal_bits};
+
+/// A condition and a state to test it on, in the procedure of an instruction.
+pub(super) struct Tested<'a> {
+    pub(super) program: &'a Program,
+    pub(super) state: &'a State,
+    pub(super) at: u32,
+    pub(super) predicate: &'a Predicate,
+}
+
+impl Tested<'_> {
+    /// Whether it holds; none where an index is out of bounds, say.
+    pub(super) fn holds(&self) -> Option<bool> {
+        self.values().last().copied().flatten()
+    }
+
+    fn values(&self) -> Vec<Option<bool>> {
+        self.predicate.values(|function, a, b| self.compare(function, a, b))
+    }
+
+    fn compare(&self, function: Function, a: &Operand, b: &Operand) -> Option<bool> {
+        let order = function.order()?;
+        match (self.value(a)?, self.value(b)?) {
+            (Value::Int(a), Value::Int(b)) => Some(order.holds(a, b)),
+            (Value::Real(a), Value::Real(b)) => {
+                self.program.compare(a, b).map(|found| order.holds(found, std::cmp::Ordering::Equal))
+            }
+            _ => None,
+        }
+    }
+
+    fn value(&self, operand: &Operand) -> Option<Value> {
+        match operand {
+            Operand::Int(value) => Some(Value::Int(*value)),
+            Operand::Real(value) => Some(Value::Real(literal_bits(self.program.module(), *value))),
+            Operand::Mode => self.state.ints.get(MODE).map(|&mode| Value::Int(mode)),
+            Operand::Place(_) => match cell_of(self.program, self.state, self.at, operand)? {
+                (Class::Int, cell) => self.state.ints.get(cell as usize).map(|&value| Value::Int(value)),
+                (Class::Real, cell) => self.state.real_at(cell).map(Value::Real),
+            },
+        }
+    }
+
+    /// The condition with numbers in the place of cells: `5 > 2`.
+    pub(super) fn in_numbers(&self) -> String {
+        self.predicate.text(|o| self.value(o).map_or_else(|| "?".to_owned(), |v| self.program.text(v)))
+    }
+
+    /// The numbers of the comparisons that make the condition what it is.
+    fn deciding(&self) -> Vec<usize> {
+        let (values, firsts) = (self.values(), self.predicate.firsts());
+        let mut asked = vec![true];
+        let mut deciding = Vec::new();
+        for (n, part) in self.predicate.parts.iter().enumerate().rev() {
+            let counts = asked.pop().unwrap_or(false);
+            let value = values.get(n).copied().flatten();
+            let side = |n: Option<usize>| n.and_then(|n| values.get(n)).copied().flatten();
+            match part {
+                PredicatePart::Compare(..) if counts => deciding.push(n),
+                PredicatePart::Compare(..) => {}
+                PredicatePart::Not => asked.push(counts),
+                connective => {
+                    // One side is enough to make an `and` false and an `or` true.
+                    let enough = if *connective == PredicatePart::And { Some(false) } else { Some(true) };
+                    let right = n.checked_sub(1);
+                    let left = right.and_then(|right| firsts.get(right)?.checked_sub(1));
+                    let weighs = |n: Option<usize>| counts && (value != enough || side(n) == enough);
+                    asked.extend([weighs(left), weighs(right)]);
+                }
+            }
+        }
+        deciding.reverse();
+        deciding
+    }
+}
+
+impl Explainer<'_> {
+    /// Why a condition is what it is: ": n is 4"; of several comparisons those that decide, each with its
+    /// values.
+    pub(super) fn reasons(&self, tested: &Tested<'_>) -> String {
+        let predicate = tested.predicate;
+        if predicate.comparison().is_some() {
+            return because(&self.named_values(predicate.operands()));
+        }
+        let values = tested.values();
+        let reason = |n: usize| {
+            let PredicatePart::Compare(function, a, b) = predicate.parts.get(n)? else { return None };
+            let single = Predicate::compare(*function, a.clone(), b.clone());
+            let verdict = if values.get(n).copied().flatten()? { "holds" } else { "doesn't" };
+            let found = self.named_values([a, b]);
+            let found = if found.is_empty() { String::new() } else { format!(" ({})", listed(&found)) };
+            Some(format!("`{}` {verdict}{found}", self.speller().predicate(&single)))
+        };
+        let reasons: Vec<String> = tested.deciding().into_iter().filter_map(reason).collect();
+        if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) }
+    }
+}

@@ -1,0 +1,140 @@
+//! Cells that should be empty and aren't: at a `delocal`, at the end of a frame, before a value comes.
+
+use reviver_isa::instruction::{Base, Class, Operand, Place};
+use reviver_isa::structure::{Block, BlockKind};
+use reviver_isa::update::Update;
+
+use super::{Explainer, Told, cell_name};
+use crate::lookup::{frame_at, place_in_frame};
+use crate::trap::Cause;
+use crate::values::Value;
+
+impl Explainer<'_> {
+    /// A `local` or `delocal` whose variable isn't what it says.
+    pub(super) fn opened(&self, block: &Block) -> Option<Told> {
+        let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
+        let (variable, instruction) = block.opened(self.program.module())?;
+        let name = self.speller().name(Base::Frame(variable));
+        let words = self.speller().words(block, 0);
+        // From an empty variable, the step before leads to the value that the statement names.
+        let stated = self.before_with(|state| match class {
+            Class::Int => state.ints.iter_mut().skip(cell as usize).take(1).for_each(|value| *value = 0),
+            Class::Real => state.reals.iter_mut().skip(cell as usize).take(1).for_each(|bits| *bits = 0),
+        })?;
+        let values = self.named_values(instruction.operands.iter().skip(1));
+        let is_literal = matches!(instruction.operands.get(1..), Some([Operand::Int(_) | Operand::Real(_)]));
+        let (said, found) = match class {
+            Class::Int => {
+                let stated = stated.ints.get(cell as usize).copied()?;
+                let rest = self.state.ints.get(cell as usize).copied()?;
+                let shift = 64 - self.program.module().word.bits();
+                let found = (rest.wrapping_add(stated) << shift) >> shift;
+                (self.program.text(Value::Int(stated)), format!("is {found}"))
+            }
+            // The sum of floats may not be what was there: the difference is exact.
+            Class::Real => {
+                let stated = stated.reals.get(cell as usize).copied()?;
+                (
+                    self.program.text(Value::Real(stated)),
+                    format!("differs from that by {}", self.value(class, cell)),
+                )
+            }
+        };
+        let arguments =
+            if values.is_empty() { String::new() } else { format!(" ({})", super::listed(&values)) };
+        let said = if is_literal { String::new() } else { format!(" is {said}{arguments}") };
+        let undone =
+            if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" };
+        let declared = self.declared(variable);
+        Some(Told {
+            message: format!("{undone}`{words}`{said}, but {name} {found}"),
+            words: Some(words),
+            label: format!("{name} {found}"),
+            others: declared.into_iter().collect(),
+            values,
+            help: Some(format!("`local` and `delocal` must name the value that {name} really has there")),
+            ..Told::default()
+        })
+    }
+
+    /// Where a name of the trap's procedure begins, if that is another line.
+    fn declared(&self, variable: u32) -> Option<super::OtherPlace> {
+        let number = self.program.procedure_of(self.trap.at) as u32;
+        let scopes = self.structure().scopes_of_variable(number, variable);
+        let at = self.trap.at;
+        let open = scopes.iter().find(|scope| (scope.start..scope.end.saturating_add(1)).contains(&at));
+        let scope = open.or(scopes.first())?;
+        let here = self.place(at).map(|place| (place.file, place.line));
+        let other = self.other(scope.place, scope.name.clone(), "declared here")?;
+        (here != Some((scope.place.file, scope.place.line))).then_some(other)
+    }
+
+    /// Other cells that must be vacant.
+    pub(super) fn vacancy(&self) -> Option<Told> {
+        match self.trap.cause {
+            Cause::FrameNotVacant { class, cell } => Some(self.frame(class, cell)),
+            Cause::NotVacant { class, cell } => Some(self.target(class, cell)),
+            _ => None,
+        }
+    }
+
+    fn frame(&self, class: Class, cell: u32) -> Told {
+        let at = self.trap.at;
+        let (name, value) = (cell_name(self.program, self.state, class, cell), self.value(class, cell));
+        let procedure = &self.procedure(at).name;
+        let whence =
+            if self.instruction(at).update == Update::Exit { "at the end" } else { "back at the beginning" };
+        let declared = self.variable_of(class, cell).and_then(|variable| self.declared(variable));
+        Told {
+            message: format!("{name} is {value} {whence} of `{procedure}`, and must be 0 again"),
+            label: format!("{name} is {value}"),
+            others: declared.into_iter().collect(),
+            values: vec![(name.clone(), value)],
+            help: Some(format!(
+                "undo what made {name}: with `compute … uncompute`, or by the inverse statements"
+            )),
+            ..Told::default()
+        }
+    }
+
+    /// The variable of the innermost frame that a cell belongs to.
+    fn variable_of(&self, class: Class, cell: u32) -> Option<u32> {
+        let open = frame_at(self.program, self.state, self.state.calls.len())?;
+        let owner = self.program.module().procedures.get(open.procedure)?;
+        let offset = cell.checked_sub(open.frame.start(class))?;
+        let holds = |(n, variable): &(u32, &reviver_isa::module::FrameVariable)| {
+            let first = place_in_frame(self.program, open.procedure, *n);
+            let distance = first.and_then(|first| offset.checked_sub(first));
+            variable.class == class && distance.is_some_and(|n| u64::from(n) < variable.shape.cells())
+        };
+        (0..).zip(&owner.frame).find(holds).map(|(n, _)| n)
+    }
+
+    fn target(&self, class: Class, cell: u32) -> Told {
+        let instruction = self.instruction(self.trap.at);
+        let update = if self.is_backward() { instruction.update.inverse() } else { instruction.update };
+        let operand = match instruction.operands.first() {
+            Some(operand @ Operand::Place(Place { index: None, .. })) => {
+                Some(self.speller().operand(operand))
+            }
+            _ => None,
+        };
+        let name = operand.unwrap_or_else(|| cell_name(self.program, self.state, class, cell));
+        let value = self.value(class, cell);
+        let (why, help) = match update {
+            Update::Vacate => ("and must be 0 here", "clear it by undoing what made its value"),
+            Update::Pop => ("and `pop` moves a value into a cell that is 0", "pop into a cell that is 0"),
+            _ => (
+                "and a value can only come into a cell that is 0",
+                "clear the cell before, or use another one",
+            ),
+        };
+        Told {
+            message: format!("`{name}` must be vacant but is {value}"),
+            label: format!("{name} is {value}, {why}"),
+            values: vec![(name, value)],
+            help: Some(help.to_owned()),
+            ..Told::default()
+        }
+    }
+}
