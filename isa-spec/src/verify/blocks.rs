@@ -169,9 +169,11 @@ fn has_shape(module: &Module, block: &Block) -> bool {
         (BlockKind::Loop { .. }, [[(top, From, _)], [(_, Br, out)], [(_, Br, back), (done, From, _)]]) => {
             top == back && out == done
         }
-        (BlockKind::For(c), [[(top, From, _)], [(at, Br, back)]]) => counts(module, c, *top, (*at, *back)),
+        (BlockKind::For(c), [[(top, From, _)], [(at, Br, back)]]) => {
+            counts(module, block, c, *top, (*at, *back))
+        }
         (BlockKind::For(c), [[(_, Br, out), (top, From, _)], [(at, Br, back), (end, From, _)]]) => {
-            out == end && counts(module, c, *top, (*at, *back))
+            out == end && counts(module, block, c, *top, (*at, *back))
         }
         (BlockKind::Local, [[]]) => is_opening(module, block, Update::Add),
         (BlockKind::Delocal, [[]]) => is_opening(module, block, Update::Sub),
@@ -183,7 +185,13 @@ fn has_shape(module: &Module, block: &Block) -> bool {
 }
 
 /// Whether the counter is opened before the rounds of a loop and closed behind them.
-fn counts(module: &Module, counting: &Counting, top: u32, (at, back): (u32, u32)) -> bool {
+/// The seams end and begin with the counter's move, on the side where the loop makes it.
+fn counts(module: &Module, block: &Block, counting: &Counting, top: u32, (at, back): (u32, u32)) -> bool {
+    let [head, tail] = block.seams.as_slice() else { return false };
+    let (before, behind) = (u32::from(counting.reversed), u32::from(!counting.reversed));
+    if head.end != top.saturating_add(1 + before) || at.checked_sub(behind) != Some(tail.start) {
+        return false;
+    }
     let vacates = |at: Option<u32>| at.is_some_and(|at| vacated(module, at) == Some(counting.counter));
     top == back && vacates(top.checked_sub(2)) && vacates(at.checked_add(2))
 }
