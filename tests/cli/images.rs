@@ -112,7 +112,7 @@ fn images_have_one_form() {
     refused(global, parameter, "names the global `x`, which `p` hides");
     refused(TEXT, |m| m.globals[0].initial = reviver_isa::module::Values::Ints(vec![0]), "zeros of `x`");
     let branch = ".inout x\n  if x == 0\n    show x\n  fi x == 0\n";
-    refused(branch, |m| drop(m.structure.labels.pop()), "some branches have labels, and some have none");
+    refused(branch, |m| drop(m.structure.labels.pop()), "other branches have labels, and this one has none");
     refused(TEXT, |m| m.structure.labels = vec![(1, "a".into())], "only a `br` or a `from` has a label");
 }
 

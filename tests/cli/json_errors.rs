@@ -89,7 +89,7 @@ fn arguments_files_traps_and_limits_are_told() {
     let object = failing("run programs/fib.rasm --json --bogus", 2);
     assert!(object["error"]["help"].to_string().contains("Usage: reviver run"), "{object}");
     let object = failing("run programs/factorial.rasm --set n=21 --json", 4);
-    assert_eq!(object["trap"]["instruction"], json!("vacate product"));
+    assert_eq!(object["trap"]["instruction"], json!("delocal product = 0"));
     let folder = Folder::new();
     let root = folder.file("root.rasm", ".in x: real default -1\n.out y: real\nadd.sqrt y, x\n");
     let object = failing(&format!("grad {root} --loss y --json"), 4);

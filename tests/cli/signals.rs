@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use crate::support::{Folder, Ran};
 
 /// Counts until somebody stops it.
-const ENDLESS: &str = ".in n default 1\n.out a\ntop: from again, a > 0\nadd a, 1\nagain: br top, n > 0\n";
+const ENDLESS: &str = ".inout n default 1\n.out a\ntop: from again, a > 0\nadd a, 1\nagain: br top, n > 0\n";
 
 /// The same with a real result.
-const REAL: &str = ".in n default 1\n.in x: real default 2\n.out a\n.out y: real\nadd y, x\n\
+const REAL: &str = ".inout n default 1\n.inout x: real default 2\n.out a\n.out y: real\nadd y, x\n\
                     top: from again, a > 0\nadd a, 1\nagain: br top, n > 0\n";
 
 /// A command that runs, and has come as far as to heed signals.

@@ -206,7 +206,8 @@ fn completion_goes_round_and_is_cut_with_a_sign() {
 
 #[test]
 fn diagnostics_are_folded_and_end_at_the_bottom() {
-    let error = Subject::open("wrong.rasm", b"        add  q, 1\n".repeat(20), &Disk).unwrap_err();
+    let text: String = (0..20).map(|n| format!("        add  q{n}, 1\n")).collect();
+    let error = Subject::open("wrong.rasm", text.into_bytes(), &Disk).unwrap_err();
     let app = App::broken(&error, KeyMap::default(), Theme::new(ThemeName::Plain));
     let mut screen = Screen::new(app, 40, 12);
     screen.keys("End");

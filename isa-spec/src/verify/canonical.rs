@@ -39,14 +39,14 @@ impl<'a> Checker<'a> {
     fn labels_of_branches(&mut self) {
         let labels = &self.module.structure.labels;
         let is_half = |at: usize| self.module.code.get(at).is_some_and(|i| i.update.shape() == Shape::Branch);
-        let halves = (0..self.module.code.len()).filter(|&at| is_half(at)).count();
+        let is_labelled = |at: &usize| labels.binary_search_by_key(&(*at as u32), |(at, _)| *at).is_ok();
+        let bare = (0..self.module.code.len()).find(|at| is_half(*at) && !is_labelled(at));
         let strays: Vec<u32> = labels.iter().map(|(at, _)| *at).filter(|&at| !is_half(at as usize)).collect();
-        let labelled = labels.len() - strays.len();
         for at in strays {
             self.report(Site::Instruction(at), "only a `br` or a `from` has a label that is recorded");
         }
-        if !labels.is_empty() && labelled != halves {
-            self.report(Site::Module, "some branches have labels, and some have none");
+        if let Some(at) = bare.filter(|_| !labels.is_empty()) {
+            self.report(Site::Instruction(at as u32), "other branches have labels, and this one has none");
         }
     }
 

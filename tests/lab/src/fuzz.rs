@@ -76,7 +76,11 @@ pub fn image(bytes: &[u8]) {
 pub fn reassemble(module: &Module) {
     let text = disassemble(module);
     let again = subject::module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    assert!(image::encode(&again) == image::encode(module), "reassembled it is another program:\n{text}");
+    if image::encode(&again) != image::encode(module) {
+        let (was, is) = (format!("{module:#?}"), format!("{again:#?}"));
+        let differs = was.lines().zip(is.lines()).enumerate().find(|(_, (was, is))| was != is);
+        panic!("reassembled it is another program: {differs:?}\n{text}");
+    }
 }
 
 /// The same behind the checksum, which a fuzzer never finds by itself.

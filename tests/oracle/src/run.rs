@@ -104,6 +104,11 @@ impl Oracle {
             };
             let values: Option<Vec<Value>> =
                 texts.iter().map(|text| Value::parse(text, global.class, numbers)).collect();
+            // One value stands for every cell.
+            let values = values.map(|values| match values.len() {
+                1 => values.repeat(global.shape.cells()),
+                _ => values,
+            });
             match values {
                 Some(values) if values.len() == global.shape.cells() => walk.give(n, &values),
                 _ => return unsupported(format!("the values given for `{}`", global.name)),

@@ -266,7 +266,8 @@ impl Explainer<'_> {
         let values: Vec<Option<String>> =
             found.map(|cell| cell.map(|(class, cell)| self.value(class, cell))).collect();
         let message = no_derivative::message(instruction, &self.speller(), &values, source, fault);
-        Told { message, values: self.values_here(), ..Told::default() }
+        let values = self.values_here();
+        Told { message, label: listed(&values), values, ..Told::default() }
     }
 
     /// Stacks, tapes, calls, modes: what a message can say without operands.
