@@ -28,7 +28,9 @@ fn every_exit_code_has_its_reason() {
     reviver("run programs/erase.rasm --check").expect(1).says("trap on the way back");
     reviver("run programs/fib.rasm --bogus").expect(2).says("--bogus");
     reviver("run programs/none.rasm").expect(3).says("there is no file programs/none.rasm");
-    reviver("run programs/factorial.rasm --set n=21").expect(4).says("trap: `delocal product = 0`, but product is 6148914691236517206");
+    reviver("run programs/factorial.rasm --set n=21")
+        .expect(4)
+        .says("trap: `delocal product = 0`, but product is 6148914691236517206");
     reviver("run programs/fib.rasm --max-steps 10").expect(5).says("stopped after 10 steps");
     reviver("run programs/fib.rasm --max-steps 52").expect(0);
 }

@@ -114,7 +114,8 @@ fn expectations_belong_to_the_original() {
 fn an_inverse_says_so_and_its_inverse_does_not() {
     let text =
         "; Adds.\n\n.in n default 3\n.inout k default 5\n.out m\n        add   m, n\n        read  k\n";
-    let inverse = "; Adds.\n\n.inverse\n.out   n\n.inout k default 5\n.in    m\n        write k\n        sub   m, n\n";
+    let inverse =
+        "; Adds.\n\n.inverse\n.out   n\n.inout k default 5\n.in    m\n        write k\n        sub   m, n\n";
     assert_eq!(inverse_in(&Memory::new(), text, "main.rasm"), formatted(inverse));
     let twice = inverse_in(&Memory::new(), inverse, "main.rasm");
     assert_eq!(
