@@ -105,8 +105,8 @@ impl Oracle {
             let values: Option<Vec<Value>> =
                 texts.iter().map(|text| Value::parse(text, global.class, numbers)).collect();
             // One value stands for every cell.
-            let values = values.map(|values| match values.len() {
-                1 => values.repeat(global.shape.cells()),
+            let values = values.map(|values| match &values[..] {
+                [value] => vec![value.clone(); global.shape.cells()],
                 _ => values,
             });
             match values {
