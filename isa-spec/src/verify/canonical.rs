@@ -14,7 +14,8 @@ impl<'a> Checker<'a> {
         self.labels_of_branches();
         let globals: HashMap<&str, u32> =
             self.module.globals.iter().map(|global| global.name.as_str()).zip(0..).collect();
-        for procedure in &self.module.procedures {
+        for (n, procedure) in (0..).zip(&self.module.procedures) {
+            self.shared_names(n, procedure, &globals);
             self.hidden_uses(procedure, &globals);
         }
     }
@@ -50,10 +51,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Where a parameter or a variable has the name of a global, the global can't be named.
+    /// A variable that would share its name with a global gets a number.
+    fn shared_names(&mut self, n: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
+        for variable in procedure.frame.iter().filter(|v| globals.contains_key(v.name.as_str())) {
+            let message =
+                format!("the variable `{}` of `{}` has the name of a global", variable.name, procedure.name);
+            self.report(Site::Procedure(n), message);
+        }
+    }
+
+    /// Where a parameter has the name of a global, the global can't be named.
     fn hidden_uses(&mut self, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
-        let parameters = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
-        let names = parameters.chain(procedure.frame.iter().map(|variable| variable.name.as_str()));
+        let names = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
         let hidden: HashSet<u32> = names.filter_map(|name| globals.get(name).copied()).collect();
         if hidden.is_empty() {
             return;
@@ -69,7 +78,7 @@ impl<'a> Checker<'a> {
             let message =
                 format!("this names the global `{}`, which `{}` hides", global.name, procedure.name);
             self.report(Site::Instruction(at), message).help =
-                Some("the parameter or the variable of that name must have another".into());
+                Some("the parameter of that name must have another".into());
         }
     }
 
