@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::instruction::Class;
 use crate::language::KEYWORDS;
 use crate::update::Update;
 
@@ -11,6 +12,19 @@ pub fn is_identifier(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$')
+}
+
+/// The class of a register's name: `r` or `f` and a number as it is counted.
+pub fn register_class(name: &str) -> Option<Class> {
+    let class = match name.as_bytes().first() {
+        Some(b'r') => Class::Int,
+        Some(b'f') => Class::Real,
+        _ => return None,
+    };
+    let digits = name.get(1..)?;
+    let canonical = digits == "0" || !digits.starts_with('0');
+    let number = digits.bytes().all(|b| b.is_ascii_digit()) && (1..=6).contains(&digits.len());
+    (canonical && number).then_some(class)
 }
 
 /// Whether a word is a mnemonic or a keyword.

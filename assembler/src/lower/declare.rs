@@ -10,6 +10,7 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word};
+use reviver_isa::names::register_class;
 use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
@@ -427,19 +428,6 @@ impl<'t> Declared<'t> {
             procedure_spans: self.heads.into_iter().map(|head| head.span).collect(),
         }
     }
-}
-
-/// The class of a register's name: `r` or `f` and a number as it is counted.
-fn register_class(name: &str) -> Option<Class> {
-    let class = match name.as_bytes().first() {
-        Some(b'r') => Class::Int,
-        Some(b'f') => Class::Real,
-        _ => return None,
-    };
-    let digits = name.get(1..)?;
-    let canonical = digits == "0" || !digits.starts_with('0');
-    let number = digits.bytes().all(|b| b.is_ascii_digit()) && (1..=6).contains(&digits.len());
-    (canonical && number).then_some(class)
 }
 
 fn parameters(tree: &tree::Procedure, report: &mut Report) -> Vec<(Parameter, Span)> {

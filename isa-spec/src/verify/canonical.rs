@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::{Checker, Site};
 use crate::instruction::{Base, Link};
 use crate::module::{Procedure, Values};
+use crate::names::register_class;
 use crate::update::Shape;
 
 impl<'a> Checker<'a> {
@@ -51,9 +52,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A variable that would share its name with a global gets a number.
+    /// A variable that would share its name with a global, or with a register that may yet become one, gets a
+    /// number.
     fn shared_names(&mut self, n: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
-        for variable in procedure.frame.iter().filter(|v| globals.contains_key(v.name.as_str())) {
+        let is_shared = |name: &str| globals.contains_key(name) || register_class(name).is_some();
+        for variable in procedure.frame.iter().filter(|variable| is_shared(&variable.name)) {
             let message =
                 format!("the variable `{}` of `{}` has the name of a global", variable.name, procedure.name);
             self.report(Site::Procedure(n), message);
