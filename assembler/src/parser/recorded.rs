@@ -2,28 +2,15 @@
 
 use reviver_isa::structure::TextPlace;
 
+use super::words::BLOCK_WORDS;
 use super::{Parse, Parser};
 use crate::lexer::Kind;
 use crate::tree::{About, Directive, Name, RecordedBlock, RecordedBound, RecordedScope, RecordedSeam};
 
 /// The words that seams begin with.
-pub(crate) const SEAM_WORDS: [&str; 15] = [
-    "if",
-    "else",
-    "fi",
-    "from",
-    "loop",
-    "until",
-    "for",
-    "rof",
-    "local",
-    "delocal",
-    "compute",
-    "apply",
-    "uncompute",
-    "macro",
-    "end",
-];
+fn is_seam_word(word: &str) -> bool {
+    BLOCK_WORDS.contains(&word) || matches!(word, "macro" | "end")
+}
 
 impl Parser<'_> {
     pub(super) fn recorded_block(&mut self) -> Parse<Directive> {
@@ -38,7 +25,7 @@ impl Parser<'_> {
     fn recorded_seam(&mut self) -> Parse<RecordedSeam> {
         let token = self.current;
         let text = self.text(token);
-        if !SEAM_WORDS.contains(&text) {
+        if !is_seam_word(text) {
             return self.expected("the word of a block");
         }
         self.bump();

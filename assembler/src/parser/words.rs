@@ -52,25 +52,26 @@ pub(crate) fn statement_help(word: &str, operands: &[String]) -> Option<String> 
     advice(word, operands).or_else(|| nearest(word, statement_words()).map(did_you_mean))
 }
 
+/// The words of blocks: where they begin, go on and end.
+pub(crate) const BLOCK_WORDS: [&str; 13] = [
+    "if",
+    "else",
+    "fi",
+    "from",
+    "loop",
+    "until",
+    "for",
+    "rof",
+    "compute",
+    "apply",
+    "uncompute",
+    "local",
+    "delocal",
+];
+
 /// The words that a statement can begin with.
 pub(crate) fn statement_words() -> impl Iterator<Item = &'static str> {
-    const OPENERS: [&str; 14] = [
-        "if",
-        "else",
-        "fi",
-        "from",
-        "loop",
-        "until",
-        "for",
-        "rof",
-        "compute",
-        "apply",
-        "uncompute",
-        "local",
-        "delocal",
-        "undo",
-    ];
-    mnemonics().chain(OPENERS)
+    mnemonics().chain(BLOCK_WORDS).chain(["undo"])
 }
 
 /// Whether an update applied to a function is an instruction over the numbers that there are.
