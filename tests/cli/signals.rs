@@ -17,9 +17,10 @@ const REAL: &str = ".inout n default 1\n.inout x: real default 2\n.out a\n.out y
 
 /// A command that runs, and has come as far as to heed signals.
 fn started(folder: &Folder, line: &str) -> Child {
-    let mut shell = Command::new("sh");
+    // Whoever runs the tests in the background may have them ignore signals, and what they start too.
+    let mut shell = Command::new("env");
     let binary = env!("CARGO_BIN_EXE_reviver");
-    shell.args(["-c", &line.replace("reviver", binary)]).current_dir(folder.path(""));
+    shell.args(["--default-signal=HUP,INT,TERM", "sh", "-c", &line.replace("reviver", binary)]).current_dir(folder.path(""));
     let child = shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     while !heeds_termination(child.id()) {
