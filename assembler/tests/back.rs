@@ -13,6 +13,8 @@ mod lowering;
 mod machine;
 #[path = "back/round_trip.rs"]
 mod round_trip;
+#[path = "back/rules.rs"]
+mod rules;
 #[path = "back/size.rs"]
 mod size;
 #[path = "back/structure.rs"]

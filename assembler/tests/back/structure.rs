@@ -167,6 +167,8 @@ const LIES: &[Lie] = &[
     }),
     ("the scope of `i` is none", |s| s.scopes[0].variable = 99),
     ("the scope of `i` is none", |s| s.scopes[0].end = s.scopes[0].start),
+    ("the scope of `i` is none", |s| s.scopes[0].end = 10_000),
+    ("the scope of `i` is none", |s| s.scopes[0].place.file = 1),
     ("the scope of `i\\n` is none", |s| s.scopes[0].name = "i\n".into()),
     ("blocks or names are recorded, but no line numbers", |s| s.lines.clear()),
 ];
