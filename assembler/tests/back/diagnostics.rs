@@ -38,6 +38,12 @@ const REFUSED: &[(&str, &str)] = &[
      "300 does not fit into 8 bits [300] | integers of this program go from -128 to 127; bit patterns of base 2, 8 or 16 up to 0xff"),
     (".word 8\n.in a\n add a, 0x1ff\n",
      "511 does not fit into 8 bits [0x1ff] | integers of this program go from -128 to 127; bit patterns of base 2, 8 or 16 up to 0xff"),
+    (".word 8\n.in a\n add a, 0x80 + 0x7f\n",
+     "255 does not fit into 8 bits [0x80 + 0x7f] | integers of this program go from -128 to 127; bit patterns of base 2, 8 or 16 up to 0xff"),
+    (".word 8\n.in a\n add a, 0xff ^ 0x100\n",
+     "511 does not fit into 8 bits [0xff ^ 0x100] | integers of this program go from -128 to 127; bit patterns of base 2, 8 or 16 up to 0xff"),
+    (".const A = 1 << 126\n.in x\n add x, A << 2\n",
+     "this constant expression overflows [A << 2]"),
     (".const A = 1 / 0\n.in x\n",
      "this constant expression divides by zero [1 / 0]"),
     (".const A = 1 << 126\n.const B = A * 4\n.in x\n",
@@ -170,6 +176,14 @@ const REFUSED: &[(&str, &str)] = &[
      "no local `t` is open in this block [t] | [t]: opened here, in another block | `local` and `delocal` stand in the same block"),
     (".in a\n.macro m()\n neg zz\n.endm\n m\n compute\n m\n apply\n uncompute\n",
      "nothing is named `zz` here [zz] | [m]: in this use of `m` | declare it: `.var zz` outside of procedures, `.ancilla zz` or `local zz = …`"),
+    (".const A = ~1.5\n.in x\n",
+     "`~` takes an integer [~1.5]"),
+    (".in A[0]\n",
+     "a length is an integer from 1 to 4294967295 [0]"),
+    (".in A[3], i\n add A[i+9223372036854775808], 1\n",
+     "the index 9223372036854775808 does not fit into 64 bits [i+9223372036854775808]"),
+    (".in n\n local t: real = n\n delocal t = n\n",
+     "the value does not fit the local `t` [n] | convert it: `t = toreal(n)`"),
     (".const A = 1 << 200\n.in x\n",
      "a constant can't be shifted by 200 [1 << 200]"),
     (".in A[3], i\n add A[i+1.5], 1\n",
@@ -241,11 +255,15 @@ fn what_can_not_be_read_is_not_judged() {
 
 #[test]
 fn includes_nest_to_a_depth() {
-    let mut files = Memory::new();
-    for n in 0..100 {
-        files = files.with(format!("f{n}"), format!(".include \"f{}\"\n", n + 1));
-    }
-    assert!(refusal_of(".include \"f0\"\n", &files).contains("includes nest more than 64 deep"));
+    let chain = |length: u32| {
+        let within = (1..length).fold(Memory::new(), |files, n| {
+            files.with(format!("f{n}"), format!(".include \"f{}\"\n", n + 1))
+        });
+        within.with(format!("f{length}"), ".in x\n")
+    };
+    let text = ".include \"f1\"\n";
+    assert!(assembly_of(text, &chain(64)).module.is_some());
+    assert!(refusal_of(text, &chain(65)).contains("includes nest more than 64 deep"));
 }
 
 #[test]

@@ -503,3 +503,15 @@ fn constants_are_exact() {
     let values: Vec<String> = module(text).globals.iter().map(|g| format!("{:?}", g.initial)).collect();
     assert_eq!(values, ["Ints([-127])", "Ints([-16])", "Ints([4])", "Reals([4.570796326794897])"]);
 }
+
+/// As the language has it: towards 0, and the rest has the sign of what is divided.
+#[test]
+fn constants_divide_as_rust_does() {
+    let quotients = [("7 / 2", 3), ("-7 / 2", -3), ("7 / -2", -3), ("-7 / -2", 3)];
+    let rests = [("7 % 3", 1), ("-7 % 3", -1), ("7 % -3", 1), ("-7 % -3", -1)];
+    let shifts = [("-7 >> 1", -4), ("-7 << 1", -14), ("1 << 3 >> 2", 2)];
+    for (text, value) in quotients.into_iter().chain(rests).chain(shifts) {
+        let module = module(&format!(".inout x = {text}\n"));
+        assert_eq!(format!("{:?}", module.globals[0].initial), format!("Ints([{value}])"), "{text}");
+    }
+}
