@@ -123,6 +123,23 @@ fn a_wrong_rule_does_not_pass_the_check() {
     on(&right, "grad", "--loss y --verify").expect(0);
 }
 
+/// Each of the two comparisons counts by itself.
+#[test]
+fn one_disagreement_is_enough() {
+    // Any other x takes another path, so that nothing but the tangent is left to tell that the rule is wrong.
+    let call = "if x == 3.0\ncall squared(y, x)\nelse\nadd y, x\nadd y, x\nfi x == 3.0\n";
+    on(&WRONG_RULE.replace("call squared(y, x)\n", call), "grad", "--loss y --verify")
+        .expect(1)
+        .says("for `x`: the gradient says -6.0, dual numbers say 6.0 ± ")
+        .says("no differences");
+    // Rounding to so many places has the derivative 0 nearly everywhere, and looks like 1 from afar.
+    let places = ".inout x: real default 1.3\n.out y: real\nlocal t = mul(x, 1e6)\nlocal r = round(t)\n\
+                  add.div y, r, 1e6\ndelocal r = round(t)\ndelocal t = mul(x, 1e6)\n";
+    let ran = on(places, "grad", "--loss y --verify").expect(1);
+    assert!(!ran.stderr.contains("dual numbers say"), "{ran:?}");
+    ran.says("for `x`: the gradient says 0.0, differences say 0.99");
+}
+
 #[test]
 fn a_change_of_path_leaves_the_tangent() {
     // However small the step, one side of it runs another branch.
