@@ -213,6 +213,15 @@ fn records_are_of_steps_that_were_made() {
     assert_eq!(refused_records(vec![(-1, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(vec![(2, KEPT), (1, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(Vec::new(), vec![(0, KEPT)]), none);
+    // Before the start, what was made last has the least number.
+    let Middle { program, state, .. } = middle();
+    let before = State { step: -9, ..state };
+    let stored = |numbers: [i64; 2]| {
+        let residues = records(numbers.map(|number| (number, KEPT)).into(), Vec::new());
+        decode(&program, &encode(&program, &before, Some(&residues)).unwrap())
+    };
+    assert!(stored([-1, -2]).is_ok());
+    assert_eq!(stored([-2, -1]), Err(StateError::Unfit(none)));
 }
 
 #[test]
