@@ -107,3 +107,13 @@ fn a_rest_near_zero_has_no_ulps() {
     let ran = reviver("run programs/sum3.rasm --check").expect(0);
     assert!(ran.stdout.contains("ulps)"), "{ran:?}");
 }
+
+/// On the way it was so large that what it lost is a part of a unit of the last place.
+#[test]
+fn drift_is_measured_where_a_value_was_largest() {
+    let folder = Folder::new();
+    let file = folder.file("large.rasm", ".inout s: real default 0.1\nadd s, 1e6\n");
+    let object = reviver(&format!("run {file} --check --json")).expect(0).json();
+    let ulps = object["max_drift"]["ulps"].as_f64().unwrap();
+    assert!(ulps > 0.1 && ulps < 0.5, "{object}");
+}

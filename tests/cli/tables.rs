@@ -36,6 +36,9 @@ fn delimiters_headers_quotes_and_comments_are_understood() {
         assert!(ran.stdout.contains("V = [2, 2, 3, 4]\n"), "{content:?}: {ran:?}");
     }
     assert!(given(&folder, "s", "s\n41\n").expect(0).stdout.ends_with("s = 42\n"));
+    // A number may begin with its point, and a line of such is no header.
+    let ran = given(&folder, "M", ".5,-.25,+.125\n4,5,6\n").expect(0);
+    assert!(ran.stdout.starts_with("M = [[-0.5, -0.25, 0.125], [4.0, 5.0, 6.0]]\n"), "{ran:?}");
 }
 
 #[test]
