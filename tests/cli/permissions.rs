@@ -80,8 +80,18 @@ fn a_link_that_leads_nowhere_gets_a_file_to_lead_to() {
 /// Runs a command in a folder as somebody whom permissions hold: nobody, where the tests run as root. None
 /// where that can't be done.
 fn unprivileged(folder: &Folder, command: &str) -> Option<Ran> {
+    unprivileged_after(folder, "", command)
+}
+
+/// The same, where no file may become longer than a few KiB.
+fn limited(folder: &Folder, command: &str) -> Option<Ran> {
+    unprivileged_after(folder, "trap '' XFSZ; ulimit -f 8; ", command)
+}
+
+/// The same in a shell that has been told something first.
+fn unprivileged_after(folder: &Folder, first: &str, command: &str) -> Option<Ran> {
     if fs::metadata(folder.path("program.rasm")).unwrap().uid() != 0 {
-        return Some(folder.shell(&format!("{BINARY} {command}")));
+        return Some(folder.shell(&format!("{first}{BINARY} {command}")));
     }
     // The program may lie where only root can go.
     let copy = folder.path("reviver");
@@ -93,7 +103,8 @@ fn unprivileged(folder: &Folder, command: &str) -> Option<Ran> {
         println!("skipped: the tests run as root, and there is no `setpriv` to be somebody else");
         return None;
     }
-    Some(folder.shell(&format!("setpriv --reuid 65534 --regid 65534 --clear-groups ./reviver {command}")))
+    let nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+    Some(folder.shell(&format!("{first}{nobody} ./reviver {command}")))
 }
 
 /// Gives a file to whom [`unprivileged`] runs as.
@@ -140,6 +151,24 @@ fn a_writable_file_in_a_folder_that_is_not_is_written_in_place() {
         assert!(folder.read("locked/out") == image, "nothing of the longer file is left");
         let new = unprivileged(&folder, "asm program.rasm -o locked/new").unwrap();
         new.expect(3).says("permission denied");
+    }
+    set_mode(&folder, "locked", 0o755);
+}
+
+#[test]
+fn what_was_written_in_place_is_put_back_if_that_fails() {
+    let folder = folder();
+    // 100,000 cells make a state file that is longer than the limit.
+    folder.file("large.rasm", ".inout A[100000]\nadd A[0], 1000000\n");
+    fs::create_dir(folder.path("locked")).unwrap();
+    folder.reviver("run program.rasm --save-state locked/out").expect(0);
+    let before = folder.read("locked/out");
+    set_mode(&folder, "locked/out", 0o666);
+    set_mode(&folder, "locked", 0o555);
+    set_mode(&folder, "", 0o755);
+    if let Some(ran) = limited(&folder, "run large.rasm --save-state locked/out") {
+        ran.expect(3).says("can't write locked/out");
+        assert!(folder.read("locked/out") == before);
     }
     set_mode(&folder, "locked", 0o755);
 }
