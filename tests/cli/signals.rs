@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{Folder, Ran};
@@ -20,7 +20,9 @@ fn started(folder: &Folder, line: &str) -> Child {
     // Whoever runs the tests in the background may have them ignore signals, and what they start too.
     let mut shell = Command::new("env");
     let binary = env!("CARGO_BIN_EXE_reviver");
-    shell.args(["--default-signal=HUP,INT,TERM", "sh", "-c", &line.replace("reviver", binary)]).current_dir(folder.path(""));
+    shell
+        .args(["--default-signal=HUP,INT,TERM", "sh", "-c", &line.replace("reviver", binary)])
+        .current_dir(folder.path(""));
     let child = shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     while !heeds_termination(child.id()) {
@@ -43,11 +45,26 @@ fn send(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
+/// How a process ends. One that doesn't is a failure, and isn't left behind.
+fn end(child: &mut Child) -> ExitStatus {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    panic!("it doesn't end");
+}
+
 /// What a command comes to that is sent a signal.
 fn stopped(folder: &Folder, line: &str, signal: &str) -> Ran {
-    let child = started(folder, line);
+    let mut child = started(folder, line);
     std::thread::sleep(Duration::from_millis(100));
     send(&child, signal);
+    end(&mut child);
     let output = child.wait_with_output().unwrap();
     Ran {
         code: output.status.code().unwrap_or(-1),
@@ -134,7 +151,7 @@ fn a_second_signal_ends_the_process_at_once() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(child.try_wait().unwrap().is_none(), "it waits");
     send(&child, "TERM");
-    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert_eq!(end(&mut child).signal(), Some(15));
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
@@ -143,11 +160,11 @@ fn a_second_signal_ends_the_process_at_once() {
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
     let folder = folder();
-    let child = started(&folder, "trap '' HUP; exec reviver run endless.rasm --save-state state");
+    let mut child = started(&folder, "trap '' HUP; exec reviver run endless.rasm --save-state state");
     send(&child, "HUP");
     std::thread::sleep(Duration::from_millis(300));
     send(&child, "TERM");
+    assert_eq!(end(&mut child).code(), Some(143));
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(143));
     assert!(String::from_utf8_lossy(&output.stderr).contains("SIGTERM"));
 }
