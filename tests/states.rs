@@ -10,7 +10,7 @@ use reviver_lab::subject::Subject;
 use reviver_vm::checkpoint::{StateError, decode, encode};
 use reviver_vm::drift::{restored, same};
 use reviver_vm::history::{Cost, Kept, Residues, Slot};
-use reviver_vm::state::{MODE, TapeEntry};
+use reviver_vm::state::{CallRecord, Frame, MODE, Part, TapeEntry};
 use reviver_vm::{Program, State, Travel};
 
 /// Stops inside of a call of `work`, with values on both stacks and both tapes, and records of lost bits.
@@ -188,6 +188,45 @@ fn calls_continue_each_other() {
     assert_eq!(refusal(|s| s.position = 1), "the position is outside of the procedure");
     assert_eq!(refusal(|s| s.position = u32::MAX), "the position is outside of the procedure");
     assert_eq!(refusal(|s| s.ints.push(0)), "the cells don't match its memory layout");
+}
+
+/// Only a call whose callee has a rule has parts, and while one of them runs the mode is off.
+#[test]
+fn calls_have_parts_where_there_is_a_rule() {
+    let no_rule = "a call record names a rule that isn't there";
+    assert_eq!(refusal(|s| s.calls[0].part = Part::Body), no_rule);
+    assert_eq!(refusal(|s| s.calls[0].part = Part::Rule), no_rule);
+    let text = ".inout x: real default 2\n        call p(x)\n.proc p(inout v: real) rule q\n        add v, 1\n.end\n\
+                .proc q(inout v: real)\n        add v', 1\n.end\n";
+    let subject = Subject::new(text).unwrap();
+    let mut machine = subject.machine(false);
+    machine.state_mut().set_mode(true);
+    travel(&mut machine, Travel::Forward, 1);
+    let mut state = machine.into_state();
+    assert_eq!((state.calls[0].part, state.mode()), (Part::Rule, false));
+    assert!(decode(&subject.program, &encode(&subject.program, &state, None).unwrap()).is_ok());
+    state.ints[MODE] = 1;
+    let why = refused(&subject.program, &state, None);
+    assert_eq!(why, "a call with a rule is open where there can be none");
+}
+
+/// What the records lay claim to is counted before anybody believes it.
+#[test]
+fn frames_of_open_calls_keep_to_the_limit_of_cells() {
+    let text = ".inout n\n        call p()\n.proc p()\n.ancilla A[100000000]\n        call p()\n.end\n";
+    let subject = Subject::new(text).unwrap();
+    let (program, module) = (&subject.program, subject.program.module());
+    let mut state = State { position: module.procedures[1].entry + 1, ..subject.machine(false).into_state() };
+    let (ints, reals) = (state.ints.len() as u32, state.reals.len() as u32);
+    for n in 0..3 {
+        let site = if n == 0 { 1 } else { module.procedures[1].entry + 1 };
+        state.calls.push(CallRecord { site, inverted: false, frame: state.frame, part: Part::Whole });
+        state.frame = Frame { ints: ints + n * 100_000_000, reals, references: 0 };
+    }
+    assert_eq!(refused(program, &state, None), "it has more cells than a program may");
+    state.calls.pop();
+    state.frame.ints -= 100_000_000;
+    assert_eq!(refused(program, &state, None), "the cells don't match its memory layout");
 }
 
 /// Residues as they are stored, so that a test can make some that no run makes.
