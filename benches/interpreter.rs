@@ -57,7 +57,7 @@ fn criterion_groups(criterion: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::from_parameter("backward"), |b| {
             b.iter_batched_ref(
-                || there.clone(),
+                || there.try_clone().unwrap(),
                 |m| to_the_end(m, Travel::Backward),
                 criterion::BatchSize::PerIteration,
             )

@@ -6,9 +6,10 @@ use reviver_debugger::listing::{OpenError, Subject};
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::Limits;
 use reviver_vm::Travel;
+use reviver_vm::room::OutOfMemory;
 
 use crate::cli::{Debugged, Given};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::{load, start, write};
 
 /// What there is to debug.
@@ -53,11 +54,17 @@ fn session(options: &Debugged, mut subject: Subject) -> Outcome<Session> {
     subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
     let limits = Limits { history: options.history, ..Limits::default() };
-    let session = Session::new(subject, &machine, limits);
+    let session = Session::new(subject, machine.into_state(), limits).map_err(no_memory)?;
     Ok(match options.max_steps {
         Some(most) => session.with_most_steps(most),
         None => session,
     })
+}
+
+/// There is no memory for a second state.
+fn no_memory(error: OutOfMemory) -> Failure {
+    Failure::new(Exit::Trap, format_args!("{error} for the copy of the state that one goes back to"))
+        .help("smaller arrays take less; `reviver run` makes no copy")
 }
 
 /// The errors of a text, once more in the manner of all other commands.

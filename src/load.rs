@@ -143,10 +143,17 @@ pub fn text_of(path: &Path, module: &Module) -> Outcome<String> {
     if broken.is_empty() { Ok(disassemble(module)) } else { Err(refused(path, &module.structure, &broken)) }
 }
 
+/// A module as an image.
+pub fn encoded(path: &Path, module: &Module) -> Outcome<Vec<u8>> {
+    image::encode(module).map_err(|error| {
+        Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
+    })
+}
+
 /// A module as a program that can run.
 pub fn program(path: &Path, module: Module) -> Outcome<Arc<Program>> {
     let structure = module.structure.clone();
-    let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
+    let hash = xxhash_rust::xxh3::xxh3_128(&encoded(path, &module)?);
     Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &structure, &violations))
 }
 

@@ -2,8 +2,10 @@
 //! cells are asked for; computes nothing.
 
 use reviver_assembler::suggest::nearest;
+use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role, Shape};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::Start;
@@ -54,13 +56,23 @@ pub fn outputs(subject: &Subject, names: &[String]) -> Outcome<Vec<Selection>> {
 }
 
 /// All variables of some selections, in order.
-pub fn variables(selections: &[Selection]) -> Vec<Variable> {
-    selections.iter().flat_map(|selection| selection.variables.iter().cloned()).collect()
+pub fn variables(selections: &[Selection]) -> Outcome<Vec<Variable>> {
+    let count = selections.iter().map(|selection| selection.variables.len()).sum();
+    let mut variables = Vec::new();
+    variables.try_reserve_exact(count).map_err(|_| no_memory())?;
+    variables.extend(selections.iter().flat_map(|selection| selection.variables.iter().cloned()));
+    Ok(variables)
+}
+
+/// There is no memory for the names of what is asked for.
+fn no_memory() -> Failure {
+    Failure::new(Exit::Trap, format_args!("{OutOfMemory} for a list of the cells that are differentiated"))
+        .help("`--wrt` and `--of` name fewer")
 }
 
 /// Refuses to differentiate nothing, or by nothing.
-pub fn check_any(what: &str, variables: &[Variable]) -> Outcome {
-    if variables.is_empty() {
+pub fn check_any<'v>(what: &str, variables: impl IntoIterator<Item = &'v Variable>) -> Outcome {
+    if variables.into_iter().next().is_none() {
         return Err(Failure::usage(format_args!("the program has no real {what}s")));
     }
     Ok(())
@@ -74,29 +86,39 @@ fn selections(
     default: impl Fn(Role) -> bool,
 ) -> Outcome<Vec<Selection>> {
     if names.is_empty() {
-        return Ok(whole(subject, default));
+        return whole(subject, default);
     }
     let names = names.iter().flat_map(|argument| given::parts(argument));
     let selections =
         names.map(|name| selection(subject, option, name.trim())).collect::<Outcome<Vec<_>>>()?;
-    let mut cells = std::collections::HashSet::new();
-    for variable in selections.iter().flat_map(|selection| &selection.variables) {
-        if !cells.insert(variable.cell) {
-            let name = subject.name(variable);
-            return Err(Failure::usage(format_args!("{option}: the {what} `{name}` is named twice")));
-        }
+    if let Some(variable) = named_twice(&selections) {
+        let name = subject.name(variable);
+        return Err(Failure::usage(format_args!("{option}: the {what} `{name}` is named twice")));
     }
     Ok(selections)
 }
 
+/// The first cell that is in two selections. The cells of each lie side by side.
+fn named_twice(selections: &[Selection]) -> Option<&Variable> {
+    let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
+    sorted.sort_by_key(|variables| variables.first().map(|variable| variable.cell));
+    let mut end = None;
+    sorted.into_iter().find_map(|variables| {
+        let (first, last) = (variables.first()?, variables.last()?);
+        let is_twice = end.is_some_and(|end| first.cell <= end);
+        end = end.max(Some(last.cell));
+        is_twice.then_some(first)
+    })
+}
+
 /// All real globals of some roles.
-fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Vec<Selection> {
+fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Outcome<Vec<Selection>> {
     let globals = subject.program.module().globals.iter().enumerate();
-    globals
-        .filter(|(_, global)| wanted(global.role))
-        .filter_map(|(n, global)| {
-            let variables = subject.variables(n).ok()?;
-            Some(Selection { name: global.name.clone(), shape: global.shape, variables })
+    let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global.role));
+    wanted
+        .map(|(n, global)| {
+            let variables = subject.variables(n).map_err(|_| no_memory())?;
+            Ok(Selection { name: global.name.clone(), shape: global.shape, variables })
         })
         .collect()
 }
@@ -107,8 +129,10 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Outcome<Selecti
     let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
     let base = compact.split('[').next().unwrap_or_default();
     let Some((n, global)) = program.global(base) else { return Err(unknown(program, option, base)) };
-    let variables =
-        subject.variables(n).map_err(|error| Failure::usage(format_args!("{option}: {error}")))?;
+    let variables = subject.variables(n).map_err(|error| match error {
+        DifferentiateError::NoMemory(_) => no_memory(),
+        error => Failure::usage(format_args!("{option}: {error}")),
+    })?;
     if compact == base {
         return Ok(Selection { name: compact, shape: global.shape, variables });
     }
@@ -139,7 +163,6 @@ fn unknown(program: &Program, option: &str, name: &str) -> Failure {
 }
 
 fn real_names(module: &Module) -> Vec<&str> {
-    use reviver_isa::instruction::Class;
     let reals = module.globals.iter().filter(|global| global.class == Class::Real);
     reals.map(|global| global.name.as_str()).collect()
 }
@@ -165,6 +188,9 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
             let (name, exit) =
                 interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
             Failure::new(exit, format_args!("{error}, by {name}")).detail("interrupted", name.into())
+        }
+        DifferentiateError::NoMemory(_) => {
+            Failure::new(Exit::Trap, error).help("smaller arrays take less; `reviver run` makes no copy")
         }
         DifferentiateError::NotRestored { .. } => {
             let failure = Failure::new(Exit::Check, error);

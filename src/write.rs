@@ -1,9 +1,10 @@
 //! Output: files that appear whole or not at all, and text for the two standard streams.
 
-use std::io::{Error, ErrorKind, Write as _};
+use std::io::{self, BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
 
 use reviver_files::{Kind, Output, Replaces, WriteError};
+use reviver_vm::room::OutOfMemory;
 
 use crate::cli::Written;
 use crate::failure::{Exit, Failure, Outcome};
@@ -44,6 +45,35 @@ impl Target {
             Target::File(output) => output.commit(bytes).map_err(|error| unwritten(&error)),
         }
     }
+
+    /// Writes or prints what may be too long for memory: then a file stays as it was.
+    pub fn write_with(self, tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+        match self {
+            Target::Printed => print_with(tell),
+            Target::File(output) => {
+                let mut bytes = Growing(Vec::new());
+                tell(&mut bytes).map_err(|error| {
+                    Failure::load(format_args!("can't write {}: {error}", load::shown(output.path())))
+                })?;
+                output.commit(&bytes.0).map_err(|error| unwritten(&error))
+            }
+        }
+    }
+}
+
+/// Bytes that may be more than memory holds.
+struct Growing(Vec<u8>);
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.try_reserve(bytes.len()).map_err(|_| Error::new(ErrorKind::OutOfMemory, OutOfMemory))?;
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Why nothing was begun.
@@ -79,8 +109,13 @@ pub fn print(text: &str) -> Outcome {
 }
 
 fn print_bytes(bytes: &[u8]) -> Outcome {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
+    print_with(|out| out.write_all(bytes))
+}
+
+/// Prints to standard output what may be too long for memory.
+pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
 }
 
 /// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.

@@ -47,7 +47,7 @@ impl Cells {
     /// Says whether it went forward.
     fn there_and_back(&mut self, values: &[i64]) -> bool {
         self.set(values);
-        let before = self.machine.state().clone();
+        let before = self.machine.state().try_clone().unwrap();
         let went = match travel(&mut self.machine, Forward, 1) {
             End::Trap(_) => false,
             end => {

@@ -19,7 +19,7 @@ fn texts() -> Vec<Vec<u8>> {
 }
 
 fn images() -> Vec<Vec<u8>> {
-    (0..20).map(|seed| image::encode(subject(seed).program.module())).collect()
+    (0..20).map(|seed| image::encode(subject(seed).program.module()).unwrap()).collect()
 }
 
 /// A body on all seeds, and on damaged ones.

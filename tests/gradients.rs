@@ -103,7 +103,7 @@ impl Line {
             }
         }
         let ways = [
-            kept_on_the_way_back(&program, machine.clone(), &mut self.rng),
+            kept_on_the_way_back(&program, machine.try_clone().unwrap(), &mut self.rng),
             kept_on_the_way_forward(&program, machine, &mut self.rng),
         ];
         for way in ways {

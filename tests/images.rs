@@ -32,7 +32,7 @@ fn image_of(path: &PathBuf) -> Vec<u8> {
     let name = path.display().to_string();
     let assembly = assemble(&name, std::fs::read(path).unwrap(), &Disk);
     let module = assembly.module.unwrap_or_else(|| panic!("{name}: {:#?}", assembly.diagnostics));
-    image::encode(&module)
+    image::encode(&module).unwrap()
 }
 
 /// The places to damage: all of them, or a sample of the many of a large image.
@@ -64,7 +64,7 @@ fn every_truncation_is_refused() {
 
 /// Images to damage: shipped ones and generated ones.
 fn samples() -> Vec<Vec<u8>> {
-    let generated = (0..40).map(|seed| image::encode(subject(seed).program.module()));
+    let generated = (0..40).map(|seed| image::encode(subject(seed).program.module()).unwrap());
     shipped().into_iter().map(|(_, bytes)| bytes).chain(generated).collect()
 }
 

@@ -106,7 +106,7 @@ fn load(name: &str, text: String) -> Result<Arc<Program>, String> {
 fn is_undone(program: &Arc<Program>, inverse: &Arc<Program>, given: &[&str]) -> Result<(), String> {
     let mut machine = Machine::at_begin(Arc::clone(program)).unwrap();
     give(&mut machine, given)?;
-    let start = machine.state().clone();
+    let start = machine.state().try_clone().unwrap();
     finish(&mut machine)?;
     let mut way_back = Machine::at_begin(Arc::clone(inverse)).unwrap();
     hand_over(&machine, &mut way_back, Travel::Forward);

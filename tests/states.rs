@@ -57,7 +57,7 @@ fn middle() -> Middle {
     while machine.state().real_stack.is_empty() {
         travel(&mut machine, Travel::Forward, 1);
     }
-    let (program, residues) = (subject.program.clone(), machine.residues().cloned().unwrap());
+    let (program, residues) = (subject.program.clone(), machine.residues().unwrap().try_clone().unwrap());
     Middle { program, residues, state: machine.into_state() }
 }
 
@@ -231,7 +231,7 @@ fn frames_of_open_calls_keep_to_the_limit_of_cells() {
 
 /// Residues as they are stored, so that a test can make some that no run makes.
 fn records(program: Vec<(i64, Kept)>, rules: Vec<(i64, Kept)>) -> Residues {
-    codec::decode(&codec::encode(&(program, rules))).unwrap()
+    codec::decode(&codec::encode(&(program, rules)).unwrap()).unwrap()
 }
 
 #[track_caller]
@@ -327,7 +327,7 @@ fn a_state_is_restored_if_every_part_of_it_is() {
     ];
     assert!(same(&state, &state) && restored(&program, &state, &state));
     for (n, change) in changes.into_iter().enumerate() {
-        let mut changed = state.clone();
+        let mut changed = state.try_clone().unwrap();
         change(&mut changed);
         assert!(!same(&state, &changed), "change {n}");
         assert!(!restored(&program, &state, &changed), "change {n}");

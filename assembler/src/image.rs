@@ -14,7 +14,7 @@
 //! where it would be empty. So a module has one image: other bytes are refused, not mended. An image
 //! is only read here: whether it is a program, the verifier says.
 
-use reviver_isa::codec;
+use reviver_isa::codec::{self, OutOfMemory};
 use reviver_isa::instruction::Instruction;
 use reviver_isa::module::{Global, Limits, Module, Procedure, RealSystem, Structure, Word};
 use serde::Serialize;
@@ -91,26 +91,30 @@ impl Section {
 type LimitsSection = (Word, RealSystem, Limits, Option<f64>, bool);
 
 /// The bytes of a module.
-pub fn encode(module: &Module) -> Vec<u8> {
+///
+/// # Errors
+/// Memory ran out.
+pub fn encode(module: &Module) -> Result<Vec<u8>, OutOfMemory> {
     let mut sections = vec![
-        (Section::Code, codec::encode(&module.code)),
-        (Section::Data, codec::encode(&module.globals)),
-        (Section::Procedures, codec::encode(&module.procedures)),
+        (Section::Code, codec::encode(&module.code)?),
+        (Section::Data, codec::encode(&module.globals)?),
+        (Section::Procedures, codec::encode(&module.procedures)?),
         (
             Section::Limits,
-            codec::encode(&(module.word, module.real, module.limits, module.tolerance, module.inverse)),
+            codec::encode(&(module.word, module.real, module.limits, module.tolerance, module.inverse))?,
         ),
     ];
     if module.structure != Structure::default() {
-        sections.push((Section::Structure, codec::encode(&module.structure)));
+        sections.push((Section::Structure, codec::encode(&module.structure)?));
     }
     assemble_image(&sections)
 }
 
-fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Vec<u8> {
+fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Result<Vec<u8>, OutOfMemory> {
     let mut offset = TABLE + ENTRY * sections.len();
     let length = offset + sections.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
-    let mut image = Vec::with_capacity(length);
+    let mut image = Vec::new();
+    image.try_reserve_exact(length).map_err(|_| OutOfMemory)?;
     image.extend_from_slice(&MAGIC);
     image.extend_from_slice(&VERSION.to_le_bytes());
     image.extend_from_slice(&[0; 6]); // flags, checksum
@@ -126,7 +130,7 @@ fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Vec<u8> {
     }
     let checksum = checksum(&image).to_le_bytes();
     image[CHECKSUM].copy_from_slice(&checksum);
-    image
+    Ok(image)
 }
 
 /// The checksum that an image should carry. The field itself does not count.

@@ -35,14 +35,14 @@ impl Subject {
 
     /// Steps from the beginning to the end.
     pub fn steps(&self) -> u64 {
-        let mut machine = self.machine.clone();
+        let mut machine = self.machine.try_clone().unwrap();
         to_the_end(&mut machine, Travel::Forward);
         machine.state().step.unsigned_abs()
     }
 
     /// The value, and the gradient in the order of the inputs.
     pub fn differentiate(&self) -> (f64, Vec<f64>) {
-        let mut machine = self.machine.clone();
+        let mut machine = self.machine.try_clone().unwrap();
         to_the_end(&mut machine, Travel::Forward);
         let value = f64::from_bits(machine.state().reals[self.loss]);
         seed(&mut machine, self.loss);
@@ -53,18 +53,19 @@ impl Subject {
 
     /// Several machines at the start.
     pub fn batch(&self, n: usize) -> Batch {
-        self.batch_of(self.machine.clone(), n)
+        self.batch_of(self.machine.try_clone().unwrap(), n)
     }
 
     /// Several machines at the start that have adjoints, as where one gradient follows the other.
     pub fn batch_with_adjoints(&self, n: usize) -> Batch {
-        let mut machine = self.machine.clone();
+        let mut machine = self.machine.try_clone().unwrap();
         machine.state_mut().adjoints_mut();
         self.batch_of(machine, n)
     }
 
     fn batch_of(&self, machine: Machine, n: usize) -> Batch {
-        Batch { start: machine.state().clone(), loss: self.loss, machines: vec![machine; n] }
+        let machines = (0..n).map(|_| machine.try_clone().unwrap()).collect();
+        Batch { start: machine.state().try_clone().unwrap(), loss: self.loss, machines }
     }
 }
 
@@ -88,7 +89,7 @@ impl Batch {
 
     /// Back to the start, with the mode off and all adjoints 0.
     pub fn reset(&mut self) {
-        self.machines.iter_mut().for_each(|machine| machine.state_mut().clone_from(&self.start));
+        self.machines.iter_mut().for_each(|machine| *machine.state_mut() = self.start.try_clone().unwrap());
     }
 }
 

@@ -11,6 +11,7 @@ use reviver_assembler::invert::invert_text;
 use reviver_assembler::source::FileId;
 use reviver_assembler::{image, render};
 use reviver_isa::Module;
+use reviver_isa::codec::OutOfMemory;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Instruction, Link, Operand, Place};
 use reviver_isa::module::Structure;
@@ -30,6 +31,8 @@ pub enum OpenError {
     /// The image is damaged, or the machine refuses the program.
     #[error("{0}")]
     Refused(String),
+    #[error("{0} for the program")]
+    NoMemory(#[from] OutOfMemory),
 }
 
 /// A program with its text.
@@ -76,7 +79,7 @@ impl Subject {
         files: &dyn Files,
     ) -> Result<Subject, OpenError> {
         let origins = origins(&mut module, &assembly);
-        let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
+        let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module)?);
         let program = Program::new(module, hash).map_err(|violations| refused(&violations))?;
         let name = assembly.sources.files().next().map_or("", |file| assembly.sources.name(file));
         let inversion = invert_text(name, text, name, files);

@@ -37,7 +37,7 @@ fn session(text: &str) -> Session {
     let subject = support::subject(text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 1 << 12, spacing: 64, short: 8, ..Limits::default() };
-    Session::new(subject, &machine, limits)
+    Session::new(subject, machine.into_state(), limits).unwrap()
 }
 
 /// Every call is in one stretch, and no stretch is without.

@@ -74,7 +74,7 @@ fn what_a_step_changes_is_what_it_writes() {
         machine.keep_residues();
         for travel in [Travel::Forward, Travel::Backward] {
             for _ in 0..STEPS {
-                let before = machine.state().clone();
+                let before = machine.state().try_clone().unwrap();
                 let node = Node::of(&before, travel);
                 let written = written(&memory, &before, node);
                 if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
@@ -108,12 +108,12 @@ fn what_gradient_mode_changes_is_what_it_writes() {
                 subject.program.cells(n).filter_map(|cell| Cell::new(Class::Real, cell as u32).adjoint());
             cells.for_each(|adjoint| adjoint.put(machine.state_mut(), one));
         }
-        let start = machine.state().clone();
+        let start = machine.state().try_clone().unwrap();
         machine = Machine::resume(subject.program.clone(), State { step: 0, ..start }, None);
         machine.keep_residues();
         for travel in [Travel::Backward, Travel::Forward] {
             for _ in 0..STEPS {
-                let before = machine.state().clone();
+                let before = machine.state().try_clone().unwrap();
                 let node = Node::of(&before, travel);
                 let written = written(&memory, &before, node);
                 if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
@@ -167,7 +167,7 @@ fn a_run_stops_at_every_place_to_stop_at_and_nowhere_else() {
             for travel in [Travel::Forward, Travel::Backward] {
                 let first = machine.state().step;
                 while machine.state().step.abs_diff(first) < STEPS as u64 {
-                    let mut single = machine.clone();
+                    let mut single = machine.try_clone().unwrap();
                     let end = steps_to(&mut single, &stops, travel);
                     assert_eq!(run_to(&mut machine, &stops, travel), end, "{name}");
                     assert_eq!(machine.state(), single.state(), "{name}");
@@ -331,7 +331,7 @@ fn texts_with_errors_are_refused_with_their_diagnostics() {
 #[test]
 fn an_image_is_shown_disassembled() {
     let Subject { program, .. } = support::subject(&support::text("fib.rasm"));
-    let image = reviver_assembler::image::encode(program.module());
+    let image = reviver_assembler::image::encode(program.module()).unwrap();
     let subject = Subject::open("fib.rbc", image, &Disk).unwrap();
     let mut console = Console::new(Session::at_begin(subject).unwrap(), UsedFiles::default());
     console.execute("break again").unwrap();
@@ -344,7 +344,7 @@ fn an_image_is_shown_disassembled() {
 #[test]
 fn an_image_says_where_its_text_came_from() {
     let Subject { program, .. } = support::subject(&support::text("complex_multiply.rasm"));
-    let image = reviver_assembler::image::encode(program.module());
+    let image = reviver_assembler::image::encode(program.module()).unwrap();
     let text = reviver_assembler::disassemble::disassemble(program.module());
     let origins = |subject: &Subject| {
         let ats = 0..subject.program.module().code.len() as u32;
@@ -485,7 +485,7 @@ fn history_stays_within_its_limit() {
     let subject = support::subject(&text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 2_048, short: 8, spacing: 1_000, ..Limits::default() };
-    let mut session = Session::new(subject, &machine, limits);
+    let mut session = Session::new(subject, machine.into_state(), limits).unwrap();
     session.goto_end();
     let mut most = 0;
     for _ in 0..5_000 {
@@ -538,7 +538,7 @@ fn what_a_branch_inherits_stays_within_the_limit_too() {
     let subject = support::subject(&text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 4_096, short: 8, spacing: 1_000, ..Limits::default() };
-    let mut session = Session::new(subject, &machine, limits);
+    let mut session = Session::new(subject, machine.into_state(), limits).unwrap();
     session.goto_end();
     session.set("mode", "1").unwrap();
     let mut most = 0;
@@ -573,7 +573,7 @@ fn what_was_printed_is_not_printed_again_however_one_came_back() {
     let subject = support::subject(text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
     let limits = Limits { history: 512, short: 8, spacing: 1_000, ..Limits::default() };
-    let mut session = Session::new(subject, &machine, limits);
+    let mut session = Session::new(subject, machine.into_state(), limits).unwrap();
     let mut walk = |travel, steps: usize| -> usize {
         (0..steps).map(|_| session.step(travel, 1).printed.lines().len()).sum()
     };
@@ -601,9 +601,9 @@ fn samples_show_a_cell_over_time_and_leave_the_session_where_it_was() {
     let mut session = Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     session.goto_end();
     session.goto(17);
-    let before = session.state().clone();
+    let before = session.state().try_clone().unwrap();
     let target = session.memory().target(session.state(), session.cell("n").unwrap());
-    let samples = session.samples(&[target], session.timeline().branch().extent(), 4);
+    let samples = session.samples(&[target], session.timeline().branch().extent(), 4).unwrap();
     let ranges: Vec<_> = samples.columns.iter().filter_map(|sample| sample.values[0]).collect();
     let ranges: Vec<_> = ranges.iter().map(|range| (range.low, range.high)).collect();
     assert_eq!((samples.steps, samples.is_exact, samples.is_whole), ((0, 52), true, true));
@@ -628,7 +628,7 @@ fn samples_are_exact_where_writes_are_few_and_say_so_where_they_are_not() {
         session.goto_end();
         let targets =
             ["a", "b"].map(|name| session.memory().target(session.state(), session.cell(name).unwrap()));
-        let samples = session.samples(&targets, session.timeline().branch().extent(), 7);
+        let samples = session.samples(&targets, session.timeline().branch().extent(), 7).unwrap();
         assert_eq!(samples.is_exact, is_exact, "{n}");
         let of = |number: usize| samples.columns.iter().filter_map(move |sample| sample.values[number]);
         assert!(of(0).all(|range| (range.low, range.high) == (0.0, 100.0)), "{samples:?}");

@@ -33,8 +33,8 @@ fn no_motion_leads_further() {
     }
     assert_eq!(session.step(Backward, 3).reason, Reason::Arrived);
     assert_eq!(session.goto(20).reason, Reason::Arrived);
-    assert_eq!(session.check().stop, Reason::StepLimit);
-    assert_eq!(session.check().steps, 20);
+    assert_eq!(session.check().unwrap().stop, Reason::StepLimit);
+    assert_eq!(session.check().unwrap().steps, 20);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn questions_look_no_further() {
 fn a_limit_at_the_bound_is_none() {
     let mut session = session(52);
     assert_eq!(session.resume(Forward).reason, Reason::HistoryEnd);
-    assert_eq!(session.check().stop, Reason::HistoryEnd);
+    assert_eq!(session.check().unwrap().stop, Reason::HistoryEnd);
     session.goto_start();
     assert_eq!(session.goto_end().reason, Reason::HistoryEnd);
     assert_eq!(session.goto_percent(50.0).to.step, 26);
@@ -67,7 +67,7 @@ fn it_holds_on_lines_that_begin_with_an_edit_in_both_directions() {
     session.set("n", "-1").unwrap();
     let motion = session.resume(Forward);
     assert_eq!((motion.reason, motion.to.step), (Reason::StepLimit, 1_000));
-    let check = session.check();
+    let check = session.check().unwrap();
     assert_eq!((check.stop, check.steps), (Reason::StepLimit, 983));
     // A number that is no Fibonacci number has none before it at which the loop could have begun.
     session.timeline_up().unwrap();

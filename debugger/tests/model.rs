@@ -46,9 +46,9 @@ impl Model {
         let subject = support::subject(text);
         let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         machine.state_mut().input = tape.iter().rev().map(|&v| TapeEntry::Int(v)).collect();
-        let mut states = vec![machine.state().clone()];
+        let mut states = vec![machine.state().try_clone().unwrap()];
         while machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {
-            states.push(machine.state().clone());
+            states.push(machine.state().try_clone().unwrap());
         }
         let globals = subject.program.module().globals.iter().map(|global| global.name.clone());
         Model { cells: globals.collect(), subject, states, first: 0, branch: 0 }
@@ -58,11 +58,11 @@ impl Model {
     /// its adjoints too. `machine` came there too, keeping residues; the way back is its way back.
     fn of_line(subject: &Subject, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
         let State { step, rule_steps, .. } = *machine.state();
-        *machine.state_mut() = State { step, rule_steps, ..session.state().clone() };
-        let mut machine = machine.clone();
-        let mut states = vec![machine.state().clone()];
+        *machine.state_mut() = State { step, rule_steps, ..session.state().try_clone().unwrap() };
+        let mut machine = machine.try_clone().unwrap();
+        let mut states = vec![machine.state().try_clone().unwrap()];
         while machine.step(Travel::Backward).is_ok_and(|stop| stop != Stop::Bound) {
-            states.push(machine.state().clone());
+            states.push(machine.state().try_clone().unwrap());
         }
         // In a branch steps count from its origin.
         for state in &mut states {
@@ -70,17 +70,16 @@ impl Model {
         }
         states.reverse();
         let first = session.step_number() - (states.len() as i64 - 1);
-        machine = Machine::resume(subject.program.clone(), session.state().clone(), None);
+        machine = Machine::resume(subject.program.clone(), session.state().try_clone().unwrap(), None);
         while machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {
-            states.push(machine.state().clone());
+            states.push(machine.state().try_clone().unwrap());
         }
         let cells = reals.iter().flat_map(|name| [name.clone(), format!("{name}'")]).collect();
         Model { subject: subject.clone(), states, cells, first, branch: session.moment().branch }
     }
 
     fn session(&self, limits: Limits) -> Session {
-        let start = Machine::resume(self.subject.program.clone(), self.states[0].clone(), None);
-        Session::new(self.subject.clone(), &start, limits)
+        Session::new(self.subject.clone(), self.states[0].try_clone().unwrap(), limits).unwrap()
     }
 
     fn value(&self, cell: &str, step: usize) -> Value {
@@ -388,7 +387,7 @@ impl<'a> Play<'a> {
     fn peek(&mut self, travel: Travel) {
         self.log.push(format!("peek {travel:?}"));
         let extent = self.session.timeline().branch().extent();
-        let seen = self.session.peek(travel, |state, _| state.clone());
+        let seen = self.session.peek(travel, |state, _| state.try_clone().unwrap());
         let neighbour = usize::try_from(self.here as i64 + travel.sign()).ok();
         match neighbour.and_then(|step| self.model.states.get(step)) {
             Some(expected) => same(&seen.unwrap(), expected, &self.log),
@@ -426,15 +425,15 @@ impl<'a> Play<'a> {
             // It held that already: no branch was begun.
             return;
         }
-        let edited = self.session.state().clone();
-        let mut seen = vec![edited.clone()];
+        let edited = self.session.state().try_clone().unwrap();
+        let mut seen = vec![edited.try_clone().unwrap()];
         for _ in 0..dice.below(40) {
             let before = self.session.step_number();
             self.session.step(travel, 1);
             if self.session.step_number() == before {
                 break;
             }
-            seen.push(self.session.state().clone());
+            seen.push(self.session.state().try_clone().unwrap());
         }
         while let Some(expected) = seen.pop() {
             same(self.session.state(), &expected, &self.log);
@@ -464,7 +463,7 @@ impl<'a> Play<'a> {
 
 /// Equal bit for bit, but for what `show` has printed: that isn't taken back.
 fn same(found: &State, expected: &State, log: &[String]) {
-    let mut found = found.clone();
+    let mut found = found.try_clone().unwrap();
     found.counters.shown = expected.counters.shown;
     // Adjoints that nobody has made yet are 0.
     if expected.adjoints.is_none() && found.adjoints.iter().flat_map(|a| a.all()).all(|&bits| bits == 0) {
@@ -510,7 +509,8 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
             assert!(!own.states[step].calls.is_empty(), "{log:?}");
             continue;
         }
-        let mut machine = Machine::resume(own.subject.program.clone(), own.states[0].clone(), None);
+        let mut machine =
+            Machine::resume(own.subject.program.clone(), own.states[0].try_clone().unwrap(), None);
         machine.keep_residues();
         machine.run_to_step(step as i64).unwrap();
         let mut model = Model::of_line(&own.subject, &mut machine, &session, &reals);

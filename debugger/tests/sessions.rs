@@ -49,7 +49,7 @@ fn console(header: &[&str]) -> Console {
     }
     let most = value("max-steps ").map_or(u64::MAX, |most| most.parse().unwrap());
     Console::new(
-        Session::new(subject, &machine, Limits::default()).with_most_steps(most),
+        Session::new(subject, machine.into_state(), Limits::default()).unwrap().with_most_steps(most),
         UsedFiles::default(),
     )
 }

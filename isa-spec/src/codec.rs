@@ -15,19 +15,19 @@ pub struct OutOfMemory;
 
 /// The bytes of a value.
 ///
-/// # Panics
-/// Memory ran out, as it would with any other collection.
-pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+/// # Errors
+/// Memory ran out.
+pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, OutOfMemory> {
     let mut bytes = Vec::new();
-    try_encode(value, &mut bytes).expect("a value that is small beside memory");
-    bytes
+    encode_into(value, &mut bytes)?;
+    Ok(bytes)
 }
 
-/// Adds the bytes of a value that may take as much memory as there is.
+/// Adds the bytes of a value.
 ///
 /// # Errors
 /// Memory ran out.
-pub fn try_encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), OutOfMemory> {
+pub fn encode_into<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     // Plain data knows all its lengths, so that nothing but the writer can fail.
     bincode::serde::encode_into_writer(value, Growing(bytes), config::standard()).map_err(|_| OutOfMemory)
 }

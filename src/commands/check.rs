@@ -2,11 +2,11 @@
 
 use reviver_isa::Module;
 use reviver_isa::verify::verify;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use crate::cli::Check;
 use crate::failure::{Outcome, counted};
-use crate::{load, output, write};
+use crate::{load, write};
 
 pub fn run(options: &Check) -> Outcome {
     let (module, diagnostics) = load::with_warnings(&options.file, load::source(&options.file)?)?;
@@ -16,10 +16,10 @@ pub fn run(options: &Check) -> Outcome {
         return Err(load::refused(&options.file, &module.structure, &broken));
     }
     let summary = Summary::of(&module, not_yet.is_empty());
-    write::print(&match options.json {
-        true => output::object(summary.members(&module, diagnostics), &Ok(())),
-        false => summary.text(&module),
-    })
+    match options.json {
+        true => write::print(&format!("{}\n", summary.members(&module, diagnostics))),
+        false => write::print(&summary.text(&module)),
+    }
 }
 
 /// What is told of a program.
@@ -54,17 +54,16 @@ impl Summary {
         format!("{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; {running}\n")
     }
 
-    fn members(&self, module: &Module, diagnostics: Json) -> Map<String, Json> {
-        let members = [
-            ("reversible", json!(self.erasures == 0)),
-            ("erasures", json!(self.erasures)),
-            ("instructions", json!(self.instructions)),
-            ("procedures", json!(self.procedures)),
-            ("word_bits", json!(module.word.bits())),
-            ("real", json!(module.real.to_string())),
-            ("runnable", json!(self.runnable)),
-            ("diagnostics", diagnostics),
-        ];
-        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    fn members(&self, module: &Module, diagnostics: Json) -> Json {
+        json!({
+            "reversible": self.erasures == 0,
+            "erasures": self.erasures,
+            "instructions": self.instructions,
+            "procedures": self.procedures,
+            "word_bits": module.word.bits(),
+            "real": module.real.to_string(),
+            "runnable": self.runnable,
+            "diagnostics": diagnostics,
+        })
     }
 }

@@ -14,9 +14,9 @@ pub fn run(options: &Grad) -> Outcome {
     let start = &options.differentiated.start;
     let page = page(options)?;
     let verdict = verdict(options, &page);
-    let printed = write::print(&match start.json {
-        true => output::object(page.members(), &verdict),
-        false => page.text(),
+    let printed = write::print_with(|out| match start.json {
+        true => output::object(page.members(), &verdict, out),
+        false => page.text(out),
     });
     write::complain(&page.warnings(&load::name(&start.given.file)));
     // A reader that has gone away doesn't change what the gradient is worth.
@@ -30,12 +30,12 @@ fn page(options: &Grad) -> Outcome<Page> {
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
     if subject.start.input.is_empty() {
-        subject::check_any("input", &subject::variables(&inputs))?;
+        subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;
     }
     let mut gradient = gradient(&subject, &loss).map_err(failed)?;
     let verified = match options.verify {
         true => {
-            let variables = subject::variables(&inputs);
+            let variables = subject::variables(&inputs)?;
             Some(check(&subject, &loss, &variables, &gradient).map_err(failed)?)
         }
         false => None,
@@ -66,7 +66,7 @@ fn disagreement(page: &Page, check: &Check) -> Failure {
     let loss = page.loss_name();
     let mut failure =
         Failure::new(Exit::Check, format_args!("the gradient of `{loss}` does not stand the check"));
-    for line in verified::disagreements(&page.subject, &page.input_names(), check) {
+    for line in verified::disagreements(&page.subject, |n| page.input_name(n), check) {
         failure.message.push_str(&format!("  = {line}\n"));
     }
     failure

@@ -18,7 +18,7 @@ pub fn run(options: &Hessian) -> Outcome {
     let failed = |error| subject::failure(start, &subject.program, error);
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
-    let inputs = subject::variables(&selections);
+    let inputs = subject::variables(&selections)?;
     subject::check_any("input", &inputs)?;
     let whole = options.times.is_empty();
     let hessian = if whole {
@@ -30,11 +30,13 @@ pub fn run(options: &Hessian) -> Outcome {
     let spelling = Spelling(&subject);
     let said = spelling.said(&hessian.trust);
     let verdict = said.verdict(options.differentiated.strict);
-    let printed = write::print(&match (whole, start.json) {
-        (true, true) => output::object(spelling.hessian_members(&selections, &hessian), &verdict),
-        (true, false) => spelling.hessian_text(&loss, &selections, &hessian),
-        (false, true) => output::object(spelling.product_members(&selections, &hessian), &verdict),
-        (false, false) => spelling.product_text(&loss, &selections, &hessian),
+    let printed = write::print_with(|out| match (whole, start.json) {
+        (true, true) => {
+            output::object(spelling.hessian_members((&selections, &inputs), &hessian), &verdict, out)
+        }
+        (true, false) => spelling.hessian_text(&loss, (&selections, &inputs), &hessian, out),
+        (false, true) => output::object(spelling.product_members(&selections, &hessian), &verdict, out),
+        (false, false) => spelling.product_text(&loss, &selections, &hessian, out),
     });
     write::complain(&said.warnings(&load::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)

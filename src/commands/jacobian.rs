@@ -10,8 +10,8 @@ use crate::{load, output, subject, write};
 pub fn run(options: &Jacobian) -> Outcome {
     let start = &options.differentiated.start;
     let subject = subject::subject(start)?;
-    let outputs = subject::variables(&subject::outputs(&subject, &options.of)?);
-    let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?);
+    let outputs = subject::variables(&subject::outputs(&subject, &options.of)?)?;
+    let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?)?;
     subject::check_any("result", &outputs)?;
     subject::check_any("input", &inputs)?;
     let jacobian = jacobian(&subject, &outputs, &inputs)
@@ -19,9 +19,9 @@ pub fn run(options: &Jacobian) -> Outcome {
     let spelling = Spelling(&subject);
     let said = spelling.said(&jacobian.trust);
     let verdict = said.verdict(options.differentiated.strict);
-    let printed = write::print(&match start.json {
-        true => output::object(spelling.jacobian_members(&outputs, &inputs, &jacobian), &verdict),
-        false => spelling.jacobian_text(&outputs, &inputs, &jacobian),
+    let printed = write::print_with(|out| match start.json {
+        true => output::object(spelling.jacobian_members(&outputs, &inputs, &jacobian), &verdict, out),
+        false => spelling.jacobian_text(&outputs, &inputs, &jacobian, out),
     });
     write::complain(&said.warnings(&load::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)

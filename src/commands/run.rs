@@ -31,7 +31,7 @@ pub fn run(options: &Run) -> Outcome {
     // What can't be written to a file is still printed.
     let prints_tape = options.tape_out.is_none() || taped.is_err();
     let verdict = all([saved, taped, verdict(options, &report)]);
-    let printed = write::print(&output::render(&report, options, prints_tape, &verdict));
+    let printed = write::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
     if verdict.is_ok() && !report.garbage.is_empty() {
         write::complain(&output::garbage(&report));
     }
@@ -69,8 +69,10 @@ fn write_tape(target: Target, report: &Report) -> Outcome {
     if !matches!(report.ending, Ending::Arrived) {
         return Ok(());
     }
-    let lines: String = output::resulting_tape(report).iter().map(|value| format!("{value}\n")).collect();
-    target.write(lines.as_bytes())
+    target.write_with(|out| {
+        let mut values = (0..).map_while(|n| output::tape_value(report, n));
+        values.try_for_each(|value| writeln!(out, "{value}"))
+    })
 }
 
 /// Each standard stream serves one purpose.

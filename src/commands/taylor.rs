@@ -12,13 +12,13 @@ pub fn run(options: &Taylor) -> Outcome {
     let subject = subject::subject(start)?;
     let along = subject::one(&subject, "--along", &options.along)?;
     let selections = subject::outputs(&subject, &options.of)?;
-    let outputs = subject::variables(&selections);
+    let outputs = subject::variables(&selections)?;
     subject::check_any("result", &outputs)?;
     let series = taylor(&subject, &outputs, &along, options.order.into())
         .map_err(|error| subject::failure(start, &subject.program, error))?;
     let spelling = Spelling(&subject);
-    write::print(&match start.json {
-        true => spelling.taylor_json(&selections, &along, &series),
-        false => spelling.taylor_text(&outputs, &along, &series),
+    write::print_with(|out| match start.json {
+        true => spelling.taylor_members(&selections, &along, &series).write(out),
+        false => spelling.taylor_text(&selections, &along, &series, out),
     })
 }

@@ -1,117 +1,128 @@
 //! Jacobians, Hessians and Taylor series: text for people, one JSON object for programs. Numbers are
 //! spelled as the program's number system writes them.
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
 use reviver_vm::values::{Value, adjoint_name};
-use serde_json::{Map, Value as Json, json};
 
-use super::json::{cells_json, number};
-use super::text::cells_text;
+use super::told::{Cells, Object, Told, number};
 use super::trust::Said;
-use crate::subject::{Selection, variables};
+use crate::subject::Selection;
 
 /// Names and numbers of one program.
 pub struct Spelling<'a>(pub &'a Subject);
 
-impl Spelling<'_> {
-    fn value(&self, number: f64) -> Value {
-        Value::Real(self.0.number(number))
-    }
-
+impl<'a> Spelling<'a> {
     fn text(&self, number: f64) -> String {
-        self.0.program.text(self.value(number))
-    }
-
-    fn list(&self, numbers: &[f64]) -> String {
-        let texts: Vec<String> = numbers.iter().map(|&number| self.text(number)).collect();
-        format!("[{}]", texts.join(", "))
+        self.0.program.text(Value::Real(self.0.number(number)))
     }
 
     fn bits(&self, bits: u64) -> String {
         self.0.program.text(Value::Real(bits))
     }
 
-    fn names(&self, variables: &[Variable]) -> Vec<String> {
-        variables.iter().map(|variable| self.0.name(variable)).collect()
+    /// Numbers in a shape.
+    fn cells(&self, shape: Shape, numbers: &'a [f64]) -> Cells<'a> {
+        let spelling = Spelling(self.0);
+        Cells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
     }
 
-    fn json_list(&self, numbers: &[f64]) -> Json {
-        numbers.iter().map(|&value| number(&self.text(value))).collect()
+    fn list(&self, numbers: &'a [f64]) -> Cells<'a> {
+        self.cells(Shape::Vector(u32::try_from(numbers.len()).unwrap_or(u32::MAX)), numbers)
     }
 
-    fn json_rows(&self, rows: &[Vec<f64>]) -> Json {
-        rows.iter().map(|row| self.json_list(row)).collect()
+    fn lists(&self, rows: &'a [Vec<f64>]) -> Told<'a> {
+        let spelling = Spelling(self.0);
+        Told::list(rows.len(), move |n| spelling.list(rows.get(n).map_or(&[], Vec::as_slice)).into())
+    }
+
+    fn names(&self, variables: &'a [Variable]) -> Cells<'a> {
+        let subject = self.0;
+        Cells::list(variables.len(), move |n| variables.get(n).map_or(String::new(), |v| subject.name(v)))
     }
 
     /// A vector with one component for each cell of the selections, by name.
-    fn json_vector(&self, selections: &[Selection], components: &[f64]) -> Json {
-        let cells = |(selection, values): (&Selection, Vec<Value>)| {
-            (selection.name.clone(), cells_json(&self.0.program, selection.shape, &values))
-        };
-        Json::Object(self.shared_out(selections, components).map(cells).collect())
+    fn json_vector(&self, selections: &'a [Selection], components: &'a [f64]) -> Object<'a> {
+        let shared = self.shared_out(selections, components);
+        shared.map(|(selection, cells)| (selection.name.clone(), cells.into())).collect()
     }
 
-    fn shared_out<'b>(
+    fn shared_out(
         &self,
-        selections: &'b [Selection],
-        components: &[f64],
-    ) -> impl Iterator<Item = (&'b Selection, Vec<Value>)> {
-        let mut components = components.iter().map(|&c| self.value(c));
-        selections
-            .iter()
-            .map(move |selection| (selection, components.by_ref().take(selection.variables.len()).collect()))
+        selections: &'a [Selection],
+        mut components: &'a [f64],
+    ) -> impl Iterator<Item = (&'a Selection, Cells<'a>)> {
+        selections.iter().map(move |selection| {
+            let count = selection.variables.len().min(components.len());
+            let (own, others) = components.split_at(count);
+            components = others;
+            (selection, self.cells(selection.shape, own))
+        })
     }
 
     /// A line `name = …` for each selection; `spell` makes the name.
-    fn vector(&self, selections: &[Selection], components: &[f64], spell: impl Fn(&str) -> String) -> String {
-        let mut text = String::new();
-        for (selection, values) in self.shared_out(selections, components) {
-            let cells = cells_text(&self.0.program, selection.shape, &values);
-            let _ = writeln!(text, "{} = {cells}", spell(&selection.name));
-        }
-        text
+    fn vector(
+        &self,
+        selections: &'a [Selection],
+        components: &'a [f64],
+        spell: impl Fn(&str) -> String,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut lines = self.shared_out(selections, components);
+        lines.try_for_each(|(selection, cells)| writeln!(out, "{} = {cells}", spell(&selection.name)))
     }
 
     /// The names of the columns, then a line for each row.
-    fn matrix(&self, rows: &[String], columns: &[String], numbers: &[Vec<f64>]) -> String {
-        let mut text = format!("by [{}]:\n", columns.join(", "));
-        let width = rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        for (name, row) in rows.iter().zip(numbers) {
-            let _ = writeln!(text, "  {name:width$} {}", self.list(row));
-        }
-        text
+    fn matrix(
+        &self,
+        rows: &'a [Variable],
+        columns: &'a [Variable],
+        numbers: &'a [Vec<f64>],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(out, "by {}:", self.names(columns))?;
+        let width = rows.iter().map(|row| self.0.name(row).chars().count()).max().unwrap_or(0);
+        let mut lines = rows.iter().zip(numbers);
+        lines.try_for_each(|(row, numbers)| {
+            writeln!(out, "  {:width$} {}", self.0.name(row), self.list(numbers))
+        })
     }
 
-    pub fn jacobian_text(&self, outputs: &[Variable], inputs: &[Variable], jacobian: &Jacobian) -> String {
-        let mut text = String::new();
-        for (name, &bits) in self.names(outputs).iter().zip(&jacobian.values) {
-            let _ = writeln!(text, "{name} = {}", self.bits(bits));
+    pub fn jacobian_text(
+        &self,
+        outputs: &'a [Variable],
+        inputs: &'a [Variable],
+        jacobian: &'a Jacobian,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (output, &bits) in outputs.iter().zip(&jacobian.values) {
+            writeln!(out, "{} = {}", self.0.name(output), self.bits(bits))?;
         }
-        text + &self.matrix(&self.names(outputs), &self.names(inputs), &jacobian.rows)
+        self.matrix(outputs, inputs, &jacobian.rows, out)
     }
 
     pub fn jacobian_members(
         &self,
-        outputs: &[Variable],
-        inputs: &[Variable],
-        jacobian: &Jacobian,
-    ) -> Map<String, Json> {
-        let values: Json = jacobian.values.iter().map(|&bits| number(&self.bits(bits))).collect();
+        outputs: &'a [Variable],
+        inputs: &'a [Variable],
+        jacobian: &'a Jacobian,
+    ) -> Object<'a> {
+        let (spelling, values) = (Spelling(self.0), &jacobian.values);
+        let value = move |n: usize| spelling.bits(values.get(n).copied().unwrap_or_default());
         let sweep = match jacobian.sweep {
             Sweep::Reverse => "reverse",
             Sweep::Forward => "forward",
         };
-        let mut members = Map::new();
-        members.insert("values".into(), values);
-        members.insert("jacobian".into(), self.json_rows(&jacobian.rows));
-        members.insert("rows".into(), self.names(outputs).into());
-        members.insert("columns".into(), self.names(inputs).into());
-        members.insert("sweep".into(), sweep.into());
-        members.append(&mut self.said(&jacobian.trust).members());
+        let mut members = Object::default();
+        members.insert("values", Cells::list(values.len(), value));
+        members.insert("jacobian", self.lists(&jacobian.rows));
+        members.insert("rows", self.names(outputs));
+        members.insert("columns", self.names(inputs));
+        members.insert("sweep", sweep);
+        members.extend(self.said(&jacobian.trust).members());
         members
     }
 
@@ -120,75 +131,106 @@ impl Spelling<'_> {
         Said::new(&self.0.program, trust)
     }
 
-    pub fn hessian_text(&self, loss: &Variable, inputs: &[Selection], hessian: &Hessian) -> String {
-        let names = self.names(&variables(inputs));
-        self.first_order(loss, inputs, hessian) + &self.matrix(&names, &names, &hessian.products)
+    /// `variables` are those of the selections.
+    pub fn hessian_text(
+        &self,
+        loss: &Variable,
+        (inputs, variables): (&'a [Selection], &'a [Variable]),
+        hessian: &'a Hessian,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.first_order(loss, inputs, hessian, out)?;
+        self.matrix(variables, variables, &hessian.products, out)
     }
 
     /// The value and the gradient.
-    fn first_order(&self, loss: &Variable, inputs: &[Selection], hessian: &Hessian) -> String {
-        let value = format!("{} = {}\n", self.0.name(loss), self.bits(hessian.value));
-        value + &self.vector(inputs, &hessian.gradient, adjoint_name)
+    fn first_order(
+        &self,
+        loss: &Variable,
+        inputs: &'a [Selection],
+        hessian: &'a Hessian,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(out, "{} = {}", self.0.name(loss), self.bits(hessian.value))?;
+        self.vector(inputs, &hessian.gradient, adjoint_name, out)
     }
 
-    pub fn hessian_members(&self, inputs: &[Selection], hessian: &Hessian) -> Map<String, Json> {
-        let names = self.names(&variables(inputs));
+    pub fn hessian_members(
+        &self,
+        (inputs, variables): (&'a [Selection], &'a [Variable]),
+        hessian: &'a Hessian,
+    ) -> Object<'a> {
         let mut object = self.first_order_json(inputs, hessian);
-        object.insert("hessian".into(), self.json_rows(&hessian.products));
-        object.insert("rows".into(), names.clone().into());
-        object.insert("columns".into(), names.into());
+        object.insert("hessian", self.lists(&hessian.products));
+        object.insert("rows", self.names(variables));
+        object.insert("columns", self.names(variables));
         object
     }
 
-    fn first_order_json(&self, inputs: &[Selection], hessian: &Hessian) -> Map<String, Json> {
-        let mut object = Map::new();
-        object.insert("value".into(), number(&self.bits(hessian.value)));
-        object.insert("grad".into(), self.json_vector(inputs, &hessian.gradient));
-        object.append(&mut self.said(&hessian.trust).members());
+    fn first_order_json(&self, inputs: &'a [Selection], hessian: &'a Hessian) -> Object<'a> {
+        let mut object = Object::default();
+        object.insert("value", number(&self.bits(hessian.value)));
+        object.insert("grad", self.json_vector(inputs, &hessian.gradient));
+        object.extend(self.said(&hessian.trust).members());
         object
     }
 
     /// The product of a Hessian with one vector.
-    pub fn product_text(&self, loss: &Variable, inputs: &[Selection], hessian: &Hessian) -> String {
+    pub fn product_text(
+        &self,
+        loss: &Variable,
+        inputs: &'a [Selection],
+        hessian: &'a Hessian,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let product = hessian.products.first().map_or(&[][..], |product| &product[..]);
-        let spell = |name: &str| format!("product {name}");
-        self.first_order(loss, inputs, hessian) + &self.vector(inputs, product, spell)
+        self.first_order(loss, inputs, hessian, out)?;
+        self.vector(inputs, product, |name| format!("product {name}"), out)
     }
 
-    pub fn product_members(&self, inputs: &[Selection], hessian: &Hessian) -> Map<String, Json> {
+    pub fn product_members(&self, inputs: &'a [Selection], hessian: &'a Hessian) -> Object<'a> {
         let product = hessian.products.first().map_or(&[][..], |product| &product[..]);
         let mut object = self.first_order_json(inputs, hessian);
-        object.insert("product".into(), self.json_vector(inputs, product));
+        object.insert("product", self.json_vector(inputs, product));
         object
     }
 
     /// `series` has the coefficients of one cell after the other.
-    pub fn taylor_text(&self, outputs: &[Variable], along: &Variable, series: &[Vec<f64>]) -> String {
-        let mut text = format!("coefficients of t⁰, t¹, … with {} + t:\n", self.0.name(along));
-        for (name, coefficients) in self.names(outputs).iter().zip(series) {
-            let _ = writeln!(text, "{name} = {}", self.list(coefficients));
-        }
-        text
+    pub fn taylor_text(
+        &self,
+        outputs: &[Selection],
+        along: &Variable,
+        series: &'a [Vec<f64>],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(out, "coefficients of t⁰, t¹, … with {} + t:", self.0.name(along))?;
+        let variables = outputs.iter().flat_map(|output| &output.variables);
+        let mut lines = variables.zip(series);
+        lines.try_for_each(|(variable, coefficients)| {
+            writeln!(out, "{} = {}", self.0.name(variable), self.list(coefficients))
+        })
     }
 
     /// Arrays are nested by their shape, with a list of coefficients for each cell.
-    pub fn taylor_json(&self, outputs: &[Selection], along: &Variable, series: &[Vec<f64>]) -> String {
-        let mut series = series.iter().map(|coefficients| self.json_list(coefficients));
+    pub fn taylor_members(
+        &self,
+        outputs: &[Selection],
+        along: &Variable,
+        mut series: &'a [Vec<f64>],
+    ) -> Object<'a> {
         let taylor = outputs.iter().map(|output| {
-            let cells: Vec<Json> = series.by_ref().take(output.variables.len()).collect();
-            (output.name.clone(), nested(output.shape, cells))
+            let count = output.variables.len().min(series.len());
+            let (own, others) = series.split_at(count);
+            series = others;
+            let spelling = Spelling(self.0);
+            let coefficients = move |n: usize| own.get(n).map_or(&[][..], Vec::as_slice);
+            let told = Told::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
+            (output.name.clone(), told)
         });
-        let taylor = Json::Object(taylor.collect());
-        format!("{}\n", json!({ "along": self.0.name(along), "taylor": taylor }))
-    }
-}
-
-fn nested(shape: Shape, mut cells: Vec<Json>) -> Json {
-    match shape {
-        Shape::Scalar => cells.pop().unwrap_or(Json::Null),
-        Shape::Vector(_) => Json::Array(cells),
-        Shape::Matrix(_, columns) => {
-            cells.chunks(columns as usize).map(|row| Json::Array(row.to_vec())).collect()
-        }
+        let taylor: Object = taylor.collect();
+        let mut object = Object::default();
+        object.insert("along", self.0.name(along));
+        object.insert("taylor", taylor);
+        object
     }
 }

@@ -1,16 +1,16 @@
 //! A gradient: text for people, one JSON object for programs, warnings.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
+use reviver_isa::module::Shape;
 use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, adjoint_name};
-use serde_json::{Map, Value as Json};
 
-use super::json::{cells_json, number};
-use super::text::cells_text;
+use super::told::{Cells, Object, number};
 use super::trust::Said;
 use super::verified;
 use crate::subject::Selection;
@@ -25,57 +25,54 @@ pub struct Page {
 }
 
 impl Page {
-    pub fn text(&self) -> String {
-        let (program, gradient) = (&self.subject.program, &self.gradient);
-        let mut text = String::new();
-        let _ = writeln!(text, "{} = {}", self.loss_name(), program.text(Value::Real(gradient.value)));
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let gradient = &self.gradient;
+        writeln!(out, "{} = {}", self.loss_name(), self.real(gradient.value))?;
         for input in &self.inputs {
-            let adjoints = cells_text(program, input.shape, &self.adjoints(input));
-            let _ = writeln!(text, "{} = {adjoints}", adjoint_name(&input.name));
+            writeln!(out, "{} = {}", adjoint_name(&input.name), self.adjoints(input))?;
         }
         if self.has_tape() {
-            let entries = self.tape().into_iter().map(|entry| entry.unwrap_or_else(|| "·".into()));
-            let _ = writeln!(text, "tape' = [{}]", entries.collect::<Vec<_>>().join(", "));
+            writeln!(out, "tape' = {}", self.tape())?;
         }
-        let _ = writeln!(
-            text,
+        writeln!(
+            out,
             "steps: {} there, {} back, drops: {}, history: {} bytes, memory: {} bytes",
             gradient.steps,
             gradient.steps_back,
             gradient.drops,
             gradient.history_bytes,
             gradient.memory_bytes,
-        );
-        if let Some(check) = self.verified.as_ref().filter(|check| check.agrees()) {
-            text.push_str(&verified::line(check));
+        )?;
+        match self.verified.as_ref().filter(|check| check.agrees()) {
+            Some(check) => out.write_all(verified::line(check).as_bytes()),
+            None => Ok(()),
         }
-        text
     }
 
     /// What it tells programs, but for what the command fails with.
-    pub fn members(&self) -> Map<String, Json> {
-        let (program, gradient) = (&self.subject.program, &self.gradient);
-        let grad = self
-            .inputs
-            .iter()
-            .map(|input| (input.name.clone(), cells_json(program, input.shape, &self.adjoints(input))));
-        let mut object = Map::new();
-        object.insert("value".into(), number(&program.text(Value::Real(gradient.value))));
-        object.insert("grad".into(), Json::Object(grad.collect()));
+    pub fn members(&self) -> Object<'_> {
+        let gradient = &self.gradient;
+        let grad = self.inputs.iter().map(|input| (input.name.clone(), self.adjoints(input).into()));
+        let mut object = Object::default();
+        object.insert("value", number(&self.real(gradient.value)));
+        object.insert("grad", grad.collect::<Object>());
         if self.has_tape() {
-            let entries = self.tape().into_iter().map(|entry| entry.map_or(Json::Null, |text| number(&text)));
-            object.insert("tape".into(), entries.collect());
+            object.insert("tape", self.tape());
         }
-        object.insert("steps".into(), gradient.steps.into());
-        object.insert("steps_back".into(), gradient.steps_back.into());
-        object.insert("drops".into(), gradient.drops.into());
-        object.append(&mut self.said().members());
-        object.insert("memory_bytes".into(), gradient.memory_bytes.into());
-        object.insert("history_bytes".into(), gradient.history_bytes.into());
+        object.insert("steps", gradient.steps);
+        object.insert("steps_back", gradient.steps_back);
+        object.insert("drops", gradient.drops);
+        object.extend(self.said().members());
+        object.insert("memory_bytes", gradient.memory_bytes);
+        object.insert("history_bytes", gradient.history_bytes);
         if let Some(check) = &self.verified {
-            object.insert("verify".into(), verified::json(&self.input_names(), check));
+            object.insert("verify", verified::json(check, |n| self.input_name(n)));
         }
         object
+    }
+
+    fn real(&self, bits: u64) -> String {
+        self.subject.program.text(Value::Real(bits))
     }
 
     /// How far the gradient can be trusted.
@@ -100,20 +97,25 @@ impl Page {
         self.subject.name(&self.loss)
     }
 
-    /// The name of every number that is differentiated by: cells, then reals on the tape.
-    pub fn input_names(&self) -> Vec<String> {
-        let variables = self.inputs.iter().flat_map(|input| &input.variables);
-        let cells = variables.map(|variable| self.subject.name(variable));
+    /// The name of a number that is differentiated by: of cells first, then of reals on the tape.
+    pub fn input_name(&self, n: usize) -> Option<String> {
+        let mut variables = self.inputs.iter().flat_map(|input| &input.variables);
+        let cells = variables.clone().count();
+        if n < cells {
+            return variables.nth(n).map(|variable| self.subject.name(variable));
+        }
         let entries = &self.subject.start.input;
-        // Where each entry is told; the machine reads from the end.
-        let places = self.subject.program.told(Tape::Input, (0..entries.len()).collect());
-        let reals = entries.iter().zip(places).rev().filter(|(entry, _)| matches!(entry, TapeEntry::Real(_)));
-        cells.chain(reals.map(|(_, n)| format!("tape[{n}]"))).collect()
+        // The machine reads from the end.
+        let reals = entries.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, TapeEntry::Real(_)));
+        let (entry, _) = { reals }.nth(n - cells)?;
+        Some(format!("tape[{}]", self.subject.program.told_at(Tape::Input, entries.len(), entry)))
     }
 
-    fn adjoints(&self, input: &Selection) -> Vec<Value> {
-        let bits = |variable: &Variable| self.gradient.adjoints.cells.get(variable.cell).copied();
-        input.variables.iter().map(|variable| Value::Real(bits(variable).unwrap_or_default())).collect()
+    fn adjoints<'a>(&'a self, input: &'a Selection) -> Cells<'a> {
+        Cells::new(input.shape, |n| {
+            let cell = input.variables.get(n)?.cell;
+            Some(self.real(self.gradient.adjoints.cells.get(cell).copied().unwrap_or_default()))
+        })
     }
 
     fn has_tape(&self) -> bool {
@@ -121,25 +123,20 @@ impl Page {
     }
 
     /// The adjoints of the input tape in the order in which it is told; integers have none.
-    fn tape(&self) -> Vec<Option<String>> {
-        let entries = self.subject.start.input.iter().enumerate().collect();
-        let entries = self.subject.program.told(Tape::Input, entries);
-        entries
-            .into_iter()
-            .map(|(n, entry)| match entry {
-                TapeEntry::Int(_) => None,
-                TapeEntry::Real(_) => {
-                    let bits = self.gradient.adjoints.input.get(n).copied().unwrap_or_default();
-                    Some(self.subject.program.text(Value::Real(bits)))
-                }
-            })
-            .collect()
+    fn tape(&self) -> Cells<'_> {
+        let entries = &self.subject.start.input;
+        let shape = Shape::Vector(u32::try_from(entries.len()).unwrap_or(u32::MAX));
+        Cells::new(shape, |n| {
+            let at = self.subject.program.told_at(Tape::Input, entries.len(), n);
+            let bits = self.gradient.adjoints.input.get(at).copied().unwrap_or_default();
+            matches!(entries.get(at), Some(TapeEntry::Real(_))).then(|| self.real(bits))
+        })
     }
 
     fn is_unreached(&self) -> bool {
         let zero = |bits: &u64| self.subject.program.approximate(Value::Real(*bits)) == 0.0;
-        let cells = self.inputs.iter().flat_map(|input| self.adjoints(input));
-        let cells = cells.map(|value| self.subject.program.approximate(value) == 0.0);
-        cells.chain(self.gradient.adjoints.input.iter().map(zero)).all(|is_zero| is_zero)
+        let variables = self.inputs.iter().flat_map(|input| &input.variables);
+        let mut cells = variables.filter_map(|variable| self.gradient.adjoints.cells.get(variable.cell));
+        cells.all(zero) && self.gradient.adjoints.input.iter().all(zero)
     }
 }

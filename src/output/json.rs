@@ -1,128 +1,111 @@
 //! A run for programs: one object, with only the keys that apply and numbers in full.
 
-use reviver_isa::module::Shape;
+use reviver_isa::module::Global;
+use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
-use reviver_vm::values::Value;
-use reviver_vm::{Program, Travel};
-use serde_json::{Map, Number, Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
+use super::told::{Cells, Object, Told, number};
 use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
 use crate::cli::Run;
 use crate::journey::{Ending, Report, RoundTrip};
 
 /// Everything that a run tells, but for what it fails with.
-pub fn members(report: &Report, options: &Run) -> Map<String, Json> {
-    let mut object = Map::new();
+pub fn members<'r>(report: &'r Report, options: &Run) -> Object<'r> {
+    let mut object = Object::default();
     if !report.assumed.is_empty() {
         let globals = &report.program.module().globals;
         let names = report.assumed.iter().filter_map(|&n| globals.get(n));
-        object.insert("assumed".into(), names.map(|global| Json::from(global.name.clone())).collect());
+        object.insert("assumed", names.map(|global| global.name.clone()).collect::<Json>());
     }
     if matches!(report.ending, Ending::Arrived) {
         results(report, &mut object);
     }
     if !report.shown.entries.is_empty() {
-        let entry = |(name, value): &(String, Value)| json!({ name: number(&report.program.text(*value)) });
-        object.insert("shown".into(), report.shown.entries.iter().map(entry).collect());
+        let entry = move |n: usize| {
+            let (name, value) = report.shown.entries.get(n)?;
+            Some(json!({ name: number(&report.program.text(*value)) }))
+        };
+        let count = report.shown.entries.len();
+        object.insert("shown", Told::list(count, move |n| Told::Json(entry(n).unwrap_or_default())));
     }
     if report.shown.left_out > 0 {
-        object.insert("shown_left_out".into(), report.shown.left_out.into());
+        object.insert("shown_left_out", report.shown.left_out);
     }
-    object.insert("steps".into(), report.steps.into());
+    object.insert("steps", report.steps);
     ending(&report.ending, options, &mut object);
     if let Some(trip) = &report.round_trip {
         round_trip(trip, options, &mut object);
     }
-    object.insert("history_bytes".into(), report.history_bytes.into());
-    object.insert("erased_bits".into(), erased(report).into());
+    object.insert("history_bytes", report.history_bytes);
+    object.insert("erased_bits", erased(report));
     if options.stats {
-        object.insert("discarded_bits".into(), report.state().counters.discarded_bits.into());
-        object.insert("state_bytes".into(), state_bytes(report.state()).into());
-        object.insert("seconds".into(), report.elapsed.as_secs_f64().into());
+        object.insert("discarded_bits", report.state().counters.discarded_bits);
+        object.insert("state_bytes", state_bytes(report.state()));
+        object.insert("seconds", report.elapsed.as_secs_f64());
     }
-    object.insert("digest".into(), state_digest(report.state()).to_string().into());
+    object.insert("digest", state_digest(report.state()).to_string());
     object
 }
 
-fn results(report: &Report, object: &mut Map<String, Json>) {
-    object.insert("outputs".into(), outputs(report));
+fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
+    object.insert("outputs", outputs(report));
     if uses_tape(report) {
-        object.insert("tape".into(), resulting_tape(report).iter().map(|text| number(text)).collect());
+        object.insert("tape", resulting_tape(report));
     }
     let garbage = garbage_object(report);
     if !garbage.is_empty() {
-        object.insert("garbage".into(), Json::Object(garbage));
+        object.insert("garbage", garbage);
     }
     let unlisted = |garbage: &Garbage| garbage.differing - garbage.listed.len() as u64;
     let cut = report.garbage.iter().filter(|garbage| unlisted(garbage) > 0);
     let cut: Map<String, Json> =
         cut.map(|garbage| (garbage.name.clone(), unlisted(garbage).into())).collect();
     if !cut.is_empty() {
-        object.insert("garbage_not_listed".into(), Json::Object(cut));
+        object.insert("garbage_not_listed", Json::Object(cut));
     }
 }
 
 /// What kept a direction from its end.
-fn ending(ending: &Ending, options: &Run, object: &mut Map<String, Json>) {
+fn ending(ending: &Ending, options: &Run, object: &mut Object) {
     match ending {
         // A trap is a failure, which brings its own words.
         Ending::Arrived | Ending::Trapped(_) => {}
         Ending::Limited => {
-            object.insert("step_limit".into(), options.start.max_steps.into());
+            object.insert("step_limit", options.start.max_steps);
         }
         Ending::Interrupted(signal) => {
-            object.insert("interrupted".into(), signal.name().into());
+            object.insert("interrupted", signal.name());
         }
     }
 }
 
-fn outputs(report: &Report) -> Json {
-    let cells = result_cells(report).map(|(n, global)| {
-        let values = report.program.read(report.state(), n);
-        (global.name.clone(), cells_json(&report.program, global.shape, &values))
-    });
-    Json::Object(cells.collect())
+fn outputs<'r>(report: &'r Report) -> Object<'r> {
+    result_cells(report).map(|cell| told(report, cell)).collect()
+}
+
+/// A global and what it holds.
+fn told<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Told<'r>) {
+    (cell.1.name.clone(), Cells::of(&report.program, report.state(), cell).into())
 }
 
 /// Declared garbage, and every cell that differs although it must not.
-fn garbage_object(report: &Report) -> Map<String, Json> {
-    let mut garbage = Map::new();
-    if report.travel == Travel::Forward {
-        for (n, global) in report.program.declared_garbage() {
-            let values = report.program.read(report.state(), n);
-            garbage.insert(global.name.clone(), cells_json(&report.program, global.shape, &values));
-        }
-    }
-    for cell in report.garbage.iter().flat_map(|garbage| &garbage.listed) {
-        garbage.insert(cell.name.clone(), number(&cell.found));
-    }
-    garbage
+fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
+    let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
+    let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);
+    let listed = listed.map(|cell| (cell.name.clone(), Told::Json(number(&cell.found))));
+    declared.map(|cell| told(report, cell)).chain(listed).collect()
 }
 
-/// A scalar as a number, an array as nested arrays of its shape.
-pub fn cells_json(program: &Program, shape: Shape, values: &[Value]) -> Json {
-    let row = |values: &[Value]| Json::Array(values.iter().map(|&v| number(&program.text(v))).collect());
-    match (shape, values) {
-        (Shape::Scalar, [value]) => number(&program.text(*value)),
-        (Shape::Matrix(_, columns), _) => Json::Array(values.chunks(columns as usize).map(row).collect()),
-        _ => row(values),
-    }
-}
-
-/// A number with all its digits; other text as a string.
-pub fn number(text: &str) -> Json {
-    text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
-}
-
-fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Map<String, Json>) {
+fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Object) {
     if !matches!(trip.ending, Ending::Limited | Ending::Interrupted(_)) {
-        object.insert("restored".into(), trip.restored.into());
-        object.insert("bit_exact".into(), trip.bit_exact.into());
+        object.insert("restored", trip.restored);
+        object.insert("bit_exact", trip.bit_exact);
     }
     if let Some(drift) = &trip.drift {
         let drift = json!({ "cell": drift.cell, "absolute": drift.absolute, "ulps": drift.ulps });
-        object.insert("max_drift".into(), drift);
+        object.insert("max_drift", drift);
     }
     ending(&trip.ending, options, object);
 }

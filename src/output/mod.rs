@@ -6,10 +6,12 @@ pub mod gradient;
 mod json;
 pub mod losses;
 mod text;
+pub mod told;
 mod trap;
 pub mod trust;
 pub mod verified;
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use reviver_isa::instruction::Class;
@@ -22,30 +24,36 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Travel};
 
-use serde_json::{Map, Value as Json};
-
 use crate::cli::Run;
 use crate::failure::Outcome;
 use crate::journey::Report;
 use crate::load;
 
+use told::{Cells, Object};
+
 pub use text::garbage;
 pub use trap::trap;
 
 /// The whole output for stdout. For people, without the tape if it has gone to a file.
-pub fn render(report: &Report, options: &Run, with_tape: bool, verdict: &Outcome) -> String {
+pub fn render(
+    report: &Report,
+    options: &Run,
+    with_tape: bool,
+    verdict: &Outcome,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match options.start.json {
-        true => object(json::members(report, options), verdict),
-        false => text::render(report, options, with_tape),
+        true => object(json::members(report, options), verdict, out),
+        false => text::render(report, options, with_tape, out),
     }
 }
 
 /// The one object that a command prints for programs: what it found, and what it fails with.
-pub fn object(mut members: Map<String, Json>, verdict: &Outcome) -> String {
+pub fn object(mut members: Object, verdict: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     if let Err(failure) = verdict {
-        members.append(&mut failure.members());
+        members.extend(failure.members());
     }
-    format!("{}\n", Json::Object(members))
+    members.write(out)
 }
 
 /// The cells that are results in the direction of the run, declared garbage aside.
@@ -58,19 +66,23 @@ fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r 
 }
 
 /// The resulting tape, in the order in which tapes of the program are told.
-pub fn resulting_tape(report: &Report) -> Vec<String> {
-    tape_entries(report).into_iter().map(|entry| entry_text(&report.program, entry)).collect()
+pub fn resulting_tape<'r>(report: &'r Report) -> Cells<'r> {
+    let entries = resulting_entries(report);
+    Cells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
 }
 
-fn tape_entries(report: &Report) -> Vec<TapeEntry> {
-    let tape = Tape::resulting(report.travel);
-    report.program.told(
-        tape,
-        match tape {
-            Tape::Input => report.state().input.clone(),
-            Tape::Output => report.state().output.clone(),
-        },
-    )
+/// A value of the resulting tape; none behind the last.
+pub fn tape_value(report: &Report, n: usize) -> Option<String> {
+    let entries = resulting_entries(report);
+    let at = report.program.told_at(Tape::resulting(report.travel), entries.len(), n);
+    (n < entries.len()).then(|| entries.get(at)).flatten().map(|entry| entry_text(&report.program, *entry))
+}
+
+fn resulting_entries<'r>(report: &'r Report) -> &'r [TapeEntry] {
+    match Tape::resulting(report.travel) {
+        Tape::Input => &report.state().input,
+        Tape::Output => &report.state().output,
+    }
 }
 
 fn entry_text(program: &Program, entry: TapeEntry) -> String {

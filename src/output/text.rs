@@ -1,105 +1,87 @@
 //! A run for people.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
-use reviver_isa::module::Shape;
+use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
-use reviver_vm::values::Value;
-use reviver_vm::{Program, Travel};
 
+use super::told::Cells;
 use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
 use crate::cli::Run;
 use crate::failure::counted;
 use crate::journey::{Ending, Report, RoundTrip};
 
-pub fn render(report: &Report, options: &Run, with_tape: bool) -> String {
-    let mut text = String::new();
+pub fn render(report: &Report, options: &Run, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
     if matches!(report.ending, Ending::Arrived) {
-        results(report, with_tape, &mut text);
+        results(report, with_tape, out)?;
     }
     if let Some(trip) = &report.round_trip {
-        round_trip(report, trip, &mut text);
+        round_trip(report, trip, out)?;
     }
     if options.stats {
-        statistics(report, &mut text);
+        statistics(report, out)?;
     }
-    text
+    Ok(())
 }
 
-fn results(report: &Report, with_tape: bool, text: &mut String) {
-    let program = &report.program;
-    for (n, global) in result_cells(report) {
-        let values = program.read(report.state(), n);
-        let _ = writeln!(text, "{} = {}", global.name, cells_text(program, global.shape, &values));
+fn results(report: &Report, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
+    let cells = |cell| Cells::of(&report.program, report.state(), cell);
+    for cell in result_cells(report) {
+        writeln!(out, "{} = {}", cell.1.name, cells(cell))?;
     }
     if with_tape && uses_tape(report) {
-        let _ = writeln!(text, "tape = [{}]", resulting_tape(report).join(", "));
+        writeln!(out, "tape = {}", resulting_tape(report))?;
     }
     if report.travel == Travel::Forward {
-        for (n, global) in program.declared_garbage() {
-            let values = program.read(report.state(), n);
-            let _ =
-                writeln!(text, "garbage {} = {}", global.name, cells_text(program, global.shape, &values));
+        for cell in report.program.declared_garbage() {
+            writeln!(out, "garbage {} = {}", cell.1.name, cells(cell))?;
         }
     }
+    Ok(())
 }
 
-/// A scalar as it is, a vector in brackets, a matrix as a vector of rows.
-pub fn cells_text(program: &Program, shape: Shape, values: &[Value]) -> String {
-    let row = |values: &[Value]| {
-        let texts: Vec<String> = values.iter().map(|&value| program.text(value)).collect();
-        format!("[{}]", texts.join(", "))
-    };
-    match (shape, values) {
-        (Shape::Scalar, [value]) => program.text(*value),
-        (Shape::Matrix(_, columns), _) => {
-            let rows: Vec<String> = values.chunks(columns as usize).map(row).collect();
-            format!("[{}]", rows.join(", "))
-        }
-        _ => row(values),
-    }
-}
-
-fn round_trip(report: &Report, trip: &RoundTrip, text: &mut String) {
+fn round_trip(report: &Report, trip: &RoundTrip, out: &mut dyn Write) -> io::Result<()> {
     let quality = match (&trip.ending, trip.restored, trip.bit_exact) {
         (Ending::Limited | Ending::Interrupted(_), ..) => "not known, the way back was stopped",
         (_, true, true) => "yes, bit for bit",
         (_, true, false) => "yes, within the tolerance",
         (_, false, _) => "NO",
     };
-    let _ = writeln!(text, "restored: {quality}");
+    writeln!(out, "restored: {quality}")?;
     if let Some(drift) = &trip.drift {
         let ulps = drift.ulps.map(|ulps| format!(" ({ulps:.1} ulps)")).unwrap_or_default();
-        let _ = writeln!(text, "largest drift: {:e} in {}{ulps}", drift.absolute, drift.cell);
+        writeln!(out, "largest drift: {:e} in {}{ulps}", drift.absolute, drift.cell)?;
     }
-    let _ = writeln!(
-        text,
+    writeln!(
+        out,
         "steps: {} there, {} back, history: {} bytes, erased: {} bits",
         report.steps,
         trip.steps,
         report.history_bytes,
         erased(report)
-    );
+    )?;
     let erasures = report.program.module().code.iter().filter(|i| !i.update.is_reversible()).count();
     if erasures > 0 {
-        let _ = writeln!(text, "not reversible: {}", counted(erasures, "erasure"));
+        writeln!(out, "not reversible: {}", counted(erasures, "erasure"))?;
     }
+    Ok(())
 }
 
-fn statistics(report: &Report, text: &mut String) {
+fn statistics(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let seconds = report.elapsed.as_secs_f64();
     let all = report.steps + report.round_trip.as_ref().map_or(0, |trip| trip.steps);
     if report.round_trip.is_none() {
-        let _ = writeln!(text, "steps: {all}");
-        let _ = writeln!(text, "history: {} bytes", report.history_bytes);
-        let _ = writeln!(text, "erased: {} bits", erased(report));
+        writeln!(out, "steps: {all}")?;
+        writeln!(out, "history: {} bytes", report.history_bytes)?;
+        writeln!(out, "erased: {} bits", erased(report))?;
     }
     let rate = all as f64 / seconds.max(1e-9) / 1e6;
-    let _ = writeln!(text, "time: {seconds:.3} s, {rate:.1} million steps a second");
-    let _ = writeln!(text, "state: {} bytes", state_bytes(report.state()));
-    let _ = writeln!(text, "discarded within the tolerance: {} bits", report.state().counters.discarded_bits);
-    let _ = writeln!(text, "digest: {}", state_digest(report.state()));
+    writeln!(out, "time: {seconds:.3} s, {rate:.1} million steps a second")?;
+    writeln!(out, "state: {} bytes", state_bytes(report.state()))?;
+    writeln!(out, "discarded within the tolerance: {} bits", report.state().counters.discarded_bits)?;
+    writeln!(out, "digest: {}", state_digest(report.state()))
 }
 
 /// Cells that aren't as they must be, for stderr.

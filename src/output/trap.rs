@@ -72,7 +72,7 @@ fn object(explanation: &Explanation) -> Json {
     if !explanation.label.is_empty() {
         members.insert("label".into(), explanation.label.clone().into());
     }
-    let values = explanation.values.iter().map(|(name, value)| (name.clone(), super::json::number(value)));
+    let values = explanation.values.iter().map(|(name, value)| (name.clone(), super::told::number(value)));
     members.insert("values".into(), Json::Object(values.collect()));
     let others = explanation.others.iter().map(|other| {
         let mut members = located(&other.spot);

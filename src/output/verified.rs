@@ -53,10 +53,14 @@ fn summary(comparisons: &[Comparison]) -> String {
 }
 
 /// Every disagreement, one a line: which input, both numbers, and the error that would have been fine.
-pub fn disagreements(subject: &Subject, names: &[String], check: &Check) -> Vec<String> {
+pub fn disagreements(
+    subject: &Subject,
+    name: impl Fn(usize) -> Option<String>,
+    check: &Check,
+) -> Vec<String> {
     let mut lines = Vec::new();
     for comparison in &check.comparisons {
-        let input = match comparison.input.and_then(|n| names.get(n)) {
+        let input = match comparison.input.and_then(&name) {
             Some(name) => format!("for `{name}`"),
             None => "moving all inputs at once".into(),
         };
@@ -86,11 +90,11 @@ fn rules(subject: &Subject) -> Option<String> {
     (!named.is_empty()).then(|| format!("the adjoint of {custom} is a rule of its own: is it right?"))
 }
 
-pub fn json(names: &[String], check: &Check) -> Json {
+pub fn json(check: &Check, name: impl Fn(usize) -> Option<String>) -> Json {
     let estimate = |e: Estimate| json!({ "value": e.value, "error": e.error });
     let comparison = |c: &Comparison| {
         json!({
-            "input": c.input.and_then(|n| names.get(n)),
+            "input": c.input.and_then(&name),
             "adjoint": c.adjoint,
             "tangent": estimate(c.tangent),
             "difference": c.difference.map(estimate),

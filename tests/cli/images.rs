@@ -32,7 +32,7 @@ fn disasm_shows_no_name_that_is_none() {
     for change in changes {
         let mut module = module(TEXT);
         change(&mut module);
-        let file = folder.file("a.rbc", image::encode(&module));
+        let file = folder.file("a.rbc", image::encode(&module).unwrap());
         for command in ["disasm", "invert", "check", "run", "debug --batch /dev/null"] {
             let ran = reviver(&format!("{command} {file}")).expect(3).prints("").says("can't be");
             assert!(!ran.stderr.contains(['\u{1b}', '\u{7}']), "{ran:?}");
@@ -60,7 +60,7 @@ fn names_of_files_are_escaped() {
 /// `asm (disasm IMAGE)` is the image, by way of the command line.
 fn there_and_back(module: &Module) {
     let folder = Folder::new();
-    let bytes = image::encode(module);
+    let bytes = image::encode(module).unwrap();
     let image = folder.file("a.rbc", &bytes);
     let text = folder.file("a.rasm", reviver(&format!("disasm {image}")).expect(0).stdout);
     let again = folder.path("b.rbc");
@@ -90,7 +90,7 @@ fn a_disassembled_image_assembles_to_itself() {
 #[test]
 fn disasm_tells_the_zeros_apart() {
     let folder = Folder::new();
-    let image = folder.file("a.rbc", image::encode(&module(".out a[2]: real = {0.0, -0.0}\n")));
+    let image = folder.file("a.rbc", image::encode(&module(".out a[2]: real = {0.0, -0.0}\n")).unwrap());
     let text = reviver(&format!("disasm {image}")).expect(0).stdout;
     assert!(text.contains("{0.0, -0.0}"), "{text}");
 }
@@ -102,7 +102,7 @@ fn images_have_one_form() {
     let refused = |text: &str, change: fn(&mut Module), why: &str| {
         let mut module = module(text);
         change(&mut module);
-        let file = folder.file("a.rbc", image::encode(&module));
+        let file = folder.file("a.rbc", image::encode(&module).unwrap());
         for command in ["disasm", "check", "run"] {
             reviver(&format!("{command} {file}")).expect(3).prints("").says(why);
         }

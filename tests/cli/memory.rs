@@ -136,3 +136,66 @@ fn saved_states() {
     within(370, &format!("run {file} --save-state {}", state.display())).expect(3).says("not enough memory");
     assert!(!state.exists());
 }
+
+/// The results of a program need no memory of their own, whatever they are told as.
+#[test]
+fn results() {
+    let folder = Folder::new();
+    let file = folder.file("a.rasm", ".out A[10000000]\n  add A[7], 1\n");
+    for (options, bytes) in [("", "30000005"), ("--json", "20000109")] {
+        within(112, &format!("run {file} {options} | wc -c")).expect(0).prints(&format!("{bytes}\n"));
+    }
+    let text = ".limit tape 2000000\n.var n\n.var x\n  from n == 0\n    write x\n    add n, 1\n  until n == 2000000\n  sub n, 2000000\n";
+    let file = folder.file("b.rasm", text);
+    within(112, &format!("run {file} | wc -c")).expect(0).prints("6000008\n");
+    let tape = folder.path("tape");
+    within(72, &format!("run {file} --tape-out {}", tape.display()))
+        .expect(3)
+        .says("there is not enough memory");
+    assert!(!tape.exists());
+}
+
+/// Derivatives are computed from copies of the state: dual numbers and series take more than plain ones.
+#[test]
+fn derivatives() {
+    let folder = Folder::new();
+    let file = folder.file("a.rasm", ".inout A[5000000]: real\n.out y: real\n  add.mul y, A[7], A[8]\n");
+    for (command, too_little, enough) in [
+        ("grad --loss y --wrt A[7]", 200, 300),
+        ("grad --loss y", 200, 300),
+        ("jacobian --wrt A[7]", 200, 300),
+        ("jacobian", 200, 400),
+        ("hessian --loss y --wrt A[7]", 300, 500),
+        ("taylor --order 2 --along A[7]", 600, 1000),
+    ] {
+        let ran = within(too_little, &format!("{command} {file} --json"));
+        assert_eq!(ran.json()["error"]["kind"], "trap", "{ran:#?}");
+        ran.expect(4).says("there is not enough memory for");
+        within(enough, &format!("{command} {file} > /dev/null")).expect(0);
+    }
+}
+
+/// What of the debugger takes a copy of the state says so where there is no memory for one, and the session goes
+/// on where it was.
+#[test]
+fn the_debugger() {
+    let folder = Folder::new();
+    let program = ".inout A[5000000]: real\n.var n\n  from n == 0\n    add A[n], 0.1\n    add n, 1\n  until n == 100000\n  sub n, 100000\n";
+    let file = folder.file("a.rasm", program);
+    let debug = |mebibytes, commands: &str| {
+        let script = folder.file("script", commands);
+        within(mebibytes, &format!("debug {file} --batch {script}"))
+    };
+    debug(70, "step\n").expect(4).says("not enough memory for the copy of the state that one goes back to");
+    let no_copy = "error: there is not enough memory for a copy of the state";
+    for command in ["set A[1] = 5", "gradient A[1]", "why A[1]", "history A[1]", "check", "picture p.svg"] {
+        let ran = debug(150, &format!("goto end\n{command}\n")).expect(1);
+        assert!(ran.stdout.contains(no_copy), "{ran:#?}");
+    }
+    // Going back takes one too, and traps where one is.
+    let ran = debug(150, "goto end\nreverse-step\nprint A[99999]\nstatus\n").expect(0);
+    assert!(ran.stdout.contains("trap: memory ran out: there is none for a copy of the state"), "{ran:#?}");
+    assert!(ran.stdout.contains("= 0.1\n"), "{ran:#?}");
+    let ran = debug(1000, "goto end\nset A[1] = 5\nreverse-step\ncheck\nwhy A[1]\n").expect(0);
+    assert!(!ran.stdout.contains("memory"), "{ran:#?}");
+}

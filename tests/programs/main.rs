@@ -149,7 +149,7 @@ impl Expectation<'_> {
     /// A trap says what it should, and the way back from it is clean.
     fn check_trap(&self, mut machine: Machine, message: &str) -> Result<(), String> {
         machine.keep_residues();
-        let first = machine.state().clone();
+        let first = machine.state().try_clone().unwrap();
         let trap = match go(&mut machine, self.travel()) {
             Ok(()) => return Err("it did not trap".into()),
             Err(trap) => trap,
@@ -164,8 +164,8 @@ impl Expectation<'_> {
     }
 
     fn check_run(&self, mut machine: Machine) -> Result<(), String> {
-        let first = machine.state().clone();
-        let mut exact = machine.clone();
+        let first = machine.state().try_clone().unwrap();
+        let mut exact = machine.try_clone().unwrap();
         go(&mut machine, self.travel()).map_err(|trap| message(&machine, trap))?;
         self.check_results(&machine)?;
         let garbage = machine.program().garbage(machine.state(), self.travel());

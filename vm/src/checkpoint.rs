@@ -58,7 +58,7 @@ pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> 
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; HEADER - CHECKSUM]);
-    codec::try_encode(&saved, &mut bytes)?;
+    codec::encode_into(&saved, &mut bytes)?;
     let checksum = codec::checksum(bytes.get(HEADER..)).to_le_bytes();
     if let Some(field) = bytes.get_mut(CHECKSUM..HEADER) {
         field.copy_from_slice(&checksum);

@@ -42,7 +42,7 @@ pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State
 
 /// Whether two states are the same bit for bit, whatever was counted on the way.
 pub fn same(a: &State, b: &State) -> bool {
-    a.ints == b.ints && a.reals == b.reals && active(a) == active(b) && same_but_for_cells(a, b)
+    a.ints == b.ints && a.reals == b.reals && active(a).eq(active(b)) && same_but_for_cells(a, b)
 }
 
 /// Whether two states differ in adjoints and the mode at most.
@@ -73,7 +73,7 @@ fn same_but_for_cells<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
 }
 
 /// The adjoints that aren't 0, and where.
-fn active(state: &State) -> Vec<(usize, u64)> {
+fn active(state: &State) -> impl Iterator<Item = (usize, u64)> {
     let all = state.adjoints.iter().flat_map(|adjoints| adjoints.all());
-    all.copied().enumerate().filter(|&(_, bits)| bits != 0).collect()
+    all.copied().enumerate().filter(|&(_, bits)| bits != 0)
 }

@@ -8,6 +8,7 @@ use crate::interp::run;
 use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::reports::Reports;
+use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
@@ -44,6 +45,10 @@ impl Lanes for u64 {
 
     fn with_lane(self, n: usize, word: u64) -> u64 {
         if n == 0 { word } else { self }
+    }
+
+    fn plainly<T>(state: &State, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
+        Ok(look(state))
     }
 
     fn execute(
@@ -97,6 +102,10 @@ where
             *lane = word;
         }
         self
+    }
+
+    fn plainly<T>(state: &State<[u64; N]>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
+        state.try_map(Lanes::word).map(|plain| look(&plain))
     }
 
     fn execute(

@@ -39,11 +39,20 @@ impl Program {
     /// The entries of a tape, from the order in which they lie in a state to the order in which they are
     /// told, or from there to the state's: it is the same exchange.
     pub fn told<T>(&self, tape: Tape, mut entries: Vec<T>) -> Vec<T> {
-        // The end of the input tape is read next, the end of the output tape was written last.
-        if (tape == Tape::Input) != self.module().inverse {
+        if self.tells_reversed(tape) {
             entries.reverse();
         }
         entries
+    }
+
+    /// The place in a state's tape of the entry that is told as the `n`th, of so many.
+    pub fn told_at(&self, tape: Tape, count: usize, n: usize) -> usize {
+        if self.tells_reversed(tape) { count.saturating_sub(n + 1) } else { n }
+    }
+
+    /// The end of the input tape is read next, the end of the output tape was written last.
+    fn tells_reversed(&self, tape: Tape) -> bool {
+        (tape == Tape::Input) != self.module().inverse
     }
 
     /// Whether a run in this direction is given a cell: inputs forward, results backward.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::lanes::Lanes;
-use crate::room::{self, Room};
+use crate::room::{self, OutOfMemory, Room};
 use crate::state::{Counters, MODE, State};
 use crate::trap::Cause;
 use crate::travel::{Interval, Track};
@@ -174,8 +174,9 @@ impl<B> History<B> for NoHistory {
     }
 }
 
-/// Residues of float updates and vacancies, the old values of erased cells, and dropped adjoints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Residues of float updates and vacancies, the old values of erased cells, and dropped adjoints. They may
+/// take most of what memory there is: a copy can fail, so there is no `Clone`.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Residues<B = u64> {
     /// Records of the program's own steps by the numbers of their intervals, the latest last.
     program: Vec<(i64, Kept<B>)>,
@@ -191,30 +192,45 @@ pub struct Residues<B = u64> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past<B = u64> {
     /// By number; those of one interval in the order in which they were recorded.
-    records: Arc<[(i64, Kept<B>)]>,
+    records: Arc<Vec<(i64, Kept<B>)>>,
     /// What the number of an interval was in the earlier run, less what it is in the later one.
     offset: i64,
 }
 
-impl<B: Clone> Past<B> {
+impl<B> Past<B> {
     /// What `earlier` has recorded. At the later run's start [`State::own_steps`] was greater by `offset`
     /// than it is now.
-    pub fn new(earlier: &Residues<B>, offset: i64) -> Past<B> {
-        let mut records = earlier.program.clone();
-        // A run that led backward has recorded the greatest number first.
-        records.sort_by_key(|&(number, _)| number);
-        Past { records: records.into(), offset }
+    pub fn new(earlier: Residues<B>, offset: i64) -> Past<B> {
+        let mut records = earlier.program;
+        // A run that led backward has recorded the greatest number first. What one step has recorded stays
+        // in its order.
+        if !records.is_sorted_by_key(|&(number, _)| number) {
+            records.reverse();
+            records.chunk_by_mut(|(a, _), (b, _)| a == b).for_each(<[_]>::reverse);
+        }
+        Past { records: Arc::new(records), offset }
     }
 
     /// Memory that it takes.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.records)
+        size_of_val(self.records.as_slice())
     }
 }
 
 impl<B> Default for Residues<B> {
     fn default() -> Self {
         Residues { program: Vec::new(), rules: Vec::new(), past: None }
+    }
+}
+
+impl<B: Copy> Residues<B> {
+    /// A copy.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_clone(&self) -> Result<Residues<B>, OutOfMemory> {
+        let (program, rules) = (room::copied(&self.program)?, room::copied(&self.rules)?);
+        Ok(Residues { program, rules, past: self.past.clone() })
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use crate::history::Residues;
 use crate::program::Program;
 use crate::reports::Reports;
+use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::trap::Trap;
 use crate::travel::{Stop, Travel};
@@ -23,6 +24,12 @@ pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
     fn word(self) -> u64 {
         self.lane(0)
     }
+
+    /// Looks at a state in plain numbers: the first word of every real.
+    ///
+    /// # Errors
+    /// There is no memory for it, where it is another state.
+    fn plainly<T>(state: &State<Self>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory>;
 
     /// Makes at most `budget` steps, keeping residues where a history is given.
     ///

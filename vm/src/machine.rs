@@ -16,8 +16,8 @@ use crate::travel::{Stop, Travel};
 use crate::values;
 use crate::watch::Watch;
 
-/// A running program. Cloning it clones the whole run. Its reals have as many words as the bits `B`.
-#[derive(Clone, Debug)]
+/// A running program. Its reals have as many words as the bits `B`.
+#[derive(Debug)]
 pub struct Machine<B = u64> {
     program: Arc<Program>,
     state: State<B>,
@@ -53,6 +53,20 @@ impl Machine {
 }
 
 impl<B: Lanes> Machine<B> {
+    /// A copy of the whole run.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_clone(&self) -> Result<Machine<B>, OutOfMemory> {
+        Ok(Machine {
+            program: self.program.clone(),
+            state: self.state.try_clone()?,
+            residues: self.residues.as_ref().map(Residues::try_clone).transpose()?,
+            reports: self.reports.clone(),
+            interrupt: self.interrupt.clone(),
+        })
+    }
+
     /// Goes on from a state of the same program.
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
         Machine { program, state, residues, reports: Reports::default(), interrupt: None }
@@ -92,6 +106,16 @@ impl<B: Lanes> Machine<B> {
     /// The state at the end of a machine's use.
     pub fn into_state(self) -> State<B> {
         self.state
+    }
+
+    /// Gives up what it has kept and reported: as if it had just come to where it is.
+    pub fn forget(&mut self) {
+        (self.residues, self.reports) = (None, Reports::default());
+    }
+
+    /// Its history at the end of its use.
+    pub fn into_residues(self) -> Option<Residues<B>> {
+        self.residues
     }
 
     pub fn residues(&self) -> Option<&Residues<B>> {

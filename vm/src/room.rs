@@ -16,6 +16,8 @@ pub enum Room {
     History,
     /// An adjoint for each real.
     Adjoints,
+    /// A copy of the state, from which one goes back.
+    Copy,
 }
 
 /// So many zeros. Pages that nobody writes to take no memory, as long as the system lends them.
@@ -30,10 +32,23 @@ pub(crate) fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemo
 
 /// A copy of a list.
 pub(crate) fn copied<T: Copy>(list: &[T]) -> Result<Vec<T>, OutOfMemory> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(list.len()).map_err(|_| OutOfMemory)?;
+    let mut copy = with_capacity(list.len())?;
     copy.extend_from_slice(list);
     Ok(copy)
+}
+
+/// What becomes of each entry of a list.
+pub(crate) fn mapped<A, B>(list: &[A], each: impl Fn(&A) -> B) -> Result<Vec<B>, OutOfMemory> {
+    let mut made = with_capacity(list.len())?;
+    made.extend(list.iter().map(each));
+    Ok(made)
+}
+
+/// An empty list with room for so many entries.
+pub(crate) fn with_capacity<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
+    Ok(list)
 }
 
 /// Room for more entries of a list, with some for those that come after them unless that is too much.

@@ -1,5 +1,5 @@
-//! The state of a machine: a plain value. Cloneable, comparable, serialisable; no clock, no
-//! randomness, no pointer. Knows no program: offsets mean what the program's layout says.
+//! The state of a machine: a plain value. Comparable, serialisable; no clock, no randomness, no
+//! pointer. It may take most of what memory there is, so it has no `Clone`: a copy can fail. Knows no program: offsets mean what the program's layout says.
 //!
 //! A state is generic over the bits of a real: one word in plain number systems, several in lifted
 //! ones (dual numbers, Taylor series).
@@ -96,7 +96,7 @@ pub struct Counters {
 
 /// The adjoint of every real cell, of every entry of the real stack and of both tapes: each list is
 /// as long as the values' and in the same order. Entries of integers have the adjoint 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adjoints<B = u64> {
     pub cells: Vec<B>,
     pub stack: Vec<B>,
@@ -104,13 +104,7 @@ pub struct Adjoints<B = u64> {
     pub output: Vec<B>,
 }
 
-impl<B: Copy + Default + PartialEq> Adjoints<B> {
-    fn try_clone(&self) -> Result<Adjoints<B>, OutOfMemory> {
-        let Adjoints { cells, stack, input, output } = self;
-        let [cells, stack, input, output] = [cells, stack, input, output].map(|list| room::copied(list));
-        Ok(Adjoints { cells: cells?, stack: stack?, input: input?, output: output? })
-    }
-
+impl<B> Adjoints<B> {
     /// Every adjoint.
     pub fn all(&self) -> impl Iterator<Item = &B> {
         self.cells.iter().chain(&self.stack).chain(&self.input).chain(&self.output)
@@ -118,7 +112,7 @@ impl<B: Copy + Default + PartialEq> Adjoints<B> {
 }
 
 /// Everything that running changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State<B = u64> {
     /// Integer cells, sign-extended: the mode bit, globals, main's frame, immediates, frames of open
     /// calls.
@@ -147,6 +141,46 @@ pub struct State<B = u64> {
     /// counted as -1, as in `step`.
     pub rule_steps: i64,
     pub counters: Counters,
+}
+
+impl<A: Copy> State<A> {
+    /// A copy, with the bits of every real mapped.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_map<B>(&self, real: impl Fn(A) -> B) -> Result<State<B>, OutOfMemory> {
+        let reals = |list: &[A]| room::mapped(list, |&bits| real(bits));
+        let tape = |entries: &[TapeEntry<A>]| {
+            room::mapped(entries, |entry| match *entry {
+                TapeEntry::Int(value) => TapeEntry::Int(value),
+                TapeEntry::Real(bits) => TapeEntry::Real(real(bits)),
+            })
+        };
+        let adjoints = match &self.adjoints {
+            Some(Adjoints { cells, stack, input, output }) => {
+                let [cells, stack, input, output] = [cells, stack, input, output].map(|list| reals(list));
+                Some(Adjoints { cells: cells?, stack: stack?, input: input?, output: output? })
+            }
+            None => None,
+        };
+        Ok(State {
+            ints: room::copied(&self.ints)?,
+            reals: reals(&self.reals)?,
+            adjoints,
+            int_stack: room::copied(&self.int_stack)?,
+            real_stack: reals(&self.real_stack)?,
+            input: tape(&self.input)?,
+            output: tape(&self.output)?,
+            calls: room::copied(&self.calls)?,
+            references: room::copied(&self.references)?,
+            frame: self.frame,
+            inverted: self.inverted,
+            position: self.position,
+            step: self.step,
+            rule_steps: self.rule_steps,
+            counters: self.counters,
+        })
+    }
 }
 
 impl<B> State<B> {
@@ -247,19 +281,7 @@ impl<B: Copy + Default + PartialEq> State<B> {
     /// # Errors
     /// There is no memory for it.
     pub fn try_clone(&self) -> Result<State<B>, OutOfMemory> {
-        let adjoints = self.adjoints.as_ref().map(Adjoints::try_clone).transpose()?;
-        Ok(State {
-            ints: room::copied(&self.ints)?,
-            reals: room::copied(&self.reals)?,
-            adjoints,
-            int_stack: room::copied(&self.int_stack)?,
-            real_stack: room::copied(&self.real_stack)?,
-            input: room::copied(&self.input)?,
-            output: room::copied(&self.output)?,
-            calls: room::copied(&self.calls)?,
-            references: room::copied(&self.references)?,
-            ..*self
-        })
+        self.try_map(|bits| bits)
     }
 
     /// Memory that the state takes, in bytes. Nothing shrinks while a program runs, so this is the most

@@ -10,7 +10,7 @@ use crate::support::{Random, SAMPLES, module};
 const SMALL: &str = ".inout x = 3\n\tadd x, 2\n";
 
 fn small() -> Vec<u8> {
-    encode(&module(SMALL))
+    encode(&module(SMALL)).unwrap()
 }
 
 /// Writes the checksum that the bytes should have.
@@ -55,7 +55,7 @@ const GOLDEN: &[&str] = &[
 fn every_bit_flip_is_refused() {
     for name in ["fibonacci", "narrow", "reals"] {
         let text = SAMPLES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text).expect("a sample");
-        let mut image = encode(&module(text));
+        let mut image = encode(&module(text)).unwrap();
         for bit in 0..image.len() * 8 {
             image[bit / 8] ^= 1 << (bit % 8);
             assert!(decode(&image).is_err(), "{name}: bit {bit}");
@@ -68,7 +68,7 @@ fn every_bit_flip_is_refused() {
 #[test]
 fn every_truncation_is_refused() {
     for (name, text) in SAMPLES {
-        let image = encode(&module(text));
+        let image = encode(&module(text)).unwrap();
         for length in 0..image.len() {
             let error = decode(&image[..length]).expect_err(name);
             let expected =
@@ -181,7 +181,7 @@ fn a_section_holds_nothing_else() {
 fn structure_is_optional() {
     let mut bare = module(SMALL);
     bare.structure = Structure::default();
-    let image = encode(&bare);
+    let image = encode(&bare).unwrap();
     assert!(image.len() < small().len());
     assert_eq!(decode(&image), Ok(bare));
 }
@@ -198,7 +198,7 @@ fn a_malformed_section_is_named() {
 
 #[test]
 fn random_damage_never_panics() {
-    let images: Vec<Vec<u8>> = SAMPLES.iter().map(|(_, text)| encode(&module(text))).collect();
+    let images: Vec<Vec<u8>> = SAMPLES.iter().map(|(_, text)| encode(&module(text)).unwrap()).collect();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut decoded = 0;
     for round in 0..20_000 {

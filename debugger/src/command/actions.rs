@@ -404,7 +404,7 @@ pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
 
 pub fn check(console: &mut Console, row: Row, rest: &str) -> Done {
     row.nothing(rest)?;
-    Ok(Outcome::Check(console.session.check()))
+    Ok(Outcome::Check(console.session.check()?))
 }
 
 pub fn help(_: &mut Console, _: Row, rest: &str) -> Done {

@@ -13,6 +13,7 @@ pub mod topics;
 
 use reviver_assembler::suggest::nearest;
 use reviver_files::UsedFiles;
+use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
 use crate::expression::{ExpressionError, Hint};
@@ -204,7 +205,7 @@ fn selecting(outward: isize) -> String {
 }
 
 /// A session that is told what to do in lines of text.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Console {
     pub session: Session,
     /// What was read for the session, and what it reads and writes.
@@ -228,6 +229,25 @@ pub struct Console {
 }
 
 impl Console {
+    /// A copy that no screen shows.
+    ///
+    /// # Errors
+    /// There is no memory for the states of its session.
+    pub(crate) fn try_clone(&self) -> Result<Console, OutOfMemory> {
+        Ok(Console {
+            session: self.session.try_clone()?,
+            files: self.files.clone(),
+            face: None,
+            displays: self.displays.clone(),
+            plots: self.plots.clone(),
+            transcript: self.transcript.clone(),
+            glides: self.glides,
+            repeated: self.repeated.clone(),
+            listed: self.listed.clone(),
+            scripts: self.scripts.clone(),
+        })
+    }
+
     /// `files` knows what was read to open the session: it is never overwritten.
     pub fn new(session: Session, files: UsedFiles) -> Console {
         Console {

@@ -5,6 +5,7 @@ use reviver_files::Kind;
 
 use super::actions::{Done, Row};
 use super::{CommandError, Console, scripts, split_word};
+use crate::session::SessionError;
 use crate::tui::app::Face;
 use crate::tui::picture::{DRAWN, LEAST, MOST};
 use crate::tui::theme::{Theme, ThemeName};
@@ -19,7 +20,8 @@ pub fn picture(console: &mut Console, row: Row, rest: &str) -> Done {
     for word in options.split_whitespace() {
         choose(&mut face, row, word)?;
     }
-    scripts::write(console, path, &face.picture(console), &PICTURE)
+    let picture = face.picture(console).map_err(SessionError::NoMemory)?;
+    scripts::write(console, path, &picture, &PICTURE)
 }
 
 /// Takes an option: a size, or a theme.

@@ -5,6 +5,7 @@ use super::actions::Done;
 use super::table::Command;
 use super::{CommandError, Console, Outcome};
 use crate::memory::Target;
+use crate::session::SessionError;
 use crate::view::plot::Plot;
 
 /// Cells that are plotted at once.
@@ -21,12 +22,13 @@ pub fn plot(console: &mut Console, row: &'static Command, rest: &str) -> Done {
         return Err(CommandError::Failed(format!("no more than {MOST_PLOTS} cells can be plotted")));
     }
     let number = position.unwrap_or(console.plots.len());
+    let mut targets: Vec<Target> = console.plots.iter().map(|(_, target)| *target).collect();
+    targets.extend(position.is_none().then_some(target));
+    let extent = console.session.timeline().branch().extent();
+    let samples = console.session.samples(&targets, extent, COLUMNS).map_err(SessionError::NoMemory)?;
     if position.is_none() {
         console.plots.push((name.to_owned(), target));
     }
-    let targets: Vec<Target> = console.plots.iter().map(|(_, target)| *target).collect();
-    let extent = console.session.timeline().branch().extent();
-    let samples = console.session.samples(&targets, extent, COLUMNS);
     Ok(Outcome::Plot(Plot { name: name.to_owned(), number, samples }))
 }
 

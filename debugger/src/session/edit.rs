@@ -36,7 +36,7 @@ impl Session {
         if target == MODE_BIT {
             self.check_switch(value)?;
         }
-        Ok(self.put(target, value))
+        self.put(target, value)
     }
 
     fn check_switch(&self, value: Value) -> Result<(), SessionError> {
@@ -73,9 +73,11 @@ impl Session {
             let joins = !self.is_kept(here);
             self.timeline.edit(format!("gradient {loss}"), joins, |state| {
                 state.adjoints = None;
+                state.make_adjoints()?;
                 state.set_mode(true);
                 adjoint.put(state, one);
-            });
+                Ok(())
+            })?;
             self.changed_branch(here);
         }
         let (name, value) =
@@ -94,7 +96,10 @@ impl Session {
 
     /// Gives a cell a value, as [`Session::set`]. A value of the other class changes nothing; the mode is
     /// [`Session::set`]'s business.
-    pub fn put(&mut self, cell: Cell, value: Value) -> Edit {
+    ///
+    /// # Errors
+    /// There is no memory for the states that a branch begins with.
+    pub fn put(&mut self, cell: Cell, value: Value) -> Result<Edit, SessionError> {
         let here = self.timeline.moment();
         let name = self.memory.name(self.state(), cell);
         let before = self.memory.text(self.state(), cell);
@@ -102,10 +107,16 @@ impl Session {
         let is_change = cell.value(self.state()) != Some(value);
         if is_change {
             let joins = !self.is_kept(here);
-            self.timeline.edit(format!("set {name} = {after}"), joins, |state| cell.put(state, value));
+            self.timeline.edit(format!("set {name} = {after}"), joins, |state| {
+                if cell.adjoint || cell == MODE_BIT {
+                    state.make_adjoints()?;
+                }
+                cell.put(state, value);
+                Ok(())
+            })?;
             self.changed_branch(here);
         }
-        Edit { cell: name, before, after, is_change }
+        Ok(Edit { cell: name, before, after, is_change })
     }
 
     /// Whether the user has a way back to a moment, or has put something there: an edit there leaves it.
@@ -124,15 +135,18 @@ impl Session {
     /// Runs the current branch from its origin to the end and back again, without a history, on a copy:
     /// what is left over at the end, and whether the way back leads to the start. A branch that begins at
     /// the end is run to its beginning instead. Nothing moves.
-    pub fn check(&mut self) -> Check {
+    ///
+    /// # Errors
+    /// There is no memory for the copy.
+    pub fn check(&mut self) -> Result<Check, SessionError> {
         self.interrupt.store(false, Ordering::Relaxed);
-        let origin = self.timeline.branch().origin().clone();
+        let origin = self.timeline.branch().origin();
         let is_at_end = origin.position == self.program().end() && origin.calls.is_empty();
         let (there, bound) = match is_at_end {
             true => (Travel::Backward, Reason::HistoryBegin),
             false => (Travel::Forward, Reason::HistoryEnd),
         };
-        let mut machine = Machine::resume(self.program().clone(), origin.clone(), None);
+        let mut machine = Machine::resume(self.program().clone(), origin.try_clone()?, None);
         let limit = match there {
             Travel::Forward => self.within_limit(i64::MAX).saturating_sub(self.timeline.branch().offset()),
             Travel::Backward => self.within_limit(i64::MIN).saturating_sub(self.timeline.branch().offset()),
@@ -147,17 +161,17 @@ impl Session {
         let steps = machine.state().step.unsigned_abs();
         let erased_bits = machine.state().counters.erased_bits;
         if stop != bound {
-            return Check { steps, stop, garbage: Vec::new(), restored: None, erased_bits };
+            return Ok(Check { steps, stop, garbage: Vec::new(), restored: None, erased_bits });
         }
         let garbage = self.program().garbage(machine.state(), there);
         let restored = match self.run_copy(&mut machine, there.reversed(), 0) {
             Reason::Interrupted => None,
             Reason::Arrived | Reason::HistoryBegin | Reason::HistoryEnd => {
-                Some(drift::same(&origin, machine.state()))
+                Some(drift::same(origin, machine.state()))
             }
             _ => Some(false),
         };
-        Check { steps, stop, garbage, restored, erased_bits }
+        Ok(Check { steps, stop, garbage, restored, erased_bits })
     }
 
     /// Runs a machine of its own to a step, without heeding anything but the interrupt.

@@ -96,6 +96,8 @@ pub enum SessionError {
     NoMode,
     #[error("inside a call of a procedure with a rule the mode can't be switched")]
     RuledCall,
+    #[error("{0} for a copy of the state, which this takes")]
+    NoMemory(#[from] OutOfMemory),
 }
 
 impl SessionError {
@@ -114,8 +116,8 @@ fn ahead(travel: Travel) -> &'static str {
     }
 }
 
-/// A debugging session. A clone shares the interrupt flag and tells its progress to the same listener.
-#[derive(Clone, Debug)]
+/// A debugging session.
+#[derive(Debug)]
 pub struct Session {
     listing: Listing,
     memory: Memory,
@@ -144,13 +146,16 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session at the state of `machine`, which should be at step 0 of the subject's program.
-    pub fn new(subject: Subject, machine: &Machine, limits: Limits) -> Session {
+    /// A session at a state, which should be at step 0 of the subject's program.
+    ///
+    /// # Errors
+    /// There is no memory for the copy that one goes back to.
+    pub fn new(subject: Subject, start: State, limits: Limits) -> Result<Session, OutOfMemory> {
         let Subject { program, listing, .. } = subject;
-        Session {
+        Ok(Session {
             listing,
             memory: Memory::new(program.clone()),
-            timeline: Timeline::new(program, machine.state().clone(), limits),
+            timeline: Timeline::new(program, start, limits)?,
             points: Vec::new(),
             next_point: 1,
             marks: BTreeMap::new(),
@@ -165,7 +170,33 @@ impl Session {
             facing: Travel::Forward,
             reason: None,
             footprint: None,
-        }
+        })
+    }
+
+    /// A copy, which shares the interrupt flag and tells its progress to the same listener.
+    ///
+    /// # Errors
+    /// There is no memory for its states.
+    pub fn try_clone(&self) -> Result<Session, OutOfMemory> {
+        Ok(Session {
+            listing: self.listing.clone(),
+            memory: self.memory.clone(),
+            timeline: self.timeline.try_clone()?,
+            points: self.points.clone(),
+            next_point: self.next_point,
+            marks: self.marks.clone(),
+            fences: self.fences.clone(),
+            undo: self.undo.clone(),
+            redo: self.redo.clone(),
+            events: self.events.clone(),
+            most_steps: self.most_steps,
+            interrupt: self.interrupt.clone(),
+            selected: self.selected,
+            progress: self.progress.clone(),
+            facing: self.facing,
+            reason: self.reason.clone(),
+            footprint: self.footprint.clone(),
+        })
     }
 
     /// The session, with a step limit: nobody travels further than so many steps from step 0, on any branch
@@ -181,7 +212,7 @@ impl Session {
     /// There is no memory for its cells.
     pub fn at_begin(subject: Subject) -> Result<Session, OutOfMemory> {
         let machine = Machine::at_begin(subject.program.clone())?;
-        Ok(Session::new(subject, &machine, Limits::default()))
+        Session::new(subject, machine.into_state(), Limits::default())
     }
 
     pub fn program(&self) -> &Arc<Program> {

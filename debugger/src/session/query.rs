@@ -53,7 +53,7 @@ impl Session {
     /// What a cell held in its past, up to here: its last `most` writes.
     ///
     /// # Errors
-    /// No such cell, or a constant.
+    /// No such cell, or a constant; no memory for a copy of the state.
     pub fn history(&mut self, cell: &str, most: usize) -> Result<History, SessionError> {
         let cell = self.variable(cell)?;
         let name = self.memory.name(self.state(), cell);
@@ -83,7 +83,7 @@ impl Session {
                 made = beyond;
             }
             (writes, stopped)
-        });
+        })?;
         let is_cut = writes.len() > most;
         writes.truncate(most);
         let is_ahead = past.way == Travel::Forward;

@@ -4,8 +4,9 @@
 //! a fast oscillation as a slow one. Knows no screen.
 
 use reviver_isa::update::Shape;
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Stop, Travel};
+use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
 use super::scan::SLICE;
@@ -78,22 +79,37 @@ struct Survey {
 impl Session {
     /// What cells held, and the number of open calls, over the steps that were reached on the current
     /// branch, in so many columns for `steps`. Costs about three runs over the steps at most.
-    pub fn samples(&mut self, targets: &[Target], steps: (i64, i64), columns: usize) -> Samples {
+    ///
+    /// # Errors
+    /// There is no memory for the copies of the state that this takes.
+    pub fn samples(
+        &mut self,
+        targets: &[Target],
+        steps: (i64, i64),
+        columns: usize,
+    ) -> Result<Samples, OutOfMemory> {
         let count = columns.clamp(1, MOST_COLUMNS);
         let empty = Sample { depth: None, values: vec![None; targets.len()] };
         let columns = vec![empty.clone(); count];
         let samples = Samples { steps, columns, is_exact: true, is_whole: false };
         let mut survey = Survey { targets: targets.to_vec(), samples, seen: empty, column: 0 };
-        self.excursion(|session| session.survey(&mut survey));
-        survey.samples
+        self.excursion(|session| session.survey(&mut survey))??;
+        Ok(survey.samples)
     }
 
-    fn survey(&mut self, survey: &mut Survey) {
+    fn survey(&mut self, survey: &mut Survey) -> Result<(), OutOfMemory> {
         let steps = survey.samples.steps;
         let (first, last) = self.timeline.branch().extent();
         let (first, last) = (first.max(steps.0), last.min(steps.1));
-        if first > last || self.travel_to(first, &mut Printed::default()) != Reason::Arrived {
-            return;
+        if first > last {
+            return Ok(());
+        }
+        match self.travel_to(first, &mut Printed::default()) {
+            Reason::Arrived => {}
+            Reason::Trap(explanation) if matches!(explanation.cause, Cause::NoMemory(_)) => {
+                return Err(OutOfMemory);
+            }
+            _ => return Ok(()),
         }
         survey.column = column_of(steps, first, survey.samples.columns.len()).unwrap_or(0);
         let plan = self.changes(&survey.targets);
@@ -103,22 +119,29 @@ impl Session {
         survey.look(self);
         for end in window_ends((first, last), windows) {
             left += writes;
-            if !self.follow(survey, &plan, end, &mut left) {
-                return;
+            if !self.follow(survey, &plan, end, &mut left)? {
+                return Ok(());
             }
         }
         survey.samples.is_whole = true;
+        Ok(())
     }
 
     /// Runs to a step and follows the changes on the way, at most so many. Whether it got there.
-    fn follow(&mut self, survey: &mut Survey, plan: &Stops, end: i64, left: &mut u64) -> bool {
+    fn follow(
+        &mut self,
+        survey: &mut Survey,
+        plan: &Stops,
+        end: i64,
+        left: &mut u64,
+    ) -> Result<bool, OutOfMemory> {
         loop {
             let here = self.step_number();
             if here >= end {
-                return true;
+                return Ok(true);
             }
             if !self.goes_on(here) {
-                return false;
+                return Ok(false);
             }
             let is_change = plan.contains(Node::of(self.state(), Travel::Forward));
             let steps = here.abs_diff(end).min(SLICE);
@@ -130,9 +153,11 @@ impl Session {
             survey.samples.is_exact &= *left > 0;
             *left -= u64::from(is_change).min(*left);
             survey.look(self);
-            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
-                // A trap ends a branch, and its extent.
-                return self.step_number() >= end;
+            match outcome {
+                Ok(Stop::Budget | Stop::Shown { .. }) => {}
+                Err(Trap { cause: Cause::NoMemory(_), .. }) => return Err(OutOfMemory),
+                // Any other trap ends a branch, and its extent.
+                _ => return Ok(self.step_number() >= end),
             }
         }
     }

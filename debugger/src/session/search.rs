@@ -8,8 +8,10 @@ use std::sync::atomic::Ordering;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
+use reviver_vm::explain::explain;
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Stop, Travel};
+use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
 use super::scan::SLICE;
@@ -39,7 +41,7 @@ pub(super) enum Found {
     Birth,
     /// Where the past begins, or as far back as the branch leads.
     Nothing,
-    /// Somewhere in between: the user has had enough, or the step limit is there.
+    /// Somewhere in between: the user has had enough, the step limit is there, or memory ran out.
     Stopped(Reason),
 }
 
@@ -83,13 +85,16 @@ impl Session {
     }
 
     /// Leaves the session where it was, whatever `visit` does.
-    pub(super) fn excursion<T>(&mut self, visit: impl FnOnce(&mut Session) -> T) -> T {
+    ///
+    /// # Errors
+    /// There is no memory for a copy of the state to come back to.
+    pub(super) fn excursion<T>(&mut self, visit: impl FnOnce(&mut Session) -> T) -> Result<T, OutOfMemory> {
         self.interrupt.store(false, Ordering::Relaxed);
-        let state = self.state().clone();
+        let state = self.state().try_clone()?;
         let answer = visit(self);
         self.timeline.branch_mut().install(state);
         self.interrupt.store(false, Ordering::Relaxed);
-        answer
+        Ok(answer)
     }
 
     /// Travels into the past to just beyond the nearest write to one of those wanted, or, where that is
@@ -124,6 +129,10 @@ impl Session {
                 true => self.timeline.run(past.way, 1),
                 false => self.timeline.run_until(Some(plan), past.way, left.min(SLICE)),
             };
+            if let Err(trap @ Trap { cause: Cause::NoMemory(_), .. }) = outcome {
+                let explanation = explain(self.program(), self.state(), trap);
+                return Found::Stopped(Reason::Trap(Box::new(explanation)));
+            }
             if is_write || !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 let is_made = is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
                 return if is_made { Found::Write } else { Found::Nothing };

@@ -38,17 +38,19 @@ impl Session {
         if start.step.abs_diff(here) > left || forth.busy == Some(here) {
             return Skip::Nothing;
         }
-        let (start, end) = (start.clone(), self.state().clone());
+        // Without memory for copies the way back is gone step by step.
+        let Ok(other_end) = start.try_clone() else { return Skip::Nothing };
         let plan = forth.plan.get_or_insert_with(|| self.plan_forth(scan));
-        let quiet = match plan {
-            None => Some(true),
-            Some(plan) => {
-                self.timeline.branch_mut().install(start.clone());
-                self.is_quiet(scan, here, plan)
-            }
+        let Some(plan) = plan else {
+            self.timeline.branch_mut().install(other_end);
+            return Skip::Skipped;
         };
-        let (state, skip) = match quiet {
-            Some(true) => (start, Skip::Skipped),
+        let (Ok(end), Ok(scout)) = (self.state().try_clone(), other_end.try_clone()) else {
+            return Skip::Nothing;
+        };
+        self.timeline.branch_mut().install(scout);
+        let (state, skip) = match self.is_quiet(scan, here, plan) {
+            Some(true) => (other_end, Skip::Skipped),
             Some(false) => {
                 forth.busy = Some(here);
                 (end, Skip::Nothing)

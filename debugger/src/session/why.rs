@@ -22,7 +22,7 @@ impl Session {
     /// adjoint in one sweep to where the branch began.
     ///
     /// # Errors
-    /// No such cell.
+    /// No such cell; no memory for a copy of the state.
     pub fn why(&mut self, cell: &str, depth: usize) -> Result<Vec<Origin>, SessionError> {
         let (text, cell) = (cell, self.cell(cell)?);
         if self.memory.is_constant(cell) {
@@ -52,7 +52,7 @@ impl Session {
                 };
                 wanted.drain(..).for_each(|left| settle(&mut chain, &left, cause.clone()));
             }
-        });
+        })?;
         Ok(chain)
     }
 

@@ -19,8 +19,9 @@ use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Module;
 use reviver_isa::update::Shape;
 use reviver_vm::history::Residues;
+use reviver_vm::room::{OutOfMemory, Room};
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Machine, Program, State, Stop, Trap, Travel, drift};
+use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
@@ -77,7 +78,7 @@ pub struct CallStretch {
 }
 
 /// A branch, and where on it the session is.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Branch {
     program: Arc<Program>,
     origin: Arc<State>,
@@ -99,7 +100,15 @@ pub struct Branch {
 
 impl Branch {
     /// A branch that begins with a state at a step of the timeline.
-    pub fn new(program: Arc<Program>, origin: State, offset: i64, limits: Limits) -> Branch {
+    ///
+    /// # Errors
+    /// There is no memory for a copy of the state: one stays, the other moves.
+    pub fn new(
+        program: Arc<Program>,
+        origin: State,
+        offset: i64,
+        limits: Limits,
+    ) -> Result<Branch, OutOfMemory> {
         let mut origin = origin.as_start();
         let limits = Limits { short: limits.short.max(1), ..limits };
         // Adjoints that the way makes would still be there after the way back.
@@ -108,7 +117,7 @@ impl Branch {
             origin.make_adjoints().ok();
         }
         let lossless = is_lossless(program.module(), &origin);
-        let machine = Machine::resume(program.clone(), origin.clone(), None);
+        let machine = Machine::resume(program.clone(), origin.try_clone()?, None);
         let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoints);
         let calls = program.module().code.iter().any(|i| i.update.shape() == Shape::Call);
         let census = calls.then(|| Census::new(&origin));
@@ -118,43 +127,67 @@ impl Branch {
         });
         let (origin, pasts) = (Arc::new(origin), Vec::new());
         let (base, older, shown) = (0, None, 0);
-        Branch { program, origin, pasts, offset, machine, base, older, sides, lossless, limits, shown }
+        Ok(Branch { program, origin, pasts, offset, machine, base, older, sides, lossless, limits, shown })
     }
 
     /// The branch that leaves this one here with another state. Where that has the same values, it takes over
     /// what this branch knows about the steps before.
-    pub fn edited(&self, state: State) -> Branch {
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn edited(&self, state: State) -> Result<Branch, OutOfMemory> {
         let number = self.state().own_steps();
         let inherits = drift::same_values(self.state(), &state);
-        let mut branch = Branch::new(self.program.clone(), state, self.step(), self.limits);
+        let mut branch = Branch::new(self.program.clone(), state, self.step(), self.limits)?;
         if inherits {
-            branch.pasts = Past::of(self).into_iter().collect();
+            branch.pasts = Past::of(self)?.into_iter().collect();
             branch.pasts.extend(self.pasts.iter().map(|past| past.from(number)));
         }
-        branch
+        Ok(branch)
     }
 
     /// The same branch with its checkpoints, at its origin and without a window. It leaves half of the
     /// memory for residues to the branch that remembers it.
-    pub fn remembered(&self) -> Branch {
-        let machine = Machine::resume(self.program.clone(), State::clone(&self.origin), None);
-        let (origin, program) = (self.origin.clone(), self.program.clone());
-        let (pasts, sides) = (self.pasts.iter().map(|past| past.from(0)).collect(), self.sides.clone());
+    ///
+    /// # Errors
+    /// There is no memory for another copy of the origin.
+    pub fn remembered(&self) -> Result<Branch, OutOfMemory> {
+        let machine = Machine::resume(self.program.clone(), self.origin.try_clone()?, None);
         let limits = Limits { history: self.limits.history / 2, ..self.limits };
-        Branch { program, origin, pasts, machine, base: 0, older: None, sides, limits, ..*self }
+        let pasts = self.pasts.iter().map(|past| past.from(0)).collect();
+        Ok(Branch { pasts, base: 0, older: None, limits, ..self.at(machine) })
+    }
+
+    /// A copy. What doesn't change is shared.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_clone(&self) -> Result<Branch, OutOfMemory> {
+        let older = match &self.older {
+            Some((machine, base)) => Some((machine.try_clone()?, *base)),
+            None => None,
+        };
+        Ok(Branch { older, ..self.at(self.machine.try_clone()?) })
+    }
+
+    /// The same branch with another machine, and without the older half of the window.
+    fn at(&self, machine: Machine) -> Branch {
+        let (program, origin) = (self.program.clone(), self.origin.clone());
+        let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
+        Branch { program, origin, pasts, machine, older: None, sides, ..*self }
     }
 
     /// What was lost on the stretch that leads away from the origin to a step which was reached before, and
     /// the distance at which it begins: the end of it that the newer half of the window holds.
-    pub fn lost_before(&mut self, step: i64) -> (Residues, u64) {
-        self.open_window(step);
+    ///
+    /// # Errors
+    /// There is no memory to find it.
+    pub fn lost_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
+        self.open_window(step)?;
         if self.distance() == self.base {
             self.take_older();
         }
-        let base = self.base;
-        let residues = self.machine.residues().cloned().unwrap_or_default();
-        self.install(self.state().clone());
-        (residues, base)
+        Ok((self.machine.into_residues().unwrap_or_default(), self.base))
     }
 
     /// The current state. Its `step` counts from the origin; [`Branch::step`] is the timeline's.
@@ -266,24 +299,46 @@ impl Branch {
         travel: Travel,
         look: impl FnOnce(&State, bool) -> T,
     ) -> Result<Option<T>, Trap> {
+        self.prepare_peek(travel).map_err(|_| self.no_memory(travel))?;
+        self.machine.peek(travel, look)
+    }
+
+    /// Has at hand what the next step needs, and the step that undoes it.
+    fn prepare_peek(&mut self, travel: Travel) -> Result<(), OutOfMemory> {
         // A window that was just made can be full where it ends: its older half reaches back then.
         while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
-            self.reach_back();
+            self.reach_back()?;
         }
         let number = self.state().own_steps();
         match self.leads_back(travel) {
             true => self.inherit(number + travel.sign(), travel.reversed()),
             false => self.inherit(number, travel),
-        };
-        self.machine.peek(travel, look)
+        }
+        .map(drop)
+    }
+
+    /// The trap of a step that there is no copy of a state for.
+    fn no_memory(&self, travel: Travel) -> Trap {
+        let at = Node::of(self.state(), travel).instruction();
+        Trap { at, cause: Cause::NoMemory(Room::Copy) }
     }
 
     /// Says how many steps will be made at most: before many of them the window is given up, also if they
     /// are made a few at a time.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
         let leads_away = !self.lossless && !self.leads_back(travel);
-        if leads_away && steps > self.limits.short && self.machine.residues().is_some() {
-            self.install(self.state().clone());
+        if leads_away && steps > self.limits.short {
+            self.give_up_window();
+        }
+    }
+
+    /// Stays here without a window.
+    fn give_up_window(&mut self) {
+        if self.machine.residues().is_some() {
+            self.base = self.distance();
+            self.older = None;
+            self.machine.forget();
+            self.machine.state_mut().counters.shown = self.shown;
         }
     }
 
@@ -302,10 +357,13 @@ impl Branch {
         if within && target.unsigned_abs() <= now.unsigned_abs() {
             return;
         }
-        let start = State::clone(self.checkpoint(target));
+        let start = self.checkpoint(target);
         let saves = start.step.abs_diff(target) < now.abs_diff(target);
         let leads_back = target.unsigned_abs() < now.unsigned_abs();
-        if leads_back || saves || now.signum() * target.signum() < 0 {
+        // Without memory for a copy one goes all the way.
+        if (leads_back || saves || now.signum() * target.signum() < 0)
+            && let Ok(start) = start.try_clone()
+        {
             self.install(start);
         }
     }
@@ -339,9 +397,7 @@ impl Branch {
     /// Gives the window up, while nobody is on this branch.
     pub fn rest(&mut self) {
         self.pasts.iter_mut().for_each(Past::rest);
-        if self.machine.residues().is_some() {
-            self.install(self.state().clone());
-        }
+        self.give_up_window();
     }
 
     /// How close to the origin the window reaches.
@@ -387,31 +443,35 @@ impl Branch {
         if self.distance() == due {
             self.sides[side].checkpoints.add(self.machine.state());
         }
-        self.bound_window();
+        if self.bound_window().is_err() {
+            self.give_up_window();
+        }
         outcome
     }
 
     /// Runs the machine away from the origin, with what an earlier branch knows about the steps. Makes
     /// fewer than `budget` where that has to be looked up again.
     fn advance(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        let known = self.inherit(self.state().own_steps(), travel);
+        let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
         self.machine.run_until(stops, travel, known.map_or(budget, |steps| budget.min(steps)))
     }
 
     /// Lends the machine what an earlier branch knows about the way from a number on, if there is one that
     /// leads along it. Returns for how many steps that is enough.
-    fn inherit(&mut self, number: i64, travel: Travel) -> Option<u64> {
-        let asked = self.pasts.iter().position(|past| past.covers(number, travel))?;
-        let others = self.pasts.iter_mut().enumerate().filter(|(n, _)| *n != asked);
+    fn inherit(&mut self, number: i64, travel: Travel) -> Result<Option<u64>, OutOfMemory> {
+        let asked = self.pasts.iter().position(|past| past.covers(number, travel));
+        let others =
+            self.pasts.iter_mut().enumerate().filter(|(n, _)| asked.is_some_and(|asked| *n != asked));
         others.for_each(|(_, past)| past.rest());
-        let (records, steps) = self.pasts.get_mut(asked)?.records(number);
+        let Some(past) = asked.and_then(|asked| self.pasts.get_mut(asked)) else { return Ok(None) };
+        let (records, steps) = past.records(number)?;
         self.machine.inherit(records);
-        Some(steps)
+        Ok(Some(steps))
     }
 
     fn toward(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         if self.distance() == self.base {
-            self.reach_back();
+            self.reach_back().map_err(|_| self.no_memory(travel))?;
         }
         let outcome = self.machine.run_until(stops, travel, budget.min(self.distance() - self.base));
         self.shown = self.shown.max(self.state().counters.shown);
@@ -420,11 +480,9 @@ impl Branch {
 
     /// Makes the window reach back beyond where it ends: with its older half, or by running the
     /// stretch since the checkpoint before once more.
-    fn reach_back(&mut self) {
+    fn reach_back(&mut self) -> Result<(), OutOfMemory> {
         self.take_older();
-        if self.distance() == self.base {
-            self.open_window(self.state().step);
-        }
+        if self.distance() == self.base { self.open_window(self.state().step) } else { Ok(()) }
     }
 
     /// Goes on with the older half of the window where there is one; the machine stands at its far end.
@@ -436,34 +494,44 @@ impl Branch {
         }
     }
 
-    /// Goes to a step that was reached before, from the checkpoint before it, keeping residues.
-    fn open_window(&mut self, step: i64) {
-        let start = State::clone(self.checkpoint(step - step.signum()));
-        self.install(start);
-        self.machine.keep_residues();
+    /// Goes to a step that was reached before, from the checkpoint before it, keeping residues. Without
+    /// memory for that it stays where it is.
+    fn open_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
+        let mut start = self.checkpoint(step - step.signum()).try_clone()?;
+        start.counters.shown = self.shown;
+        let base = std::mem::replace(&mut self.base, start.step.unsigned_abs());
+        let start = Machine::resume(self.program.clone(), start, Some(Residues::default()));
+        let before = (std::mem::replace(&mut self.machine, start), base, self.older.take());
+        let opened = self.fill_window(step);
+        if opened.is_err() {
+            (self.machine, self.base, self.older) = before;
+        }
+        opened
+    }
+
+    /// Runs over a stretch that was passed before: it can trap for want of memory only.
+    fn fill_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
         while self.state().step != step {
             let steps = self.state().step.abs_diff(step).min(self.limits.short);
-            // The stretch was passed before, so it can't trap.
-            if self.advance(None, travel, steps).is_err() {
-                break;
-            }
-            self.bound_window();
+            self.advance(None, travel, steps).map_err(|_| OutOfMemory)?;
+            self.bound_window()?;
         }
+        Ok(())
     }
 
     /// Lets the older half of the window go once the newer half is full.
-    fn bound_window(&mut self) {
+    fn bound_window(&mut self) -> Result<(), OutOfMemory> {
         let most = self.limits.history.saturating_sub(self.inherited_bytes());
         if self.machine.history_bytes() * 2 < most || self.machine.residues().is_none() {
-            return;
+            return Ok(());
         }
-        let distance = self.distance();
-        let next =
-            Machine::resume(self.program.clone(), self.machine.state().clone(), Some(Residues::default()));
+        let (distance, state) = (self.distance(), self.state().try_clone()?);
+        let next = Machine::resume(self.program.clone(), state, Some(Residues::default()));
         let full = std::mem::replace(&mut self.machine, next);
         self.older = Some((full, self.base));
         self.base = distance;
+        Ok(())
     }
 
     /// Remembers how far the branch goes.
@@ -477,6 +545,8 @@ impl Branch {
         }
         let end = match outcome {
             Ok(Stop::Bound) => End::Bound,
+            // Memory may be there again.
+            Err(Trap { cause: Cause::NoMemory(_), .. }) => return,
             Err(trap) => End::Trap(trap),
             Ok(Stop::Budget | Stop::Interrupted | Stop::Shown { .. }) => return,
         };

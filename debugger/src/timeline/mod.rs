@@ -9,6 +9,7 @@ mod spaced;
 
 use std::sync::Arc;
 
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State, Stop, Trap, Travel};
 
@@ -19,7 +20,7 @@ pub use census::Calls;
 pub type BranchNumber = usize;
 
 /// A branch, and how it came to be.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Entry {
     branch: Branch,
     /// The branch that it left; none for the program's own.
@@ -81,7 +82,7 @@ impl Span {
 }
 
 /// All branches, and which of them the session is on.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Timeline {
     entries: Vec<Entry>,
     current: BranchNumber,
@@ -89,10 +90,26 @@ pub struct Timeline {
 
 impl Timeline {
     /// Begins with a state at step 0.
-    pub fn new(program: Arc<Program>, state: State, limits: Limits) -> Timeline {
-        let branch = Branch::new(program, state, 0, limits);
+    ///
+    /// # Errors
+    /// There is no memory for the copy of it that the branch begins with.
+    pub fn new(program: Arc<Program>, state: State, limits: Limits) -> Result<Timeline, OutOfMemory> {
+        let branch = Branch::new(program, state, 0, limits)?;
         let entries = vec![Entry { branch, parent: None, edits: Vec::new() }];
-        Timeline { entries, current: 0 }
+        Ok(Timeline { entries, current: 0 })
+    }
+
+    /// A copy. Checkpoints are shared.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn try_clone(&self) -> Result<Timeline, OutOfMemory> {
+        let entry = |entry: &Entry| {
+            let branch = entry.branch.try_clone()?;
+            Ok(Entry { branch, parent: entry.parent, edits: entry.edits.clone() })
+        };
+        let entries = self.entries.iter().map(entry).collect::<Result<_, OutOfMemory>>()?;
+        Ok(Timeline { entries, current: self.current })
     }
 
     /// The current branch.
@@ -145,23 +162,31 @@ impl Timeline {
 
     /// Changes the current state. That begins a new branch, unless the current one has just begun and the
     /// edit may join those that it began with. `edit` describes it.
-    pub fn edit(&mut self, edit: String, joins: bool, change: impl FnOnce(&mut State)) -> BranchNumber {
-        let mut state = self.state().clone();
-        change(&mut state);
+    ///
+    /// # Errors
+    /// There is no memory for the states that a branch begins with; nothing has changed.
+    pub fn edit(
+        &mut self,
+        edit: String,
+        joins: bool,
+        change: impl FnOnce(&mut State) -> Result<(), OutOfMemory>,
+    ) -> Result<BranchNumber, OutOfMemory> {
+        let mut state = self.state().try_clone()?;
+        change(&mut state)?;
         let begun = self.current != 0 && self.branch().is_untouched();
         if joins
             && begun
             && let Some(entry) = self.entries.get_mut(self.current)
         {
-            entry.branch = entry.branch.edited(state);
+            entry.branch = entry.branch.edited(state)?;
             entry.edits.push(edit);
         } else {
-            let branch = self.branch().edited(state);
+            let branch = self.branch().edited(state)?;
             self.branch_mut().rest();
             self.entries.push(Entry { branch, parent: Some(self.current), edits: vec![edit] });
             self.current = self.entries.len() - 1;
         }
-        self.current
+        Ok(self.current)
     }
 
     /// Goes to the branch that the current one left, where it was left; `None` on the program's own.

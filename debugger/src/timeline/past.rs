@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use reviver_vm::Travel;
 use reviver_vm::history::Past as Records;
+use reviver_vm::room::OutOfMemory;
 
 use super::branch::Branch;
 
-/// An earlier branch, from its origin to the state at which it was left.
+/// An earlier branch, from its origin to the state at which it was left. A clone shares all of it.
 #[derive(Clone, Debug)]
 pub struct Past {
     branch: Arc<Branch>,
@@ -35,15 +36,17 @@ impl Past {
     /// What a branch that leaves `branch` at its current state takes over; nothing where there is nothing to
     /// take. In gradient mode steps in rules stand between those of the program, so that they have no
     /// place in a branch without them: such a branch is none to take from.
-    pub fn of(branch: &Branch) -> Option<Past> {
+    ///
+    /// # Errors
+    /// There is no memory for the state that it begins with.
+    pub fn of(branch: &Branch) -> Result<Option<Past>, OutOfMemory> {
         let number = branch.state().own_steps();
         let usable = !branch.is_lossless() && number != 0 && branch.state().rule_steps == 0;
-        usable.then(|| Past {
-            branch: Arc::new(branch.remembered()),
-            left_at: number,
-            offset: number,
-            window: None,
-        })
+        if !usable {
+            return Ok(None);
+        }
+        let branch = Arc::new(branch.remembered()?);
+        Ok(Some(Past { branch, left_at: number, offset: number, window: None }))
     }
 
     /// The same for a branch whose origin has another number on the one that it leaves.
@@ -69,20 +72,23 @@ impl Past {
     }
 
     /// What was lost on the way from such a state, and over how many steps at least.
-    pub fn records(&mut self, number: i64) -> (Records, u64) {
+    ///
+    /// # Errors
+    /// There is no memory to find it.
+    pub fn records(&mut self, number: i64) -> Result<(Records, u64), OutOfMemory> {
         let number = number + self.offset;
         let distance = number.unsigned_abs();
         match &self.window {
             Some(window) if window.from < distance && distance <= window.to => {
-                (window.records.clone(), distance - window.from)
+                Ok((window.records.clone(), distance - window.from))
             }
             _ => {
                 // What is looked up next takes its place.
                 self.window = None;
-                let (residues, from) = Branch::clone(&self.branch).lost_before(number);
-                let records = Records::new(&residues, self.offset);
+                let (residues, from) = self.branch.try_clone()?.lost_before(number)?;
+                let records = Records::new(residues, self.offset);
                 self.window = Some(Window { from, to: distance, records: records.clone() });
-                (records, distance - from)
+                Ok((records, distance - from))
             }
         }
     }

@@ -99,7 +99,7 @@ fn tapes() {
         let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         let entries = ["9", "8", "7"].map(|entry| subject.program.parse_entry(entry).unwrap());
         machine.state_mut().input = entries.to_vec();
-        Session::new(subject, &machine, Limits::default())
+        Session::new(subject, machine.into_state(), Limits::default()).unwrap()
     };
     picture("tapes", open, |screen| _ = screen.command("goto 10").keys("6"));
 }

@@ -24,7 +24,7 @@ fn main() -> std::io::Result<()> {
     for seed in 0..40 {
         let subject = campaign::subject(seed);
         std::fs::write(Path::new(&folder).join(format!("program/{seed}.rasm")), &subject.text)?;
-        let image = image::encode(subject.program.module());
+        let image = image::encode(subject.program.module()).unwrap();
         std::fs::write(Path::new(&folder).join(format!("image/{seed}.rbc")), image)?;
     }
     for (n, state) in fuzz::sample_states().into_iter().enumerate() {

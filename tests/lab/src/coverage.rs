@@ -45,7 +45,7 @@ impl Coverage {
         for _ in 0..longest {
             let before = (machine.state().position, machine.state().inverted);
             let depth = machine.state().calls.len();
-            let carried = machine.state().mode().then(|| machine.state().adjoints.clone());
+            let carried = machine.state().mode().then(|| machine.state().try_clone().unwrap().adjoints);
             let drops = machine.state().counters.drops;
             let end = travel(&mut machine, Travel::Forward, 1);
             if end != End::Budget {

@@ -101,7 +101,7 @@ pub fn seed_adjoints(program: &Program, state: &mut State, rng: &mut Rng) {
 
 /// A machine over dual numbers in the same state, where all globals and what is on the input tape move.
 pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachine {
-    let mut dual = lift::<[u64; 2]>(state);
+    let mut dual = lift::<[u64; 2]>(state).unwrap();
     let globals = program.module().globals.iter().enumerate();
     for (n, _) in globals.filter(|(_, global)| global.class == Class::Real) {
         for cell in program.cells(n) {

@@ -95,7 +95,7 @@ pub fn module(text: &str) -> Result<Module, String> {
 /// # Errors
 /// The rules that it breaks.
 pub fn load(module: Module) -> Result<Program, String> {
-    let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module));
+    let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module).unwrap());
     Program::new(module, hash).map_err(|violations| {
         let messages: Vec<String> =
             violations.iter().map(|v| format!("{:?}: {}", v.site, v.message)).collect();

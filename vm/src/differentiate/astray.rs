@@ -15,8 +15,6 @@ use crate::state::{MODE, State, TapeEntry};
 use crate::values::{Value, literal_bits};
 use crate::watch::{Freed, Rounding};
 
-use super::lift::lower;
-
 /// Why a way back can't be trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Astray {
@@ -113,27 +111,31 @@ fn last_place(program: &Program, magnitude: f64) -> f64 {
 fn difference<B: Lanes>(program: &Program, start: &State<B>, end: &State<B>) -> Astray {
     let ints = start.ints.iter().zip(&end.ints).skip(MODE + 1).position(|(a, b)| a != b);
     let reals = start.reals.iter().zip(&end.reals).position(|(a, b)| a != b);
-    let named = |class, cell: usize| cell_name(program, &lower(start, 0), class, cell as u32);
     let name = match (ints, reals) {
-        (Some(n), _) => named(Class::Int, n + MODE + 1),
-        (None, Some(n)) => named(Class::Real, n),
+        (Some(n), _) => name_of(program, start, Class::Int, n + MODE + 1),
+        (None, Some(n)) => name_of(program, start, Class::Real, n),
         _ => "a stack or a tape".into(),
     };
     Astray::Changed { name }
 }
 
+/// The name of a cell, as far as memory allows to find it.
+fn name_of<B: Lanes>(program: &Program, state: &State<B>, class: Class, cell: usize) -> String {
+    let name = B::plainly(state, |plain| cell_name(program, plain, class, cell as u32));
+    name.unwrap_or_else(|_| "a cell".into())
+}
+
 /// Whether everything that is no real is the same.
 fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
-    let ints = |tape: &[TapeEntry<B>]| -> Vec<Option<i64>> {
-        tape.iter().map(|entry| if let TapeEntry::Int(n) = entry { Some(*n) } else { None }).collect()
-    };
+    let int = |entry: &TapeEntry<B>| if let TapeEntry::Int(n) = entry { Some(*n) } else { None };
+    let same = |a: &[TapeEntry<B>], b: &[TapeEntry<B>]| a.iter().map(int).eq(b.iter().map(int));
     a.ints.get(MODE + 1..) == b.ints.get(MODE + 1..)
         && (a.position, a.inverted, a.frame) == (b.position, b.inverted, b.frame)
         && a.int_stack == b.int_stack
         && a.reals.len() == b.reals.len()
         && a.real_stack.len() == b.real_stack.len()
-        && ints(&a.input) == ints(&b.input)
-        && ints(&a.output) == ints(&b.output)
+        && same(&a.input, &b.input)
+        && same(&a.output, &b.output)
 }
 
 /// By how much the reals of an arrival differ from those of the start.
@@ -163,18 +165,13 @@ impl<B: Lanes> Misses<'_, B> {
     }
 
     fn name(&self, cell: Option<usize>) -> String {
-        let named = |cell| cell_name(self.program, &lower(self.start, 0), Class::Real, cell as u32);
+        let named = |cell| name_of(self.program, self.start, Class::Real, cell);
         cell.map_or_else(|| "a stack or a tape".into(), named)
     }
 
     /// What is on stacks and tapes, at the start and at the end.
     fn moved(&self) -> impl Iterator<Item = [B; 2]> {
-        let real = |entry: &TapeEntry<B>| if let TapeEntry::Real(bits) = entry { Some(*bits) } else { None };
-        let reals = move |state: &State<B>| -> Vec<B> {
-            let tapes = state.input.iter().chain(&state.output).filter_map(real);
-            state.real_stack.iter().copied().chain(tapes).collect()
-        };
-        reals(self.start).into_iter().zip(reals(self.end)).map(|(from, to)| [from, to])
+        on_stacks_and_tapes(self.start).zip(on_stacks_and_tapes(self.end)).map(|(from, to)| [from, to])
     }
 
     /// How large the loss is to first order: Σ |number·adjoint|.
@@ -194,4 +191,10 @@ impl<B: Lanes> Misses<'_, B> {
             })
             .sum()
     }
+}
+
+fn on_stacks_and_tapes<B: Lanes>(state: &State<B>) -> impl Iterator<Item = B> {
+    let real = |entry: &TapeEntry<B>| if let TapeEntry::Real(bits) = entry { Some(*bits) } else { None };
+    let tapes = state.input.iter().chain(&state.output).filter_map(real);
+    state.real_stack.iter().copied().chain(tapes)
 }

@@ -5,7 +5,9 @@
 use super::matrices::Origin;
 use super::pass::{Gradient, forward};
 use super::{DifferentiateError, Subject, Variable};
+use crate::lanes::Lanes;
 use crate::reports::Reports;
+use crate::room::{self, OutOfMemory};
 use crate::state::State;
 
 /// With so many inputs or fewer, each is checked by itself.
@@ -73,12 +75,12 @@ pub fn check(
     inputs: &[Variable],
     gradient: &Gradient,
 ) -> Result<Check, DifferentiateError> {
-    let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
-    let origins: Vec<Origin> = cells.chain(subject.on_tape()).collect();
-    let start = subject.numbers(&origins);
+    let mut origins = room::with_capacity(inputs.len() + subject.on_tape().count())?;
+    origins.extend(inputs.iter().map(|input| Origin::Cell(input.cell)).chain(subject.on_tape()));
+    let start = subject.numbers(&origins)?;
     let mut directions = Vec::new();
     if origins.len() > 1 {
-        directions.push((None, scattered(&start)));
+        directions.push((None, scattered(&start)?));
     }
     if origins.len() <= FEW {
         directions.extend((0..origins.len()).map(|n| (Some(n), unit(origins.len(), n))));
@@ -88,11 +90,7 @@ pub fn check(
         let probe = Probe { subject, loss, origins: &origins, start: &start, gradient, direction };
         let (tangent, reports) = probe.tangent()?;
         check.reports.absorb(&reports);
-        let (adjoint, difference) = (probe.adjoint(), probe.difference());
-        // Probes that were stopped tell nothing about the differences.
-        if subject.is_interrupted() {
-            return Err(DifferentiateError::Interrupted { backward: false, step: subject.start.step });
-        }
+        let (adjoint, difference) = (probe.adjoint(), probe.difference()?);
         check.comparisons.push(Comparison { input, adjoint, tangent, difference });
     }
     Ok(check)
@@ -104,10 +102,12 @@ fn unit(count: usize, n: usize) -> Vec<f64> {
 
 /// A fixed direction without a pattern: multiples of the golden ratio modulo 1, as -1 … 1, of the size of
 /// each input.
-fn scattered(start: &[f64]) -> Vec<f64> {
+fn scattered(start: &[f64]) -> Result<Vec<f64>, OutOfMemory> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let parts = (1..=start.len()).map(|n| 2.0 * (n as f64 * golden).fract() - 1.0);
-    parts.zip(start).map(|(part, &input)| part * size(input)).collect()
+    let mut direction = room::with_capacity(start.len())?;
+    direction.extend(parts.zip(start).map(|(part, &input)| part * size(input)));
+    Ok(direction)
 }
 
 /// By how much an input may be moved, roughly.
@@ -143,8 +143,8 @@ impl Probe<'_> {
     }
 
     /// The direction, by origin.
-    fn moves(&self) -> Vec<(Origin, f64)> {
-        self.origins.iter().copied().zip(self.direction.iter().copied()).collect()
+    fn moves(&self) -> impl Iterator<Item = (Origin, f64)> {
+        self.origins.iter().copied().zip(self.direction.iter().copied())
     }
 
     fn adjoint(&self) -> f64 {
@@ -180,8 +180,10 @@ impl Probe<'_> {
     }
 
     fn tangent(&self) -> Result<(Estimate, Reports), DifferentiateError> {
-        let run = self.subject.tangents(&self.moves())?;
-        let value = self.read(&run.tangents);
+        let mut moves = room::with_capacity(self.origins.len())?;
+        moves.extend(self.moves());
+        let run = self.subject.tangents(&moves)?;
+        let value = self.read(&run.state, 1);
         Ok((Estimate { value, error: self.rounding() + self.rounding_of(value) }, run.reports))
     }
 
@@ -189,20 +191,20 @@ impl Probe<'_> {
         self.unit() * GROWTH * value.abs()
     }
 
-    fn read(&self, state: &State) -> f64 {
+    fn read<B: Lanes>(&self, state: &State<B>, lane: usize) -> f64 {
         let bits = state.reals.get(self.loss.cell).copied().unwrap_or_default();
-        self.subject.approximate(bits)
+        self.subject.approximate(bits.lane(lane))
     }
 
     /// Central differences of halved steps, extrapolated; the error is estimated from neighbouring
     /// extrapolations (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", 1982) and from the
     /// rounding of the values.
-    fn difference(&self) -> Option<Estimate> {
+    fn difference(&self) -> Result<Option<Estimate>, DifferentiateError> {
         let mut rows: Vec<Vec<f64>> = Vec::new();
         let mut best: Option<Estimate> = None;
         let mut step = FIRST_STEP * self.reach();
         for _ in 0..LEVELS {
-            if let Some((quotient, rounding)) = self.quotient(step) {
+            if let Some((quotient, rounding)) = self.quotient(step)? {
                 let row = extrapolated(quotient, rows.last());
                 for (n, &value) in row.iter().enumerate().skip(1) {
                     let before = rows.last().and_then(|row| row.get(n - 1)).copied().unwrap_or(value);
@@ -218,7 +220,7 @@ impl Probe<'_> {
             step /= 2.0;
         }
         // Estimates of errors are no bounds.
-        best.map(|best| Estimate { error: 8.0 * best.error + self.rounding(), ..best })
+        Ok(best.map(|best| Estimate { error: 8.0 * best.error + self.rounding(), ..best }))
     }
 
     /// The multiple of the direction that moves no input by more than its own size.
@@ -228,10 +230,10 @@ impl Probe<'_> {
     }
 
     /// A central difference quotient and its rounding error, if both probes take the path of the run.
-    fn quotient(&self, step: f64) -> Option<(f64, f64)> {
-        let (above, below) = (self.probe(step)?, self.probe(-step)?);
+    fn quotient(&self, step: f64) -> Result<Option<(f64, f64)>, DifferentiateError> {
+        let (Some(above), Some(below)) = (self.probe(step)?, self.probe(-step)?) else { return Ok(None) };
         let results = self.unit() * 4.0 * (above.abs() + below.abs());
-        Some(((above - below) / (2.0 * step), (results + self.rounding_of_inputs()) / step))
+        Ok(Some(((above - below) / (2.0 * step), (results + self.rounding_of_inputs()) / step)))
     }
 
     /// What the loss changes because the moved inputs are rounded.
@@ -241,18 +243,26 @@ impl Probe<'_> {
         moved.map(|((component, &input), _)| component.abs() * ulp(input)).sum()
     }
 
-    /// The loss at the start moved by a multiple of the direction.
-    fn probe(&self, step: f64) -> Option<f64> {
-        let mut start = self.subject.start.clone();
+    /// The loss at the start moved by a multiple of the direction, if that has one by the same path. A probe
+    /// that was stopped, or had no memory, tells nothing about that.
+    fn probe(&self, step: f64) -> Result<Option<f64>, DifferentiateError> {
+        let mut start = self.subject.start.try_clone()?;
         for (origin, component) in self.moves() {
-            let bits = origin.of(&mut start)?;
-            *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
+            if let Some(bits) = origin.of(&mut start) {
+                *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
+            }
         }
         let first = start.step;
         let mut machine = self.subject.machine(start, self.subject.exact);
-        forward(self.subject, &mut machine).ok()?;
+        match forward(self.subject, &mut machine) {
+            Err(error @ (DifferentiateError::Interrupted { .. } | DifferentiateError::NoMemory(_))) => {
+                return Err(error);
+            }
+            Err(_) => return Ok(None),
+            Ok(()) => {}
+        }
         let same_path = machine.state().step.abs_diff(first) == self.gradient.steps;
-        same_path.then(|| self.read(machine.state()))
+        Ok(same_path.then(|| self.read(machine.state(), 0)))
     }
 }
 

@@ -1,17 +1,15 @@
 //! More than one derivative: tangents, Jacobians, Hessians and Taylor series. Rows and columns are in
 //! the order in which variables are given.
 
-use std::borrow::Cow;
+use crate::lanes::Lanes;
+use crate::reports::Reports;
+use crate::room::{self, OutOfMemory};
+use crate::state::{State, TapeEntry};
+use crate::values::{Value, literal_bits};
 
-use crate::lanes::Lanes as _;
-use crate::values::Value;
-
-use super::lift::{lift, lower};
+use super::lift::lift;
 use super::pass::{forward, round};
 use super::{DifferentiateError, Subject, Trust, Variable};
-use crate::reports::Reports;
-use crate::state::{State, TapeEntry};
-use crate::values::literal_bits;
 
 /// The highest order of a Taylor series.
 pub const MAX_ORDER: usize = 16;
@@ -61,6 +59,17 @@ pub(super) enum Origin {
 
 impl Origin {
     /// The number in a state.
+    pub fn read<B: Copy>(self, state: &State<B>) -> Option<B> {
+        match self {
+            Origin::Cell(cell) => state.reals.get(cell).copied(),
+            Origin::Tape(entry) => match state.input.get(entry) {
+                Some(TapeEntry::Real(bits)) => Some(*bits),
+                _ => None,
+            },
+        }
+    }
+
+    /// The number in a state, to be changed.
     pub fn of<B>(self, state: &mut State<B>) -> Option<&mut B> {
         match self {
             Origin::Cell(cell) => state.reals.get_mut(cell),
@@ -74,8 +83,7 @@ impl Origin {
 
 /// What a forward run over dual numbers ends with.
 pub(super) struct TangentRun {
-    pub values: State,
-    pub tangents: State,
+    pub state: State<[u64; 2]>,
     pub reports: Reports,
 }
 
@@ -89,17 +97,14 @@ impl Subject {
         self.program.approximate(Value::Real(bits))
     }
 
-    fn lifted<const N: usize>(&self, direction: &[(Origin, f64)]) -> State<[u64; N]>
-    where
-        [u64; N]: crate::lanes::Lanes,
-    {
-        let mut state = lift::<[u64; N]>(&self.start);
+    fn lifted<B: Lanes>(&self, direction: &[(Origin, f64)]) -> Result<State<B>, OutOfMemory> {
+        let mut state = lift::<B>(&self.start)?;
         for &(origin, component) in direction {
             if let Some(bits) = origin.of(&mut state) {
                 *bits = bits.with_lane(1, self.number(component));
             }
         }
-        state
+        Ok(state)
     }
 
     /// The reals of the input tape, in the order of reading.
@@ -109,21 +114,16 @@ impl Subject {
     }
 
     /// The numbers at the start.
-    pub(super) fn numbers(&self, origins: &[Origin]) -> Vec<f64> {
-        let mut start = self.start.clone();
-        let bits = origins.iter().map(|origin| origin.of(&mut start).copied().unwrap_or_default());
-        bits.map(|bits| self.approximate(bits)).collect()
+    pub(super) fn numbers(&self, origins: &[Origin]) -> Result<Vec<f64>, OutOfMemory> {
+        room::mapped(origins, |origin| self.approximate(origin.read(&self.start).unwrap_or_default()))
     }
 
     /// Runs forward over dual numbers, the inputs moving in a direction.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
-        let mut machine = self.machine(self.lifted::<2>(direction), self.exact);
+        let mut machine = self.machine(self.lifted(direction)?, self.exact);
         forward(self, &mut machine)?;
-        Ok(TangentRun {
-            values: lower(machine.state(), 0),
-            tangents: lower(machine.state(), 1),
-            reports: machine.reports().clone(),
-        })
+        let reports = machine.reports().clone();
+        Ok(TangentRun { state: machine.into_state(), reports })
     }
 }
 
@@ -148,13 +148,13 @@ fn by_output(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    let losses: Vec<usize> = outputs.iter().map(|output| output.cell).collect();
-    let round = round(subject, subject.start.clone(), &losses, |arrival| {
+    let losses = room::mapped(outputs, |output| output.cell)?;
+    let round = round(subject, subject.exact, &subject.start, &losses, |arrival| {
         let adjoints = arrival.state.adjoints.unwrap_or_default().cells;
-        (subject.components(&adjoints, inputs), arrival.reports, arrival.loss_error)
+        Ok((subject.components(&adjoints, 0, inputs)?, arrival.reports, arrival.loss_error))
     })?;
     let mut trust = Trust { mended: round.mended, ..Trust::default() };
-    let mut rows = Vec::with_capacity(outputs.len());
+    let mut rows = room::with_capacity(outputs.len())?;
     for (row, reports, error) in round.arrivals {
         trust.add(&reports, error);
         rows.push(row);
@@ -167,25 +167,39 @@ fn by_input(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    let mut rows = vec![Vec::with_capacity(inputs.len()); outputs.len()];
+    let mut rows = room::with_capacity(outputs.len())?;
+    for _ in outputs {
+        rows.push(room::with_capacity(inputs.len())?);
+    }
     let (mut values, mut trust) = (Vec::new(), Trust::default());
     for input in inputs {
         let run = subject.tangents(&[(Origin::Cell(input.cell), 1.0)])?;
         trust.add(&run.reports, 0.0);
-        values = outputs.iter().map(|o| run.values.reals.get(o.cell).copied().unwrap_or_default()).collect();
-        for (row, partial) in rows.iter_mut().zip(subject.components(&run.tangents.reals, outputs)) {
-            row.push(partial);
+        values = room::mapped(outputs, |output| word_of(&run.state.reals, 0, output))?;
+        for (row, output) in rows.iter_mut().zip(outputs) {
+            row.push(subject.approximate(word_of(&run.state.reals, 1, output)));
         }
     }
     Ok(Jacobian { values, rows, sweep: Sweep::Forward, trust })
 }
 
 impl Subject {
-    /// The numbers in the cells of some variables.
-    pub fn components(&self, bits: &[u64], variables: &[Variable]) -> Vec<f64> {
-        let cell = |variable: &Variable| bits.get(variable.cell).copied().unwrap_or_default();
-        variables.iter().map(|variable| self.approximate(cell(variable))).collect()
+    /// A word of what is in the cells of some variables, as numbers.
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub fn components<B: Lanes>(
+        &self,
+        bits: &[B],
+        lane: usize,
+        variables: &[Variable],
+    ) -> Result<Vec<f64>, OutOfMemory> {
+        room::mapped(variables, |variable| self.approximate(word_of(bits, lane, variable)))
     }
+}
+
+fn word_of<B: Lanes>(bits: &[B], lane: usize, variable: &Variable) -> u64 {
+    bits.get(variable.cell).copied().unwrap_or_default().lane(lane)
 }
 
 /// Products of the Hessian with directions (components in the order of the inputs): one gradient pass
@@ -199,23 +213,35 @@ pub fn hessian_products(
     inputs: &[Variable],
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
-    let mut subject = Cow::Borrowed(subject);
+    products(subject, loss, inputs, directions.iter().map(|direction| direction.iter().copied()))
+}
+
+/// The products with directions, each of which is made when it is due.
+fn products<D: Iterator<Item = f64>>(
+    subject: &Subject,
+    loss: &Variable,
+    inputs: &[Variable],
+    directions: impl Iterator<Item = D>,
+) -> Result<Hessian, DifferentiateError> {
+    let mut exact = subject.exact;
     let mut hessian =
         Hessian { value: 0, gradient: Vec::new(), products: Vec::new(), trust: Trust::default() };
     for direction in directions {
+        let mut components = room::with_capacity(inputs.len())?;
         let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
-        let components: Vec<_> = cells.zip(direction.iter().copied()).collect();
-        let round = round(&subject, subject.lifted::<2>(&components), &[loss.cell], |arrival| arrival)?;
+        components.extend(cells.zip(direction));
+        let start = subject.lifted::<[u64; 2]>(&components)?;
+        let round = round(subject, exact, &start, &[loss.cell], Ok)?;
         for (result, arrival) in round.results.iter().zip(round.arrivals) {
             hessian.value = result.word();
             hessian.trust.add(&arrival.reports, arrival.loss_error);
-            let adjoints = |lane| lower(&arrival.state, lane).adjoints.unwrap_or_default().cells;
-            hessian.gradient = subject.components(&adjoints(0), inputs);
-            hessian.products.push(subject.components(&adjoints(1), inputs));
+            let adjoints = arrival.state.adjoints.unwrap_or_default().cells;
+            hessian.gradient = subject.components(&adjoints, 0, inputs)?;
+            hessian.products.push(subject.components(&adjoints, 1, inputs)?);
         }
         // All directions have one way: what went astray once does so again.
         if round.mended.is_some() {
-            subject.to_mut().exact = true;
+            exact = true;
             hessian.trust.mended = round.mended;
         }
     }
@@ -231,9 +257,9 @@ pub fn hessian(
     loss: &Variable,
     inputs: &[Variable],
 ) -> Result<Hessian, DifferentiateError> {
-    let unit = |n: usize| (0..inputs.len()).map(|m| if m == n { 1.0 } else { 0.0 }).collect();
-    let directions: Vec<Vec<f64>> = (0..inputs.len()).map(unit).collect();
-    hessian_products(subject, loss, inputs, &directions)
+    let count = inputs.len();
+    let unit = |n: usize| (0..count).map(move |m| if m == n { 1.0 } else { 0.0 });
+    products(subject, loss, inputs, (0..count).map(unit))
 }
 
 /// The Taylor coefficients c₀ … c_order of results along one input: f(x + t) = Σ c_k·t^k.
@@ -246,12 +272,16 @@ pub fn taylor(
     along: &Variable,
     order: usize,
 ) -> Result<Vec<Vec<f64>>, DifferentiateError> {
-    let mut machine =
-        subject.machine::<Series>(subject.lifted(&[(Origin::Cell(along.cell), 1.0)]), subject.exact);
+    let start = subject.lifted::<Series>(&[(Origin::Cell(along.cell), 1.0)])?;
+    let mut machine = subject.machine(start, subject.exact);
     forward(subject, &mut machine)?;
-    let lanes: Vec<Vec<f64>> = (0..=order.min(MAX_ORDER))
-        .map(|lane| subject.components(&lower(machine.state(), lane).reals, outputs))
-        .collect();
-    let coefficients = |n: usize| lanes.iter().filter_map(|lane| lane.get(n).copied()).collect();
-    Ok((0..outputs.len()).map(coefficients).collect())
+    let reals = &machine.state().reals;
+    let mut series = room::with_capacity(outputs.len())?;
+    for output in outputs {
+        let mut coefficients = room::with_capacity(MAX_ORDER + 1)?;
+        let lanes = 0..=order.min(MAX_ORDER);
+        coefficients.extend(lanes.map(|lane| subject.approximate(word_of(reals, lane, output))));
+        series.push(coefficients);
+    }
+    Ok(series)
 }

@@ -12,7 +12,7 @@ pub mod matrices;
 pub mod pass;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
@@ -21,13 +21,14 @@ use thiserror::Error;
 use crate::explain::Explanation;
 use crate::program::Program;
 use crate::reports::Reports;
+use crate::room::{self, OutOfMemory};
 use crate::state::State;
 
 pub use astray::Astray;
 pub use pass::{Gradient, gradient};
 
 /// What is differentiated: a program at a start.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Subject {
     pub program: Arc<Program>,
     /// At the beginning, with all inputs given and gradient mode off.
@@ -88,6 +89,8 @@ pub enum DifferentiateError {
     HistoryFull { bytes: usize },
     #[error("stopped after {steps} steps, before the {}", if *.backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
+    #[error("{0} for the copies of the state that derivatives are computed from")]
+    NoMemory(#[from] OutOfMemory),
     /// At a step of the way there, or of the way back.
     #[error("stopped at step {step} of the way {}", if *.backward { "back" } else { "there" })]
     Interrupted { backward: bool, step: i64 },
@@ -114,22 +117,19 @@ impl Subject {
         Ok(Subject { program, start, exact, max_steps, interrupt: None })
     }
 
-    /// Whether somebody wants to stop.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
-    }
-
     /// The cells of a global.
     ///
     /// # Errors
-    /// A global of integers.
+    /// A global of integers; no memory for the list.
     pub fn variables(&self, global: usize) -> Result<Vec<Variable>, DifferentiateError> {
         let Some(declared) = self.program.module().globals.get(global) else { return Ok(Vec::new()) };
         if declared.class == Class::Int {
             return Err(DifferentiateError::NotReal { name: declared.name.clone() });
         }
-        let cells = self.program.cells(global).enumerate();
-        Ok(cells.map(|(element, cell)| Variable { global, element, cell }).collect())
+        let cells = self.program.cells(global);
+        let mut variables = room::with_capacity(cells.len())?;
+        variables.extend(cells.enumerate().map(|(element, cell)| Variable { global, element, cell }));
+        Ok(variables)
     }
 
     /// All real inputs.

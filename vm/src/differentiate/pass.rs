@@ -4,23 +4,24 @@
 use std::sync::Arc;
 
 use reviver_isa::mutants::{Rule, keeps};
+use serde::{Deserialize, Serialize};
 
 use crate::explain::{Explanation, explain};
 use crate::history::Residues;
 use crate::lanes::Lanes;
 use crate::machine::Machine;
 use crate::reports::Reports;
+use crate::room::{self, OutOfMemory};
 use crate::state::{Adjoints, State};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
 use crate::values::{Value, literal_bits};
 
 use super::astray::{Astray, judge, largest};
-use super::lift::lower;
 use super::{DifferentiateError, Subject, Trust, Variable};
 
 /// A value and its gradient.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Gradient {
     /// The loss, as bits of the number system.
     pub value: u64,
@@ -42,17 +43,18 @@ pub struct Gradient {
 /// The gradient of a loss with respect to every cell.
 ///
 /// # Errors
-/// A trap or the step limit, in either direction; a way back that isn't the way there.
+/// A trap or the step limit, in either direction; a way back that isn't the way there; no memory for it.
 pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, DifferentiateError> {
-    let start = subject.start.clone();
-    let mut round = round(subject, start, &[loss.cell], |arrival| arrival)?;
-    let Some(Arrival { state, reports, history_bytes, loss_error }) = round.arrivals.pop() else {
+    let first = subject.start.step;
+    let mut round = round(subject, subject.exact, &subject.start, &[loss.cell], Ok)?;
+    let Some(arrival) = round.arrivals.pop() else {
         return Err(DifferentiateError::NotRestored { why: Box::new(Astray::Path) });
     };
+    let Arrival { state, reports, turn, history_bytes, loss_error } = arrival;
     Ok(Gradient {
         value: round.results.first().copied().unwrap_or_default(),
-        steps: round.steps,
-        steps_back: round.turn.abs_diff(state.step),
+        steps: turn.abs_diff(first),
+        steps_back: turn.abs_diff(state.step),
         drops: state.counters.drops,
         memory_bytes: state.bytes() + history_bytes,
         history_bytes,
@@ -67,9 +69,6 @@ pub(super) struct Round<B, T> {
     pub results: Vec<B>,
     /// What the ways back arrived with, a loss each.
     pub arrivals: Vec<T>,
-    /// Steps of the way there, and the number of the last.
-    pub steps: u64,
-    turn: i64,
     /// Why the ways back were made again with a history, where they were.
     pub mended: Option<Astray>,
 }
@@ -78,6 +77,8 @@ pub(super) struct Round<B, T> {
 pub(super) struct Arrival<B = u64> {
     pub state: State<B>,
     pub reports: Reports,
+    /// The step at which it began.
+    pub turn: i64,
     pub history_bytes: usize,
     /// See [`Trust::loss_error`].
     pub loss_error: f64,
@@ -87,22 +88,40 @@ pub(super) struct Arrival<B = u64> {
 /// floats that isn't the way there is made again, with a history.
 pub(super) fn round<B: Lanes, T>(
     subject: &Subject,
-    start: State<B>,
+    exact: bool,
+    start: &State<B>,
     losses: &[usize],
-    keep: impl Fn(Arrival<B>) -> T,
+    keep: impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
 ) -> Result<Round<B, T>, DifferentiateError> {
-    let mends = !subject.exact && !subject.program.module().real.is_exact() && keeps(Rule::LostWaysAreMended);
-    match attempt(subject, &start, losses, subject.exact, &keep) {
-        Err(Stopped::Astray(reason)) if mends => {
-            let again = attempt(subject, &start, losses, true, &keep).map_err(Stopped::error)?;
+    let history = if exact { Keeps::All } else { Keeps::Nothing };
+    match attempt(subject, history, start, losses, &keep) {
+        Err(Stopped::Astray(reason)) if history.is_mended(subject) => {
+            let again = attempt(subject, Keeps::Bounded, start, losses, &keep).map_err(Stopped::error)?;
             Ok(Round { mended: Some(reason), ..again })
         }
         other => other.map_err(Stopped::error),
     }
 }
 
+/// What a pass keeps for its way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeps {
+    Nothing,
+    /// A history, because somebody has asked for it.
+    All,
+    /// A history that nobody has asked for.
+    Bounded,
+}
+
+impl Keeps {
+    /// Whether a way back that went astray is made again, with a history.
+    pub fn is_mended(self, subject: &Subject) -> bool {
+        self == Keeps::Nothing && !subject.program.module().real.is_exact() && keeps(Rule::LostWaysAreMended)
+    }
+}
+
 /// Why an attempt came to nothing.
-enum Stopped {
+pub(super) enum Stopped {
     For(DifferentiateError),
     Astray(Astray),
     /// Of a history that nobody has asked for.
@@ -112,7 +131,7 @@ enum Stopped {
 impl Stopped {
     /// What can't be mended. Where nothing is lost, only a program whose values depend on its adjoints comes
     /// back to other values.
-    fn error(self) -> DifferentiateError {
+    pub fn error(self) -> DifferentiateError {
         match self {
             Stopped::For(error) => error,
             Stopped::HistoryFull => DifferentiateError::HistoryFull { bytes: MOST_HISTORY },
@@ -124,63 +143,115 @@ impl Stopped {
     }
 }
 
-impl From<DifferentiateError> for Stopped {
-    fn from(error: DifferentiateError) -> Stopped {
-        Stopped::For(error)
+impl<E: Into<DifferentiateError>> From<E> for Stopped {
+    fn from(error: E) -> Stopped {
+        Stopped::For(error.into())
     }
 }
 
 fn attempt<B: Lanes, T>(
     subject: &Subject,
+    history: Keeps,
     start: &State<B>,
     losses: &[usize],
-    exact: bool,
-    keep: &impl Fn(Arrival<B>) -> T,
+    keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
 ) -> Result<Round<B, T>, Stopped> {
-    let mut there = subject.machine(start.clone(), exact);
-    if !exact && !subject.program.module().real.is_exact() {
-        there.watch();
-    }
-    if exact && !subject.exact {
-        forward_within_bounds(subject, &mut there)?;
-    } else {
-        forward(subject, &mut there)?;
-    }
-    let turn = there.state().step;
-    let scale = largest(&subject.program, start).max(largest(&subject.program, there.state()));
-    let results = losses.iter().map(|&loss| there.state().reals.get(loss).copied().unwrap_or_default());
-    let mut round = Round {
-        results: results.collect(),
-        arrivals: Vec::with_capacity(losses.len()),
-        steps: turn.abs_diff(start.step),
-        turn,
-        mended: None,
-    };
-    let mut there = Some(there);
+    let mut pass = Pass::new(subject, start, history)?;
+    pass.there(subject)?;
+    let reals = &pass.machine.state().reals;
+    let results = room::mapped(losses, |&loss| reals.get(loss).copied().unwrap_or_default())?;
+    let mut arrivals = room::with_capacity(losses.len())?;
+    let mut end = Some(pass);
     for (n, &loss) in losses.iter().enumerate() {
-        let machine = if n + 1 == losses.len() { there.take() } else { there.clone() };
-        let Some(machine) = machine else { break };
-        round.arrivals.push(keep(back(subject, machine, (start, scale), loss)?));
+        let pass =
+            if n + 1 == losses.len() { end.take() } else { end.as_ref().map(Pass::try_clone).transpose()? };
+        let Some(mut pass) = pass else { break };
+        pass.turn_round(subject, start, loss)?;
+        pass.back(subject, start)?;
+        arrivals.push(keep(pass.arrival(start)?)?);
     }
-    Ok(round)
+    Ok(Round { results, arrivals, mended: None })
 }
 
-/// The way back for one loss, from the end of the way there.
-fn back<B: Lanes>(
-    subject: &Subject,
-    mut machine: Machine<B>,
-    (start, scale): (&State<B>, f64),
-    loss: usize,
-) -> Result<Arrival<B>, Stopped> {
-    let history_bytes = machine.history_bytes();
-    let program = &subject.program;
-    let value =
-        machine.state().reals.get(loss).map_or(0.0, |bits| program.approximate(Value::Real(bits.word())));
-    seed(&mut machine, loss);
-    backward(subject, &mut machine, start.own_steps())?;
-    let loss_error = judge(&machine, start, scale, value).map_err(Stopped::Astray)?;
-    let reports = machine.reports().clone();
-    Ok(Arrival { state: machine.into_state(), reports, history_bytes, loss_error })
+/// A way there and back, and how far it has come.
+#[derive(Debug)]
+pub(super) struct Pass<B = u64> {
+    pub machine: Machine<B>,
+    pub history: Keeps,
+    /// The end of the way there, once that is behind.
+    pub turn: Option<Turn>,
+}
+
+/// The end of a way there.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Turn {
+    pub step: i64,
+    /// The cell of the loss, and its bits.
+    pub loss: u64,
+    pub value: u64,
+    /// The greatest magnitude of a number there and at the start.
+    pub largest: f64,
+    pub history_bytes: u64,
+}
+
+impl<B: Lanes> Pass<B> {
+    pub fn new(subject: &Subject, start: &State<B>, history: Keeps) -> Result<Pass<B>, OutOfMemory> {
+        let mut machine = subject.machine(start.try_clone()?, history != Keeps::Nothing);
+        if history == Keeps::Nothing && !subject.program.module().real.is_exact() {
+            machine.watch();
+        }
+        Ok(Pass { machine, history, turn: None })
+    }
+
+    fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
+        Ok(Pass { machine: self.machine.try_clone()?, history: self.history, turn: self.turn })
+    }
+
+    /// Runs to the end.
+    pub fn there(&mut self, subject: &Subject) -> Result<(), Stopped> {
+        match self.history {
+            Keeps::Bounded => forward_within_bounds(subject, &mut self.machine),
+            Keeps::Nothing | Keeps::All => Ok(forward(subject, &mut self.machine)?),
+        }
+    }
+
+    /// At the end, switches gradient mode on and adds 1 to the adjoint of the loss.
+    pub fn turn_round(
+        &mut self,
+        subject: &Subject,
+        start: &State<B>,
+        loss: usize,
+    ) -> Result<(), OutOfMemory> {
+        let program = &subject.program;
+        let history_bytes = self.machine.history_bytes() as u64;
+        let state = self.machine.state_mut();
+        // The last thing that can fail comes first.
+        state.make_adjoints()?;
+        let value = state.reals.get(loss).map_or(0, |bits| bits.word());
+        let largest = largest(program, start).max(largest(program, state));
+        let turn = Turn { step: state.step, loss: loss as u64, value, largest, history_bytes };
+        let one = B::of_word(literal_bits(program.module(), 1.0));
+        state.set_mode(true);
+        state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
+        self.turn = Some(turn);
+        Ok(())
+    }
+
+    /// Runs back to the start.
+    pub fn back(&mut self, subject: &Subject, start: &State<B>) -> Result<(), Stopped> {
+        backward(subject, &mut self.machine, start.own_steps())
+    }
+
+    /// What came of it at the start.
+    pub fn arrival(self, start: &State<B>) -> Result<Arrival<B>, Stopped> {
+        let Some(turn) = self.turn else { return Err(Stopped::Astray(Astray::Path)) };
+        let program = self.machine.program();
+        let loss = program.approximate(Value::Real(turn.value));
+        let loss_error = judge(&self.machine, start, turn.largest, loss).map_err(Stopped::Astray)?;
+        let reports = self.machine.reports().clone();
+        let history_bytes = usize::try_from(turn.history_bytes).unwrap_or(usize::MAX);
+        Ok(Arrival { state: self.machine.into_state(), reports, turn: turn.step, history_bytes, loss_error })
+    }
 }
 
 impl Subject {
@@ -238,7 +309,7 @@ fn arrives<B: Lanes>(machine: &mut Machine<B>, budget: u64) -> Result<bool, Diff
             Err(DifferentiateError::Interrupted { backward: false, step: machine.state().step })
         }
         Err(trap) => {
-            let explanation = explained(machine, trap);
+            let explanation = explained(machine, trap)?;
             Err(DifferentiateError::Trap { backward: false, explanation })
         }
     }
@@ -276,28 +347,23 @@ fn backward<B: Lanes>(subject: &Subject, machine: &mut Machine<B>, first: i64) -
 /// So many steps of rules are made between two looks at how far the way back has come.
 const RULE_STEPS: u64 = 1024;
 
-/// A trap on the way back. Only a history leads over what was erased on purpose; any other trap may come
-/// of numbers that rounding has moved.
+/// A trap on the way back. Only a history leads over what was erased on purpose, and where memory is missing a
+/// history would be too; any other trap may come of numbers that rounding has moved.
 fn trapped<B: Lanes>(machine: &Machine<B>, trap: Trap) -> Stopped {
-    let explanation = explained(machine, trap);
+    let explanation = match explained(machine, trap) {
+        Ok(explanation) => explanation,
+        Err(error) => return error.into(),
+    };
     match trap.cause {
-        Cause::Irreversible => DifferentiateError::Trap { backward: true, explanation }.into(),
+        Cause::Irreversible | Cause::NoMemory(_) => {
+            DifferentiateError::Trap { backward: true, explanation }.into()
+        }
         _ => Stopped::Astray(Astray::Trap(explanation)),
     }
 }
 
-fn explained<B: Lanes>(machine: &Machine<B>, trap: Trap) -> Box<Explanation> {
-    Box::new(explain(machine.program(), &lower(machine.state(), 0), trap))
-}
-
-/// Switches gradient mode on and adds 1 to the adjoint of the loss.
-fn seed<B: Lanes>(machine: &mut Machine<B>, loss: usize) {
-    let one = B::of_word(literal_bits(machine.program().module(), 1.0));
-    let state = machine.state_mut();
-    state.set_mode(true);
-    if let Some(adjoint) = state.adjoints_mut().cells.get_mut(loss) {
-        *adjoint = one;
-    }
+fn explained<B: Lanes>(machine: &Machine<B>, trap: Trap) -> Result<Box<Explanation>, OutOfMemory> {
+    B::plainly(machine.state(), |state| Box::new(explain(machine.program(), state, trap)))
 }
 
 /// A limit that is reached exactly at the bound is no limit.

@@ -26,7 +26,7 @@ impl Explainer<'_> {
             return None;
         }
         let (depth, back) = (self.state.calls.len(), self.travel().reversed());
-        let mut state = self.state.clone();
+        let mut state = self.state.try_clone().ok()?;
         for _ in 0..MOST_STEPS {
             if state.position == position && state.calls.len() == depth {
                 return Some(state);
@@ -44,7 +44,7 @@ impl Explainer<'_> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
         }
-        let mut state = self.state.clone();
+        let mut state = self.state.try_clone().ok()?;
         change(&mut state);
         step(self.program, &mut state, self.travel().reversed())?;
         Some(state)

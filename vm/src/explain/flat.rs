@@ -348,6 +348,7 @@ fn room_words(room: Room) -> &'static str {
         Room::Tape => "another value on the tape",
         Room::History => "what the way back needs of this step",
         Room::Adjoints => "an adjoint for each real",
+        Room::Copy => "a copy of the state, which going back starts from",
     }
 }
 
@@ -359,6 +360,7 @@ fn room_cure(room: Room) -> &'static str {
         Room::Tape => "a smaller `.limit tape` stops the program before",
         Room::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
         Room::Adjoints => "gradient mode takes as much memory again as the reals do",
+        Room::Copy => "smaller arrays take less: an integer or a real takes 8 bytes",
     }
 }
 

@@ -65,9 +65,9 @@ impl Errand {
                 TaskResult::Command { line, is_quiet, outcome }
             }
             Task::Look => TaskResult::Looked,
-            Task::Sample { targets, steps, columns } => {
-                TaskResult::Sampled(self.console.session.samples(&targets, steps, columns))
-            }
+            Task::Sample { targets, steps, columns } => TaskResult::Sampled(
+                self.console.session.samples(&targets, steps, columns).unwrap_or_default(),
+            ),
         };
         let has_moved = self.console.session.moment() != before;
         let footprint = self.console.session.footprint().to_vec();

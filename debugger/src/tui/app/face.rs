@@ -3,6 +3,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
+use reviver_vm::room::OutOfMemory;
 
 use super::arrangement::Arrangement;
 use super::errand::Task;
@@ -49,8 +50,11 @@ impl Default for Face {
 
 impl Face {
     /// What the screen shows of a session, as SVG. The session is copied, and stays as it is.
-    pub fn picture(&self, console: &Console) -> String {
-        let mut app = App::with_face(self, console.clone());
+    ///
+    /// # Errors
+    /// There is no memory for the copy.
+    pub fn picture(&self, console: &Console) -> Result<String, OutOfMemory> {
+        let mut app = App::with_face(self, console.try_clone()?);
         let area = Rect::from((Position::ORIGIN, self.size));
         // Only a screen that was divided knows how many columns its plots have.
         app.draw_on(&mut Buffer::empty(area));
@@ -61,7 +65,7 @@ impl Face {
         let program = session.listing().files().first().map_or("", |file| &file.name);
         let title = format!("{program} in the debugger, at step {}", session.step_number());
         let paper = Paper::new(self.theme.ground, self.theme.name.ground());
-        picture::svg(&buffer, paper, &title)
+        Ok(picture::svg(&buffer, paper, &title))
     }
 }
 
@@ -83,9 +87,8 @@ impl App {
     }
 
     /// A screen that looks at a session in a certain way.
-    fn with_face(face: &Face, mut console: Console) -> App {
+    fn with_face(face: &Face, console: Console) -> App {
         let face = face.clone();
-        console.face = None;
         let is_seen = face.seen_at == Some(console.session.moment());
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
         let mut app = App::with(Engine::Here(Box::new(console)), face.keys, face.theme);

@@ -14,7 +14,7 @@ pub fn comes_about(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let mut machine = subject.machine(true);
-    let start = machine.state().clone();
+    let start = machine.state().try_clone().unwrap();
     for _ in 0..LONGEST {
         let (before, inverted) = (machine.state().position, machine.state().inverted);
         let end = travel(&mut machine, Travel::Forward, 1);

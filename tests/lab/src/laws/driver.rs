@@ -54,7 +54,7 @@ fn compare(
         Err(error) => return Err(format!("without a history there is no gradient: {error}")),
     };
     let cells = losses(subject);
-    let components = |gradient: &Gradient| subject.components(&gradient.adjoints.cells, &cells);
+    let components = |gradient: &Gradient| subject.components(&gradient.adjoints.cells, 0, &cells).unwrap();
     let (found, expected) = (components(&found), components(expected));
     let size = expected.iter().fold(0.0, |size: f64, component| size.max(component.abs()));
     let digits = subject.program.ulp(subject.number(1.0)) / f64::EPSILON;

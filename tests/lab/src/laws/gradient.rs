@@ -45,10 +45,10 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let program = without_rules(&subject.program)?;
-    let start = subject.machine(true).state().clone();
+    let start = subject.machine(true).state().try_clone().unwrap();
     let machine = Machine::resume(Arc::clone(&program), start, Some(Residues::default()));
     let mut rng = rng();
-    kept_on_the_way_back(&program, machine.clone(), &mut rng)
+    kept_on_the_way_back(&program, machine.try_clone().unwrap(), &mut rng)
         .map_err(|broken| format!("backward: {broken}"))?;
     kept_on_the_way_forward(&program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
     Ok(())
@@ -57,7 +57,13 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
 /// The values of a state, without what belongs to gradient mode.
 fn values(state: &State) -> State {
     let (step, rule_steps) = (state.own_steps(), 0);
-    let mut state = State { adjoints: None, counters: Default::default(), step, rule_steps, ..state.clone() };
+    let mut state = State {
+        adjoints: None,
+        counters: Default::default(),
+        step,
+        rule_steps,
+        ..state.try_clone().unwrap()
+    };
     state.ints[MODE] = 0;
     state.calls.iter_mut().for_each(|call| call.part = Part::Whole);
     state
@@ -74,9 +80,9 @@ pub fn values_come_back(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let mut plain = trace(subject, true).machine;
-    let mut carrying = plain.clone();
+    let mut carrying = plain.try_clone().unwrap();
     if subject.is_exact() {
-        carrying = Machine::resume(subject.program.clone(), plain.state().clone(), None);
+        carrying = Machine::resume(subject.program.clone(), plain.state().try_clone().unwrap(), None);
     }
     seed_adjoints(&subject.program, carrying.state_mut(), &mut rng());
     while carrying.state().own_steps() > 0 {
@@ -101,14 +107,14 @@ pub fn adjoints_come_back(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let mut rng = rng();
-    let mut begin = subject.machine(false).state().clone();
+    let mut begin = subject.machine(false).state().try_clone().unwrap();
     seed_adjoints(&subject.program, &mut begin, &mut rng);
     there_and_back(subject, &begin, Travel::Forward)?;
     let end = trace(subject, true);
     if !end.end.arrived() {
         return Ok(());
     }
-    let mut end = end.machine.state().clone().as_start();
+    let mut end = end.machine.state().try_clone().unwrap().as_start();
     seed_adjoints(&subject.program, &mut end, &mut rng);
     there_and_back(subject, &end, Travel::Backward)
 }
@@ -117,7 +123,8 @@ fn there_and_back(subject: &Subject, start: &State, direction: Travel) -> Result
     let histories: &[bool] = if subject.is_exact() { &[false, true] } else { &[true] };
     for &history in histories {
         let residues = history.then(Residues::default);
-        let way = follow(Machine::resume(subject.program.clone(), start.clone(), residues), direction);
+        let way =
+            follow(Machine::resume(subject.program.clone(), start.try_clone().unwrap(), residues), direction);
         let drops = way.machine.state().counters.drops;
         if !history && drops > 0 {
             continue;

@@ -88,7 +88,7 @@ pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
         travel(&mut machine, Travel::Backward, 1);
         same(&format!("the digest back at step {step}"), state_digest(machine.state()), trace.digests[step])?;
     }
-    let mut clone = machine.clone();
+    let mut clone = machine.try_clone().unwrap();
     travel(&mut clone, Travel::Forward, LONGEST);
     travel(&mut machine, Travel::Backward, LONGEST);
     same(
@@ -121,7 +121,7 @@ pub fn traps_change_nothing(subject: &Subject) -> Result<(), String> {
 
 fn trap_is_clean(trace: Trace, direction: Travel) -> Result<(), String> {
     let Trace { digests, end: End::Trap(trap), mut machine } = trace else { return Ok(()) };
-    let before = (machine.state().clone(), machine.history_bytes());
+    let before = (machine.state().try_clone().unwrap(), machine.history_bytes());
     for budget in [1, 1000] {
         same("the end of another try", travel(&mut machine, direction, budget), End::Trap(trap))?;
         if (machine.state(), machine.history_bytes()) != (&before.0, before.1) {
@@ -140,7 +140,7 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     for &exact in histories(subject) {
-        let end = forward.machine.state().clone().as_start();
+        let end = forward.machine.state().try_clone().unwrap().as_start();
         let end = State { counters: Counters::default(), ..end };
         let machine = Machine::resume(subject.program.clone(), end, exact.then(Residues::default));
         let mut backward = follow(machine, Travel::Backward);

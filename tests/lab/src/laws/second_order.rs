@@ -52,7 +52,7 @@ fn cells(subject: &Differentiated) -> Vec<Variable> {
 /// Some of the cells that reach a loss; none where its gradient traps.
 fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec<Variable> {
     let Ok(gradient) = gradient(subject, loss) else { return Vec::new() };
-    let components = subject.components(&gradient.adjoints.cells, cells);
+    let components = subject.components(&gradient.adjoints.cells, 0, cells).unwrap();
     let reaching = cells.iter().zip(components).filter(|(_, component)| *component != 0.0);
     reaching.map(|(cell, _)| cell.clone()).take(INPUTS).collect()
 }
@@ -114,11 +114,12 @@ fn gradient_at(
     direction: &[f64],
     step: f64,
 ) -> Result<(u64, Vec<f64>), DifferentiateError> {
-    let mut subject = subject.clone();
+    let mut start = subject.start.try_clone()?;
     for (input, component) in inputs.iter().zip(direction) {
-        let moved = f64::from_bits(subject.start.reals[input.cell]) + step * component;
-        subject.start.reals[input.cell] = bits(&subject.program, moved);
+        let moved = f64::from_bits(start.reals[input.cell]) + step * component;
+        start.reals[input.cell] = bits(&subject.program, moved);
     }
+    let subject = Differentiated::new(subject.program.clone(), start, subject.exact, subject.max_steps)?;
     let gradient = gradient(&subject, loss)?;
-    Ok((gradient.steps, subject.components(&gradient.adjoints.cells, inputs)))
+    Ok((gradient.steps, subject.components(&gradient.adjoints.cells, 0, inputs)?))
 }

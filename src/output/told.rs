@@ -1,0 +1,191 @@
+//! What is told of arrays, however large: each entry is spelled when it is written, so that neither a text
+//! nor an object of all of them is ever in memory. Knows shapes; doesn't know what the entries mean.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Shape};
+use reviver_vm::values::Value;
+use reviver_vm::{Program, State};
+use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
+use serde_json::{Map, Number, Value as Json};
+
+/// A number with all its digits; other text as a string.
+pub fn number(text: &str) -> Json {
+    text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
+}
+
+/// Spells the entry of a number; some have nothing to be told.
+type Spell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
+
+/// Numbers in a shape: a scalar as it is, a vector in brackets, a matrix as a vector of rows.
+#[derive(Clone)]
+pub struct Cells<'a> {
+    shape: Shape,
+    spell: Spell<'a>,
+}
+
+impl<'a> Cells<'a> {
+    pub fn new(shape: Shape, spell: impl Fn(usize) -> Option<String> + 'a) -> Cells<'a> {
+        Cells { shape, spell: Rc::new(spell) }
+    }
+
+    /// A list of so many.
+    pub fn list(count: usize, spell: impl Fn(usize) -> String + 'a) -> Cells<'a> {
+        Cells::new(Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)), move |n| Some(spell(n)))
+    }
+
+    /// What a state holds in the cells of a global.
+    pub fn of(program: &'a Program, state: &'a State, (n, global): (usize, &Global)) -> Cells<'a> {
+        let (first, class) = (program.cells(n).start, global.class);
+        Cells::new(global.shape, move |element| {
+            let value = match class {
+                Class::Int => Value::Int(*state.ints.get(first + element)?),
+                Class::Real => Value::Real(*state.reals.get(first + element)?),
+            };
+            Some(program.text(value))
+        })
+    }
+
+    fn entry(&self, n: usize, f: &mut fmt::Formatter) -> fmt::Result {
+        match (self.spell)(n) {
+            Some(text) => f.write_str(&text),
+            None => f.write_str("·"),
+        }
+    }
+}
+
+impl fmt::Display for Cells<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.shape {
+            Shape::Scalar => self.entry(0, f),
+            Shape::Vector(count) => listed(f, count, |n, f| self.entry(n, f)),
+            Shape::Matrix(rows, columns) => {
+                let of = move |row: usize, column: usize| row * columns as usize + column;
+                listed(f, rows, |row, f| listed(f, columns, |column, f| self.entry(of(row, column), f)))
+            }
+        }
+    }
+}
+
+fn listed(
+    f: &mut fmt::Formatter,
+    count: u32,
+    entry: impl Fn(usize, &mut fmt::Formatter) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for n in 0..count as usize {
+        if n > 0 {
+            f.write_str(", ")?;
+        }
+        entry(n, f)?;
+    }
+    f.write_str("]")
+}
+
+/// A part of what is told to programs.
+pub enum Told<'a> {
+    Json(Json),
+    /// So many parts, each of which is made when it is told.
+    List(usize, Rc<dyn Fn(usize) -> Told<'a> + 'a>),
+    Object(Object<'a>),
+}
+
+impl<'a> Told<'a> {
+    pub fn list(count: usize, part: impl Fn(usize) -> Told<'a> + 'a) -> Told<'a> {
+        Told::List(count, Rc::new(part))
+    }
+
+    /// Parts in a shape.
+    pub fn shaped(shape: Shape, part: impl Fn(usize) -> Told<'a> + 'a) -> Told<'a> {
+        match shape {
+            Shape::Scalar => part(0),
+            Shape::Vector(count) => Told::list(count as usize, part),
+            Shape::Matrix(rows, columns) => {
+                let (part, columns) = (Rc::new(part), columns as usize);
+                Told::list(rows as usize, move |row| {
+                    let part = part.clone();
+                    Told::list(columns, move |column| part(row * columns + column))
+                })
+            }
+        }
+    }
+}
+
+impl<T: Into<Json>> From<T> for Told<'_> {
+    fn from(value: T) -> Self {
+        Told::Json(value.into())
+    }
+}
+
+impl<'a> From<Cells<'a>> for Told<'a> {
+    fn from(cells: Cells<'a>) -> Self {
+        let Cells { shape, spell } = cells;
+        Told::shaped(shape, move |n| Told::Json(spell(n).map_or(Json::Null, |text| number(&text))))
+    }
+}
+
+impl<'a> From<Object<'a>> for Told<'a> {
+    fn from(object: Object<'a>) -> Self {
+        Told::Object(object)
+    }
+}
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Told::Json(json) => json.serialize(serializer),
+            Told::List(count, part) => {
+                let mut list = serializer.serialize_seq(Some(*count))?;
+                (0..*count).try_for_each(|n| list.serialize_element(&part(n)))?;
+                list.end()
+            }
+            Told::Object(object) => object.serialize(serializer),
+        }
+    }
+}
+
+/// Members in the order in which they are told.
+#[derive(Default)]
+pub struct Object<'a>(Vec<(String, Told<'a>)>);
+
+impl<'a> Object<'a> {
+    /// Adds a member, in the place of another one of that name.
+    pub fn insert(&mut self, key: &str, told: impl Into<Told<'a>>) {
+        let told = told.into();
+        match self.0.iter_mut().find(|(name, _)| name == key) {
+            Some((_, member)) => *member = told,
+            None => self.0.push((key.to_owned(), told)),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn extend(&mut self, members: Map<String, Json>) {
+        members.into_iter().for_each(|(key, value)| self.insert(&key, value));
+    }
+
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// Of members whose names differ.
+impl<'a> FromIterator<(String, Told<'a>)> for Object<'a> {
+    fn from_iter<I: IntoIterator<Item = (String, Told<'a>)>>(members: I) -> Self {
+        Object(members.into_iter().collect())
+    }
+}
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|(key, told)| map.serialize_entry(key, told))?;
+        map.end()
+    }
+}
