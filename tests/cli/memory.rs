@@ -142,14 +142,16 @@ fn saved_states() {
 fn results() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".out A[10000000]\n  add A[7], 1\n");
-    for (options, bytes) in [("", "30000005"), ("--json", "20000109")] {
+    for (options, bytes) in [("", "30000005"), ("--json", "20000108")] {
         within(112, &format!("run {file} {options} | wc -c")).expect(0).prints(&format!("{bytes}\n"));
     }
-    let text = ".limit tape 2000000\n.var n\n.var x\n  from n == 0\n    write x\n    add n, 1\n  until n == 2000000\n  sub n, 2000000\n";
+    let text = ".limit tape 2000000\n.var n\n.var x\n  from n == 0\n    add x, 9223372036854775807\n    write x\n    \
+                add n, 1\n  until n == 2000000\n  sub n, 2000000\n";
     let file = folder.file("b.rasm", text);
-    within(112, &format!("run {file} | wc -c")).expect(0).prints("6000008\n");
+    within(112, &format!("run {file} | wc -c")).expect(0).prints("42000008\n");
+    // The text of a file is made before it is written, so that the file appears whole.
     let tape = folder.path("tape");
-    within(72, &format!("run {file} --tape-out {}", tape.display()))
+    within(112, &format!("run {file} --tape-out {} > /dev/null", tape.display()))
         .expect(3)
         .says("there is not enough memory");
     assert!(!tape.exists());
@@ -161,17 +163,21 @@ fn derivatives() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".inout A[5000000]: real\n.out y: real\n  add.mul y, A[7], A[8]\n");
     for (command, too_little, enough) in [
-        ("grad --loss y --wrt A[7]", 200, 300),
-        ("grad --loss y", 200, 300),
-        ("jacobian --wrt A[7]", 200, 300),
-        ("jacobian", 200, 400),
-        ("hessian --loss y --wrt A[7]", 300, 500),
-        ("taylor --order 2 --along A[7]", 600, 1000),
+        ("grad --loss y --wrt A[7]", 140, 300),
+        ("grad --loss y", 220, 400),
+        ("jacobian --of y --wrt A[7]", 140, 300),
+        ("jacobian --of y", 220, 600),
+        ("jacobian", 1000, 0),
+        ("hessian --loss y --wrt A[7]", 220, 500),
+        ("taylor --order 2 --along A[7] --of y", 500, 1000),
     ] {
         let ran = within(too_little, &format!("{command} {file} --json"));
         assert_eq!(ran.json()["error"]["kind"], "trap", "{ran:#?}");
         ran.expect(4).says("there is not enough memory for");
-        within(enough, &format!("{command} {file} > /dev/null")).expect(0);
+        // All derivatives of an array by itself are more than any memory.
+        if enough > 0 {
+            within(enough, &format!("{command} {file} > /dev/null")).expect(0);
+        }
     }
 }
 
@@ -193,9 +199,16 @@ fn the_debugger() {
         assert!(ran.stdout.contains(no_copy), "{ran:#?}");
     }
     // Going back takes one too, and traps where one is.
-    let ran = debug(150, "goto end\nreverse-step\nprint A[99999]\nstatus\n").expect(0);
+    let ran = debug(150, "goto end\nreverse-step\nprint A[99999]\n").expect(0);
     assert!(ran.stdout.contains("trap: memory ran out: there is none for a copy of the state"), "{ran:#?}");
     assert!(ran.stdout.contains("= 0.1\n"), "{ran:#?}");
+    // A search that can't go back doesn't say that there is nothing.
+    let ran = debug(195, "goto end\nwhy A[1]\nhistory A[1]\n").expect(0);
+    assert!(
+        ran.stdout.contains("A[1] = 0.1: so at step 300002; memory ran out: not looked further"),
+        "{ran:#?}"
+    );
+    assert!(ran.stdout.contains("memory ran out: there may be more writes"), "{ran:#?}");
     let ran = debug(1000, "goto end\nset A[1] = 5\nreverse-step\ncheck\nwhy A[1]\n").expect(0);
     assert!(!ran.stdout.contains("memory"), "{ran:#?}");
 }

@@ -243,7 +243,7 @@ impl Console {
             transcript: self.transcript.clone(),
             glides: self.glides,
             repeated: self.repeated.clone(),
-            listed: self.listed.clone(),
+            listed: self.listed,
             scripts: self.scripts.clone(),
         })
     }

@@ -15,8 +15,8 @@ mod views;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use reviver_vm::Program;
 use reviver_vm::explain::Explanation;
+use reviver_vm::{Cause, Program};
 
 use crate::command::{CommandError, Outcome};
 use crate::listing::{Line, spell};
@@ -310,7 +310,12 @@ fn moment(at: Moment) -> String {
 
 /// A reason to stop in words, without its particulars.
 fn words(reason: &Reason) -> String {
-    reason.kind().name().replace('-', " ")
+    match reason {
+        Reason::Trap(explanation) if matches!(explanation.cause, Cause::NoMemory(_)) => {
+            "memory ran out".to_owned()
+        }
+        _ => reason.kind().name().replace('-', " "),
+    }
 }
 
 fn calls(Calls { entered, left }: Calls) -> String {
