@@ -60,13 +60,34 @@ pub fn arrived() -> Option<Signal> {
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
 }
 
+/// The signal that ends the process, where [`at_the_end`] has been asked for and one has come.
+pub fn ending() -> Option<Signal> {
+    let which = ENDING.load(Ordering::Relaxed);
+    which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
+}
+
+static ENDING: AtomicUsize = AtomicUsize::new(0);
+
+/// Has a thread of its own act when the end of a session, or `kill`, ends the process: for who waits for
+/// input, and looks at no flag. Ctrl-C isn't meant. A second signal ends the process at once.
+pub fn at_the_end(act: impl FnOnce(Signal) + Send + 'static) {
+    system::wait(move |signal| {
+        let at = Signal::ALL.iter().position(|other| *other == signal);
+        ENDING.store(at.map_or(0, |at| at + 1), Ordering::Relaxed);
+        act(signal);
+    });
+}
+
 #[cfg(unix)]
 mod system {
     use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
 
     use reviver_files::{Content, UsedFiles};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;
+    use signal_hook::iterator::Signals;
 
     use super::{Arrived, Signal};
 
@@ -93,6 +114,28 @@ mod system {
         }
     }
 
+    /// Waits for a signal that ends the process, other than Ctrl-C, on a thread. Where that can't be, signals do
+    /// what they do to any process.
+    pub fn wait(act: impl FnOnce(Signal) + Send + 'static) {
+        let ignored = ignored();
+        let heeded = [Signal::HangUp, Signal::Terminate];
+        let heeded = heeded.map(number).into_iter().filter(|number| ignored >> (number - 1) & 1 == 0);
+        let Ok(mut arriving) = Signals::new(heeded.clone()) else { return };
+        for number in heeded {
+            let has_come = Arc::new(AtomicBool::new(false));
+            flag::register_conditional_default(number, has_come.clone()).ok();
+            flag::register(number, has_come).ok();
+        }
+        let first = move || {
+            let arrived = arriving.forever().next();
+            let signal = Signal::ALL.into_iter().find(|signal| Some(number(*signal)) == arrived);
+            if let Some(signal) = signal {
+                act(signal);
+            }
+        };
+        std::thread::Builder::new().name("signals".into()).spawn(first).ok();
+    }
+
     /// The signals that the process was told to ignore, as `nohup` does, a bit each. Only Linux tells.
     fn ignored() -> u64 {
         let status = UsedFiles::default().read(Path::new("/proc/self/status"), Content::Text);
@@ -108,4 +151,6 @@ mod system {
     use super::Arrived;
 
     pub fn catch(_: &Arrived) {}
+
+    pub fn wait(_: impl FnOnce(super::Signal)) {}
 }

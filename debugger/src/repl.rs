@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustyline::completion::{Completer, FilenameCompleter, unescape};
 use rustyline::error::ReadlineError;
@@ -16,7 +17,7 @@ use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
 use crate::command::table::{Argument, COMMANDS, Command};
-use crate::command::{Console, find, find_topic};
+use crate::command::{Console, find, find_topic, script};
 use crate::expression::SPECIALS;
 use crate::render::{render, render_done, render_error};
 use crate::waiting::accompany;
@@ -32,11 +33,55 @@ pub struct Ended {
     pub outcome: io::Result<()>,
 }
 
+/// What another thread may know of a session, and tell it: one that reads from a terminal hears of nothing else.
+#[derive(Clone, Debug)]
+pub struct Observer {
+    /// The lines that were carried out.
+    lines: Arc<Mutex<Vec<String>>>,
+    /// Whether it waits for the next one.
+    waits: Arc<AtomicBool>,
+    /// Whether it is to end.
+    ends: Arc<AtomicBool>,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Observer {
+    pub fn new(console: &Console) -> Observer {
+        let interrupt = console.session.interrupt();
+        Observer { lines: Arc::default(), waits: Arc::default(), ends: Arc::default(), interrupt }
+    }
+
+    /// Has the session end: after the command that is carried out, which is stopped. True if it waits for the
+    /// next one instead, and won't hear of it.
+    pub fn end(&self) -> bool {
+        self.ends.store(true, Ordering::SeqCst);
+        self.interrupt.store(true, Ordering::Relaxed);
+        self.waits.load(Ordering::SeqCst)
+    }
+
+    /// What was carried out so far, as a script.
+    pub fn transcript(&self) -> String {
+        script(&self.lines())
+    }
+
+    /// A line is in the list or it isn't, so a thread that panicked has left nothing half done.
+    fn lines(&self) -> MutexGuard<'_, Vec<String>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes over what was carried out since.
+    fn look(&self, console: &Console) {
+        let mut lines = self.lines();
+        let known = lines.len();
+        lines.extend(console.recorded().iter().skip(known).cloned());
+    }
+}
+
 /// Reads commands until `quit` or the end of the input. `history` is the file that keeps them, if any; one
 /// that can't be read or written is no reason to stop.
-pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write) -> Ended {
+pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write, observer: &Observer) -> Ended {
     let console = Rc::new(RefCell::new(console));
-    let outcome = prompted(&console, history, output);
+    let outcome = prompted(&console, history, output, observer);
     let transcript = console.borrow().transcript();
     Ended { transcript, outcome }
 }
@@ -45,6 +90,7 @@ fn prompted(
     console: &Rc<RefCell<Console>>,
     history: Option<&Path>,
     output: &mut dyn Write,
+    observer: &Observer,
 ) -> io::Result<()> {
     let config = Config::builder()
         .history_ignore_dups(true)
@@ -62,11 +108,20 @@ fn prompted(
     if let Some(path) = history {
         let _ = editor.load_history(path);
     }
-    loop {
-        match editor.readline(PROMPT) {
-            Ok(line) if !execute(console, &line, output)? => break,
+    while !observer.ends.load(Ordering::SeqCst) {
+        observer.waits.store(true, Ordering::SeqCst);
+        let read = editor.readline(PROMPT);
+        observer.waits.store(false, Ordering::SeqCst);
+        match read {
+            Ok(line) => {
+                let goes_on = execute(console, &line, output);
+                observer.look(&console.borrow());
+                if !goes_on? {
+                    break;
+                }
+            }
             // Ctrl-C at the prompt drops the line, and never quits.
-            Ok(_) | Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break,
             Err(error) => return Err(other(error)),
         }

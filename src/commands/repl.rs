@@ -2,15 +2,18 @@
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use etcetera::BaseStrategy as _;
 use reviver_debugger::command::{Console, SESSION};
-use reviver_debugger::repl;
+use reviver_debugger::repl::{self, Observer};
 
 use crate::cli::Repl;
 use crate::failure::{Failure, Outcome, all};
+use crate::interrupt::Signal;
 use crate::write::Target;
-use crate::{debuggee, load, start, write};
+use crate::{debuggee, interrupt, load, start, write};
 
 pub fn run(options: &Repl) -> Outcome {
     check_input(options)?;
@@ -24,10 +27,44 @@ pub fn run(options: &Repl) -> Outcome {
     }
     let history = is_typed.then(history).flatten();
     let console = Console::new(session, load::files().clone());
-    let ended = repl::run(console, history.as_deref(), &mut std::io::stdout());
+    let observer = Observer::new(&console);
+    let transcript = transcript.map(|target| Arc::new(Mutex::new(Some(target))));
+    if let Some(transcript) = &transcript {
+        let (transcript, observer) = (transcript.clone(), observer.clone());
+        interrupt::at_the_end(move |signal| end(signal, &observer, &transcript));
+    }
+    let ended = repl::run(console, history.as_deref(), &mut std::io::stdout(), &observer);
     // What was done so far is worth keeping, however it ended.
-    let written = transcript.map_or(Ok(()), |target| target.write(ended.transcript.as_bytes()));
-    all([written, ended.outcome.map_err(|error| write::unprintable(&error))])
+    let written = transcript.map_or(Ok(()), |target| keep(&target, &ended.transcript));
+    let stopped = interrupt::ending().map_or(Ok(()), |signal| Err(stopped(signal)));
+    all([stopped, written, ended.outcome.map_err(|error| write::unprintable(&error))])
+}
+
+/// The file that a transcript goes to, until somebody has written it.
+type Place = Mutex<Option<Target>>;
+
+fn keep(place: &Place, transcript: &str) -> Outcome {
+    let target = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    target.map_or(Ok(()), |target| target.write(transcript.as_bytes()))
+}
+
+/// Ends the session on a thread of its own. A command that is carried out has a while to stop; whoever waits for
+/// the next one waits in vain.
+fn end(signal: Signal, observer: &Observer, place: &Place) {
+    const LOOKS: u32 = 100;
+    const PAUSE: Duration = Duration::from_millis(20);
+    let mut looks = 0;
+    while !observer.end() && looks < LOOKS {
+        std::thread::sleep(PAUSE);
+        looks += 1;
+    }
+    let ended = all([Err(stopped(signal)), keep(place, &observer.transcript())]);
+    ended.unwrap_or_else(|failure| failure.tell(false));
+    std::process::exit(signal.exit() as i32);
+}
+
+fn stopped(signal: Signal) -> Failure {
+    Failure::new(signal.exit(), format_args!("stopped by {}", signal.name()))
 }
 
 /// Commands come from standard input, so nothing else can.

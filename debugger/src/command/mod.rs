@@ -30,6 +30,7 @@ use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, Row};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
+pub(crate) use scripts::script;
 pub use scripts::{SAVED, SESSION};
 use table::Command;
 

@@ -81,10 +81,20 @@ fn add_line(text: String, line: &str) -> String {
     text + line + "\n"
 }
 
+/// Lines as a script that begins with [`SAVED`].
+pub(crate) fn script(lines: &[String]) -> String {
+    std::iter::once(SAVED).chain(lines.iter().map(String::as_str)).fold(String::new(), add_line)
+}
+
 impl Console {
     /// The lines that were carried out so far, as a script that begins with [`SAVED`].
     pub fn transcript(&self) -> String {
-        std::iter::once(SAVED).chain(self.transcript.iter().map(String::as_str)).fold(String::new(), add_line)
+        script(&self.transcript)
+    }
+
+    /// The lines themselves.
+    pub(crate) fn recorded(&self) -> &[String] {
+        &self.transcript
     }
 
     /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
