@@ -101,7 +101,7 @@ impl Failure {
     }
 
     /// Two failures as one. The first counts, unless it is only that nobody reads.
-    fn and(self, other: Failure) -> Failure {
+    pub fn and(self, other: Failure) -> Failure {
         let (mut first, second) = if self.exit == Exit::Unread { (other, self) } else { (self, other) };
         first.message.push_str(&second.message);
         first.for_programs.details.extend(second.for_programs.details);

@@ -1,6 +1,9 @@
 //! From options to what is differentiated: a program at its start, and names of real cells. Knows how
 //! cells are asked for; computes nothing.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use reviver_assembler::suggest::nearest;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Module, Role, Shape};
@@ -23,7 +26,12 @@ pub struct Selection {
 
 /// The program and the start that the options tell.
 pub fn subject(options: &Start) -> Outcome<Subject> {
-    start::check_input(&options.given, &[])?;
+    subject_besides(options, &[])
+}
+
+/// The same for a command that reads other files besides.
+pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Outcome<Subject> {
+    start::check_input(&options.given, others)?;
     let program = start::program(options)?;
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
@@ -167,6 +175,12 @@ fn real_names(module: &Module) -> Vec<&str> {
     reals.map(|global| global.name.as_str()).collect()
 }
 
+/// What a signal has stopped.
+pub fn interrupted(what: &impl Display) -> Failure {
+    let (name, exit) = interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
+    Failure::new(exit, format_args!("{what}, by {name}")).detail("interrupted", name.into())
+}
+
 /// Why something couldn't be differentiated, for the user.
 pub fn failure(options: &Start, program: &Program, error: DifferentiateError) -> Failure {
     match error {
@@ -184,11 +198,10 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 _ => failure,
             }
         }
-        DifferentiateError::Interrupted { .. } => {
-            let (name, exit) =
-                interrupt::arrived().map_or(("", Exit::StepLimit), |it| (it.name(), it.exit()));
-            Failure::new(exit, format_args!("{error}, by {name}")).detail("interrupted", name.into())
-        }
+        DifferentiateError::Interrupted { .. } => interrupted(&error),
+        DifferentiateError::NotResumed { .. } => Failure::usage(error).help(
+            "without `--from-state` the gradient begins anew; with it everything else is given as before",
+        ),
         DifferentiateError::NoMemory(_) => {
             Failure::new(Exit::Trap, error).help("smaller arrays take less; `reviver run` makes no copy")
         }

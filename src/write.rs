@@ -92,6 +92,16 @@ fn unwritten(error: &WriteError) -> Failure {
     Failure::load(error)
 }
 
+/// A state is for files.
+pub fn check_state_target(path: Option<&Path>) -> Outcome {
+    match path {
+        Some(path) if path == Path::new("-") => {
+            Err(Failure::usage("a state can't be printed").help("name a file after `--save-state`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a text to a file, below a line that says so, or prints it where none is named.
 pub fn text(written: &Written, text: &str) -> Outcome {
     let path = written.output.as_deref().unwrap_or(Path::new("-"));

@@ -1,15 +1,18 @@
 //! State files that somebody has changed and sealed again: whatever no run can come to is refused, with
 //! a word that says what.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reviver_isa::codec;
 use reviver_isa::instruction::Class;
 use reviver_lab::run::travel;
 use reviver_lab::subject::Subject;
-use reviver_vm::checkpoint::{StateError, decode, encode};
+use reviver_vm::checkpoint::{StateError, decode, decode_underway, encode, encode_underway};
+use reviver_vm::differentiate::underway::Underway;
 use reviver_vm::drift::{restored, same};
 use reviver_vm::history::{Cost, Kept, Residues, Slot};
+use reviver_vm::reports::{Loss, Tally};
 use reviver_vm::state::{CallRecord, Frame, MODE, Part, TapeEntry};
 use reviver_vm::{Program, State, Travel};
 
@@ -298,6 +301,44 @@ fn records_hold_numbers_and_cost_what_they_can() {
 }
 
 /// A length that nothing stands behind claims no memory.
+/// What a gradient has seen and where it turned, as a file could tell it.
+type Told = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
+type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
+type Turned = (i64, u64, u64, f64, u64);
+
+/// Whether a state with that is accepted; if not, with what it is refused.
+fn told((tallies, watch, turn): Told) -> Result<(), &'static str> {
+    let Middle { program, state, residues } = middle();
+    let so_far = codec::encode(&([0_u8; 16], (tallies, watch), false, turn)).unwrap();
+    let so_far = Some(codec::decode(&so_far).unwrap());
+    let underway = Underway { state, residues: Some(residues), so_far };
+    match decode_underway(&program, &encode_underway(&program, &underway).unwrap()) {
+        Err(StateError::Unfit(why)) => Err(why),
+        other => other.map(drop).map_err(|error| panic!("{error}")),
+    }
+}
+
+#[test]
+fn what_a_gradient_tells_is_of_its_program() {
+    let Middle { program, state, .. } = middle();
+    let (at, cell) = (program.module().code.len() as u32, state.reals.len() as u64);
+    let seen = |at| BTreeMap::from([((at, Loss::Converted), Tally::default())]);
+    let freed = |at| Some((at, 1.0));
+    assert_eq!(told((seen(at - 1), Some((0, freed(at - 1), freed(at - 1), 0.0)), None)), Ok(()));
+    assert_eq!(
+        told((BTreeMap::new(), None, Some((i64::MIN, cell - 1, u64::MAX, f64::NAN, u64::MAX)))),
+        Ok(())
+    );
+    for wrong in [
+        (seen(at), None, None),
+        (BTreeMap::new(), Some((0, freed(at), None, 0.0)), None),
+        (BTreeMap::new(), Some((0, None, freed(at), 0.0)), None),
+        (BTreeMap::new(), None, Some((0, cell, 0, 0.0, 0))),
+    ] {
+        assert_eq!(told(wrong), Err("what it tells of a gradient is of another program"));
+    }
+}
+
 #[test]
 fn decoding_is_limited_by_the_size_of_the_file() {
     let Middle { program, state, .. } = middle();

@@ -1,9 +1,11 @@
 //! The commands that differentiate.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use reviver_vm::differentiate::matrices::MAX_ORDER;
 
-use super::Start;
+use super::{Force, Start};
 
 /// What is differentiated by what.
 #[derive(Debug, Args)]
@@ -31,6 +33,14 @@ pub struct Grad {
     /// Compare with dual numbers run forward and with central differences; exit code 1 if they disagree
     #[arg(long)]
     pub verify: bool,
+    /// Save how far it has come where Ctrl-C, SIGTERM, SIGHUP or the step limit stop it
+    #[arg(long, value_name = "FILE")]
+    pub save_state: Option<PathBuf>,
+    /// Go on from where it was stopped; everything else is given as before
+    #[arg(long, value_name = "FILE")]
+    pub from_state: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
     #[command(flatten)]
     pub differentiated: Differentiated,
 }

@@ -1,19 +1,25 @@
 //! `reviver grad`: a value, its gradient, and what is to be said about how far to trust it.
 
-use reviver_vm::differentiate::check::{Check, check};
-use reviver_vm::differentiate::gradient;
-use reviver_vm::reports::{Loss, Reports};
+use std::path::Path;
 
-use crate::cli::Grad;
+use reviver_vm::differentiate::check::{Check, check};
+use reviver_vm::differentiate::underway::{Halted, Underway, gradient_from};
+use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable};
+use reviver_vm::reports::{Loss, Reports};
+use reviver_vm::{Program, checkpoint};
+
+use crate::cli::{Grad, Start};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::gradient::Page;
 use crate::output::verified;
-use crate::{load, output, subject, write};
+use crate::write::Target;
+use crate::{kinds, load, output, subject, write};
 
 pub fn run(options: &Grad) -> Outcome {
     let start = &options.differentiated.start;
-    let page = page(options)?;
+    let mut page = page(options)?;
     let verdict = verdict(options, &page);
+    let verdict = page.unverified.take().map_or(verdict, Err);
     let printed = write::print_with(|out| match start.json {
         true => output::object(page.members(), &verdict, out),
         false => page.text(out),
@@ -25,23 +31,80 @@ pub fn run(options: &Grad) -> Outcome {
 
 fn page(options: &Grad) -> Outcome<Page> {
     let start = &options.differentiated.start;
-    let subject = subject::subject(start)?;
-    let failed = |error| subject::failure(start, &subject.program, error);
+    write::check_state_target(options.save_state.as_deref())?;
+    let subject = subject::subject_besides(start, &[options.from_state.as_deref()])?;
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
     if subject.start.input.is_empty() {
         subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;
     }
-    let mut gradient = gradient(&subject, &loss).map_err(failed)?;
-    let verified = match options.verify {
-        true => {
-            let variables = subject::variables(&inputs)?;
-            Some(check(&subject, &loss, &variables, &gradient).map_err(failed)?)
-        }
-        false => None,
+    let mut gradient = gradient(options, &subject, &loss)?;
+    let (verified, unverified) = match options.verify {
+        true => match check(&subject, &loss, &subject::variables(&inputs)?, &gradient) {
+            Ok(check) => (Some(check), None),
+            Err(error) => (None, Some(unverified(start, &subject, error))),
+        },
+        false => (None, None),
     };
     add_seen(&mut gradient.trust.reports, verified.as_ref());
-    Ok(Page { subject, loss, inputs, gradient, verified })
+    Ok(Page { subject, loss, inputs, gradient, verified, unverified })
+}
+
+/// The gradient, or how far it has come in a file.
+fn gradient(options: &Grad, subject: &Subject, loss: &Variable) -> Outcome<Gradient> {
+    let program = &subject.program;
+    let from = options.from_state.as_deref().map(|path| underway(program, path)).transpose()?;
+    let target = options.save_state.as_deref();
+    let target = target.map(|path| Target::new(path, &kinds::STATE, options.force.force)).transpose()?;
+    gradient_from(subject, loss, from).map_err(|Halted { error, underway }| {
+        let failure = subject::failure(&options.differentiated.start, program, error);
+        match (underway, target) {
+            (Some(underway), Some(target)) => saved(options, program, &underway, target, failure),
+            (Some(_), None) => {
+                failure.help("with `--save-state FILE` a gradient can be gone on with that was stopped")
+            }
+            (None, _) => failure,
+        }
+    })
+}
+
+/// How far a gradient has come that was saved.
+fn underway(program: &Program, path: &Path) -> Outcome<Underway> {
+    checkpoint::decode_underway(program, &load::data(path)?)
+        .map_err(|error| Failure::load(format_args!("{}: {error}", load::shown(path))))
+}
+
+/// What a gradient fails with that was stopped, once it is saved.
+fn saved(
+    options: &Grad,
+    program: &Program,
+    underway: &Underway,
+    target: Target,
+    failure: Failure,
+) -> Failure {
+    let Some(path) = options.save_state.as_deref() else { return failure };
+    let written = checkpoint::encode_underway(program, underway)
+        .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))
+        .and_then(|bytes| target.write(&bytes));
+    match written {
+        Ok(()) => failure
+            .help(format_args!(
+                "to go on from there, give the same command with `--from-state {}`, and another file to save to",
+                load::shown(path)
+            ))
+            .detail("saved_state", load::shown(path).into()),
+        Err(unsaved) => failure.and(unsaved),
+    }
+}
+
+/// Why a gradient that is known wasn't compared with anything.
+fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Failure {
+    match error {
+        DifferentiateError::Interrupted { .. } => {
+            subject::interrupted(&"stopped before the gradient was verified")
+        }
+        error => subject::failure(start, &subject.program, error),
+    }
 }
 
 /// A conversion whose result nothing depends on by its adjoint may still depend on an input.

@@ -83,10 +83,7 @@ fn check_streams(options: &Run) -> Outcome {
         return Err(Failure::usage("`--tape-out -` and `--json` both print")
             .help("the JSON object has the tape already"));
     }
-    if options.save_state.as_deref().is_some_and(is_stream) {
-        return Err(Failure::usage("a state can't be printed").help("name a file after `--save-state`"));
-    }
-    Ok(())
+    write::check_state_target(options.save_state.as_deref())
 }
 
 fn begun(options: &Run, program: &Arc<Program>) -> Outcome<Begun> {

@@ -13,6 +13,7 @@ use reviver_vm::values::{Value, adjoint_name};
 use super::told::{Cells, Object, number};
 use super::trust::Said;
 use super::verified;
+use crate::failure::Failure;
 use crate::subject::Selection;
 
 /// Everything that is said about a gradient.
@@ -22,6 +23,8 @@ pub struct Page {
     pub inputs: Vec<Selection>,
     pub gradient: Gradient,
     pub verified: Option<Check>,
+    /// Why the comparison that was asked for came to nothing.
+    pub unverified: Option<Failure>,
 }
 
 impl Page {

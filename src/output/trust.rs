@@ -73,6 +73,10 @@ fn place(astray: &Astray) -> Option<u32> {
     match astray {
         Astray::Freed(freed) => Some(freed.at),
         Astray::Trap(explanation) => Some(explanation.at),
-        Astray::Path | Astray::Missed { .. } | Astray::Sensitive { .. } | Astray::Changed { .. } => None,
+        Astray::Path
+        | Astray::Before
+        | Astray::Missed { .. }
+        | Astray::Sensitive { .. }
+        | Astray::Changed { .. } => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Long runs that are told to stop lose nothing: they save, and say where they were.
 #![cfg(target_os = "linux")]
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -167,4 +167,115 @@ fn a_signal_that_is_ignored_stays_ignored() {
     assert_eq!(end(&mut child).code(), Some(143));
     let output = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("SIGTERM"));
+}
+
+/// In floats the way back doesn't find the number again that it would end at.
+const NEVER_BACK: &str = ".var n: real\n  from n == 0\n    add n, 0.1\n  until n >= 1\n";
+
+#[test]
+fn a_check_that_is_stopped_on_its_way_back_knows_nothing_of_the_start() {
+    let folder = Folder::new();
+    folder.file("never.rasm", NEVER_BACK);
+    let ran = stopped(&folder, "exec reviver run never.rasm --check", "TERM").expect(143);
+    let ran = ran.says("stopped by SIGTERM after").says("steps backward");
+    assert!(ran.stdout.contains("restored: not known, the way back was stopped\n"), "{ran:#?}");
+    let object = stopped(&folder, "exec reviver run never.rasm --check --save-state state --json", "INT")
+        .expect(130)
+        .json();
+    assert_eq!((&object["interrupted"], object.get("restored")), (&"SIGINT".into(), None));
+    folder.reviver("run never.rasm --back --from-state state --max-steps 5").expect(5);
+}
+
+#[test]
+fn a_gradient_that_is_stopped_on_the_way_there_is_saved() {
+    let folder = folder();
+    let line = "exec reviver grad real.rasm --loss y --save-state state --json";
+    let ran = stopped(&folder, line, "HUP").expect(129);
+    let object = ran.json();
+    assert_eq!((&object["interrupted"], &object["saved_state"]), (&"SIGHUP".into(), &"state".into()));
+    ran.says("of the way there, by SIGHUP").says("give the same command with `--from-state state`");
+    // A run goes on from there as well as the gradient.
+    folder.reviver("run real.rasm --from-state state --max-steps 10").expect(5);
+    folder.reviver("grad real.rasm --loss y --from-state state --max-steps 10").expect(5);
+}
+
+#[test]
+fn a_gradient_that_is_stopped_on_the_way_back_is_gone_on_with() {
+    let folder = Folder::new();
+    let program = ".inout x: real default 2\n.out y: real\n.inout n default 30000000\n  \
+                   for i in 0..n\n    add y, x\n  rof\n";
+    folder.file("long.rasm", program);
+    let straight = folder.reviver("grad long.rasm --loss y --json").expect(0).json();
+    let there = straight["steps"].as_u64().unwrap() - 1;
+    folder.reviver(&format!("grad long.rasm --loss y --max-steps {there} --save-state end")).expect(5);
+    let line = "exec reviver grad long.rasm --loss y --from-state end --save-state back --json";
+    let ran = stopped(&folder, line, "INT").expect(130).says("of the way back, by SIGINT");
+    assert_eq!(ran.json()["saved_state"], "back");
+    let resumed = folder.reviver("grad long.rasm --loss y --from-state back --json").expect(0).json();
+    assert_eq!(resumed["grad"], straight["grad"]);
+    assert_eq!(resumed["steps_back"], straight["steps_back"]);
+}
+
+/// Only at the given input the loop ends, so the probes of `--verify` never arrive.
+#[test]
+fn a_gradient_is_printed_whose_check_is_stopped() {
+    let folder = Folder::new();
+    let program = ".inout x: real default 1\n.var n: real\n.out y: real\n  from n == 0\n    add n, 0.5\n  \
+                   until n == x\n  add.mul y, x, 3\n  sub n, x\n";
+    folder.file("probe.rasm", program);
+    let gradient = folder.reviver("grad probe.rasm --loss y --json").expect(0).json()["grad"].clone();
+    let line = "exec reviver grad probe.rasm --loss y --verify --json";
+    let ran =
+        stopped(&folder, line, "INT").expect(130).says("stopped before the gradient was verified, by SIGINT");
+    let object = ran.json();
+    assert_eq!((&object["grad"], &object["interrupted"]), (&gradient, &"SIGINT".into()));
+    assert_eq!(object.get("verify"), None);
+}
+
+/// What a session that a signal ends has saved: it is sent once the lines have come so far.
+fn transcript(lines: &str, until: &str, signal: &str) -> String {
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_reviver"))
+        .args(["repl", "endless.rasm", "--transcript", "session"])
+        .current_dir(folder.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody closes it: the session waits for more.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(lines.as_bytes()).unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut seen = String::new();
+    while !seen.contains(until) {
+        let mut bytes = [0; 256];
+        let count = output.read(&mut bytes).unwrap();
+        assert!(count > 0, "{seen}");
+        seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    send(&child, signal);
+    let ended = child.wait_with_output().unwrap();
+    let code = if signal == "TERM" { 143 } else { 129 };
+    assert_eq!(ended.status.code(), Some(code), "{ended:?}");
+    assert!(String::from_utf8_lossy(&ended.stderr).contains(&format!("stopped by SIG{signal}")), "{ended:?}");
+    drop(input);
+    String::from_utf8(folder.read("session")).unwrap()
+}
+
+#[test]
+fn a_session_that_is_ended_saves_what_was_typed() {
+    for signal in ["TERM", "HUP"] {
+        let saved = transcript("step 3\nmark here\n", "here", signal);
+        assert!(saved.ends_with("step 3\nmark here\n"), "{saved}");
+    }
+}
+
+#[test]
+fn a_session_that_is_ended_in_the_middle_of_a_run_saves_how_far_it_was() {
+    let saved = transcript("step 3\ncontinue\n", "step 3", "TERM");
+    let last = saved.lines().last().unwrap();
+    let step: u64 = last.strip_prefix("goto ").unwrap_or_else(|| panic!("{saved}")).parse().unwrap();
+    assert!(step > 3, "{saved}");
 }

@@ -120,3 +120,126 @@ fn a_damaged_state_is_refused() {
     reviver("run programs/fib.rasm --from-state programs/fib.rasm").expect(3).says("not a state file");
     reviver("run programs/fib.rasm --from-state programs/none").expect(3).says("there is no file");
 }
+
+/// A gradient that is stopped again and again, and gone on with: every time it makes at most so many steps.
+fn in_pieces(folder: &Folder, command: &str, steps: u32) -> (serde_json::Value, u32) {
+    let mut from = String::new();
+    for pieces in 1..1000 {
+        let state = folder.at(&format!("state{pieces}"));
+        let ran = reviver(&format!("{command} --max-steps {steps} --save-state {state}{from} --json"));
+        if ran.code == 0 {
+            return (ran.json(), pieces);
+        }
+        let ran = ran.expect(5).says(&format!("`--from-state {state}`"));
+        assert_eq!(ran.json()["saved_state"], state);
+        from = format!(" --from-state {state}");
+    }
+    panic!("{command} never arrives");
+}
+
+/// What a gradient tells that doesn't depend on how the memory of the machine has grown.
+fn told(mut object: serde_json::Value) -> serde_json::Value {
+    object.as_object_mut().unwrap().remove("memory_bytes");
+    object
+}
+
+/// A program that fixed point computes exactly.
+fn loops(folder: &Folder) -> String {
+    let text =
+        ".inout x: real default 2\n.out y: real\n.inout n default 50\n  for i in 0..n\n    add y, x\n  rof\n";
+    folder.file("loops.rasm", text)
+}
+
+#[test]
+fn a_gradient_in_pieces_is_that_of_one_piece() {
+    let folder = Folder::new();
+    let loops = loops(&folder);
+    for (program, options, steps) in [
+        ("programs/besselj.rasm", "--loss out --set nu=2,z=1.0", 100),
+        ("programs/besselj.rasm", "--loss out --set nu=2,z=1.0 --exact", 70),
+        (&loops, "--loss y --real fixed", 50),
+        ("programs/norm.rasm", "--loss length", 3),
+    ] {
+        let command = format!("grad {program} {options}");
+        let whole = reviver(&format!("{command} --json")).expect(0).json();
+        let (found, pieces) = in_pieces(&folder, &command, steps);
+        assert!(pieces > 3, "{command}: {pieces}");
+        assert_eq!(told(found), told(whole), "{command}");
+    }
+}
+
+/// A comparison flips on the way back, so that it is made again with a history; in pieces too.
+#[test]
+fn a_gradient_in_pieces_is_mended() {
+    let folder = Folder::new();
+    let text = ".inout a: real default 0.3\n.inout b: real default 0.3\n.inout w: real default 5\n.out loss: real\n  \
+                if b >= a\n    add.mul loss, w, b\n  else\n    add.mul loss, w, 100\n  fi b >= a\n  \
+                add a, 0.1\n  add a, 0.7\n";
+    let file = folder.file("flips.rasm", text);
+    let command = format!("grad {file} --loss loss");
+    let whole = reviver(&format!("{command} --json")).expect(0).json();
+    for steps in [1, 2, 3, 4] {
+        let (found, _) = in_pieces(&folder, &command, steps);
+        assert_eq!(found["grad"], whole["grad"], "{found}");
+        assert!(found["mended"].is_object(), "{found}");
+    }
+}
+
+#[test]
+fn a_gradient_goes_on_from_its_own_beginning_and_to_its_own_end_only() {
+    let folder = Folder::new();
+    let (there, back) = (folder.at("there"), folder.at("back"));
+    let grad = "grad programs/besselj.rasm --loss out";
+    reviver(&format!("{grad} --set z=1.0 --max-steps 380 --save-state {there}")).expect(5);
+    reviver(&format!("{grad} --set z=1.0 --max-steps 100 --from-state {there} --save-state {back}"))
+        .expect(5);
+    for state in [&there, &back] {
+        reviver(&format!("{grad} --set z=1.0 --from-state {state}")).expect(0);
+        let other = reviver(&format!("{grad} --set z=1.5 --from-state {state}"));
+        other.expect(2).says("it began with other inputs").prints("");
+        let exact = reviver(&format!("{grad} --set z=1.0 --exact --from-state {state}"));
+        exact.expect(2).says("it has no history");
+    }
+    let other = reviver(&format!("grad programs/besselj.rasm --loss z --set z=1.0 --from-state {back}"));
+    other.expect(2).says("it is on its way back from another loss");
+    reviver(&format!("{grad} --save-state -")).expect(2).says("a state can't be printed");
+    reviver(&format!("{grad} --from-state {there} --save-state {there}"))
+        .expect(2)
+        .says("would be overwritten");
+}
+
+/// A plain run watches nothing, so in floats its way back has to be kept.
+#[test]
+fn a_gradient_goes_on_from_a_state_of_a_run_whose_way_back_is_sure() {
+    let folder = Folder::new();
+    let state = folder.at("state");
+    let loops = loops(&folder);
+    for (program, given, loss, options, is_sure) in [
+        ("programs/besselj.rasm", "--set z=1.0", "out", "", false),
+        ("programs/besselj.rasm", "--set z=1.0", "out", "--exact", true),
+        (&loops, "", "y", "--real fixed", true),
+    ] {
+        reviver(&format!("run {program} {given} {options} --max-steps 90 --save-state {state}")).expect(5);
+        let command = format!("grad {program} {given} {options} --loss {loss} --json");
+        let ran = reviver(&format!("{command} --from-state {state}"));
+        if is_sure {
+            let whole = reviver(&command).expect(0).json();
+            assert_eq!(ran.expect(0).json()["grad"], whole["grad"]);
+        } else {
+            ran.expect(2).says("a plain run doesn't watch its way");
+        }
+    }
+}
+
+/// Where a run goes on with a gradient, nobody knows any more whose it is.
+#[test]
+fn a_gradient_that_a_run_has_taken_over_is_lost() {
+    let folder = Folder::new();
+    let (program, back, other) = (loops(&folder), folder.at("back"), folder.at("other"));
+    let grad = format!("grad {program} --loss y");
+    reviver(&format!("{grad} --max-steps 100 --save-state {other}")).expect(5);
+    reviver(&format!("{grad} --max-steps 100 --from-state {other} --save-state {back}")).expect(5);
+    reviver(&format!("run {program} --back --max-steps 1 --from-state {back} --save-state {other}"))
+        .expect(5);
+    reviver(&format!("{grad} --from-state {other}")).expect(2).says("gradient mode is on there");
+}

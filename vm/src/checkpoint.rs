@@ -1,7 +1,7 @@
 //! Saved states: bytes that another run of the same program can go on from.
 //!
-//! Layout: magic, format version, CRC-32 of all that follows, the program's hash, then state and
-//! residues. Whatever the bytes are, the outcome is an error or a state with which nothing that the
+//! Layout: magic, format version, CRC-32 of all that follows, the program's hash, then state, residues and,
+//! of a gradient under way, what is known of that. Whatever the bytes are, the outcome is an error or a state with which nothing that the
 //! machine takes for granted is wrong: offsets, directions and references are checked against the program,
 //! its constants and the mode are out of reach of what the state can change, every number is one of
 //! the program's number system, and counts leave room for the longest run.
@@ -15,6 +15,7 @@ use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
 
+use crate::differentiate::underway::{SoFar, Underway};
 use crate::engine::with_reals;
 use crate::history::{Cost, Kept, Residues, Slot};
 use crate::op::Kind;
@@ -24,7 +25,7 @@ use crate::travel::Track;
 
 /// The first bytes of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
-const VERSION: u16 = 4;
+const VERSION: u16 = 5;
 /// Where the checksum stands, and where what it covers begins.
 const CHECKSUM: usize = MAGIC.len() + 2;
 const HEADER: usize = CHECKSUM + 4;
@@ -46,15 +47,33 @@ pub enum StateError {
     Unfit(&'static str),
 }
 
-/// What is encoded: the program's hash, the state, the residues.
-type Saved<Hash, State, Residues> = (Hash, State, Option<Residues>);
+/// What is encoded: the program's hash, the state, the residues, and how far a gradient is.
+type Saved<State, Residues, SoFar> = ([u8; 16], State, Option<Residues>, Option<SoFar>);
 
 /// A state and its residues as bytes.
 ///
 /// # Errors
 /// There is no memory for them.
 pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> Result<Vec<u8>, OutOfMemory> {
-    let saved: Saved<[u8; 16], &State, &Residues> = (program.hash().to_le_bytes(), state, residues);
+    encoded(program, state, residues, None)
+}
+
+/// A gradient that was stopped, as bytes: those of a state with something behind.
+///
+/// # Errors
+/// There is no memory for them.
+pub fn encode_underway(program: &Program, underway: &Underway) -> Result<Vec<u8>, OutOfMemory> {
+    let Underway { state, residues, so_far } = underway;
+    encoded(program, state, residues.as_ref(), so_far.as_ref())
+}
+
+fn encoded(
+    program: &Program,
+    state: &State,
+    residues: Option<&Residues>,
+    so_far: Option<&SoFar>,
+) -> Result<Vec<u8>, OutOfMemory> {
+    let saved: Saved<&State, &Residues, &SoFar> = (program.hash().to_le_bytes(), state, residues, so_far);
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; HEADER - CHECKSUM]);
@@ -71,6 +90,14 @@ pub fn encode(program: &Program, state: &State, residues: Option<&Residues>) -> 
 /// # Errors
 /// Bytes that aren't a state of this program.
 pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues>), StateError> {
+    decode_underway(program, bytes).map(|underway| (underway.state, underway.residues))
+}
+
+/// The same, with what is known of a gradient where the state is of one.
+///
+/// # Errors
+/// Bytes that aren't a state of this program.
+pub fn decode_underway(program: &Program, bytes: &[u8]) -> Result<Underway, StateError> {
     let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(StateError::NotAState)?;
     if *magic != MAGIC {
         return Err(StateError::NotAState);
@@ -84,13 +111,16 @@ pub fn decode(program: &Program, bytes: &[u8]) -> Result<(State, Option<Residues
     if codec::checksum([body]) != u32::from_le_bytes(*checksum) {
         return Err(StateError::Damaged);
     }
-    let (hash, state, residues): Saved<[u8; 16], State, Residues> =
+    let (hash, state, residues, so_far): Saved<State, Residues, SoFar> =
         codec::decode(body).map_err(StateError::Malformed)?;
     if u128::from_le_bytes(hash) != program.hash() {
         return Err(StateError::OtherProgram);
     }
     check(program, &state, residues.as_ref()).map_err(StateError::Unfit)?;
-    Ok((state, residues))
+    if so_far.as_ref().is_some_and(|so_far| !so_far.is_of(program, &state)) {
+        return Err(StateError::Unfit("what it tells of a gradient is of another program"));
+    }
+    Ok(Underway { state, residues, so_far })
 }
 
 /// Steps and counts of a state are at most this great, so that no run can lead beyond what a number holds.

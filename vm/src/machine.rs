@@ -118,6 +118,16 @@ impl<B: Lanes> Machine<B> {
         self.residues
     }
 
+    /// Its state and its history at the end of its use.
+    pub fn into_parts(self) -> (State<B>, Option<Residues<B>>) {
+        (self.state, self.residues)
+    }
+
+    /// Goes on with what a machine has reported that came here before.
+    pub(crate) fn report_in(&mut self, reports: Reports) {
+        self.reports = reports;
+    }
+
     pub fn residues(&self) -> Option<&Residues<B>> {
         self.residues.as_ref()
     }

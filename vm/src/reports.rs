@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::watch::Watch;
 
 /// How sensitivity got lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Loss {
     /// `overwrite` or `erase` of a cell whose adjoint isn't 0.
     Overwritten,
@@ -45,7 +47,7 @@ impl Loss {
 }
 
 /// How often something was lost at one instruction, and how much at most.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     pub count: u64,
     /// The greatest magnitude of the adjoint (or tangent) that was lost.
@@ -53,7 +55,7 @@ pub struct Tally {
 }
 
 /// What was lost in a run, by instruction. Its size is bounded by the program's.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,
     /// What is watched of a run in floats that is to come back the way it went.
@@ -85,6 +87,12 @@ impl Reports {
     /// What was watched, if anything was.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_ref()
+    }
+
+    /// Whether they speak of the instructions of a program that has so many.
+    pub(crate) fn are_of(&self, instructions: usize) -> bool {
+        let freed = self.watch.iter().flat_map(Watch::freed_at);
+        self.tallies.keys().map(|(at, _)| *at).chain(freed).all(|at| (at as usize) < instructions)
     }
 
     pub fn is_empty(&self) -> bool {

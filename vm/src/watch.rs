@@ -10,6 +10,7 @@
 //! digits of a number that never was anything larger go all the way.
 
 use reviver_isa::module::RealSystem;
+use serde::{Deserialize, Serialize};
 
 use crate::travel::{Clock, Travel};
 
@@ -38,7 +39,7 @@ impl Rounding {
 }
 
 /// What was in a cell that was freed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Freed {
     /// Index of the instruction.
     pub at: u32,
@@ -46,7 +47,7 @@ pub struct Freed {
 }
 
 /// What was seen so far.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     path: u64,
     largest: Option<Freed>,
@@ -79,6 +80,11 @@ impl Watch {
             Travel::Forward => self.path.wrapping_add(marks),
             Travel::Backward => self.path.wrapping_sub(marks),
         };
+    }
+
+    /// The instructions that have freed what is remembered.
+    pub(crate) fn freed_at(&self) -> impl Iterator<Item = u32> {
+        self.largest.iter().chain(&self.unrounded).map(|freed| freed.at)
     }
 
     /// A cell is freed that isn't 0.

@@ -28,6 +28,8 @@ pub enum Astray {
     Missed { name: String, by: f64 },
     /// What was off by rounding changes the loss by more than rounding does.
     Sensitive { loss_error: f64 },
+    /// It was found to be astray before it was stopped, and goes on as the second round that it was.
+    Before,
     /// An integer, or the number of values on a stack or tape, is another than at the start.
     Changed { name: String },
 }
@@ -41,6 +43,7 @@ impl Astray {
             Astray::Freed(_) => "freed",
             Astray::Missed { .. } => "missed",
             Astray::Sensitive { .. } => "sensitive",
+            Astray::Before => "before",
             Astray::Changed { .. } => "changed",
         }
     }
@@ -58,6 +61,7 @@ impl fmt::Display for Astray {
             Astray::Sensitive { loss_error } => {
                 write!(f, "what rounding changed may change the loss by {loss_error:e}")
             }
+            Astray::Before => write!(f, "it had gone astray before the command was stopped"),
             Astray::Changed { name } => write!(f, "`{name}` differs from the start"),
         }
     }

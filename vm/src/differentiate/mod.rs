@@ -10,6 +10,7 @@ pub mod check;
 pub mod lift;
 pub mod matrices;
 pub mod pass;
+pub mod underway;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -91,6 +92,8 @@ pub enum DifferentiateError {
     StepLimit { backward: bool, steps: u64 },
     #[error("{0} for the copies of the state that derivatives are computed from")]
     NoMemory(#[from] OutOfMemory),
+    #[error("the gradient can't be gone on with from this state: {why}")]
+    NotResumed { why: &'static str },
     /// At a step of the way there, or of the way back.
     #[error("stopped at step {step} of the way {}", if *.backward { "back" } else { "there" })]
     Interrupted { backward: bool, step: i64 },

@@ -18,6 +18,7 @@ use crate::travel::{Stop, Travel};
 use crate::values::{Value, literal_bits};
 
 use super::astray::{Astray, judge, largest};
+use super::underway::gradient_from;
 use super::{DifferentiateError, Subject, Trust, Variable};
 
 /// A value and its gradient.
@@ -45,22 +46,23 @@ pub struct Gradient {
 /// # Errors
 /// A trap or the step limit, in either direction; a way back that isn't the way there; no memory for it.
 pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, DifferentiateError> {
-    let first = subject.start.step;
-    let mut round = round(subject, subject.exact, &subject.start, &[loss.cell], Ok)?;
-    let Some(arrival) = round.arrivals.pop() else {
-        return Err(DifferentiateError::NotRestored { why: Box::new(Astray::Path) });
-    };
-    let Arrival { state, reports, turn, history_bytes, loss_error } = arrival;
-    Ok(Gradient {
-        value: round.results.first().copied().unwrap_or_default(),
-        steps: turn.abs_diff(first),
-        steps_back: turn.abs_diff(state.step),
-        drops: state.counters.drops,
-        memory_bytes: state.bytes() + history_bytes,
-        history_bytes,
-        trust: Trust { reports, mended: round.mended, loss_error },
-        adjoints: state.adjoints.unwrap_or_default(),
-    })
+    gradient_from(subject, loss, None).map_err(|halted| halted.error)
+}
+
+impl Gradient {
+    pub(super) fn new(subject: &Subject, arrival: Arrival, mended: Option<Astray>) -> Gradient {
+        let Arrival { state, reports, turn, history_bytes, loss_error } = arrival;
+        Gradient {
+            value: turn.value,
+            steps: turn.step.abs_diff(subject.start.step),
+            steps_back: turn.step.abs_diff(state.step),
+            drops: state.counters.drops,
+            memory_bytes: state.bytes().saturating_add(history_bytes),
+            history_bytes,
+            trust: Trust { reports, mended, loss_error },
+            adjoints: state.adjoints.unwrap_or_default(),
+        }
+    }
 }
 
 /// A run there and, for each of some losses, back in gradient mode.
@@ -77,8 +79,8 @@ pub(super) struct Round<B, T> {
 pub(super) struct Arrival<B = u64> {
     pub state: State<B>,
     pub reports: Reports,
-    /// The step at which it began.
-    pub turn: i64,
+    /// Where it began.
+    pub turn: Turn,
     pub history_bytes: usize,
     /// See [`Trust::loss_error`].
     pub loss_error: f64,
@@ -166,9 +168,8 @@ fn attempt<B: Lanes, T>(
         let pass =
             if n + 1 == losses.len() { end.take() } else { end.as_ref().map(Pass::try_clone).transpose()? };
         let Some(mut pass) = pass else { break };
-        pass.turn_round(subject, start, loss)?;
-        pass.back(subject, start)?;
-        arrivals.push(keep(pass.arrival(start)?)?);
+        let loss_error = pass.whole(subject, start, loss)?;
+        arrivals.push(keep(pass.arrival(loss_error))?);
     }
     Ok(Round { results, arrivals, mended: None })
 }
@@ -183,8 +184,8 @@ pub(super) struct Pass<B = u64> {
 }
 
 /// The end of a way there.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Turn {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Turn {
     pub step: i64,
     /// The cell of the loss, and its bits.
     pub loss: u64,
@@ -216,12 +217,7 @@ impl<B: Lanes> Pass<B> {
     }
 
     /// At the end, switches gradient mode on and adds 1 to the adjoint of the loss.
-    pub fn turn_round(
-        &mut self,
-        subject: &Subject,
-        start: &State<B>,
-        loss: usize,
-    ) -> Result<(), OutOfMemory> {
+    fn turn_round(&mut self, subject: &Subject, start: &State<B>, loss: usize) -> Result<Turn, OutOfMemory> {
         let program = &subject.program;
         let history_bytes = self.machine.history_bytes() as u64;
         let state = self.machine.state_mut();
@@ -234,32 +230,47 @@ impl<B: Lanes> Pass<B> {
         state.set_mode(true);
         state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
         self.turn = Some(turn);
-        Ok(())
+        Ok(turn)
     }
 
-    /// Runs back to the start.
-    pub fn back(&mut self, subject: &Subject, start: &State<B>) -> Result<(), Stopped> {
-        backward(subject, &mut self.machine, start.own_steps())
+    /// Goes the rest of the way there, and back to the start; how wrong the loss of that may be, see
+    /// [`Trust::loss_error`].
+    pub fn whole(&mut self, subject: &Subject, start: &State<B>, loss: usize) -> Result<f64, Stopped> {
+        let turn = match self.turn {
+            Some(turn) => turn,
+            None => {
+                self.there(subject)?;
+                self.turn_round(subject, start, loss)?
+            }
+        };
+        backward(subject, &mut self.machine, start.own_steps())?;
+        let value = subject.program.approximate(Value::Real(turn.value));
+        judge(&self.machine, start, turn.largest, value).map_err(Stopped::Astray)
     }
 
-    /// What came of it at the start.
-    pub fn arrival(self, start: &State<B>) -> Result<Arrival<B>, Stopped> {
-        let Some(turn) = self.turn else { return Err(Stopped::Astray(Astray::Path)) };
-        let program = self.machine.program();
-        let loss = program.approximate(Value::Real(turn.value));
-        let loss_error = judge(&self.machine, start, turn.largest, loss).map_err(Stopped::Astray)?;
+    /// What has come to the start.
+    pub fn arrival(self, loss_error: f64) -> Arrival<B> {
+        let turn = self.turn.unwrap_or_default();
         let reports = self.machine.reports().clone();
         let history_bytes = usize::try_from(turn.history_bytes).unwrap_or(usize::MAX);
-        Ok(Arrival { state: self.machine.into_state(), reports, turn: turn.step, history_bytes, loss_error })
+        Arrival { state: self.machine.into_state(), reports, turn, history_bytes, loss_error }
     }
 }
 
 impl Subject {
     /// A machine at a start that shows nothing on the way.
-    pub(super) fn machine<B: Lanes>(&self, mut start: State<B>, exact: bool) -> Machine<B> {
-        start.counters.shown = i64::MAX;
-        let residues = exact.then(Residues::default);
-        let mut machine = Machine::resume(Arc::clone(&self.program), start, residues);
+    pub(super) fn machine<B: Lanes>(&self, start: State<B>, exact: bool) -> Machine<B> {
+        self.machine_at(start, exact.then(Residues::default))
+    }
+
+    /// The same somewhere on the way.
+    pub(super) fn machine_at<B: Lanes>(
+        &self,
+        mut state: State<B>,
+        residues: Option<Residues<B>>,
+    ) -> Machine<B> {
+        state.counters.shown = i64::MAX;
+        let mut machine = Machine::resume(Arc::clone(&self.program), state, residues);
         if let Some(flag) = &self.interrupt {
             machine.stop_when(Arc::clone(flag));
         }

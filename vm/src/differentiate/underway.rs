@@ -1,0 +1,156 @@
+//! A gradient that is stopped and goes on later: what is kept of it beside the state and its history, and what
+//! has to hold so that what comes of it is the gradient that it would have been.
+//!
+//! The start isn't kept: whoever goes on gives it again, because the way back is judged by it, and made again
+//! from there if it went astray. That it is the same one its digest tells.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::state_digest;
+use crate::history::Residues;
+use crate::program::Program;
+use crate::reports::Reports;
+use crate::state::{Part, State};
+
+use super::astray::Astray;
+use super::pass::{Gradient, Keeps, Pass, Stopped, Turn};
+use super::{DifferentiateError, Subject, Variable};
+
+/// How far a gradient has come.
+#[derive(Debug)]
+pub struct Underway {
+    pub state: State,
+    pub residues: Option<Residues>,
+    /// None of a state that a plain run has come to.
+    pub so_far: Option<SoFar>,
+}
+
+/// What is known of the way so far, besides where it has led.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SoFar {
+    /// The digest of the start.
+    start: [u8; 16],
+    /// What was lost, and what was watched.
+    reports: Reports,
+    /// Whether this is a second round, with a history that nobody has asked for.
+    mends: bool,
+    /// The end of the way there, once that is behind.
+    turn: Option<Turn>,
+}
+
+impl SoFar {
+    /// Whether it is of a program. A file that says something else wrongly makes a wrong number, as one with
+    /// another state does.
+    pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
+        let is_cell = |turn: Turn| turn.loss < state.reals.len() as u64;
+        self.reports.are_of(program.module().code.len()) && self.turn.is_none_or(is_cell)
+    }
+}
+
+/// Why there is no gradient, and where it can be gone on with.
+#[derive(Debug)]
+pub struct Halted {
+    pub error: DifferentiateError,
+    /// Where somebody, or the step limit, has stopped it.
+    pub underway: Option<Box<Underway>>,
+}
+
+impl<E: Into<DifferentiateError>> From<E> for Halted {
+    fn from(error: E) -> Halted {
+        Halted { error: error.into(), underway: None }
+    }
+}
+
+/// The gradient of a loss with respect to every cell, from the start or from where it was stopped.
+///
+/// # Errors
+/// As [`super::gradient`]; and what can't be gone on with.
+pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>) -> Result<Gradient, Halted> {
+    let mut pass = match from {
+        Some(underway) => resumed(subject, loss, underway)?,
+        None if subject.exact => Pass::new(subject, &subject.start, Keeps::All)?,
+        None => Pass::new(subject, &subject.start, Keeps::Nothing)?,
+    };
+    let mut mended = (pass.history == Keeps::Bounded).then_some(Astray::Before);
+    loop {
+        match pass.whole(subject, &subject.start, loss.cell) {
+            Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
+            Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
+                mended = Some(reason);
+                // The next round needs the memory.
+                drop(pass);
+                pass = Pass::new(subject, &subject.start, Keeps::Bounded)?;
+            }
+            Err(stopped) => return Err(halted(subject, pass, stopped.error())),
+        }
+    }
+}
+
+fn halted(subject: &Subject, pass: Pass, error: DifferentiateError) -> Halted {
+    let is_stopped =
+        matches!(error, DifferentiateError::Interrupted { .. } | DifferentiateError::StepLimit { .. });
+    let underway = is_stopped.then(|| {
+        let Pass { machine, history, turn } = pass;
+        let (start, reports) = (digest(&subject.start), machine.reports().clone());
+        let so_far = Some(SoFar { start, reports, mends: history == Keeps::Bounded, turn });
+        let (mut state, residues) = machine.into_parts();
+        // Nothing was shown on the way; a run that goes on from here shows what comes.
+        state.counters.shown = 0;
+        Box::new(Underway { state, residues, so_far })
+    });
+    Halted { error, underway }
+}
+
+/// Goes on with what was stopped.
+fn resumed(subject: &Subject, loss: &Variable, underway: Underway) -> Result<Pass, DifferentiateError> {
+    let Underway { state, residues, so_far } = underway;
+    check(subject, loss, &state, residues.is_some(), so_far.as_ref())
+        .map_err(|why| DifferentiateError::NotResumed { why })?;
+    let mends = so_far.as_ref().is_some_and(|so_far| so_far.mends);
+    let history = match residues {
+        Some(_) if mends => Keeps::Bounded,
+        Some(_) => Keeps::All,
+        None => Keeps::Nothing,
+    };
+    let mut machine = subject.machine_at(state, residues);
+    let mut turn = None;
+    if let Some(so_far) = so_far {
+        machine.report_in(so_far.reports);
+        turn = so_far.turn;
+    }
+    Ok(Pass { machine, history, turn })
+}
+
+/// Whether what comes of a state is the gradient at the start, as far as that can be told beforehand.
+fn check(
+    subject: &Subject,
+    loss: &Variable,
+    state: &State,
+    has_history: bool,
+    so_far: Option<&SoFar>,
+) -> Result<(), &'static str> {
+    let turn = so_far.and_then(|so_far| so_far.turn);
+    let in_rule = state.calls.iter().any(|call| call.part != Part::Whole);
+    let is_watched = so_far.is_some_and(|so_far| so_far.reports.watch().is_some());
+    if so_far.is_some_and(|so_far| so_far.start != digest(&subject.start)) {
+        Err("it began with other inputs")
+    } else if turn.is_some_and(|turn| turn.loss != loss.cell as u64) {
+        Err("it is on its way back from another loss")
+    } else if turn.is_none() && (state.mode() || in_rule) {
+        Err("gradient mode is on there, and it isn't known whose gradient it is")
+    } else if state.own_steps() < subject.start.own_steps() {
+        Err("it lies before the start")
+    } else if subject.exact && !has_history {
+        Err("it has no history, as `--exact` keeps one")
+    } else if !has_history && !is_watched && !subject.program.module().real.is_exact() {
+        Err(
+            "a plain run doesn't watch its way, which in floats has to be found again; `--exact` would keep what it takes",
+        )
+    } else {
+        Ok(())
+    }
+}
+
+fn digest(state: &State) -> [u8; 16] {
+    state_digest(state).0.to_le_bytes()
+}
