@@ -13,7 +13,7 @@ use self::text::Text;
 use crate::diagnostic::Diagnostic;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
-use crate::tree::{Body, Compute, Expression, For, If, Loop, Macro, Name, Node, Procedure, Statement};
+use crate::tree::{Body, Compute, Expression, For, If, Loop, Macro, Node, Procedure, Statement};
 
 /// The canonical text of a file, or what keeps it from being parsed.
 pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>> {
@@ -104,7 +104,7 @@ impl<'s> Printer<'s> {
     fn first(&mut self, node: &Node, indent: Indent, write: impl FnOnce(&mut Text<'s>)) {
         let mut text = Text::new(self.sources);
         write(&mut text);
-        self.page.line(label(&node.label), indent, &text.finish(), node.comment.as_deref());
+        self.page.line(label(node), indent, &text.finish(), node.comment.as_deref());
     }
 
     /// A line in the middle or at the end of a block.
@@ -149,7 +149,7 @@ impl<'s> Printer<'s> {
 
     fn compute(&mut self, node: &Node, tree: &Compute, depth: usize) {
         let at = Indent::Depth(depth);
-        self.page.line(label(&node.label), at, "compute", node.comment.as_deref());
+        self.page.line(label(node), at, "compute", node.comment.as_deref());
         self.body(&tree.body, depth + 1);
         self.word(at, "apply", tree.apply_comment.as_deref());
         self.body(&tree.apply, depth + 1);
@@ -169,8 +169,8 @@ impl<'s> Printer<'s> {
     }
 }
 
-fn label(label: &Option<Name>) -> Option<&str> {
-    label.as_ref().map(|label| label.text.as_str())
+fn label(node: &Node) -> Option<&str> {
+    node.label.as_ref().map(|label| label.text.as_str())
 }
 
 /// Where the next statement stands, for a comment before it.

@@ -22,7 +22,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
-use self::arrange::{is_blank, turned};
+use self::arrange::turned;
 use self::body::Inverter;
 pub use self::body::invert_body;
 pub use self::file::{Inversion, invert_text};
@@ -48,7 +48,7 @@ impl Inverter {
     fn program(&mut self, body: &Body) -> Body {
         let (header, program) = split_header(body);
         let mut inverse = header_of_inverse(header);
-        let marked_at = inverse.len() + program.iter().take_while(|node| is_blank(node)).count();
+        let marked_at = inverse.len() + program.iter().take_while(|node| node.is_blank()).count();
         inverse.extend(turned(program, |node, class| self.program_node(node, class)));
         if body.iter().any(is_mark) {
             inverse.retain(|node| !is_mark(node));

@@ -33,12 +33,12 @@ fn of_instruction(instruction: &Instruction) -> Vec<Span> {
     match &instruction.operands {
         Operands::Cells(list) => spans(list),
         Operands::Condition(condition) | Operands::Branch { condition, .. } => sides(condition),
-        Operands::Calls(calls) => match calls.as_slice() {
+        Operands::Calls(calls) => match &**calls {
             [call] => spans(&call.arguments),
             // An argument's number alone does not say which of several calls it belongs to.
             _ => Vec::new(),
         },
-        Operands::CallVia { arguments, .. } => spans(arguments),
+        Operands::CallVia(call) => spans(&call.arguments),
     }
 }
 

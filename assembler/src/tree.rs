@@ -2,6 +2,11 @@
 //!
 //! The parser makes it, the formatter prints it, inversion turns it around, lowering flattens it
 //! into a module. The tree resolves no names and checks no classes.
+//!
+//! Most lines of a large text are flat instructions, so these are kept small (a test holds the sizes), and
+//! what is larger is boxed.
+
+use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
@@ -20,17 +25,20 @@ pub struct Name {
     pub span: Span,
 }
 
-/// One file, or the body of a block, line by line.
+/// What stands behind a semicolon.
+pub type Comment = Box<str>;
+
+/// One file, or the body of a block, line by line. Of blank lines in a row only the first is kept.
 pub type Body = Vec<Node>;
 
 /// One source line (or one block of lines).
 #[derive(Clone, Debug)]
 pub struct Node {
     /// `label:` in front of the statement.
-    pub label: Option<Name>,
+    pub label: Option<Box<Name>>,
     pub statement: Statement,
     /// The comment at the end of the line, without its semicolon. In a block, of its first line.
-    pub comment: Option<CompactString>,
+    pub comment: Option<Comment>,
     pub span: Span,
 }
 
@@ -43,8 +51,8 @@ pub enum Statement {
     Instruction(Instruction),
     /// `name a, b`, or `undo name a, b` for the inverse of the macro's body.
     MacroUse {
-        name: Name,
-        arguments: Vec<Expression>,
+        name: Box<Name>,
+        arguments: Box<[Expression]>,
         undo: bool,
     },
     If(Box<If>),
@@ -55,6 +63,13 @@ pub enum Statement {
     Delocal(Box<Local>),
     Procedure(Box<Procedure>),
     Macro(Box<Macro>),
+}
+
+impl Node {
+    /// Whether it is a line with nothing on it.
+    pub fn is_blank(&self) -> bool {
+        matches!(self.statement, Statement::Empty) && self.comment.is_none() && self.label.is_none()
+    }
 }
 
 impl Statement {
@@ -96,8 +111,8 @@ pub enum Directive {
     /// `.ancilla`: variables of the current procedure's frame.
     Ancillas(Vec<Declaration>),
     Const {
-        name: Name,
-        value: Expression,
+        name: Box<Name>,
+        value: Box<Expression>,
     },
     Real {
         system: RealSystem,
@@ -108,14 +123,14 @@ pub enum Directive {
     /// The program is the inverse of another.
     Inverse,
     Tolerance {
-        value: Expression,
+        value: Box<Expression>,
     },
     Limit {
         what: Limit,
-        value: Expression,
+        value: Box<Expression>,
     },
     Include {
-        path: String,
+        path: Box<str>,
         path_span: Span,
     },
     /// `.lines`: the source line of each instruction, as the disassembler records it. Several of
@@ -135,14 +150,14 @@ pub enum Directive {
     /// `.block …`, as the disassembler records it: a statement and the instructions that it became.
     Block(RecordedBlock),
     /// `.scope name variable start..end (place)`, as the disassembler records it.
-    Scope(RecordedScope),
+    Scope(Box<RecordedScope>),
 }
 
 /// `.block undone word start..end (place) …, word …`: the seams of a block in order.
 #[derive(Clone, Debug)]
 pub struct RecordedBlock {
     pub undone: bool,
-    pub seams: Vec<RecordedSeam>,
+    pub seams: Box<[RecordedSeam]>,
 }
 
 /// `word start..end (line, first, last, file)`, and what the word is about.
@@ -233,22 +248,31 @@ pub struct Expression {
 pub enum ExpressionKind {
     /// `pattern`: written in base 2, 8 or 16, so that it may name a bit pattern up to 2^width - 1.
     Int {
-        value: i128,
+        value: u64,
+        pattern: bool,
+    },
+    /// The same, above 2^64 - 1: what a real may be, or a part of a constant.
+    LongInt {
+        value: Box<i128>,
         pattern: bool,
     },
     Real(f64),
-    /// A constant, a scalar, an array as a whole, or a macro parameter.
+    /// A constant, a scalar, an array as a whole, or a macro parameter. All uses in a file share the text.
     Name {
-        name: CompactString,
+        name: Rc<CompactString>,
         adjoint: bool,
     },
-    Element {
-        name: CompactString,
-        adjoint: bool,
-        subscripts: Vec<Subscript>,
-    },
+    Element(Box<Element>),
     Unary(UnaryOperator, Box<Expression>),
-    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    Binary(BinaryOperator, Box<[Expression; 2]>),
+}
+
+/// `name[subscripts]`, or `name'[subscripts]`
+#[derive(Clone, Debug)]
+pub struct Element {
+    pub name: Rc<CompactString>,
+    pub adjoint: bool,
+    pub subscripts: Vec<Subscript>,
 }
 
 /// One dimension between the brackets behind a name.
@@ -349,15 +373,22 @@ pub struct Instruction {
 #[derive(Clone, Debug)]
 pub enum Operands {
     /// Targets, then sources.
-    Cells(Vec<Expression>),
+    Cells(Box<[Expression]>),
     /// `assert condition`
-    Condition(Condition),
+    Condition(Box<Condition>),
     /// `br partner, condition` and `from partner, condition`
-    Branch { partner: Name, condition: Condition },
+    Branch { partner: Box<Name>, condition: Box<Condition> },
     /// `call p(…)`, `par p(…), q(…)`
-    Calls(Vec<Call>),
+    Calls(Box<[Call]>),
     /// `callvia c(…)`
-    CallVia { cell: Expression, arguments: Vec<Expression> },
+    CallVia(Box<CallVia>),
+}
+
+/// The cell that holds the procedure's number, and the arguments.
+#[derive(Clone, Debug)]
+pub struct CallVia {
+    pub cell: Expression,
+    pub arguments: Vec<Expression>,
 }
 
 /// A procedure and its arguments.
@@ -374,8 +405,8 @@ pub struct If {
     pub then: Body,
     pub otherwise: Option<Body>,
     pub exit: Condition,
-    pub else_comment: Option<CompactString>,
-    pub end_comment: Option<CompactString>,
+    pub else_comment: Option<Comment>,
+    pub end_comment: Option<Comment>,
     /// Of the word `else`, or of what stands where it would.
     pub middle: Span,
 }
@@ -389,8 +420,8 @@ pub struct Loop {
     /// Runs between two rounds; present if `loop` is written.
     pub again: Option<Body>,
     pub exit: Condition,
-    pub loop_comment: Option<CompactString>,
-    pub end_comment: Option<CompactString>,
+    pub loop_comment: Option<Comment>,
+    pub end_comment: Option<Comment>,
     /// Of the word `loop`, or of what stands where it would.
     pub middle: Span,
 }
@@ -404,7 +435,7 @@ pub struct For {
     pub step: Option<Expression>,
     pub reversed: bool,
     pub body: Body,
-    pub end_comment: Option<CompactString>,
+    pub end_comment: Option<Comment>,
     /// Of the line with `rof`.
     pub end: Span,
 }
@@ -416,8 +447,8 @@ pub struct Compute {
     /// Of the word `apply`, or of what stands where it would.
     pub middle: Span,
     pub apply: Body,
-    pub apply_comment: Option<CompactString>,
-    pub end_comment: Option<CompactString>,
+    pub apply_comment: Option<Comment>,
+    pub end_comment: Option<Comment>,
     /// Of the line with `uncompute`.
     pub end: Span,
 }
@@ -438,7 +469,7 @@ pub struct Procedure {
     pub parameters: Vec<Parameter>,
     pub rule: Option<Name>,
     pub body: Body,
-    pub end_comment: Option<CompactString>,
+    pub end_comment: Option<Comment>,
     /// Of the line with `.end`.
     pub end: Span,
 }
@@ -458,7 +489,19 @@ pub struct Macro {
     pub name: Name,
     pub parameters: Vec<Name>,
     pub body: Body,
-    pub end_comment: Option<CompactString>,
+    pub end_comment: Option<Comment>,
     /// Of the line with `.endm`.
     pub end: Span,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text of millions of lines is a tree of as many nodes, and of two or three expressions each.
+    #[test]
+    fn what_there_is_many_of_is_small() {
+        assert_eq!((size_of::<Node>(), size_of::<Expression>()), (80, 32));
+        assert_eq!(size_of::<reviver_isa::instruction::Instruction>(), 104);
+    }
 }

@@ -133,8 +133,9 @@ pub enum Link {
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
-    /// The callee of a `call`, or the callees of a `par`.
-    Calls(Box<[Call]>),
+    /// The callee of a `call`, or the callees of a `par`. Boxed twice, because a list's own box is twice as
+    /// large, and most instructions call nothing.
+    Calls(Box<Box<[Call]>>),
 }
 
 /// An update applied to a function.

@@ -29,7 +29,7 @@ impl Effects {
                 }
                 changed.get_mut(number)?.extend(own(module, instruction));
                 if let Link::Calls(calls) = &instruction.link {
-                    for call in calls {
+                    for call in calls.iter() {
                         callers.get_mut(call.procedure as usize)?.insert(number);
                     }
                 }
@@ -48,7 +48,7 @@ impl Effects {
 fn own(module: &Module, instruction: &Instruction) -> Vec<u32> {
     let mut bases: Vec<Base> = targets(instruction).map(|place| place.base).collect();
     if let Link::Calls(calls) = &instruction.link {
-        for call in calls {
+        for call in calls.iter() {
             let Some(callee) = module.procedures.get(call.procedure as usize) else { continue };
             let passed = call.arguments.iter().zip(&callee.parameters);
             let changed = passed.filter(|(_, parameter)| parameter.passing == Passing::InOut);

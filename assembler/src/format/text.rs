@@ -11,8 +11,8 @@ use reviver_isa::update::Shape;
 
 use crate::source::{Sources, Span};
 use crate::tree::{
-    About, Call, Condition, Declaration, Directive, Expression, For, Initial, Instruction, Limit, Local,
-    Name, Operands, Parameter, Procedure, RecordedBlock, RecordedBound, RecordedScope,
+    About, Call, CallVia, Condition, Declaration, Directive, Expression, For, Initial, Instruction, Limit,
+    Local, Name, Operands, Parameter, Procedure, RecordedBlock, RecordedBound, RecordedScope,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -92,7 +92,8 @@ impl<'s> Text<'s> {
                 self.condition(condition);
             }
             Operands::Calls(calls) => self.separated(calls, Text::call),
-            Operands::CallVia { cell, arguments } => {
+            Operands::CallVia(call) => {
+                let CallVia { cell, arguments } = &**call;
                 self.expression(cell);
                 self.arguments(arguments);
             }
@@ -245,7 +246,8 @@ impl<'s> Text<'s> {
                 let _ = write!(self.out, ".file {start} {file}");
             }
             Directive::Block(block) => self.recorded_block(block),
-            Directive::Scope(RecordedScope { name, variable, start, end, place }) => {
+            Directive::Scope(scope) => {
+                let RecordedScope { name, variable, start, end, place } = &**scope;
                 let _ = write!(self.out, ".scope {} {} {start}..{end} ", name.text, variable.text);
                 self.push(&recorded_place(*place));
             }

@@ -74,13 +74,14 @@ impl<'s> Text<'s> {
 
     fn bare(&mut self, expression: &Expression, spacing: Spacing) {
         match &expression.kind {
-            ExpressionKind::Int { value, pattern } => self.int(*value, *pattern, expression.span),
+            ExpressionKind::Int { value, pattern } => self.int((*value).into(), *pattern, expression.span),
+            ExpressionKind::LongInt { value, pattern } => self.int(**value, *pattern, expression.span),
             ExpressionKind::Real(value) => self.real(*value, expression.span),
             ExpressionKind::Name { name, adjoint } => self.name(name, *adjoint),
-            ExpressionKind::Element { name, adjoint, subscripts } => {
-                self.name(name, *adjoint);
+            ExpressionKind::Element(element) => {
+                self.name(&element.name, element.adjoint);
                 self.push("[");
-                self.separated(subscripts, Text::subscript);
+                self.separated(&element.subscripts, Text::subscript);
                 self.push("]");
             }
             ExpressionKind::Unary(operator, operand) => {
@@ -90,7 +91,8 @@ impl<'s> Text<'s> {
                 });
                 self.inner(operand, u8::MAX, spacing);
             }
-            ExpressionKind::Binary(operator, left, right) => {
+            ExpressionKind::Binary(operator, sides) => {
+                let [left, right] = &**sides;
                 self.inner(left, operator.strength(), spacing);
                 self.operator(*operator, spacing);
                 self.inner(right, operator.strength() + 1, spacing);
@@ -102,7 +104,8 @@ impl<'s> Text<'s> {
     /// wrote some.
     fn inner(&mut self, expression: &Expression, least: u8, spacing: Spacing) {
         let parentheses = match &expression.kind {
-            ExpressionKind::Binary(operator, left, _) => {
+            ExpressionKind::Binary(operator, sides) => {
+                let [left, _] = &**sides;
                 operator.strength() < least || is_grouped(expression.span, Some(left.span))
             }
             _ => false,

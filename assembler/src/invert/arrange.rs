@@ -60,16 +60,12 @@ fn groups(body: &[Node]) -> (Vec<Group<'_>>, &[Node]) {
     while let Some(at) = rest.iter().position(|node| !matches!(node.statement, Statement::Empty)) {
         let (before, from) = rest.split_at_checked(at).unwrap_or((rest, &[]));
         let Some((statement, after)) = from.split_first() else { break };
-        let blanks = before.iter().take_while(|node| is_blank(node)).count();
+        let blanks = before.iter().take_while(|node| node.is_blank()).count();
         let (gap, lead) = before.split_at_checked(blanks).unwrap_or((&[], before));
         groups.push(Group { gap, lead, statement });
         rest = after;
     }
     (groups, rest)
-}
-
-pub(super) fn is_blank(node: &Node) -> bool {
-    matches!(node.statement, Statement::Empty) && node.comment.is_none() && node.label.is_none()
 }
 
 /// Which group comes into each slot: those that turn, in the opposite order; the others stay.

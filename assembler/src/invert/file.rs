@@ -85,7 +85,7 @@ fn redirect(inverse: &mut Body, loaded: &Loaded, inverse_name: &str, files: &dyn
             && let Some(target) = loaded.target(*path_span)
             && folder(loaded.sources.name(path_span.file)) != folder(inverse_name)
         {
-            *path = files.path(loaded.sources.name(target), inverse_name);
+            *path = files.path(loaded.sources.name(target), inverse_name).into();
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
                 Operands::Condition(tested) | Operands::Branch { condition: tested, .. } => {
                     condition(tested, warnings);
                 }
-                Operands::Cells(_) | Operands::Calls(_) | Operands::CallVia { .. } => {}
+                Operands::Cells(_) | Operands::Calls(_) | Operands::CallVia(_) => {}
             },
             _ => {}
         }
@@ -63,7 +63,7 @@ fn outcome(order: Order, a: &Expression, b: &Expression) -> Option<bool> {
         return Some(order.holds(a, b));
     }
     let is_cell =
-        |side: &Expression| matches!(side.kind, ExpressionKind::Name { .. } | ExpressionKind::Element { .. });
+        |side: &Expression| matches!(side.kind, ExpressionKind::Name { .. } | ExpressionKind::Element(_));
     (is_cell(a) && is_cell(b) && spelled(a) == spelled(b)).then(|| order.holds(0, 0))
 }
 

@@ -128,9 +128,9 @@ fn in_operands<'t>(operands: &'t Operands, used: &mut Used<'t>) {
         Operands::Cells(list) => in_all(list, used),
         Operands::Condition(condition) | Operands::Branch { condition, .. } => in_condition(condition, used),
         Operands::Calls(calls) => calls.iter().for_each(|call| in_all(&call.arguments, used)),
-        Operands::CallVia { cell, arguments } => {
-            in_expression(cell, used);
-            in_all(arguments, used);
+        Operands::CallVia(call) => {
+            in_expression(&call.cell, used);
+            in_all(&call.arguments, used);
         }
     }
 }
@@ -152,16 +152,16 @@ fn in_all<'t>(list: &'t [Expression], used: &mut Used<'t>) {
 
 fn in_expression<'t>(expression: &'t Expression, used: &mut Used<'t>) {
     match &expression.kind {
-        ExpressionKind::Int { .. } | ExpressionKind::Real(_) => {}
+        ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Real(_) => {}
         ExpressionKind::Name { name, .. } => {
             used.insert(name);
         }
-        ExpressionKind::Element { name, subscripts, .. } => {
-            used.insert(name);
-            subscripts.iter().for_each(|subscript| in_subscript(subscript, used));
+        ExpressionKind::Element(element) => {
+            used.insert(&element.name);
+            element.subscripts.iter().for_each(|subscript| in_subscript(subscript, used));
         }
         ExpressionKind::Unary(_, a) => in_expression(a, used),
-        ExpressionKind::Binary(_, a, b) => [a, b].into_iter().for_each(|side| in_expression(side, used)),
+        ExpressionKind::Binary(_, sides) => in_all(&**sides, used),
     }
 }
 

@@ -17,7 +17,7 @@ impl Lowering<'_> {
     pub(super) fn calls(&mut self, tree: &Instruction, calls: &[tree::Call], span: Span) -> Option<()> {
         let lowered: Vec<Option<Call>> = calls.iter().map(|call| self.call(call)).collect();
         let calls: Vec<Call> = lowered.into_iter().collect::<Option<_>>()?;
-        let link = Link::Calls(calls.into_boxed_slice());
+        let link = Link::Calls(Box::new(calls.into_boxed_slice()));
         self.code.push(tree.update, tree.function, super::operands([]), link, span);
         Some(())
     }
@@ -33,7 +33,7 @@ impl Lowering<'_> {
         let cell = self.operand(cell, Class::Int);
         let arguments: Vec<_> = arguments.iter().map(|argument| self.loose_argument(argument)).collect();
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
-        let link = Link::Calls(Box::new([Call { procedure: 0, arguments }]));
+        let link = Link::Calls(Box::new(Box::new([Call { procedure: 0, arguments }])));
         self.code.push(tree.update, tree.function, super::operands([cell?]), link, span);
         Some(())
     }

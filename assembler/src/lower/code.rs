@@ -28,6 +28,15 @@ pub(super) struct Code {
 }
 
 impl Code {
+    /// With room for so many instructions: a list that grows is copied.
+    pub(super) fn with_room(instructions: usize) -> Code {
+        Code {
+            instructions: Vec::with_capacity(instructions),
+            spans: Vec::with_capacity(instructions),
+            ..Code::default()
+        }
+    }
+
     /// The index of the next instruction.
     pub(super) fn here(&self) -> u32 {
         self.instructions.len() as u32

@@ -74,7 +74,7 @@ impl Lowering<'_> {
                 return;
             }
             Operands::Calls(calls) => self.calls(tree, calls, span),
-            Operands::CallVia { cell, arguments } => self.call_via(tree, cell, arguments, span),
+            Operands::CallVia(call) => self.call_via(tree, &call.cell, &call.arguments, span),
         };
         if lowered.is_none() {
             self.code.stand_in(span);

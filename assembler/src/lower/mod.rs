@@ -86,10 +86,11 @@ pub(crate) struct Lowered {
 pub(crate) fn lower(body: &Body, sources: &Sources) -> Lowered {
     let mut report = Report::new();
     let declared = Declared::read(body, &mut report);
+    let flat = body.iter().filter(|node| matches!(node.statement, Statement::Instruction(_))).count();
     let mut lowering = Lowering {
         declared,
         report,
-        code: Code::default(),
+        code: Code::with_room(flat),
         current: Current::default(),
         expansion: Expansion::default(),
         depth: 0,

@@ -11,7 +11,7 @@ use super::scope::Meaning;
 use super::values::refused;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{BinaryOperator, Expression, ExpressionKind, Name, Subscript};
+use crate::tree::{BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript};
 
 /// The function that computes what an operator does with constants.
 fn function_of(operator: BinaryOperator) -> Function {
@@ -57,22 +57,24 @@ impl Lowering<'_> {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Int { value, pattern } => {
-                Some(Meaning::Constant(Number::Int { value: *value, pattern: *pattern }))
+                Some(Meaning::Constant(Number::Int { value: (*value).into(), pattern: *pattern }))
+            }
+            ExpressionKind::LongInt { value, pattern } => {
+                Some(Meaning::Constant(Number::Int { value: **value, pattern: *pattern }))
             }
             ExpressionKind::Real(value) => Some(Meaning::Constant(Number::Real(*value))),
             ExpressionKind::Name { name, adjoint } => {
                 let meaning = self.lookup(name, span)?;
                 if *adjoint { self.adjoint(meaning, span) } else { Some(meaning) }
             }
-            ExpressionKind::Element { name, adjoint, subscripts } => {
-                self.element(name, *adjoint, subscripts, span)
-            }
+            ExpressionKind::Element(element) => self.element(element, span),
             ExpressionKind::Unary(operator, a) => {
                 let number = self.constant(a)?;
                 let result = Number::unary(*operator, number, self.declared.word);
                 self.number(result, span)
             }
-            ExpressionKind::Binary(operator, a, b) => {
+            ExpressionKind::Binary(operator, sides) => {
+                let [a, b] = &**sides;
                 let (x, y) = (self.evaluate(a), self.evaluate(b));
                 self.combine(*operator, (x?, a.span), (y?, b.span), span)
             }
@@ -225,26 +227,21 @@ impl Lowering<'_> {
         }
     }
 
-    fn element(
-        &mut self,
-        name: &CompactString,
-        adjoint: bool,
-        subscripts: &[Subscript],
-        span: Span,
-    ) -> Option<Meaning> {
+    fn element(&mut self, element: &Element, span: Span) -> Option<Meaning> {
+        let Element { name, adjoint, subscripts } = element;
         let mut meaning = self.lookup(name, span)?;
-        if adjoint {
+        if *adjoint {
             meaning = self.adjoint(meaning, span)?;
         }
         let Meaning::Variable { base, adjoint } = meaning else {
             let message = format!("`{name}` is no array and has no elements");
             return self.report.fail(Diagnostic::error(message, span, "indexed here"));
         };
-        if let [Subscript::At(index)] = subscripts {
+        if let [Subscript::At(index)] = subscripts.as_slice() {
             let index = Some(Box::new(Index::One(self.term(index)?)));
             return Some(Meaning::Element(Place { base, adjoint, index }));
         }
-        if let [Subscript::At(row), Subscript::At(column)] = subscripts {
+        if let [Subscript::At(row), Subscript::At(column)] = subscripts.as_slice() {
             let (row, column) = (self.term(row), self.term(column));
             let index = Some(Box::new(Index::Two(row?, column?)));
             return Some(Meaning::Element(Place { base, adjoint, index }));

@@ -99,7 +99,10 @@ impl Declared<'_> {
     pub(super) fn constant(&self, expression: &Expression, report: &mut Report) -> Option<Number> {
         let result = match &expression.kind {
             ExpressionKind::Int { value, pattern } => {
-                return Some(Number::Int { value: *value, pattern: *pattern });
+                return Some(Number::Int { value: (*value).into(), pattern: *pattern });
+            }
+            ExpressionKind::LongInt { value, pattern } => {
+                return Some(Number::Int { value: **value, pattern: *pattern });
             }
             ExpressionKind::Real(value) => return Some(Number::Real(*value)),
             ExpressionKind::Name { name, adjoint: false } => {
@@ -108,11 +111,12 @@ impl Declared<'_> {
             ExpressionKind::Unary(operator, a) => {
                 Number::unary(*operator, self.constant(a, report)?, self.word)
             }
-            ExpressionKind::Binary(operator, a, b) => {
+            ExpressionKind::Binary(operator, sides) => {
+                let [a, b] = &**sides;
                 let (a, b) = (self.constant(a, report), self.constant(b, report));
                 Number::binary(*operator, a?, b?)
             }
-            ExpressionKind::Name { .. } | ExpressionKind::Element { .. } => {
+            ExpressionKind::Name { .. } | ExpressionKind::Element(_) => {
                 let message = "a constant is wanted here, not a cell";
                 return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
             }

@@ -1,13 +1,13 @@
 //! What has a beginning and an end: structured statements, procedures and macros. Reports what
 //! lacks its other half, with both places.
 
-use compact_str::CompactString;
-
 use super::{Parse, Parsed, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Lexer, Token};
 use crate::source::Span;
-use crate::tree::{Body, Compute, Condition, Expression, For, If, Loop, Macro, Name, Procedure, Statement};
+use crate::tree::{
+    Body, Comment, Compute, Condition, Expression, For, If, Loop, Macro, Name, Procedure, Statement,
+};
 
 /// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
 const DEEPEST: usize = 200;
@@ -138,7 +138,7 @@ impl Parser<'_> {
     }
 
     /// The end of a block without a condition, its comment and where it is.
-    fn end_line(&mut self, open: &Open, end: &'static str) -> (Option<CompactString>, Span) {
+    fn end_line(&mut self, open: &Open, end: &'static str) -> (Option<Comment>, Span) {
         let start = self.current.start;
         if !self.ended(open, end) {
             return (None, self.since(self.last_end));
@@ -152,7 +152,7 @@ impl Parser<'_> {
         &mut self,
         open: &Open,
         end: &'static str,
-    ) -> (Option<Condition>, Option<CompactString>, Span) {
+    ) -> (Option<Condition>, Option<Comment>, Span) {
         let start = self.current.start;
         if !self.ended(open, end) {
             return (None, None, self.since(self.last_end));
@@ -165,7 +165,7 @@ impl Parser<'_> {
 
     /// `if entry` or `from entry`, its comment, and the place of its first word. A block with a
     /// broken head is a block all the same, though the tree will lack it.
-    fn head(&mut self) -> (Option<Condition>, Option<CompactString>, Span) {
+    fn head(&mut self) -> (Option<Condition>, Option<Comment>, Span) {
         let token = self.bump();
         let entry = self.condition().ok();
         let comment = self.finish_line(entry.is_none());
@@ -198,7 +198,7 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    fn else_line(&mut self) -> Option<CompactString> {
+    fn else_line(&mut self) -> Option<Comment> {
         if !self.at_word("if") {
             return self.finish_line(false);
         }

@@ -1,5 +1,7 @@
 //! The walk through the tokens, and the reporting of what is wrong on the way. Knows no grammar.
 
+use std::rc::Rc;
+
 use compact_str::CompactString;
 
 use super::words;
@@ -8,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
 use crate::suggest::did_you_mean;
-use crate::tree::Name;
+use crate::tree::{Comment, Name};
 
 impl<'t> Parser<'t> {
     /// The next token that the grammar can use. The lexer's complaints are made on the way.
@@ -115,6 +117,11 @@ impl<'t> Parser<'t> {
         Ok(Name { text, span })
     }
 
+    /// A name's text, one for all its uses.
+    pub(super) fn shared(&mut self, text: &'t str) -> Rc<CompactString> {
+        Rc::clone(self.names.entry(text).or_insert_with(|| Rc::new(text.into())))
+    }
+
     pub(super) fn text(&self, token: Token) -> &'t str {
         self.source.get(token.start as usize..token.end as usize).unwrap_or("")
     }
@@ -142,7 +149,7 @@ impl<'t> Parser<'t> {
 
     /// The end of a statement: a comment, perhaps, and the line's end. What comes before it is
     /// reported unless the statement was `broken` anyway.
-    pub(super) fn finish_line(&mut self, broken: bool) -> Option<CompactString> {
+    pub(super) fn finish_line(&mut self, broken: bool) -> Option<Comment> {
         if !self.at_line_end() {
             if !broken {
                 let _: Parse<()> = self.expected("the end of the line");
@@ -155,12 +162,12 @@ impl<'t> Parser<'t> {
     }
 
     /// The comment at hand, without its semicolon.
-    pub(super) fn comment(&mut self) -> Option<CompactString> {
+    pub(super) fn comment(&mut self) -> Option<Comment> {
         if !self.at(Kind::Comment) {
             return None;
         }
         let text = self.text(self.current);
-        let comment = CompactString::from(text.strip_prefix(';').unwrap_or(text).trim_end());
+        let comment = Comment::from(text.strip_prefix(';').unwrap_or(text).trim_end());
         self.bump();
         Some(comment)
     }

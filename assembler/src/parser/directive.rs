@@ -13,7 +13,7 @@ use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{Declaration, Directive, ExpressionKind, Initial, Limit, Name, Node, Parameter, Statement};
 
-impl Parser<'_> {
+impl<'t> Parser<'t> {
     pub(super) fn directive(&mut self) -> Parse<Statement> {
         let text = self.text(self.current);
         if !DIRECTIVES.contains(&text) {
@@ -26,14 +26,14 @@ impl Parser<'_> {
             ".const" => self.constant()?,
             ".real" => self.real_system()?,
             ".word" => self.word_width()?,
-            ".tolerance" => Directive::Tolerance { value: self.expression()? },
+            ".tolerance" => Directive::Tolerance { value: Box::new(self.expression()?) },
             ".inverse" => Directive::Inverse,
             ".limit" => self.limit()?,
             ".include" => self.include()?,
             ".ancilla" => self.ancillas()?,
             ".lines" => self.line_numbers()?,
             ".labels" => self.no_labels()?,
-            ".path" => Directive::Path(self.path(".path \"path\"")?.0),
+            ".path" => Directive::Path(self.path(".path \"path\"")?.0.to_owned()),
             ".file" => self.file_start()?,
             ".block" => self.recorded_block()?,
             ".scope" => self.recorded_scope()?,
@@ -161,9 +161,9 @@ impl Parser<'_> {
     }
 
     fn constant(&mut self) -> Parse<Directive> {
-        let name = self.name("the name of a constant")?;
+        let name = Box::new(self.name("the name of a constant")?);
         self.expect(Kind::Assign, "`=` and a value")?;
-        Ok(Directive::Const { name, value: self.expression()? })
+        Ok(Directive::Const { name, value: Box::new(self.expression()?) })
     }
 
     fn real_system(&mut self) -> Parse<Directive> {
@@ -211,7 +211,7 @@ impl Parser<'_> {
             _ => return self.expected("`depth`, `stack` or `tape`"),
         };
         self.bump();
-        Ok(Directive::Limit { what, value: self.expression()? })
+        Ok(Directive::Limit { what, value: Box::new(self.expression()?) })
     }
 
     fn include(&mut self) -> Parse<Directive> {
@@ -219,18 +219,18 @@ impl Parser<'_> {
         if path.is_empty() {
             return self.fail(Diagnostic::error("this path is empty", path_span, "names no file"));
         }
-        Ok(Directive::Include { path, path_span })
+        Ok(Directive::Include { path: path.into(), path_span })
     }
 
     /// A path in quotes. `example` shows the whole directive.
-    fn path(&mut self, example: &str) -> Parse<(String, Span)> {
+    fn path(&mut self, example: &str) -> Parse<(&'t str, Span)> {
         let token = self.current;
         if !self.at(Kind::Text) {
             let problem = self.unexpected("a path in quotes");
             return self.fail(problem.help(format!("write `{example}`")));
         }
         self.bump();
-        Ok((self.text(token).trim_matches('"').to_owned(), self.span(token)))
+        Ok((self.text(token).trim_matches('"'), self.span(token)))
     }
 
     fn line_numbers(&mut self) -> Parse<Directive> {
@@ -257,7 +257,7 @@ impl Parser<'_> {
     }
 
     /// An integer literal.
-    fn integer(&mut self, what: &str) -> Parse<i128> {
+    fn integer(&mut self, what: &str) -> Parse<u64> {
         let token = self.current;
         if !self.at(Kind::Number) {
             return self.expected(what);
@@ -265,6 +265,8 @@ impl Parser<'_> {
         self.bump();
         match self.literal(token)? {
             ExpressionKind::Int { value, .. } => Ok(value),
+            // More than anything takes: whoever asks refuses it.
+            ExpressionKind::LongInt { .. } => Ok(u64::MAX),
             _ => self.fail(Diagnostic::error(format!("expected {what}"), self.span(token), "not an integer")),
         }
     }

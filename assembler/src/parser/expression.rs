@@ -1,20 +1,18 @@
 //! Expressions: constants, names, elements and slices. Which of them an operand may be is decided
 //! in lowering.
 
-use compact_str::CompactString;
-
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
-use crate::tree::{BinaryOperator, Expression, ExpressionKind, Name, Subscript, UnaryOperator};
+use crate::tree::{BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator};
 
 /// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
 /// recursion of everything that walks it.
 const HEAVIEST: u32 = 200;
 
-impl Parser<'_> {
+impl<'t> Parser<'t> {
     /// A whole expression.
     pub(super) fn expression(&mut self) -> Parse<Expression> {
         self.weight = 0;
@@ -23,7 +21,12 @@ impl Parser<'_> {
 
     /// One or more, separated by commas.
     pub(super) fn expressions(&mut self) -> Parse<Vec<Expression>> {
-        let mut list = Vec::with_capacity(3);
+        self.about_so_many_expressions(1)
+    }
+
+    /// The same, in a list that has room for so many and no more, if it is so many.
+    pub(super) fn about_so_many_expressions(&mut self, count: usize) -> Parse<Vec<Expression>> {
+        let mut list = Vec::with_capacity(count);
         loop {
             list.push(self.expression()?);
             if !self.eat(Kind::Comma) {
@@ -59,8 +62,7 @@ impl Parser<'_> {
             self.refuse_doubled(sign)?;
             let right = self.binary(strength)?;
             let span = left.span.to(right.span);
-            left =
-                Expression { kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span };
+            left = Expression { kind: ExpressionKind::Binary(operator, Box::new([left, right])), span };
         }
         Ok(left)
     }
@@ -143,11 +145,11 @@ impl Parser<'_> {
             let problem = Diagnostic::error(message, self.span(token), label);
             return self.fail(problem);
         }
-        let name = CompactString::from(text);
+        let name = self.shared(text);
         self.bump();
         let adjoint = self.eat(Kind::Prime);
         let kind = if self.at(Kind::BracketOpen) {
-            ExpressionKind::Element { name, adjoint, subscripts: self.subscripts()? }
+            ExpressionKind::Element(Box::new(Element { name, adjoint, subscripts: self.subscripts()? }))
         } else {
             ExpressionKind::Name { name, adjoint }
         };

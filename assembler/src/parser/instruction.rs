@@ -11,7 +11,7 @@ use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Token};
 use crate::suggest::{did_you_mean, nearest};
-use crate::tree::{Call, Expression, ExpressionKind, Instruction, Local, Name, Operands, Statement};
+use crate::tree::{Call, CallVia, Expression, ExpressionKind, Instruction, Local, Name, Operands, Statement};
 
 impl Parser<'_> {
     /// `update operands` or `update.function operands`
@@ -58,18 +58,18 @@ impl Parser<'_> {
 
     fn operands(&mut self, update: Update, function: Function, token: Token) -> Parse<Operands> {
         match update.shape() {
-            Shape::Condition => self.condition().map(Operands::Condition),
+            Shape::Condition => self.condition().map(|condition| Operands::Condition(Box::new(condition))),
             Shape::Branch => self.branch(token, update),
-            Shape::Call => Ok(Operands::Calls(vec![self.call()?])),
+            Shape::Call => Ok(Operands::Calls(Box::new([self.call()?]))),
             Shape::Parallel => self.calls(),
             Shape::CallVia => self.call_via(),
-            _ => self.cells(update, function, token).map(Operands::Cells),
+            _ => self.cells(update, function, token).map(|list| Operands::Cells(list.into())),
         }
     }
 
     fn cells(&mut self, update: Update, function: Function, token: Token) -> Parse<Vec<Expression>> {
-        let operands = if self.at_line_end() { Vec::new() } else { self.expressions()? };
         let wanted = count(update, function);
+        let operands = if self.at_line_end() { Vec::new() } else { self.about_so_many_expressions(wanted)? };
         if !self.at_line_end() {
             let problem = self.unexpected("`,` or the end of the line");
             return self.fail(problem.help_if(self.applied(update, operands.last())));
@@ -106,13 +106,13 @@ impl Parser<'_> {
 
     /// `br partner, condition`
     fn branch(&mut self, token: Token, update: Update) -> Parse<Operands> {
-        let partner = self.name("the label of the partner")?;
+        let partner = Box::new(self.name("the label of the partner")?);
         if !self.eat(Kind::Comma) {
             let problem = self.unexpected("`,` and a condition");
             let help = format!("write `{}`", usage(self.text(token), update, Function::Copy));
             return self.fail(problem.help(help));
         }
-        let condition = self.condition()?;
+        let condition = Box::new(self.condition()?);
         Ok(Operands::Branch { partner, condition })
     }
 
@@ -144,13 +144,13 @@ impl Parser<'_> {
         while self.eat(Kind::Comma) {
             calls.push(self.call()?);
         }
-        Ok(Operands::Calls(calls))
+        Ok(Operands::Calls(calls.into()))
     }
 
     fn call_via(&mut self) -> Parse<Operands> {
         let cell = self.expression()?;
         let arguments = self.parenthesized()?;
-        Ok(Operands::CallVia { cell, arguments })
+        Ok(Operands::CallVia(Box::new(CallVia { cell, arguments })))
     }
 
     /// A word that nothing else claims, and its arguments.
@@ -179,7 +179,7 @@ impl Parser<'_> {
         if !self.at_line_end() {
             return self.no_use(&name);
         }
-        Ok(Statement::MacroUse { name, arguments, undo })
+        Ok(Statement::MacroUse { name: Box::new(name), arguments: arguments.into(), undo })
     }
 
     fn begins_operand(&self) -> bool {

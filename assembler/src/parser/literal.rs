@@ -52,11 +52,11 @@ fn decimal(text: &str) -> Result<ExpressionKind, Problem> {
         return Err((format!("`{text}` is not a number: it holds `{stranger}`"), Some(cure)));
     }
     // Most literals are short.
-    if let Ok(short) = digits.parse::<i64>() {
-        return Ok(ExpressionKind::Int { value: short.into(), pattern: false });
+    if let Ok(value) = digits.parse::<u64>() {
+        return Ok(ExpressionKind::Int { value, pattern: false });
     }
-    let value = digits.parse().map_err(|_| too_large(text))?;
-    Ok(ExpressionKind::Int { value, pattern: false })
+    let value = digits.parse::<i128>().map_err(|_| too_large(text))?;
+    Ok(ExpressionKind::LongInt { value: Box::new(value), pattern: false })
 }
 
 fn pattern(text: &str, base: u32) -> Result<ExpressionKind, Problem> {
@@ -68,7 +68,10 @@ fn pattern(text: &str, base: u32) -> Result<ExpressionKind, Problem> {
         return Err((format!("`{stranger}` is no digit of base {base}"), None));
     }
     let value = i128::from_str_radix(&digits, base).map_err(|_| too_large(text))?;
-    Ok(ExpressionKind::Int { value, pattern: true })
+    Ok(match u64::try_from(value) {
+        Ok(value) => ExpressionKind::Int { value, pattern: true },
+        Err(_) => ExpressionKind::LongInt { value: Box::new(value), pattern: true },
+    })
 }
 
 fn too_large(text: &str) -> Problem {

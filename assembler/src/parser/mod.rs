@@ -26,13 +26,16 @@ mod literal;
 mod recorded;
 pub(crate) mod words;
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use compact_str::CompactString;
 
 use self::block::Open;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lexer::{Kind, Lexer, Token};
 use crate::source::{FileId, Sources, Span};
-use crate::tree::{Body, Name, Node, Statement};
+use crate::tree::{Body, Comment, Name, Node, Statement};
 
 /// Parses a file. The tree is complete if there are no diagnostics; otherwise it lacks what they
 /// are about.
@@ -57,7 +60,7 @@ type Parse<T> = Result<T, Reported>;
 struct Parsed {
     statement: Statement,
     /// Of its first line.
-    comment: Option<CompactString>,
+    comment: Option<Comment>,
     end: u32,
 }
 
@@ -81,6 +84,8 @@ struct Parser<'t> {
     gave_up: bool,
     /// Comments between the lines of a list in braces: they move in front of the statement.
     loose_comments: Vec<Node>,
+    /// Names in expressions, so that many uses of one share its text.
+    names: HashMap<&'t str, Rc<CompactString>>,
     diagnostics: Collection,
 }
 
@@ -100,6 +105,7 @@ impl<'t> Parser<'t> {
             open: Vec::new(),
             gave_up: false,
             loose_comments: Vec::new(),
+            names: HashMap::new(),
             diagnostics: Collection::up_to(MOST),
         };
         parser.bump();
@@ -132,7 +138,11 @@ impl<'t> Parser<'t> {
         let parsed = self.statement();
         body.append(&mut self.loose_comments);
         let span = Span { file: self.file, start, end: parsed.end.max(start) };
-        body.push(Node { label, statement: parsed.statement, comment: parsed.comment, span });
+        let label = label.map(Box::new);
+        let node = Node { label, statement: parsed.statement, comment: parsed.comment, span };
+        if !(node.is_blank() && body.last().is_some_and(Node::is_blank)) {
+            body.push(node);
+        }
     }
 
     /// The labels in front of a statement. All but the last get a line of their own.
@@ -147,7 +157,8 @@ impl<'t> Parser<'t> {
             let Ok(label) = label else { continue };
             if let Some(earlier) = last.replace(label) {
                 let span = earlier.span;
-                body.push(Node { label: Some(earlier), statement: Statement::Empty, comment: None, span });
+                let label = Some(Box::new(earlier));
+                body.push(Node { label, statement: Statement::Empty, comment: None, span });
             }
         }
         last

@@ -19,7 +19,7 @@ impl Parser<'_> {
         while self.eat(Kind::Comma) {
             seams.push(self.recorded_seam()?);
         }
-        Ok(Directive::Block(RecordedBlock { undone, seams }))
+        Ok(Directive::Block(RecordedBlock { undone, seams: seams.into() }))
     }
 
     fn recorded_seam(&mut self) -> Parse<RecordedSeam> {
@@ -92,6 +92,6 @@ impl Parser<'_> {
         let variable = self.name("the name of a variable")?;
         let (start, end) = self.extent()?;
         let place = self.recorded_place()?;
-        Ok(Directive::Scope(RecordedScope { name, variable, start, end, place }))
+        Ok(Directive::Scope(Box::new(RecordedScope { name, variable, start, end, place })))
     }
 }

@@ -211,7 +211,7 @@ const CHANGES: &[Change] = &[
     ("`call.copy` is not an instruction with these operands", |m| {
         let call = call(m).clone();
         let site = m.code.iter_mut().rfind(|instruction| instruction.update == Update::Call);
-        site.expect("the text has one").link = Link::Calls([call.clone(), call].into());
+        site.expect("the text has one").link = Link::Calls(Box::new([call.clone(), call].into()));
     }),
     ("this operand names nothing that is declared", |m| {
         m.code[1].operands[0] = Operand::Place(Place::scalar(NOWHERE));

@@ -13,7 +13,7 @@ impl<'a> Checker<'a> {
         if indirect {
             self.indirect_callee(at, &instruction.link);
         }
-        for call in calls {
+        for call in calls.iter() {
             let callee = self.module.procedures.get(call.procedure as usize);
             match callee {
                 _ if indirect => self.loose_arguments(procedure, at, call),

@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
         let mut next = 0;
         while let Some(&procedure) = reached.get(next) {
             let calls = self.body(procedure).filter_map(|(_, instruction)| match &instruction.link {
-                Link::Calls(calls) => Some(calls),
+                Link::Calls(calls) => Some(calls.iter()),
                 _ => None,
             });
             let callees = calls.flatten().filter_map(|call| self.callee(call));

@@ -162,6 +162,9 @@ impl<'t> Declared<'t> {
             ExpressionKind::Int { value, pattern } => {
                 Ok(Number::Int { value: (*value).into(), pattern: *pattern })
             }
+            ExpressionKind::LongInt { value, pattern } => {
+                Ok(Number::Int { value: (**value).into(), pattern: *pattern })
+            }
             ExpressionKind::Real(value) => Ok(Number::Real(*value)),
             ExpressionKind::Name { name, .. } => match self.find(name) {
                 Some(Meaning::Constant(number)) => Ok(number),
@@ -170,10 +173,11 @@ impl<'t> Declared<'t> {
             ExpressionKind::Unary(operator, a) => {
                 Number::unary(*operator, &self.constant(a)?, self.literal_bits)
             }
-            ExpressionKind::Binary(operator, a, b) => {
+            ExpressionKind::Binary(operator, sides) => {
+                let [a, b] = &**sides;
                 Number::binary(*operator, &self.constant(a)?, &self.constant(b)?)
             }
-            ExpressionKind::Element { name, .. } => unsupported(format!("`{name}[…]` as a constant")),
+            ExpressionKind::Element(element) => unsupported(format!("`{}[…]` as a constant", element.name)),
         }
     }
 

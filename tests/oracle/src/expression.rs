@@ -49,18 +49,22 @@ impl Resolver<'_> {
             ExpressionKind::Int { value, pattern } => {
                 Ok(Meaning::Constant(Number::Int { value: (*value).into(), pattern: *pattern }))
             }
+            ExpressionKind::LongInt { value, pattern } => {
+                Ok(Meaning::Constant(Number::Int { value: (**value).into(), pattern: *pattern }))
+            }
             ExpressionKind::Real(value) => Ok(Meaning::Constant(Number::Real(*value))),
             ExpressionKind::Name { name, adjoint: true } => adjoint(self.lookup(name)?),
-            ExpressionKind::Element { name, subscripts, adjoint: true } => {
-                adjoint(self.element(name, subscripts)?)
-            }
             ExpressionKind::Name { name, .. } => self.lookup(name),
-            ExpressionKind::Element { name, subscripts, .. } => self.element(name, subscripts),
+            ExpressionKind::Element(element) => {
+                let meaning = self.element(&element.name, &element.subscripts)?;
+                if element.adjoint { adjoint(meaning) } else { Ok(meaning) }
+            }
             ExpressionKind::Unary(operator, a) => {
                 let a = self.constant(a)?;
                 Number::unary(*operator, &a, self.declared.literal_bits).map(Meaning::Constant)
             }
-            ExpressionKind::Binary(operator, a, b) => {
+            ExpressionKind::Binary(operator, sides) => {
+                let [a, b] = &**sides;
                 let (a, b) = (self.evaluate(a)?, self.evaluate(b)?);
                 combine(*operator, a, b)
             }

@@ -228,12 +228,12 @@ impl Resolver<'_> {
                     _ => unsupported(format!("`{:?}` with a partner", tree.update)),
                 }
             }
-            Operands::Calls(calls) => match (tree.update, calls.as_slice()) {
+            Operands::Calls(calls) => match (tree.update, &**calls) {
                 (Update::Call, [call]) => self.call(call, false),
                 (Update::Uncall, [call]) => self.call(call, true),
                 _ => unsupported("parallel calls"),
             },
-            Operands::CallVia { .. } => unsupported("calls through a cell"),
+            Operands::CallVia(_) => unsupported("calls through a cell"),
         }
     }
 
