@@ -32,7 +32,7 @@ pub(super) struct Open {
     span: Span,
     /// What may end the part at hand.
     ends: &'static [&'static str],
-    /// An error has named it as the culprit already.
+    /// An error has named it as the culprit already, or its head is broken: what it lacks is a consequence.
     blamed: bool,
 }
 
@@ -182,6 +182,7 @@ impl Parser<'_> {
             let (body, rest) = self.body("if", span, &["fi"]);
             (otherwise, open) = (Some(body), rest);
         }
+        open.blamed |= entry.is_none();
         let (exit, end_comment, end) = self.end_condition(&open, "fi");
         let statement = match (entry, exit) {
             (Some(entry), Some(exit)) => Statement::If(Box::new(If {
@@ -217,6 +218,7 @@ impl Parser<'_> {
             let (body, rest) = self.body("from", span, &["until"]);
             (again, open) = (Some(body), rest);
         }
+        open.blamed |= entry.is_none();
         let (exit, end_comment, end) = self.end_condition(&open, "until");
         let statement = match (entry, exit) {
             (Some(entry), Some(exit)) => Statement::Loop(Box::new(Loop {
@@ -237,7 +239,8 @@ impl Parser<'_> {
         let token = self.bump();
         let head = self.for_head();
         let comment = self.finish_line(head.is_err());
-        let (body, open) = self.body("for", self.span(token), &["rof"]);
+        let (body, mut open) = self.body("for", self.span(token), &["rof"]);
+        open.blamed |= head.is_err();
         let (end_comment, end) = self.end_line(&open, "rof");
         let statement = match head {
             Ok(ForHead { counter, from, to, step, reversed }) => {
@@ -294,7 +297,8 @@ impl Parser<'_> {
         let token = self.bump();
         let head = self.procedure_head();
         let comment = self.finish_line(head.is_err());
-        let (body, open) = self.body(".proc", self.span(token), &[".end"]);
+        let (body, mut open) = self.body(".proc", self.span(token), &[".end"]);
+        open.blamed |= head.is_err();
         let (end_comment, end) = self.end_line(&open, ".end");
         let statement = match head {
             Ok((name, parameters, rule)) => {
@@ -310,7 +314,8 @@ impl Parser<'_> {
         let token = self.bump();
         let head = self.macro_head();
         let comment = self.finish_line(head.is_err());
-        let (body, open) = self.body(".macro", self.span(token), &[".endm"]);
+        let (body, mut open) = self.body(".macro", self.span(token), &[".endm"]);
+        open.blamed |= head.is_err();
         let (end_comment, end) = self.end_line(&open, ".endm");
         let statement = match head {
             Ok((name, parameters)) => {
@@ -355,6 +360,10 @@ fn usage(end: &str) -> Option<&'static str> {
     Some(match end {
         "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",
         "until" => "end it with `until condition`: the loop ends when it holds",
+        "rof" => "end it with `rof`",
+        "uncompute" => "end it with `uncompute`, which undoes what stands before `apply`",
+        ".end" => "end it with `.end`: the procedure returns there, and nowhere else",
+        ".endm" => "end it with `.endm`",
         "apply" => "`compute … apply … uncompute` undoes its first part after the second",
         _ => return None,
     })
