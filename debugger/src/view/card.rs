@@ -4,7 +4,8 @@
 
 use reviver_isa::Function;
 use reviver_isa::card::{Card, Held, Line, Role, Term, describe};
-use reviver_isa::instruction::{Class, Instruction, Link, Operand};
+use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
+use reviver_isa::structure::Side;
 use reviver_isa::text::Speller;
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::{State, Travel};
@@ -45,6 +46,27 @@ struct Described {
     update: Update,
     function: Function,
     terms: Vec<Term>,
+    /// What stands for its equation, where it names a cell that the text hasn't got.
+    tested: Option<Box<Tested>>,
+}
+
+/// The compound condition that an instruction tests, or helps to test: as it was written, or negated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tested {
+    names: String,
+    /// With what its cells hold.
+    numbers: String,
+}
+
+impl Tested {
+    fn line(&self, update: Update) -> Line {
+        match update.meaning().strip_suffix('f').filter(|_| update.shape() == Shape::Branch) {
+            Some(meaning) => {
+                Line { formula: format!("{meaning}{}", self.names), numbers: Some(self.numbers.clone()) }
+            }
+            None => remark(&format!("part of the test of {}", self.names)),
+        }
+    }
 }
 
 /// What a line of the card is about.
@@ -148,7 +170,8 @@ impl Step {
     fn described(&self, session: &Session, at: u32, instruction: &Instruction) -> Described {
         let carries = session.state().mode() && !shares_an_adjoint(session, instruction);
         let terms = instruction.operands.iter().map(|o| self.term(session, at, o, carries)).collect();
-        Described { update: self.update(instruction), function: instruction.function, terms }
+        let tested = tested(session, at, instruction).map(Box::new);
+        Described { update: self.update(instruction), function: instruction.function, terms, tested }
     }
 
     fn term(&self, session: &Session, at: u32, operand: &Operand, carries: bool) -> Term {
@@ -217,6 +240,32 @@ fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
     }
 }
 
+/// The condition that an instruction belongs to, if only lowering knows what it names.
+fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Tested> {
+    let program = session.program();
+    let (module, number) = (program.module(), program.procedure_of(at));
+    let is_own = |operand: &Operand| match operand {
+        Operand::Place(Place { base: Base::Frame(variable), .. }) => {
+            module.structure.source_name(number as u32, *variable).is_none()
+        }
+        _ => false,
+    };
+    if !instruction.operands.iter().any(is_own) {
+        return None;
+    }
+    let (block, seam) = program.seam(at)?;
+    let (predicate, _) = block.guard(if seam == 0 { Side::Entry } else { Side::Exit })?;
+    let speller = Speller { module, procedure: module.procedures.get(number)? };
+    let held = |operand: &Operand| match cell_of(session, operand) {
+        Some(cell) => cell.value(session.state()).map_or_else(|| "?".to_owned(), |value| program.text(value)),
+        None => speller.operand(operand),
+    };
+    let is_negated = instruction.update.shape() == Shape::Branch && instruction.function == Function::Eq;
+    let oriented = |text: String| if is_negated { format!("not ({text})") } else { text };
+    let names = oriented(speller.predicate(predicate));
+    Some(Tested { names, numbers: oriented(predicate.text(held)) })
+}
+
 /// The cells of the operands, and their adjoints.
 fn operand_cells(session: &Session, instruction: &Instruction) -> Vec<Cell> {
     let cells = instruction.operands.iter().filter_map(|operand| cell_of(session, operand));
@@ -239,7 +288,14 @@ impl CardView {
     fn describe(&self, number: &dyn Fn(&str) -> String) -> Card {
         let card = |described: &Described| {
             let terms = described.terms.iter().cloned().map(|term| term.map_numbers(number));
-            describe(described.update, described.function, &terms.collect::<Vec<_>>())
+            let mut card = describe(described.update, described.function, &terms.collect::<Vec<_>>());
+            if let Some(tested) = &described.tested {
+                card.does.equation = tested.line(described.update);
+                if let Some(undone) = &mut card.undone {
+                    undone.equation = tested.line(described.update.inverse());
+                }
+            }
+            card
         };
         let (does, behind) = (card(&self.does), card(&self.undone));
         // What undoes a branch that was taken is its partner.
