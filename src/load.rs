@@ -101,12 +101,12 @@ pub fn module_of(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
     with_warnings(path, bytes).map(|(module, _)| module)
 }
 
-/// The same, with the warnings once more, as JSON.
+/// The same, with the warnings once more, as JSON. Of an image there are none to be had: null.
 pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
     if is_image(path, &bytes) {
         let module =
             image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", shown(path))));
-        return module.map(|module| (module, Json::Array(Vec::new())));
+        return module.map(|module| (module, Json::Null));
     }
     let mut assembly = assemble(&name(path), bytes, files());
     match assembly.module.take() {

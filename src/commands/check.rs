@@ -15,7 +15,7 @@ pub fn run(options: &Check) -> Outcome {
     if !broken.is_empty() {
         return Err(load::refused(&options.file, &module.structure, &broken));
     }
-    let summary = Summary::of(&module, not_yet.is_empty());
+    let summary = Summary::of(&module, not_yet.is_empty(), diagnostics.is_null());
     match options.json {
         true => write::print(&format!("{}\n", summary.members(&module, diagnostics))),
         false => write::print(&summary.text(&module)),
@@ -29,16 +29,19 @@ struct Summary {
     /// Besides main.
     procedures: usize,
     runnable: bool,
+    /// Nobody has looked for what a text is warned of.
+    is_image: bool,
 }
 
 impl Summary {
-    fn of(module: &Module, runnable: bool) -> Summary {
+    fn of(module: &Module, runnable: bool, is_image: bool) -> Summary {
         Summary {
             erasures: module.code.iter().filter(|i| !i.update.is_reversible()).count(),
             // Each procedure has an entry and an exit, which nobody wrote.
             instructions: module.code.len().saturating_sub(2 * module.procedures.len()),
             procedures: module.procedures.len().saturating_sub(1),
             runnable,
+            is_image,
         }
     }
 
@@ -51,7 +54,8 @@ impl Summary {
         let besides = counted(self.procedures, "procedure");
         let (bits, real) = (module.word.bits(), module.real);
         let running = if self.runnable { "nothing was run" } else { "it can't be run yet" };
-        format!("{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; {running}\n")
+        let warned = if self.is_image { "; this is an image, and warnings need the text" } else { "" };
+        format!("{verdict}; {instructions}, {besides} besides main, {bits} bits, {real}; {running}{warned}\n")
     }
 
     fn members(&self, module: &Module, diagnostics: Json) -> Json {

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use reviver_isa::module::Shape;
-use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep};
+use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep, Taylor};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
 use reviver_vm::values::{Value, adjoint_name};
 
@@ -195,33 +195,29 @@ impl<'a> Spelling<'a> {
         object
     }
 
-    /// `series` has the coefficients of one cell after the other.
+    /// A line for each cell.
     pub fn taylor_text(
         &self,
         outputs: &[Selection],
         along: &Variable,
-        series: &'a [Vec<f64>],
+        series: &'a Taylor,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         writeln!(out, "coefficients of t⁰, t¹, … with {} + t:", self.0.name(along))?;
         let variables = outputs.iter().flat_map(|output| &output.variables);
-        let mut lines = variables.zip(series);
+        let mut lines = variables.zip(&series.coefficients);
         lines.try_for_each(|(variable, coefficients)| {
             writeln!(out, "{} = {}", self.0.name(variable), self.list(coefficients))
         })
     }
 
     /// Arrays are nested by their shape, with a list of coefficients for each cell.
-    pub fn taylor_members(
-        &self,
-        outputs: &[Selection],
-        along: &Variable,
-        mut series: &'a [Vec<f64>],
-    ) -> Object<'a> {
+    pub fn taylor_members(&self, outputs: &[Selection], along: &Variable, series: &'a Taylor) -> Object<'a> {
+        let mut lists = series.coefficients.as_slice();
         let taylor = outputs.iter().map(|output| {
-            let count = output.variables.len().min(series.len());
-            let (own, others) = series.split_at(count);
-            series = others;
+            let count = output.variables.len().min(lists.len());
+            let (own, others) = lists.split_at(count);
+            lists = others;
             let spelling = Spelling(self.0);
             let coefficients = move |n: usize| own.get(n).map_or(&[][..], Vec::as_slice);
             let told = Told::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
@@ -231,6 +227,7 @@ impl<'a> Spelling<'a> {
         let mut object = Object::default();
         object.insert("along", self.0.name(along));
         object.insert("taylor", taylor);
+        object.insert("reported", self.said(&series.trust).reported());
         object
     }
 }

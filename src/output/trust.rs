@@ -41,10 +41,15 @@ impl<'a> Said<'a> {
     /// `reported`, `loss_error` and `mended`.
     pub fn members(&self) -> Map<String, Json> {
         let mut members = Map::new();
-        members.insert("reported".into(), self.reported.iter().map(Reported::json).collect());
+        members.insert("reported".into(), self.reported());
         members.insert("loss_error".into(), self.trust.loss_error.into());
         members.insert("mended".into(), self.mended());
         members
+    }
+
+    /// What was lost, place by place.
+    pub fn reported(&self) -> Json {
+        self.reported.iter().map(Reported::json).collect()
     }
 
     /// What `--strict` says.

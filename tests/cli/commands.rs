@@ -70,6 +70,19 @@ fn check_tells_what_a_program_is() {
     assert!(ran.stdout.starts_with("not reversible: 4 erasures; "), "{ran:?}");
 }
 
+/// Nobody has looked for what a text would be warned of.
+#[test]
+fn check_says_of_an_image_that_warnings_need_the_text() {
+    let folder = Folder::new();
+    let text = folder.file("spare.rasm", ".inout x\n.var spare\nadd x, 1\n");
+    let image = folder.path("spare.rbc").display().to_string();
+    reviver(&format!("asm {text} -o {image}")).expect(0).says("nothing uses the cell `spare`");
+    let ran = reviver(&format!("check {image}")).expect(0).says("");
+    assert!(ran.stdout.ends_with("; this is an image, and warnings need the text\n"), "{ran:?}");
+    assert!(reviver(&format!("check {image} --json")).expect(0).json()["diagnostics"].is_null());
+    assert!(reviver(&format!("check {text} --json")).expect(0).json()["diagnostics"].is_array());
+}
+
 #[test]
 fn fmt_prints_rewrites_or_checks() {
     let folder = Folder::new();

@@ -326,6 +326,30 @@ fn the_exponential_has_its_taylor_series() {
     assert_eq!(ran.stdout, "coefficients of t⁰, t¹, … with A[0,1] + t:\nB[1] = [1.0, 0.5]\n");
 }
 
+/// What a conversion throws away is thrown away of every coefficient.
+#[test]
+fn a_series_says_what_it_has_lost() {
+    let text = ".inout x: real default 1.5\n.out n\n.out y: real\nadd.toint n, x\nadd.square y, x\n";
+    let ran = on(text, "taylor", "--along x --order 2").expect(0);
+    assert!(ran.stdout.ends_with("y = [2.25, 3.0, 1.0]\n"), "{ran:?}");
+    ran.says("warning: an active real was converted to an integer").says("program.rasm:4").says("once");
+    let object = on(text, "taylor", "--along x --order 2 --json").expect(0).json();
+    assert_eq!(keys(&object), ["along", "taylor", "reported"]);
+    assert_eq!(object["reported"][0]["kind"], json!("converted"));
+    assert_eq!(on(MIXED, "taylor", "--along x --order 1 --json").expect(0).json()["reported"], json!([]));
+}
+
+/// Both bodies take as many steps, so that only the jumps tell a probe's way from the run's.
+#[test]
+fn a_probe_that_goes_another_way_is_no_witness() {
+    let text = ".inout x: real default 1\n.out y: real\nif x == 1.0\nadd.mul y, x, 5.0\nelse\n\
+                add.mul y, x, 2.0\nfi x == 1.0\n";
+    let object = on(text, "grad", "--loss y --verify --json").expect(0).json();
+    let comparison = &object["verify"]["comparisons"][0];
+    assert_eq!((&comparison["adjoint"], &comparison["tangent"]["value"]), (&json!(5.0), &json!(5.0)));
+    assert_eq!(comparison["difference"], json!(null));
+}
+
 #[test]
 fn numbers_on_a_tape_have_adjoints() {
     let square = ".out y: real\n.ancilla t: real, n\nread n\nread t\nadd.square y, t\nwrite t\nwrite n\n";

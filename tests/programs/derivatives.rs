@@ -83,8 +83,12 @@ fn check_gradient(subject: &Subject, loss: &Variable, results: &[&str]) -> Resul
     for word in results {
         check_word(subject, &gradient, word)?;
     }
-    if !subject.exact && gradient.history_bytes != 0 {
-        return Err(Failure::Other(format!("a history was kept: {:?}", gradient.trust.mended)));
+    let mended = gradient.trust.mended.as_ref();
+    if mended.is_some() != results.contains(&"mended") {
+        return Err(Failure::Other(format!("mended: {mended:?}")));
+    }
+    if !subject.exact && mended.is_none() && gradient.history_bytes != 0 {
+        return Err(Failure::Other("a history was kept".into()));
     }
     let check = compare(subject, loss, &subject.inputs(), &gradient)?;
     match (check.agrees(), results.contains(&"disagrees")) {
@@ -116,7 +120,7 @@ fn check_word(subject: &Subject, gradient: &Gradient, word: &str) -> Result<(), 
         (_, Some(("reported", expected))) => {
             equal("reported", gradient.trust.reports.iter().count() as u64, expected)
         }
-        _ if word == "disagrees" => Ok(()),
+        _ if ["disagrees", "mended"].contains(&word) => Ok(()),
         _ => Err(format!("`{word}` means nothing")),
     }
 }

@@ -63,6 +63,12 @@ impl Watch {
         self.path == 0
     }
 
+    /// The sum of the marks of all jumps there: two runs from one place that have the same one have jumped at
+    /// the same steps, but for a chance of 2⁻⁶⁴.
+    pub fn marks(&self) -> u64 {
+        self.path
+    }
+
     /// A freed cell that rounding doesn't explain; `ulp` is the last place of the program's largest number.
     pub fn unexplained(&self, rounding: Rounding, ulp: f64) -> Option<Freed> {
         self.unrounded.or(self.largest.filter(|freed| freed.value.abs() > rounding.ulps * ulp))

@@ -6,9 +6,11 @@ use super::matrices::Origin;
 use super::pass::{Gradient, forward};
 use super::{DifferentiateError, Subject, Variable};
 use crate::lanes::Lanes;
+use crate::machine::Machine;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::State;
+use crate::watch::Watch;
 
 /// With so many inputs or fewer, each is checked by itself.
 const FEW: usize = 16;
@@ -78,6 +80,7 @@ pub fn check(
     let mut origins = room::with_capacity(inputs.len() + subject.on_tape().count())?;
     origins.extend(inputs.iter().map(|input| Origin::Cell(input.cell)).chain(subject.on_tape()));
     let start = subject.numbers(&origins)?;
+    let way = Way::of(&way_there(subject, subject.start.try_clone()?)?);
     let mut directions = Vec::new();
     if origins.len() > 1 {
         directions.push((None, scattered(&start)?));
@@ -87,7 +90,7 @@ pub fn check(
     }
     let mut check = Check { comparisons: Vec::new(), reports: Reports::default() };
     for (input, direction) in directions {
-        let probe = Probe { subject, loss, origins: &origins, start: &start, gradient, direction };
+        let probe = Probe { subject, loss, origins: &origins, start: &start, gradient, way, direction };
         let (tangent, reports) = probe.tangent()?;
         check.reports.absorb(&reports);
         let (adjoint, difference) = (probe.adjoint(), probe.difference()?);
@@ -115,6 +118,29 @@ fn size(input: f64) -> f64 {
     if input == 0.0 { 1.0 } else { input.abs() }
 }
 
+/// Which way a run took, as far as it can be told: the number of its last step, and in floats at which steps
+/// it jumped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Way {
+    step: i64,
+    marks: Option<u64>,
+}
+
+impl Way {
+    fn of(machine: &Machine) -> Way {
+        let marks = machine.reports().watch.as_ref().map(Watch::marks);
+        Way { step: machine.state().step, marks }
+    }
+}
+
+/// A run from a start to the end, whose jumps are watched.
+fn way_there(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
+    let mut machine = subject.machine(start, subject.exact);
+    machine.watch();
+    forward(subject, &mut machine)?;
+    Ok(machine)
+}
+
 struct Probe<'a> {
     subject: &'a Subject,
     loss: &'a Variable,
@@ -122,6 +148,8 @@ struct Probe<'a> {
     /// The numbers there.
     start: &'a [f64],
     gradient: &'a Gradient,
+    /// That of the run from the start.
+    way: Way,
     direction: Vec<f64>,
 }
 
@@ -252,17 +280,13 @@ impl Probe<'_> {
                 *bits = self.subject.number(self.subject.approximate(*bits) + step * component);
             }
         }
-        let first = start.step;
-        let mut machine = self.subject.machine(start, self.subject.exact);
-        match forward(self.subject, &mut machine) {
+        match way_there(self.subject, start) {
             Err(error @ (DifferentiateError::Interrupted { .. } | DifferentiateError::NoMemory(_))) => {
-                return Err(error);
+                Err(error)
             }
-            Err(_) => return Ok(None),
-            Ok(()) => {}
+            Err(_) => Ok(None),
+            Ok(machine) => Ok((Way::of(&machine) == self.way).then(|| self.read(machine.state(), 0))),
         }
-        let same_path = machine.state().step.abs_diff(first) == self.gradient.steps;
-        Ok(same_path.then(|| self.read(machine.state(), 0)))
     }
 }
 

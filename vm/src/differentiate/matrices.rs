@@ -14,6 +14,14 @@ use super::{DifferentiateError, Subject, Trust, Variable};
 /// The highest order of a Taylor series.
 pub const MAX_ORDER: usize = 16;
 
+/// The Taylor coefficients c₀ … of some results along one input: f(x + t) = Σ c_k·t^k.
+#[derive(Clone, Debug)]
+pub struct Taylor {
+    /// One list per output.
+    pub coefficients: Vec<Vec<f64>>,
+    pub trust: Trust,
+}
+
 /// Bits of a truncated Taylor series.
 type Series = [u64; MAX_ORDER + 1];
 
@@ -262,7 +270,7 @@ pub fn hessian(
     products(subject, loss, inputs, (0..count).map(unit))
 }
 
-/// The Taylor coefficients c₀ … c_order of results along one input: f(x + t) = Σ c_k·t^k.
+/// The Taylor coefficients up to c_order of results along one input, by one run there.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -271,7 +279,7 @@ pub fn taylor(
     outputs: &[Variable],
     along: &Variable,
     order: usize,
-) -> Result<Vec<Vec<f64>>, DifferentiateError> {
+) -> Result<Taylor, DifferentiateError> {
     let start = subject.lifted::<Series>(&[(Origin::Cell(along.cell), 1.0)])?;
     let mut machine = subject.machine(start, subject.exact);
     forward(subject, &mut machine)?;
@@ -283,5 +291,7 @@ pub fn taylor(
         coefficients.extend(lanes.map(|lane| subject.approximate(word_of(reals, lane, output))));
         series.push(coefficients);
     }
-    Ok(series)
+    let mut trust = Trust::default();
+    trust.add(machine.reports(), 0.0);
+    Ok(Taylor { coefficients: series, trust })
 }
