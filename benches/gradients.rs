@@ -13,6 +13,7 @@ use reviver_vm::Travel;
 
 use harness::clock::{Best, measures, time};
 use harness::subject::Subject;
+use harness::wanted::is_wanted;
 use native::besselj::Bessel;
 use native::gaussian_mixture::Mixture;
 use native::graph_embedding::Embedding;
@@ -23,6 +24,7 @@ mod harness {
     pub mod clock;
     pub mod machines;
     pub mod subject;
+    pub mod wanted;
 }
 mod native {
     pub mod besselj;
@@ -207,12 +209,6 @@ impl Times {
             self.gradient / self.adjoint,
         );
     }
-}
-
-/// Whether the command line asks for a model: it names a part of its name, or no model at all.
-fn is_wanted(name: &str) -> bool {
-    let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
-    parts.peek().is_none() || parts.any(|part| name.contains(&part))
 }
 
 fn main() {

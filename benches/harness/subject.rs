@@ -56,10 +56,12 @@ impl Subject {
         self.batch_of(self.machine.try_clone().unwrap(), n)
     }
 
-    /// Several machines at the start that have adjoints, as where one gradient follows the other.
+    /// Several machines at the start that have adjoints, as where one gradient follows the other, and watch
+    /// both ways, as `reviver grad` has it.
     pub fn batch_with_adjoints(&self, n: usize) -> Batch {
         let mut machine = self.machine.try_clone().unwrap();
         machine.state_mut().adjoints_mut();
+        machine.watch();
         self.batch_of(machine, n)
     }
 

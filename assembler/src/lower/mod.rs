@@ -87,10 +87,11 @@ pub(crate) fn lower(body: &Body, sources: &Sources) -> Lowered {
     let mut report = Report::new();
     let declared = Declared::read(body, &mut report);
     let flat = body.iter().filter(|node| matches!(node.statement, Statement::Instruction(_))).count();
+    let bounds = 2 * (1 + declared.bodies().count());
     let mut lowering = Lowering {
         declared,
         report,
-        code: Code::with_room(flat),
+        code: Code::with_room(flat + bounds),
         current: Current::default(),
         expansion: Expansion::default(),
         depth: 0,

@@ -1,0 +1,162 @@
+//! What large texts cost: each four times as large as another of its kind, and the times and the memory of both
+//! beside each other. Costs that grow as the text does are about four times as large; the bench fails beyond
+//! that. `cargo bench --bench growth -- lines` measures only kinds with that in their name.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use allocation_counter::measure;
+use reviver_assembler::assemble::{Assembly, assemble};
+use reviver_assembler::files::Disk;
+use reviver_assembler::render::render;
+use reviver_vm::{Machine, Program, Stop, Travel};
+
+use harness::clock::{Best, measures, time};
+use harness::wanted::is_wanted;
+
+mod harness {
+    pub mod clock;
+    pub mod wanted;
+}
+
+/// So many times as large is the larger text.
+const FACTOR: usize = 4;
+/// So many times as long the larger one may take.
+const MOST_TIME: f64 = 6.0;
+/// And so many times as much memory. Lists double when they are full.
+const MOST_MEMORY: f64 = 5.0;
+/// A time below this is none to be compared, in seconds.
+const SHORTEST: f64 = 1e-3;
+const ROUNDS: usize = 10;
+
+/// Texts of one kind.
+struct Kind {
+    name: &'static str,
+    text: fn(usize) -> String,
+    n: usize,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind { name: "unused outputs", text: outputs, n: 16_000 },
+    Kind { name: "distinct arguments of one call", text: arguments, n: 10_000 },
+    Kind { name: "lines of instructions", text: instructions, n: 250_000 },
+    Kind { name: "lines of blocks", text: blocks, n: 25_000 },
+    Kind { name: "values on one line", text: values, n: 30_000 },
+];
+
+fn list(prefix: &str, n: usize) -> String {
+    (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
+}
+
+fn outputs(n: usize) -> String {
+    format!(".out {}\n", list("o", n))
+}
+
+fn arguments(n: usize) -> String {
+    let names = list("o", n);
+    format!(".out {names}\n call p({names})\n.proc p({})\n add a1, 1\n.end\n", list("inout a", n))
+}
+
+fn instructions(n: usize) -> String {
+    format!(".inout a\n{}", "\tadd a, 1\n".repeat(n))
+}
+
+fn blocks(n: usize) -> String {
+    let mut text = String::from(".inout a, b default 1\n");
+    for _ in 0..n {
+        text += "if a < b and b > 0\n    add a, 0\nfi a < b and b > 0\n";
+    }
+    text
+}
+
+fn values(n: usize) -> String {
+    let mut text = format!(".inout A[{n}] default {{");
+    for i in 0..n {
+        let _ = write!(text, "{}{i}", if i == 0 { "" } else { ", " });
+    }
+    text + "}\nadd A[0], 1\n"
+}
+
+fn assembled(text: &str) -> Assembly {
+    assemble("text", text.as_bytes().to_vec(), &Disk)
+}
+
+/// The text as a module, and what is said of it.
+fn check(text: &str) -> Assembly {
+    let assembly = assembled(text);
+    black_box(render(&assembly.sources, &assembly.diagnostics, false));
+    assembly
+}
+
+fn load(assembly: Assembly) -> Arc<Program> {
+    let module = assembly.module.expect("the benchmark's text is a program");
+    Arc::new(Program::new(module, 0).expect("the benchmark's program is sound"))
+}
+
+fn run(program: &Arc<Program>) {
+    let mut machine = Machine::at_begin(Arc::clone(program)).expect("memory for the benchmark's program");
+    let stop = machine.run(Travel::Forward, u64::MAX).expect("the benchmark doesn't trap");
+    assert_eq!(stop, Stop::Bound);
+}
+
+/// Seconds of each part: check, load, run there.
+fn seconds(text: &str) -> [f64; 3] {
+    let mut best = Best::none();
+    for _ in 0..ROUNDS {
+        let (mut assembly, mut program) = (None, None);
+        best.round([
+            time(|| assembly = Some(check(text))),
+            time(|| program = assembly.take().map(load)),
+            time(|| program.iter().for_each(run)),
+        ]);
+    }
+    best.seconds()
+}
+
+/// The most bytes that are in use at a time while a text is checked; and while it is loaded and run besides.
+fn bytes(text: &str) -> [f64; 2] {
+    let checked = measure(|| drop(check(text)));
+    let all = measure(|| run(&load(assembled(text))));
+    [checked.bytes_max as f64, all.bytes_max as f64]
+}
+
+impl Kind {
+    /// Measures, prints a line of the table, and returns what grows too fast.
+    fn measure(&self) -> Vec<String> {
+        let texts = [self.n, self.n * FACTOR].map(self.text);
+        let [few, many] = [&texts[0], &texts[1]].map(|text| (seconds(text), bytes(text)));
+        let mut line = format!("| {} | {} |", self.name, self.n * FACTOR);
+        let mut faults = Vec::new();
+        for (part, (few, many)) in ["check", "load", "run"].into_iter().zip(few.0.into_iter().zip(many.0)) {
+            let ratio = many / few;
+            let _ = write!(line, " {:.1} | {ratio:.1} |", many * 1e3);
+            if ratio > MOST_TIME && many > SHORTEST {
+                faults.push(format!("{}, {part}: {ratio:.1} times as long", self.name));
+            }
+        }
+        for (part, (few, many)) in ["check", "load and run"].into_iter().zip(few.1.into_iter().zip(many.1)) {
+            let ratio = many / few;
+            let _ = write!(line, " {:.0} | {ratio:.1} |", many / 1e6);
+            if ratio > MOST_MEMORY {
+                faults.push(format!("{}, {part}: {ratio:.1} times as much memory", self.name));
+            }
+        }
+        println!("{line}");
+        faults
+    }
+}
+
+fn main() {
+    if !measures() {
+        return;
+    }
+    println!(
+        "| what there is many of | 4n | check (ms) | ÷ n | load (ms) | ÷ n | run (ms) | ÷ n \
+         | memory of check (MB) | ÷ n | of all (MB) | ÷ n |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let kinds = KINDS.iter().filter(|kind| is_wanted(kind.name));
+    let faults: Vec<String> = kinds.flat_map(Kind::measure).collect();
+    assert!(faults.is_empty(), "costs grow faster than the text:\n{}", faults.join("\n"));
+}
