@@ -1,4 +1,4 @@
-//! The one arithmetic trait over which every function row is written.
+//! The one arithmetic trait over which every row is written, of functions and of updates.
 //!
 //! A *reading* of the rows is an implementation of [`Arith`]: wrapping words, the reals of a number
 //! system, the text of a formula, and later shader or JIT values. The trait knows no instruction,
@@ -99,6 +99,8 @@ pub trait Arith {
     fn int(&self, value: i64) -> Self::Int;
     fn int_add(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_sub(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// The integer MIN stays MIN.
+    fn int_neg(&self, a: Self::Int) -> Self::Int;
     fn int_mul(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     /// Truncating division; `MIN / -1` wraps. Faults on a zero divisor.
     fn int_div(&self, a: Self::Int, b: Self::Int) -> Eval<Self::Int>;
@@ -109,6 +111,11 @@ pub trait Arith {
     fn int_and(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_or(&self, a: Self::Int, b: Self::Int) -> Self::Int;
     fn int_xor(&self, a: Self::Int, b: Self::Int) -> Self::Int;
+    fn int_not(&self, a: Self::Int) -> Self::Int;
+    /// The bits of `a` rotated left by the amount modulo the width.
+    fn int_rol(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
+    /// The bits of `a` rotated right by the amount modulo the width.
+    fn int_ror(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
     /// Shift left; 0 for amounts below 0 or at least the width.
     fn int_shl(&self, a: Self::Int, amount: Self::Int) -> Self::Int;
     /// Logical shift right; 0 for amounts below 0 or at least the width.
@@ -134,6 +141,14 @@ pub trait Arith {
     /// The angle of the point (x, y), in radians.
     fn atan2(&self, y: Self::Real, x: Self::Real) -> Eval<Self::Real>;
     fn elementary(&self, function: Elementary, a: Self::Real) -> Eval<Self::Real>;
+    /// The point (x, y) turned by an angle in radians: (x·cos - y·sin, x·sin + y·cos).
+    fn rotate(&self, point: (Self::Real, Self::Real), angle: Self::Real) -> Eval<(Self::Real, Self::Real)>;
+    /// The point (x, y) turned by the negated angle.
+    fn rotate_back(
+        &self,
+        point: (Self::Real, Self::Real),
+        angle: Self::Real,
+    ) -> Eval<(Self::Real, Self::Real)>;
     /// 1 if the ordering holds, else 0.
     fn test(&self, order: Order, a: Self::Real, b: Self::Real) -> Self::Int;
     /// `yes` where `condition` is not 0, else `no`.

@@ -1,19 +1,19 @@
 //! What one instruction does, in the names of its operands and, where they are known, with their
 //! numbers: the equation, the one that undoes it, and what both do to the adjoints.
 //!
-//! The texts are those of the rows with their placeholders filled in. The numbers are what the operands
-//! hold on both sides of the instruction; whoever has run it says them, nothing is computed here. Knows no
-//! module, no machine and no layout of a page.
+//! The formulas are a reading of the rows and of the templates that carry them out. The numbers are what the
+//! operands hold on both sides of the instruction; whoever has run it says them, nothing is computed here.
+//! Knows no module, no machine and no layout of a page.
 
-mod describer;
-mod template;
-mod transport;
+mod lines;
+mod writing;
 
 use crate::function::Function;
 use crate::instruction::Class;
-use crate::update::Update;
+use crate::update::{Over, Shape, Update};
 
-use describer::Describer;
+use crate::formula::Formulas;
+use lines::Lines;
 
 /// What an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +125,34 @@ pub struct Card {
 
 /// Describes an update applied to a function; the operands are targets first, as in an instruction.
 pub fn describe(update: Update, function: Function, operands: &[Term]) -> Card {
-    let (does, parts) = Describer::new(update, function, operands).way();
+    card(update, Some(function), operands)
+}
+
+/// Describes an update applied to any function f, whose derivative is ∂f/∂a.
+pub fn describe_row(update: Update) -> Card {
+    let over_reals = update.over().iter().any(|over| *over != Over::Integers);
+    let class = if over_reals { Class::Real } else { Class::Int };
+    let names: &[&str] = match update.shape() {
+        Shape::Accumulate => &["y", "a"],
+        Shape::Single | Shape::Show => &["y"],
+        Shape::Exchange => &["x", "y"],
+        Shape::Rotate => &["x", "y", "θ"],
+        Shape::Condition
+        | Shape::Branch
+        | Shape::Boundary
+        | Shape::Call
+        | Shape::CallVia
+        | Shape::Parallel
+        | Shape::Switch => &[],
+    };
+    let operands: Vec<Term> = names.iter().map(|name| Term::cell(*name, class)).collect();
+    card(update, None, &operands)
+}
+
+fn card(update: Update, function: Option<Function>, operands: &[Term]) -> Card {
+    let way =
+        |update, operands: &[Term]| Lines::of(&Formulas::as_written(), update, function, operands).way();
+    let (does, parts) = way(update, operands);
     let behind: Vec<Term> = operands.iter().cloned().map(Term::seen_from_behind).collect();
-    let inverse = || Describer::new(update.inverse(), function, &behind).way().0;
-    Card { does, undone: update.is_reversible().then(inverse), parts }
+    Card { does, undone: update.is_reversible().then(|| way(update.inverse(), &behind).0), parts }
 }

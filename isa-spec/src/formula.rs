@@ -1,9 +1,10 @@
 //! The text reading of the rows: the value or a derivative of a function as a readable formula.
 //!
 //! Values are numbers of expressions in an arena, so that a row which uses a part twice says so.
-//! Formulas show the row as it is, with the fewest parentheses: they are never rearranged. Where a row
-//! computes a number in another way than people write it, an arena shows one or the other. This module
-//! knows how formulas are spelt; it knows no update and no layout of a page.
+//! Formulas show the row as it is, with the fewest parentheses: they are never rearranged. An arena of
+//! formulas *as written* shows them as people write them: without factors of 1, with signs in front, and in the
+//! other way where a row names one. This module knows how formulas are spelt; it knows no update and no layout
+//! of a page.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -38,8 +39,10 @@ pub struct Expr(u32);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Node {
-    /// A name or a number, as written.
+    /// What is read, as written.
     Leaf(String),
+    /// A number of a row.
+    Number(String),
     Negated(Expr),
     Infix(Infix, Expr, Expr),
     Applied(&'static str, Vec<Expr>),
@@ -115,6 +118,10 @@ pub struct Spelled {
     pub parts: Vec<String>,
 }
 
+/// Names of parts of expressions.
+#[derive(Clone, Debug, Default)]
+pub struct Names(Vec<(Expr, &'static str)>);
+
 impl Formulas {
     /// An arena that shows what is computed, step by step.
     pub fn new() -> Formulas {
@@ -148,8 +155,30 @@ impl Formulas {
         self.push(Node::Leaf(text.into()))
     }
 
+    fn number(&self, text: impl Into<String>) -> Expr {
+        self.push(Node::Number(text.into()))
+    }
+
     fn infix(&self, infix: Infix, a: Expr, b: Expr) -> Expr {
-        self.push(Node::Infix(infix, a, b))
+        let simpler = if self.as_written { self.simplified(infix, a, b) } else { None };
+        simpler.unwrap_or_else(|| self.push(Node::Infix(infix, a, b)))
+    }
+
+    /// A sum or product as people write it: without numbers that change nothing, signs first.
+    fn simplified(&self, infix: Infix, a: Expr, b: Expr) -> Option<Expr> {
+        match infix {
+            Infix::Add if self.is_number(b, "0") => Some(a),
+            Infix::Add => self.negated(b).map(|b| self.infix(Infix::Sub, a, b)),
+            Infix::Sub if self.is_number(b, "0") => Some(a),
+            Infix::Sub => self.negated(b).map(|b| self.infix(Infix::Add, a, b)),
+            Infix::Mul if self.is_number(b, "0") || self.is_number(a, "1") => Some(b),
+            Infix::Mul if self.is_number(b, "1") => Some(a),
+            Infix::Mul => match (self.negated(b), self.reciprocal(b)) {
+                (Some(b), _) => Some(self.push(Node::Negated(self.infix(Infix::Mul, a, b)))),
+                (None, divisor) => divisor.map(|divisor| self.infix(Infix::Div, a, divisor)),
+            },
+            Infix::Div | Infix::Pow | Infix::Word(_) | Infix::Test(_) => None,
+        }
     }
 
     fn applied(&self, name: &'static str, arguments: Vec<Expr>) -> Expr {
@@ -162,11 +191,11 @@ impl Formulas {
     /// The function has no such form.
     pub fn value(&self, function: Function, form: Form, a: Expr, b: Expr) -> Eval<Expr> {
         match form {
-            Form::Int => function.int(self, a, b),
-            Form::Real => function.real(self, a, b),
-            Form::RealInt => function.real_int(self, a, b),
-            Form::RealsToInt => function.reals_to_int(self, a, b),
-            Form::IntsToReal => function.ints_to_real(self, a, b),
+            Form::Int => function.int(&self, a, b),
+            Form::Real => function.real(&self, a, b),
+            Form::RealInt => function.real_int(&self, a, b),
+            Form::RealsToInt => function.reals_to_int(&self, a, b),
+            Form::IntsToReal => function.ints_to_real(&self, a, b),
         }
     }
 
@@ -176,52 +205,62 @@ impl Formulas {
     /// There is no such derivative: the function has no such form, or the source is an integer.
     pub fn partial(&self, function: Function, form: Form, source: usize, a: Expr, b: Expr) -> Eval<Expr> {
         match (form, source) {
-            (Form::Real, 0) => function.d_a(self, a, b),
-            (Form::Real, 1) => function.d_b(self, a, b),
-            (Form::RealInt, 0) => function.d_a_int(self, a, b),
+            (Form::Real, 0) => function.d_a(&self, a, b),
+            (Form::Real, 1) => function.d_b(&self, a, b),
+            (Form::RealInt, 0) => function.d_a_int(&self, a, b),
             _ => Err(Fault::NoForm),
         }
     }
 
-    /// An expression that is this leaf.
-    pub fn is(&self, expr: Expr, text: &str) -> bool {
-        matches!(self.node(expr), Node::Leaf(leaf) if leaf == text)
+    /// Whether an expression is this number of a row.
+    fn is_number(&self, expr: Expr, text: &str) -> bool {
+        matches!(self.node(expr), Node::Number(number) if number == text)
     }
 
     /// What is negated, of an expression that begins with a minus sign.
-    pub fn negated(&self, expr: Expr) -> Option<Expr> {
+    fn negated(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
             Node::Negated(a) => Some(a),
-            Node::Leaf(text) => text.strip_prefix('-').map(|magnitude| self.leaf(magnitude)),
+            Node::Number(text) => text.strip_prefix('-').map(|magnitude| self.number(magnitude)),
             _ => None,
         }
     }
 
     /// The divisor of a reciprocal.
-    pub fn reciprocal(&self, expr: Expr) -> Option<Expr> {
+    fn reciprocal(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
-            Node::Infix(Infix::Div, one, divisor) if self.is(one, "1") => Some(divisor),
+            Node::Infix(Infix::Div, one, divisor) if self.is_number(one, "1") => Some(divisor),
             _ => None,
         }
     }
 
     /// Expressions as text.
     pub fn spell(&self, exprs: &[Expr]) -> Spelled {
-        self.spell_with(exprs, &str::to_owned)
+        let names = self.name_parts(exprs);
+        let formulas = exprs.iter().map(|&expr| self.spell_with(expr, &names, &str::to_owned)).collect();
+        Spelled { formulas, parts: self.parts(&names, &str::to_owned) }
     }
 
-    /// Expressions as text, with something else in place of their leaves: values in place of names, say.
-    /// Whatever that is, the parts are the same.
-    pub fn spell_with(&self, exprs: &[Expr], leaf: &dyn Fn(&str) -> String) -> Spelled {
-        let mut printer = Printer { arena: self, leaf, names: HashMap::new() };
-        let mut parts = Vec::new();
-        let mut letters = self.unused_letters();
-        for part in self.repeated_choices(exprs) {
-            let Some(letter) = letters.next() else { break };
-            parts.push(format!("{letter} = {}", printer.formula(part).text));
-            printer.names.insert(part, letter);
-        }
-        Spelled { formulas: exprs.iter().map(|&expr| printer.formula(expr)).collect(), parts }
+    /// Gives names to the parts of expressions that are long and used more than once.
+    pub fn name_parts(&self, exprs: &[Expr]) -> Names {
+        let letters = self.unused_letters();
+        Names(self.repeated_choices(exprs).into_iter().zip(letters).collect())
+    }
+
+    /// One of the expressions whose parts were named, as text, with something else in place of its leaves:
+    /// values in place of names, say.
+    pub fn spell_with(&self, expr: Expr, names: &Names, leaf: &dyn Fn(&str) -> String) -> Formula {
+        Printer { arena: self, leaf, names: &names.0 }.formula(expr)
+    }
+
+    /// What the names of parts stand for: `t = a < 0 ? -a : a`, each behind those that it needs.
+    pub fn parts(&self, names: &Names, leaf: &dyn Fn(&str) -> String) -> Vec<String> {
+        let spelled = names.0.iter().enumerate().map(|(n, &(part, letter))| {
+            // A part speaks of those before it by their names, and not of itself.
+            let printer = Printer { arena: self, leaf, names: names.0.get(..n).unwrap_or_default() };
+            format!("{letter} = {}", printer.formula(part).text)
+        });
+        spelled.collect()
     }
 
     /// Names that no leaf has.
@@ -258,7 +297,7 @@ impl Formulas {
 
     fn operands(&self, expr: Expr) -> Vec<Expr> {
         match self.node(expr) {
-            Node::Leaf(_) => Vec::new(),
+            Node::Leaf(_) | Node::Number(_) => Vec::new(),
             Node::Negated(a) => vec![a],
             Node::Infix(_, a, b) => vec![a, b],
             Node::Applied(_, arguments) => arguments,
@@ -272,16 +311,17 @@ struct Printer<'a> {
     arena: &'a Formulas,
     /// What stands for a leaf.
     leaf: &'a dyn Fn(&str) -> String,
-    names: HashMap<Expr, &'static str>,
+    names: &'a [(Expr, &'static str)],
 }
 
 impl Printer<'_> {
     fn formula(&self, expr: Expr) -> Formula {
-        if let Some(&name) = self.names.get(&expr) {
-            return Formula::leaf(name);
+        if let Some((_, name)) = self.names.iter().find(|(part, _)| *part == expr) {
+            return Formula::leaf(*name);
         }
         let (text, binding) = match self.arena.node(expr) {
             Node::Leaf(text) => return Formula::leaf((self.leaf)(&text)),
+            Node::Number(text) => return Formula::leaf(text),
             Node::Negated(a) => (format!("-{}", self.operand(a, Binding::Product)), Binding::Sum),
             Node::Infix(infix, a, b) => {
                 let (sign, binding, [left, right]) = infix.spelling();
@@ -313,18 +353,21 @@ pub fn form(function: Function, result: Class, sources: &[Class]) -> Option<Form
     function.forms().find(fits)
 }
 
-impl Arith for Formulas {
+impl Arith for &Formulas {
     type Int = Expr;
     type Real = Expr;
 
     fn int(&self, value: i64) -> Expr {
-        self.leaf(value.to_string())
+        self.number(value.to_string())
     }
     fn int_add(&self, a: Expr, b: Expr) -> Expr {
         self.infix(Infix::Add, a, b)
     }
     fn int_sub(&self, a: Expr, b: Expr) -> Expr {
         self.infix(Infix::Sub, a, b)
+    }
+    fn int_neg(&self, a: Expr) -> Expr {
+        self.push(Node::Negated(a))
     }
     fn int_mul(&self, a: Expr, b: Expr) -> Expr {
         self.infix(Infix::Mul, a, b)
@@ -347,6 +390,15 @@ impl Arith for Formulas {
     fn int_xor(&self, a: Expr, b: Expr) -> Expr {
         self.infix(Infix::Word("xor"), a, b)
     }
+    fn int_not(&self, a: Expr) -> Expr {
+        self.applied("not", vec![a])
+    }
+    fn int_rol(&self, a: Expr, amount: Expr) -> Expr {
+        self.infix(Infix::Word("rol"), a, amount)
+    }
+    fn int_ror(&self, a: Expr, amount: Expr) -> Expr {
+        self.infix(Infix::Word("ror"), a, amount)
+    }
     fn int_shl(&self, a: Expr, amount: Expr) -> Expr {
         self.infix(Infix::Word("shl"), a, amount)
     }
@@ -364,7 +416,7 @@ impl Arith for Formulas {
     }
 
     fn real(&self, value: f64) -> Eval<Expr> {
-        Ok(self.leaf(value.to_string()))
+        Ok(self.number(value.to_string()))
     }
     fn add(&self, a: Expr, b: Expr) -> Eval<Expr> {
         Ok(self.infix(Infix::Add, a, b))
@@ -392,6 +444,14 @@ impl Arith for Formulas {
     }
     fn elementary(&self, function: Elementary, a: Expr) -> Eval<Expr> {
         Ok(self.applied(function.name(), vec![a]))
+    }
+    fn rotate(&self, (x, y): (Expr, Expr), angle: Expr) -> Eval<(Expr, Expr)> {
+        let (sin, cos) = (self.applied("sin", vec![angle]), self.applied("cos", vec![angle]));
+        Ok((self.sub(self.mul(x, cos)?, self.mul(y, sin)?)?, self.add(self.mul(x, sin)?, self.mul(y, cos)?)?))
+    }
+    fn rotate_back(&self, (x, y): (Expr, Expr), angle: Expr) -> Eval<(Expr, Expr)> {
+        let (sin, cos) = (self.applied("sin", vec![angle]), self.applied("cos", vec![angle]));
+        Ok((self.add(self.mul(x, cos)?, self.mul(y, sin)?)?, self.sub(self.mul(y, cos)?, self.mul(x, sin)?)?))
     }
     fn test(&self, order: Order, a: Expr, b: Expr) -> Expr {
         self.infix(Infix::Test(order), a, b)

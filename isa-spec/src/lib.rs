@@ -17,6 +17,7 @@ pub mod mutants;
 pub mod names;
 pub mod number;
 pub mod predicate;
+pub mod step;
 pub mod structure;
 pub mod text;
 pub mod update;

@@ -44,8 +44,8 @@ pub fn document() -> String {
 pub fn overview() -> String {
     let mut text = String::from("An instruction is an update applied to a function: `add.mul y, a, b`.\n");
     text.push_str("\nUpdates (y is the target, f the function's value)\n\n");
-    for update in Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary) {
-        let _ = writeln!(text, "  {:<10} {}", update.name(), update.meaning());
+    for &update in Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary) {
+        let _ = writeln!(text, "  {:<10} {}", update.name(), effect(update));
     }
     for group in GROUPS {
         let _ = write!(text, "\n{}\n\n", title(group));
@@ -146,12 +146,24 @@ fn updates_table() -> String {
             update.name(),
             operands(update.shape()),
             over(update),
-            update.meaning(),
+            effect(update),
             inverse_name(update),
-            update.adjoint(),
+            adjoint(update),
         );
     }
     text
+}
+
+/// What an update does, with any function f.
+pub fn effect(update: Update) -> String {
+    card::describe_row(update).does.equation.formula
+}
+
+/// What it does to adjoints, one thing after the other.
+fn adjoint(update: Update) -> String {
+    let lines: Vec<String> =
+        card::describe_row(update).does.adjoint.into_iter().map(|line| line.formula).collect();
+    lines.join(", then ")
 }
 
 fn operands(shape: Shape) -> &'static str {
@@ -199,15 +211,15 @@ fn inverse_name(update: Update) -> String {
 }
 
 fn update_page(update: Update) -> String {
-    let mut text = format!("{}\n\n    {}\n\n", paragraph(update.doc()), update.meaning());
+    let mut text = format!("{}\n\n    {}\n\n", paragraph(update.doc()), effect(update));
     item(&mut text, "Operands", operands(update.shape()));
     item(&mut text, "Over", &over(update));
     let undoing = match update.is_reversible() {
-        true => format!("{}, {}", inverse_name(update), update.inverse().meaning()),
+        true => format!("{}, {}", inverse_name(update), effect(update.inverse())),
         false => inverse_name(update),
     };
     item(&mut text, "Inverse", &undoing);
-    item(&mut text, "Adjoint", update.adjoint());
+    item(&mut text, "Adjoint", &adjoint(update));
     item(&mut text, "Example", &update_example(update).map_or(String::new(), |line| format!("`{line}`")));
     item(&mut text, "Byte", &format!("0x{:02x}", update.byte()));
     if let Some(what) = update.awaits() {

@@ -10,7 +10,7 @@
 use crate::arith::Arith;
 use crate::fault::Eval;
 use crate::function::Function;
-use crate::update::Update;
+use crate::update::{Point, Update};
 
 #[cfg(feature = "mutants")]
 mod armed;
@@ -30,6 +30,8 @@ pub enum Mutant {
     Partial(Function, u8),
     /// An update row names another inverse.
     Inverse(Update, Update),
+    /// What an update row makes of its target is one too much.
+    Effect(Update),
     /// The machine doesn't keep one of its rules.
     Broken(Rule),
 }
@@ -195,6 +197,30 @@ pub(crate) fn partial<S: Arith>(
         }
         _ => partial,
     }
+}
+
+/// Whether what a row makes of its target is one too much.
+#[inline(always)]
+fn exceeds(update: Update) -> bool {
+    matches!(active(), Some(Mutant::Effect(mutated)) if mutated == update)
+}
+
+/// What an integer target becomes.
+#[inline(always)]
+pub(crate) fn updated_int<S: Arith>(update: Update, s: &S, new: Eval<S::Int>) -> Eval<S::Int> {
+    if exceeds(update) { new.map(|new| s.int_add(new, s.int(1))) } else { new }
+}
+
+/// What a real target becomes.
+#[inline(always)]
+pub(crate) fn updated_real<S: Arith>(update: Update, s: &S, new: Eval<S::Real>) -> Eval<S::Real> {
+    if exceeds(update) { s.add(new?, s.real(1.0)?) } else { new }
+}
+
+/// What a point becomes.
+#[inline(always)]
+pub(crate) fn turned<S: Arith>(update: Update, s: &S, point: Eval<Point<S::Real>>) -> Eval<Point<S::Real>> {
+    if exceeds(update) { point.and_then(|(x, y)| Ok((s.add(x, s.real(1.0)?)?, y))) } else { point }
 }
 
 /// The inverse of an update, where its row names `inverse`.

@@ -1,11 +1,92 @@
 //! The update rows: what an instruction does with its cells, and which update undoes it.
 //!
-//! An instruction is an update applied to a function; structural instructions (control, moves,
-//! marks) are updates that take no function. A row states its byte, its spelling, its inverse, the
-//! shape of its operands and the numbers over which it is legal. The table knows no function row
-//! and no machine. The first byte of an instruction is the row's byte; bytes are frozen.
+//! A row states its byte, its spelling, its [`Action`], its inverse and its meaning: pure functions from old
+//! values to new ones over the [`Arith`] trait, and what they do to the cotangent of the target. A row never
+//! loads or stores and knows no address; the templates of [`crate::step`] do what is the same for all rows of
+//! one action. The table knows no function row and no machine. The first byte of an instruction is the row's
+//! byte; bytes are frozen.
 
+use crate::arith::Arith;
+use crate::fault::{Eval, Fault};
 use crate::mutants;
+
+/// What kind of step an update makes. Each action has one template, or one place in an engine, that carries
+/// out all of its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// y becomes a function of y and of the function's value f.
+    Accumulate,
+    /// y becomes f, and what it was is lost.
+    Replace,
+    /// y becomes 0, and what it was is lost.
+    Erase,
+    /// y becomes a function of y.
+    Map,
+    /// x and y change places.
+    Exchange,
+    /// The point (x, y) is turned by an angle.
+    Rotate,
+    /// y must be vacant, and becomes 0.
+    Clear,
+    /// y moves to the end of a store, and 0 is left.
+    Put(Store),
+    /// The end of a store moves into y, which must be vacant.
+    Take(Store),
+    /// A condition must hold.
+    Test,
+    /// Where the condition holds, the next instruction is the one behind the partner, a [`Action::Join`].
+    Jump,
+    /// The condition must hold where the partner jumps here, and must not where the way leads in from above.
+    Join,
+    /// A procedure begins.
+    Begin,
+    /// A procedure ends.
+    End,
+    /// A procedure is run.
+    Call(Direction),
+    /// The procedure whose number a cell holds is run.
+    CallVia(Direction),
+    /// Several procedures are run that write no cell of each other.
+    Parallel(Direction),
+    /// A value is printed.
+    Show,
+    /// Gradient mode is switched on (1) or off (0).
+    Switch(bool),
+}
+
+/// Where values wait that are in no cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Store {
+    /// The stack of the cell's class.
+    Stack,
+    Input,
+    Output,
+}
+
+/// The direction in which a procedure is run, as seen from its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    Forward,
+    Backward,
+}
+
+/// The sign of what the adjoints of the sources get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sense {
+    /// The target gains what its sources give: their adjoints lose their shares. y += f: a' -= y'·∂f/∂a.
+    Takes,
+    /// The target loses it: their adjoints gain their shares. y -= f: a' += y'·∂f/∂a.
+    Gives,
+}
+
+impl Sense {
+    pub fn opposite(self) -> Sense {
+        match self {
+            Sense::Takes => Sense::Gives,
+            Sense::Gives => Sense::Takes,
+        }
+    }
+}
 
 /// The operands that an update takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,13 +117,45 @@ pub enum Shape {
     Switch,
 }
 
+impl Action {
+    /// The operands of its rows.
+    pub const fn shape(self) -> Shape {
+        match self {
+            Action::Accumulate | Action::Replace => Shape::Accumulate,
+            Action::Map | Action::Clear | Action::Erase | Action::Put(_) | Action::Take(_) => Shape::Single,
+            Action::Exchange => Shape::Exchange,
+            Action::Rotate => Shape::Rotate,
+            Action::Test => Shape::Condition,
+            Action::Jump | Action::Join => Shape::Branch,
+            Action::Begin | Action::End => Shape::Boundary,
+            Action::Call(_) => Shape::Call,
+            Action::CallVia(_) => Shape::CallVia,
+            Action::Parallel(_) => Shape::Parallel,
+            Action::Show => Shape::Show,
+            Action::Switch(_) => Shape::Switch,
+        }
+    }
+
+    /// False where information is thrown away.
+    pub const fn is_reversible(self) -> bool {
+        !matches!(self, Action::Replace | Action::Erase)
+    }
+}
+
 impl Shape {
     /// How many of the operands, the first ones, are targets.
     pub fn targets(self) -> usize {
         match self {
             Shape::Accumulate | Shape::Single => 1,
             Shape::Exchange | Shape::Rotate => 2,
-            _ => 0,
+            Shape::Condition
+            | Shape::Branch
+            | Shape::Boundary
+            | Shape::Call
+            | Shape::CallVia
+            | Shape::Parallel
+            | Shape::Show
+            | Shape::Switch => 0,
         }
     }
 }
@@ -59,16 +172,170 @@ pub enum Over {
     ComplexReals,
 }
 
+/// A point of the plane.
+pub type Point<R> = (R, R);
+
+/// What a row supplies. The defaults say that the row has no such meaning.
+trait Row {
+    const PARTS: &'static [Part];
+    const SENSE: Option<Sense> = sense(Self::PARTS);
+
+    fn int<S: Arith>(_s: &S, _y: S::Int, _f: S::Int) -> Eval<S::Int> {
+        Err(Fault::NoForm)
+    }
+    fn real<S: Arith>(_s: &S, _y: S::Real, _f: S::Real) -> Eval<S::Real> {
+        Err(Fault::NoForm)
+    }
+    fn turn<S: Arith>(_s: &S, _p: Point<S::Real>, _angle: S::Real) -> Eval<Point<S::Real>> {
+        Err(Fault::NoForm)
+    }
+    fn cotangent<S: Arith>(_s: &S, bar: S::Real, _f: S::Real) -> Eval<S::Real> {
+        Ok(bar)
+    }
+    fn weight<S: Arith>(_s: &S, bar: S::Real, _y: (S::Real, S::Real), _f: S::Real) -> Eval<S::Real> {
+        Ok(bar)
+    }
+}
+
+/// The parts of a row's meaning.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// What an integer target becomes.
+    Int,
+    /// What a real target becomes.
+    Real,
+    /// What a point becomes.
+    Turn,
+    /// What the target's cotangent becomes, where it doesn't stay as it is.
+    Cotangent,
+    /// What the partial derivatives of f are multiplied with, where it isn't just the cotangent.
+    Weight,
+    Takes,
+    Gives,
+}
+
+/// One method of a [`Row`], from one of the row's lines.
+macro_rules! method {
+    (int ($s:ident, $y:ident) $body:expr) => { method!(int ($s, $y, _f) $body); };
+    (int ($s:ident, $y:ident, $f:ident) $body:expr) => {
+        #[inline(always)]
+        fn int<S: Arith>($s: &S, $y: S::Int, $f: S::Int) -> Eval<S::Int> { $body }
+    };
+    (real ($s:ident, $y:ident) $body:expr) => { method!(real ($s, $y, _f) $body); };
+    (real ($s:ident, $y:ident, $f:ident) $body:expr) => {
+        #[inline(always)]
+        fn real<S: Arith>($s: &S, $y: S::Real, $f: S::Real) -> Eval<S::Real> { $body }
+    };
+    (turn ($s:ident, $p:ident, $angle:ident) $body:expr) => {
+        #[inline(always)]
+        fn turn<S: Arith>($s: &S, $p: Point<S::Real>, $angle: S::Real) -> Eval<Point<S::Real>> { $body }
+    };
+    (cotangent ($s:ident, $bar:ident, $f:ident) $body:expr) => {
+        #[inline(always)]
+        fn cotangent<S: Arith>($s: &S, $bar: S::Real, $f: S::Real) -> Eval<S::Real> { $body }
+    };
+    (weight ($s:ident, $bar:ident, $y:tt, $f:ident) $body:expr) => {
+        #[inline(always)]
+        fn weight<S: Arith>($s: &S, $bar: S::Real, $y: (S::Real, S::Real), $f: S::Real) -> Eval<S::Real> {
+            $body
+        }
+    };
+    (takes) => {};
+    (gives) => {};
+}
+
+macro_rules! part {
+    (int) => {
+        Part::Int
+    };
+    (real) => {
+        Part::Real
+    };
+    (turn) => {
+        Part::Turn
+    };
+    (cotangent) => {
+        Part::Cotangent
+    };
+    (weight) => {
+        Part::Weight
+    };
+    (takes) => {
+        Part::Takes
+    };
+    (gives) => {
+        Part::Gives
+    };
+}
+
+const fn has(parts: &[Part], wanted: Part) -> bool {
+    let mut n = 0;
+    while n < parts.len() {
+        if parts[n] as u8 == wanted as u8 {
+            return true;
+        }
+        n += 1;
+    }
+    false
+}
+
+const fn sense(parts: &[Part]) -> Option<Sense> {
+    match (has(parts, Part::Takes), has(parts, Part::Gives)) {
+        (true, false) => Some(Sense::Takes),
+        (false, true) => Some(Sense::Gives),
+        _ => None,
+    }
+}
+
+/// Whether a row says what it does over each of its numbers, and nothing that nobody asks for. There are
+/// no complex numbers yet that could.
+const fn is_whole(action: Action, over: &[Over], parts: &[Part]) -> bool {
+    let (mut ints, mut reals) = (false, false);
+    let mut n = 0;
+    while n < over.len() {
+        match over[n] {
+            Over::Integers => ints = true,
+            Over::AdditiveReals | Over::MultiplicativeReals => reals = true,
+            Over::ComplexReals => {}
+        }
+        n += 1;
+    }
+    let computes = matches!(action, Action::Accumulate | Action::Replace | Action::Map);
+    let turns = matches!(action, Action::Rotate);
+    let carries = reals && matches!(action, Action::Accumulate | Action::Replace | Action::Rotate);
+    has(parts, Part::Int) == (computes && ints)
+        && has(parts, Part::Real) == (computes && reals)
+        && has(parts, Part::Turn) == (turns && reals)
+        && sense(parts).is_some() == carries
+        && (carries || !has(parts, Part::Cotangent) && !has(parts, Part::Weight))
+}
+
 macro_rules! updates {
     ($(
         $(#[doc = $doc:literal])+
-        $Name:ident = $byte:literal $text:literal $shape:ident inverse $Inverse:ident
-        over [$($over:ident)*] means $meaning:literal adjoint $adjoint:literal
+        $Name:ident = $byte:literal $text:literal $action:ident $(($argument:expr))? inverse $Inverse:ident
+        over [$($over:ident)*] { $( $part:ident $(($($argument_of:tt),*) : $body:expr)? ; )* }
     )+) => {
         /// What an instruction does; its first byte.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Update { $( $(#[doc = $doc])+ $Name = $byte, )+ }
+
+        mod rows {
+            $( pub(super) struct $Name; )+
+        }
+        $(
+            impl Row for rows::$Name {
+                const PARTS: &'static [Part] = &[ $( part!($part) ),* ];
+                $( method! { $part $(($($argument_of),*) $body)? } )*
+            }
+            const _: () = assert!(
+                is_whole(
+                    Action::$action $(($argument))?, &[ $( Over::$over ),* ], <rows::$Name as Row>::PARTS
+                ),
+                concat!("the row of `", $text, "` doesn't say what it does over each of its numbers")
+            );
+        )+
 
         impl Update {
             /// Every row, in byte order.
@@ -91,13 +358,15 @@ macro_rules! updates {
 
             /// The update that undoes this one. `overwrite` and `erase` name themselves: they have
             /// no inverse (see [`Update::is_reversible`]).
+            #[inline(always)]
             pub fn inverse(self) -> Update {
                 mutants::inverse(self, match self { $( Update::$Name => Update::$Inverse, )+ })
             }
 
-            /// The operands it takes.
-            pub fn shape(self) -> Shape {
-                match self { $( Update::$Name => Shape::$shape, )+ }
+            /// The kind of step that it makes.
+            #[inline(always)]
+            pub const fn action(self) -> Action {
+                match self { $( Update::$Name => Action::$action $(($argument))?, )+ }
             }
 
             /// The numbers over which it is legal.
@@ -105,16 +374,67 @@ macro_rules! updates {
                 match self { $( Update::$Name => &[$(Over::$over),*], )+ }
             }
 
-            /// Its effect as a formula, `f` standing for the function applied to the sources.
-            pub fn meaning(self) -> &'static str {
-                match self { $( Update::$Name => $meaning, )+ }
+            /// What an integer target y becomes with the function's value f.
+            ///
+            /// # Errors
+            /// The row computes no integers.
+            #[inline(always)]
+            pub fn int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
+                let new = match self { $( Update::$Name => rows::$Name::int(s, y, f), )+ };
+                mutants::updated_int(self, s, new)
             }
 
-            /// What it does to the adjoints while gradient mode is on, one thing after the other: an adjoint
-            /// is the one that the clauses before have left. `x_old` and `x_new` are the value of a target
-            /// before and after the instruction.
-            pub fn adjoint(self) -> &'static str {
-                match self { $( Update::$Name => $adjoint, )+ }
+            /// What a real target y becomes with the function's value f.
+            ///
+            /// # Errors
+            /// The number system has no such number, or the row computes no reals.
+            #[inline(always)]
+            pub fn real<S: Arith>(self, s: &S, y: S::Real, f: S::Real) -> Eval<S::Real> {
+                let new = match self { $( Update::$Name => rows::$Name::real(s, y, f), )+ };
+                mutants::updated_real(self, s, new)
+            }
+
+            /// What the point p becomes.
+            ///
+            /// # Errors
+            /// The number system has no such point, or the row turns none.
+            #[inline(always)]
+            pub fn turn<S: Arith>(self, s: &S, p: Point<S::Real>, angle: S::Real) -> Eval<Point<S::Real>> {
+                let point = match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ };
+                mutants::turned(self, s, point)
+            }
+
+            /// Whether the target's adjoint changes where sources get shares.
+            #[inline(always)]
+            pub const fn moves_cotangent(self) -> bool {
+                match self { $( Update::$Name => has(<rows::$Name as Row>::PARTS, Part::Cotangent), )+ }
+            }
+
+            /// What the target's cotangent becomes.
+            ///
+            /// # Errors
+            /// The number system has no such number.
+            #[inline(always)]
+            pub fn cotangent<S: Arith>(self, s: &S, bar: S::Real, f: S::Real) -> Eval<S::Real> {
+                match self { $( Update::$Name => rows::$Name::cotangent(s, bar, f), )+ }
+            }
+
+            /// What the partial derivatives of f are multiplied with to give the sources' shares: of the
+            /// cotangent after the step, and of the target's values before and after it.
+            ///
+            /// # Errors
+            /// The number system has no such number.
+            #[inline(always)]
+            pub fn weight<S: Arith>(
+                self, s: &S, bar: S::Real, y: (S::Real, S::Real), f: S::Real
+            ) -> Eval<S::Real> {
+                match self { $( Update::$Name => rows::$Name::weight(s, bar, y, f), )+ }
+            }
+
+            /// Whether sources' adjoints lose or gain their shares; none where there are no shares.
+            #[inline(always)]
+            pub const fn sense(self) -> Option<Sense> {
+                match self { $( Update::$Name => <rows::$Name as Row>::SENSE, )+ }
             }
         }
     };
@@ -131,146 +451,163 @@ impl Update {
         self as u8
     }
 
-    /// False for the two instructions that throw information away.
-    pub fn is_reversible(self) -> bool {
-        !matches!(self, Update::Overwrite | Update::Erase)
+    /// The operands it takes.
+    #[inline(always)]
+    pub const fn shape(self) -> Shape {
+        self.action().shape()
     }
 
-    /// Whether it moves a value to or from a stack or a tape: what changes a single cell and nothing else
-    /// is its own inverse.
-    pub fn moves_values(self) -> bool {
-        self.shape() == Shape::Single && self.inverse() != self
+    /// False for the two instructions that throw information away.
+    pub const fn is_reversible(self) -> bool {
+        self.action().is_reversible()
+    }
+
+    /// Whether it moves a value to or from a stack or a tape.
+    pub const fn moves_values(self) -> bool {
+        matches!(self.action(), Action::Put(_) | Action::Take(_))
     }
 
     /// What the machine still lacks to carry it out: until then it can be assembled, not run.
-    pub fn awaits(self) -> Option<&'static str> {
-        match self {
-            Update::CallVia | Update::UncallVia => Some("an indirect call"),
-            Update::Par | Update::Unpar => Some("a parallel call"),
+    pub const fn awaits(self) -> Option<&'static str> {
+        match self.action() {
+            Action::CallVia(_) => Some("an indirect call"),
+            Action::Parallel(_) => Some("a parallel call"),
             _ => None,
         }
     }
 
     /// Whether a function byte other than `copy` may follow.
-    pub fn takes_function(self) -> bool {
+    pub const fn takes_function(self) -> bool {
         matches!(self.shape(), Shape::Accumulate | Shape::Condition | Shape::Branch)
     }
 }
 
 updates! {
     /// Adds the function's value to the target.
-    Add = 0x01 "add" Accumulate inverse Sub over [Integers AdditiveReals]
-        means "y ← y + f" adjoint "a' ← a' - y'·∂f/∂a"
+    Add = 0x01 "add" Accumulate inverse Sub over [Integers AdditiveReals] {
+        int(s, y, f): Ok(s.int_add(y, f));
+        real(s, y, f): s.add(y, f);
+        takes;
+    }
     /// Subtracts the function's value from the target.
-    Sub = 0x02 "sub" Accumulate inverse Add over [Integers AdditiveReals]
-        means "y ← y - f" adjoint "a' ← a' + y'·∂f/∂a"
+    Sub = 0x02 "sub" Accumulate inverse Add over [Integers AdditiveReals] {
+        int(s, y, f): Ok(s.int_sub(y, f));
+        real(s, y, f): s.sub(y, f);
+        gives;
+    }
     /// Flips the target's bits where the function's value has a 1.
-    Xor = 0x03 "xor" Accumulate inverse Xor over [Integers]
-        means "y ← y xor f" adjoint ""
+    Xor = 0x03 "xor" Accumulate inverse Xor over [Integers] {
+        int(s, y, f): Ok(s.int_xor(y, f));
+    }
     /// Multiplies the target by the function's value.
-    Mul = 0x04 "mul" Accumulate inverse Div over [MultiplicativeReals]
-        means "y ← y · f" adjoint "y' ← y' / f, then a' ← a' - y'·y_old·∂f/∂a"
+    Mul = 0x04 "mul" Accumulate inverse Div over [MultiplicativeReals] {
+        real(s, y, f): s.mul(y, f);
+        cotangent(s, bar, f): s.div(bar, f);
+        weight(s, bar, (old, _), _f): s.mul(bar, old);
+        takes;
+    }
     /// Divides the target by the function's value.
-    Div = 0x05 "div" Accumulate inverse Mul over [MultiplicativeReals]
-        means "y ← y / f" adjoint "y' ← y' · f, then a' ← a' + y'·y_new·∂f/∂a / f"
+    Div = 0x05 "div" Accumulate inverse Mul over [MultiplicativeReals] {
+        real(s, y, f): s.div(y, f);
+        cotangent(s, bar, f): s.mul(bar, f);
+        weight(s, bar, (_, new), f): s.div(s.mul(bar, new)?, f);
+        gives;
+    }
     /// Rotates the target's bits left by the function's value, modulo the width.
-    Rol = 0x06 "rol" Accumulate inverse Ror over [Integers]
-        means "y ← y rotated left by f bits" adjoint ""
+    Rol = 0x06 "rol" Accumulate inverse Ror over [Integers] {
+        int(s, y, f): Ok(s.int_rol(y, f));
+    }
     /// Rotates the target's bits right by the function's value, modulo the width.
-    Ror = 0x07 "ror" Accumulate inverse Rol over [Integers]
-        means "y ← y rotated right by f bits" adjoint ""
+    Ror = 0x07 "ror" Accumulate inverse Rol over [Integers] {
+        int(s, y, f): Ok(s.int_ror(y, f));
+    }
 
     /// Exchanges two cells of one class. Naming one cell twice is a legal no-op.
-    Swap = 0x10 "swap" Exchange inverse Swap over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "x, y ← y, x" adjoint "x', y' ← y', x'"
+    Swap = 0x10 "swap" Exchange inverse Swap
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Negates the target. The integer MIN stays MIN; in fixed point it traps.
-    Neg = 0x11 "neg" Single inverse Neg over [Integers AdditiveReals]
-        means "y ← -y" adjoint "y' ← -y'"
+    Neg = 0x11 "neg" Map inverse Neg over [Integers AdditiveReals] {
+        int(s, y): Ok(s.int_neg(y));
+        real(s, y): s.neg(y);
+    }
     /// Flips all bits of the target.
-    Not = 0x12 "not" Single inverse Not over [Integers]
-        means "y ← not y" adjoint ""
+    Not = 0x12 "not" Map inverse Not over [Integers] {
+        int(s, y): Ok(s.int_not(y));
+    }
     /// Conjugates a complex target.
-    Conj = 0x13 "conj" Single inverse Conj over [ComplexReals]
-        means "y ← conj y" adjoint "y' ← conj y'"
+    Conj = 0x13 "conj" Map inverse Conj over [ComplexReals] {}
     /// Rotates the point (x, y) by an angle in radians: a Givens rotation.
-    Rot = 0x14 "rot" Rotate inverse Irot over [AdditiveReals]
-        means "x, y ← x·cos θ - y·sin θ, x·sin θ + y·cos θ"
-        adjoint "θ' ← θ' - (x_old·y' - y_old·x'), then x', y' ← x'·cos θ - y'·sin θ, x'·sin θ + y'·cos θ"
+    Rot = 0x14 "rot" Rotate inverse Irot over [AdditiveReals] {
+        turn(s, p, angle): s.rotate(p, angle);
+        takes;
+    }
     /// Rotates the point (x, y) by the negated angle.
-    Irot = 0x15 "irot" Rotate inverse Rot over [AdditiveReals]
-        means "x, y ← x·cos θ + y·sin θ, y·cos θ - x·sin θ"
-        adjoint "x', y' ← x'·cos θ + y'·sin θ, y'·cos θ - x'·sin θ, then θ' ← θ' + (x_new·y' - y_new·x')"
+    Irot = 0x15 "irot" Rotate inverse Rot over [AdditiveReals] {
+        turn(s, p, angle): s.rotate_back(p, angle);
+        gives;
+    }
 
     /// Traps unless the condition holds.
-    Assert = 0x20 "assert" Condition inverse Assert over []
-        means "traps unless f" adjoint ""
+    Assert = 0x20 "assert" Test inverse Assert over [] {}
     /// Jumps past its partner `from` where the condition holds; both conditions must agree.
-    Br = 0x21 "br" Branch inverse From over []
-        means "jumps behind its partner if f" adjoint ""
+    Br = 0x21 "br" Jump inverse From over [] {}
     /// Joins two ways: the condition holds if and only if the partner `br` was taken.
-    From = 0x22 "from" Branch inverse Br over []
-        means "when fallen into, traps if f" adjoint ""
+    From = 0x22 "from" Join inverse Br over [] {}
     /// The beginning of a procedure.
-    Enter = 0x23 "enter" Boundary inverse Exit over []
-        means "the procedure begins" adjoint ""
+    Enter = 0x23 "enter" Begin inverse Exit over [] {}
     /// The end of a procedure: its frame must be vacant again.
-    Exit = 0x24 "exit" Boundary inverse Enter over []
-        means "the procedure ends" adjoint ""
+    Exit = 0x24 "exit" End inverse Enter over [] {}
     /// Runs a procedure forward. The references are resolved here and checked again at its exit.
-    Call = 0x25 "call" Call inverse Uncall over []
-        means "runs the procedure forward" adjoint "carried by the procedure's body"
+    Call = 0x25 "call" Call(Direction::Forward) inverse Uncall over [] {}
     /// Runs a procedure backward.
-    Uncall = 0x26 "uncall" Call inverse Call over []
-        means "runs the procedure backward" adjoint "carried by the procedure's body"
+    Uncall = 0x26 "uncall" Call(Direction::Backward) inverse Call over [] {}
     /// Runs the procedure whose number a cell holds forward; the cell must be unchanged at its exit.
-    CallVia = 0x27 "callvia" CallVia inverse UncallVia over []
-        means "runs the chosen procedure forward" adjoint "carried by the procedure's body"
+    CallVia = 0x27 "callvia" CallVia(Direction::Forward) inverse UncallVia over [] {}
     /// Runs the procedure whose number a cell holds backward.
-    UncallVia = 0x28 "uncallvia" CallVia inverse CallVia over []
-        means "runs the chosen procedure backward" adjoint "carried by the procedure's body"
+    UncallVia = 0x28 "uncallvia" CallVia(Direction::Backward) inverse CallVia over [] {}
     /// Runs procedures that write disjoint cells: as if one after the other, in any order.
-    Par = 0x29 "par" Parallel inverse Unpar over []
-        means "runs the procedures forward, independently" adjoint "shared reads join in a fixed order"
+    Par = 0x29 "par" Parallel(Direction::Forward) inverse Unpar over [] {}
     /// Runs procedures that write disjoint cells backward.
-    Unpar = 0x2a "unpar" Parallel inverse Par over []
-        means "runs the procedures backward, independently" adjoint "shared reads join in a fixed order"
+    Unpar = 0x2a "unpar" Parallel(Direction::Backward) inverse Par over [] {}
 
     /// Moves a cell onto the stack of its class and leaves it 0.
-    Push = 0x30 "push" Single inverse Pop over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the stack gains y; y ← 0" adjoint "the stack gains y' too; y' ← 0"
+    Push = 0x30 "push" Put(Store::Stack) inverse Pop
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves the top of the stack of its class into a vacant cell.
-    Pop = 0x31 "pop" Single inverse Push over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the stack loses its top; y ← the top" adjoint "y' ← the adjoint of the top"
+    Pop = 0x31 "pop" Take(Store::Stack) inverse Push
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves the next value of the input tape into a vacant cell of its class.
-    Read = 0x32 "read" Single inverse Unread over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← the next value of the input tape" adjoint "y' ← the adjoint of that value"
+    Read = 0x32 "read" Take(Store::Input) inverse Unread
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves a cell back to the input tape and leaves it 0.
-    Unread = 0x33 "unread" Single inverse Read over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the input tape regains y; y ← 0" adjoint "the input tape regains y' too; y' ← 0"
+    Unread = 0x33 "unread" Put(Store::Input) inverse Read
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves a cell onto the output tape and leaves it 0.
-    Write = 0x34 "write" Single inverse Unwrite over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "the output tape gains y; y ← 0" adjoint "the output tape gains y' too; y' ← 0"
+    Write = 0x34 "write" Put(Store::Output) inverse Unwrite
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves the last value of the output tape back into a vacant cell of its class.
-    Unwrite = 0x35 "unwrite" Single inverse Write over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← the last value of the output tape" adjoint "y' ← the adjoint of that value"
+    Unwrite = 0x35 "unwrite" Take(Store::Output) inverse Write
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Traps unless the cell is vacant; a float within the tolerance becomes exactly 0.
-    Vacate = 0x36 "vacate" Single inverse Vacate over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "traps unless y is vacant; y ← 0" adjoint "y' is dropped; y' ← 0"
+    Vacate = 0x36 "vacate" Clear inverse Vacate
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Prints a value. It changes nothing, and prints only on a forward step never made before.
-    Show = 0x37 "show" Show inverse Show over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "prints y" adjoint ""
+    Show = 0x37 "show" Show inverse Show
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 
     /// Replaces the target by the function's value: irreversible, its old bits are erased.
-    Overwrite = 0x40 "overwrite" Accumulate inverse Overwrite over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← f; the old y is lost" adjoint "a' ← a' + y'·∂f/∂a, then y' ← 0 (backward only)"
+    Overwrite = 0x40 "overwrite" Replace inverse Overwrite
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {
+        int(_s, _y, f): Ok(f);
+        real(_s, _y, f): Ok(f);
+        gives;
+    }
     /// Sets the target to 0: irreversible, its old bits are erased.
-    Erase = 0x41 "erase" Single inverse Erase over [Integers AdditiveReals MultiplicativeReals ComplexReals]
-        means "y ← 0; the old y is lost" adjoint "y' ← 0 (backward only)"
+    Erase = 0x41 "erase" Erase inverse Erase
+        over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 
     /// Switches gradient mode on; traps where it is on.
-    GradOn = 0x50 "grad.on" Switch inverse GradOff over []
-        means "mode ← 1" adjoint ""
+    GradOn = 0x50 "grad.on" Switch(true) inverse GradOff over [] {}
     /// Switches gradient mode off; traps where it is off.
-    GradOff = 0x51 "grad.off" Switch inverse GradOn over []
-        means "mode ← 0" adjoint ""
+    GradOff = 0x51 "grad.off" Switch(false) inverse GradOn over [] {}
 }

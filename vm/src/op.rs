@@ -3,109 +3,153 @@
 //! A name has become an offset into the cells of its class wherever that is known at load;
 //! otherwise it is the number of a [`Place`] that is resolved at each step. Knows no names.
 
-use reviver_isa::Function;
+use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
+use reviver_isa::step::Operation;
+use reviver_isa::update::Update;
 
 use crate::distinct::Distinct;
 
-/// What a resolved instruction does. The class of its target is part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    /// A `br` that is always taken.
-    Jump,
-    BrInt,
-    BrReal,
-    FromInt,
-    FromReal,
-    /// A branch half whose sources are found at each step; `extra` says of which class.
-    BrDynamic,
-    FromDynamic,
-    /// A data instruction whose cells are found at each step: number `a` of `Program::dynamic`.
-    Dynamic,
-    /// The same, and it names an adjoint: it acts plainly, in either mode.
-    OnAdjoints,
-    // Data, the most frequent first. Accumulations are told apart by the form of `f` and have their
-    // update in `extra`.
-    AddIntCopy,
-    SubIntCopy,
-    XorIntCopy,
-    AddRealCopy,
-    SubRealCopy,
-    AddRealMul,
-    SubRealMul,
-    SwapInt,
-    SwapReal,
-    IntFromInts,
-    IntFromReals,
-    RealFromReals,
-    RealFromRealInt,
-    RealFromInts,
-    NegInt,
-    NegReal,
-    NotInt,
-    Rotate,
-    RotateBack,
-    AssertInt,
-    AssertReal,
-    VacateInt,
-    VacateReal,
-    EraseInt,
-    EraseReal,
-    /// The way back over an irreversible instruction whose target is an integer.
-    Restore,
-    /// Over one that left a real with a value that depends on no real.
-    RestoreReal,
-    /// Over the overwriting of a real by a function of reals, and of a real and an integer.
-    RestoreFromReals,
-    RestoreFromRealInt,
-    // The rest changes more than cells, and leaves the inner loop.
-    Call,
-    Uncall,
-    /// The bound of a procedure that is reached from within.
-    Leave,
-    /// The bound of a procedure that is passed when it is called; never executed.
-    Bound,
-    PushInt,
-    PushReal,
-    PopInt,
-    PopReal,
-    ReadInt,
-    ReadReal,
-    UnreadInt,
-    UnreadReal,
-    WriteInt,
-    WriteReal,
-    UnwriteInt,
-    UnwriteReal,
-    ShowInt,
-    ShowReal,
-    GradOn,
-    GradOff,
-    /// A run is to stop before what stands here ([`crate::stops`]).
-    Stop,
-}
-
-impl Kind {
-    /// Whether a step changes cells only, or nothing, and goes on to the next instruction.
-    #[inline(always)]
-    pub fn is_data(self) -> bool {
-        (Kind::AddIntCopy as u8..Kind::Call as u8).contains(&(self as u8))
-    }
-
-    /// Which operands of a data instruction or a branch are reals.
-    pub fn real_operands(self) -> [bool; 3] {
-        use Kind::*;
-        match self {
-            IntFromReals => [false, true, true],
-            RealFromRealInt | RestoreFromRealInt => [true, true, false],
-            RealFromInts => [true, false, false],
-            AddIntCopy | SubIntCopy | XorIntCopy | SwapInt | IntFromInts | NegInt | NotInt | AssertInt
-            | VacateInt | EraseInt | Restore => [false; 3],
-            _ => [true; 3],
+/// The steps on cells that are so frequent that the loop is compiled for each: their names, and their update,
+/// function and form. What they do is said by the rows, as of all others.
+macro_rules! for_frequent_steps {
+    ($each:ident $($more:tt)*) => {
+        $each! {
+            $($more)*
+            AddIntCopy: Add Copy Int,
+            SubIntCopy: Sub Copy Int,
+            XorIntCopy: Xor Copy Int,
+            AddRealCopy: Add Copy Real,
+            SubRealCopy: Sub Copy Real,
+            AddRealMul: Add Mul Real,
+            SubRealMul: Sub Mul Real,
+            SwapInt: Swap Copy Int,
+            SwapReal: Swap Copy Real,
+            VacateInt: Vacate Copy Int,
+            VacateReal: Vacate Copy Real,
         }
-    }
+    };
 }
+pub(crate) use for_frequent_steps;
+
+macro_rules! kinds {
+    ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
+        /// What a resolved instruction does.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Kind {
+            /// A `br` that is always taken.
+            Jump,
+            BrInt,
+            BrReal,
+            FromInt,
+            FromReal,
+            /// A branch half whose sources are found at each step.
+            BrDynamicInt,
+            BrDynamicReal,
+            FromDynamicInt,
+            FromDynamicReal,
+            /// A step on cells that are found at each step: number `a` of `Program::dynamic`.
+            Dynamic,
+            /// The same, and it names an adjoint: it acts plainly, in either mode.
+            OnAdjoints,
+            // Steps on cells.
+            $( $Frequent, )+
+            /// Any other, by its form.
+            Ints,
+            RealsToInt,
+            Reals,
+            RealInt,
+            IntsToReal,
+            /// The way back over an irreversible one.
+            BackOverInts,
+            BackOverRealsToInt,
+            BackOverReals,
+            BackOverRealInt,
+            BackOverIntsToReal,
+            // The rest changes more than cells, and leaves the inner loop.
+            Call,
+            Uncall,
+            /// The bound of a procedure that is reached from within.
+            Leave,
+            /// The bound of a procedure that is passed when it is called; never executed.
+            Bound,
+            /// A value moves onto a stack or a tape, or from there.
+            MoveInt,
+            MoveReal,
+            ShowInt,
+            ShowReal,
+            GradOn,
+            GradOff,
+            /// A run is to stop before what stands here ([`crate::stops`]).
+            Stop,
+        }
+
+        impl Kind {
+            /// The kind of a step on cells.
+            pub fn of(operation: Operation) -> Kind {
+                match (operation.update, operation.function, operation.form) {
+                    $( (Update::$update, Function::$function, Form::$form) => Kind::$Frequent, )+
+                    (_, _, form) if operation.undoes => match form {
+                        Form::Int => Kind::BackOverInts,
+                        Form::RealsToInt => Kind::BackOverRealsToInt,
+                        Form::Real => Kind::BackOverReals,
+                        Form::RealInt => Kind::BackOverRealInt,
+                        Form::IntsToReal => Kind::BackOverIntsToReal,
+                    },
+                    (_, _, form) => match form {
+                        Form::Int => Kind::Ints,
+                        Form::RealsToInt => Kind::RealsToInt,
+                        Form::Real => Kind::Reals,
+                        Form::RealInt => Kind::RealInt,
+                        Form::IntsToReal => Kind::IntsToReal,
+                    },
+                }
+            }
+
+            /// The form of a step on cells, and whether it leads back over an irreversible one.
+            #[inline(always)]
+            fn form(self) -> Option<(Form, bool)> {
+                Some(match self {
+                    $( Kind::$Frequent => (Form::$form, false), )+
+                    Kind::Ints => (Form::Int, false),
+                    Kind::RealsToInt => (Form::RealsToInt, false),
+                    Kind::Reals => (Form::Real, false),
+                    Kind::RealInt => (Form::RealInt, false),
+                    Kind::IntsToReal => (Form::IntsToReal, false),
+                    Kind::BackOverInts => (Form::Int, true),
+                    Kind::BackOverRealsToInt => (Form::RealsToInt, true),
+                    Kind::BackOverReals => (Form::Real, true),
+                    Kind::BackOverRealInt => (Form::RealInt, true),
+                    Kind::BackOverIntsToReal => (Form::IntsToReal, true),
+                    Kind::Jump
+                    | Kind::BrInt
+                    | Kind::BrReal
+                    | Kind::FromInt
+                    | Kind::FromReal
+                    | Kind::BrDynamicInt
+                    | Kind::BrDynamicReal
+                    | Kind::FromDynamicInt
+                    | Kind::FromDynamicReal
+                    | Kind::Dynamic
+                    | Kind::OnAdjoints
+                    | Kind::Call
+                    | Kind::Uncall
+                    | Kind::Leave
+                    | Kind::Bound
+                    | Kind::MoveInt
+                    | Kind::MoveReal
+                    | Kind::ShowInt
+                    | Kind::ShowReal
+                    | Kind::GradOn
+                    | Kind::GradOff
+                    | Kind::Stop => return None,
+                })
+            }
+        }
+    };
+}
+for_frequent_steps!(kinds);
 
 impl Op {
     /// The cells of operands that aren't dynamic.
@@ -114,10 +158,28 @@ impl Op {
         [self.a as usize, self.b as usize, self.c as usize]
     }
 
+    /// What a step on cells does; none where it is another.
+    #[inline(always)]
+    pub fn operation(&self) -> Option<Operation> {
+        let (form, undoes) = self.kind.form()?;
+        Some(Operation { update: self.update, function: self.function, form, undoes })
+    }
+
+    /// Whether it is a branch half that compares reals.
+    #[inline(always)]
+    pub fn compares_reals(&self) -> bool {
+        matches!(self.kind, Kind::BrReal | Kind::FromReal | Kind::BrDynamicReal | Kind::FromDynamicReal)
+    }
+
+    /// Whether it is a step on cells.
+    pub fn is_on_cells(&self) -> bool {
+        self.kind.form().is_some()
+    }
+
     /// Whether a condition holds for sources of this ordering: 0 below, 1 equal, 2 above.
     #[inline(always)]
     pub fn holds(&self, ordering: u8) -> bool {
-        self.extra >> ordering & 1 != 0
+        self.flags >> ORDERINGS >> ordering & 1 != 0
     }
 }
 
@@ -133,28 +195,23 @@ pub const DISTINCT_BC: u8 = 32;
 pub const NO_INDEX_A: u8 = 64;
 pub const NO_INDEX_B: u8 = 128;
 
-/// In `Op::extra` of a branch half with dynamic sources: they are reals.
-pub const OF_REALS: u8 = 8;
-
-/// On a branch half that jumps: its partner compares integers whose addresses are known.
+/// `Op::flags` of a branch half that jumps: its partner compares integers whose addresses are known.
 pub const LANDS_ON_INTS: u8 = 8;
 /// On a branch half that jumps: its partner's condition always holds.
 pub const LANDS_ALWAYS: u8 = 16;
-
-/// The orderings of a condition, in `Op::extra`: bit 0 below, bit 1 equal, bit 2 above.
-pub const BELOW: u8 = 1;
-pub const EQUAL: u8 = 2;
-pub const ABOVE: u8 = 4;
+/// Where the three orderings lie under which the condition holds: below, equal, above.
+pub const ORDERINGS: u8 = 5;
 
 /// One resolved instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
     pub kind: Kind,
     pub function: Function,
-    /// Which operands are dynamic, and which must be told apart once they are resolved.
+    /// As it is executed, in the direction of the code.
+    pub update: Update,
+    /// Which operands are dynamic, and which must be told apart once they are resolved; of a branch half the
+    /// orderings under which its condition holds.
     pub flags: u8,
-    /// The orderings under which a condition holds, or the byte of a rarer update.
-    pub extra: u8,
     pub a: u32,
     pub b: u32,
     /// A source; of a branch where it lands: behind its partner.

@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 
+use reviver_isa::formula;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{self, Base, Class, Index, Instruction, Link, Operand};
 use reviver_isa::module::{Extent, Module, Shape as Cells};
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, F64, Wide};
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::step::Operation;
+use reviver_isa::update::{Action, Direction, Shape};
 
 use crate::distinct::Distinct;
 use crate::layout::Layout;
@@ -75,8 +77,8 @@ impl<'a> Resolver<'a> {
             FORWARD => instruction.update,
             _ => instruction.update.inverse(),
         };
-        let mut op =
-            Op { kind: Kind::Bound, function: instruction.function, flags: 0, extra: 0, a: 0, b: 0, c: 0 };
+        let function = instruction.function;
+        let mut op = Op { kind: Kind::Bound, function, update, flags: 0, a: 0, b: 0, c: 0 };
         let mut operands = [0u32; 3];
         for (n, operand) in instruction.operands.iter().enumerate() {
             let (address, dynamic) = self.operand(procedure, operand);
@@ -85,9 +87,13 @@ impl<'a> Resolver<'a> {
         }
         [op.a, op.b, op.c] = operands;
         let class = self.target_class(procedure, instruction);
-        (op.kind, op.extra) = self.kind(procedure, instruction, update, class, direction);
         let form = self.form(procedure, instruction, class);
-        op.flags |= distinctions(update.shape(), class, form, op.function.arity(), op.flags);
+        op.kind =
+            kind(instruction, Operation { update, function, form, undoes: direction == BACKWARD }, class);
+        op.flags |= match update.shape() {
+            Shape::Branch => orderings(function) << op::ORDERINGS,
+            shape => distinctions(shape, class, form, function.arity(), op.flags),
+        };
         match &instruction.link {
             Link::None => {}
             Link::Partner(partner) => op.c = self.landing(*partner, direction),
@@ -127,101 +133,19 @@ impl<'a> Resolver<'a> {
         declaration.map_or((Class::Int, Extent::Cells(Cells::Scalar)), |d| (d.class, d.extent))
     }
 
-    fn kind(
-        &self,
-        procedure: usize,
-        instruction: &Instruction,
-        update: Update,
-        class: Class,
-        direction: usize,
-    ) -> (Kind, u8) {
-        use Class::{Int, Real};
-        let byte = update.byte();
-        let irreversible = !update.is_reversible();
-        let kind = match (update, class) {
-            _ if irreversible && direction == BACKWARD => {
-                return (self.restoration(procedure, instruction, class), byte);
-            }
-            (Update::Add, _)
-            | (Update::Sub, _)
-            | (Update::Xor, _)
-            | (Update::Rol, _)
-            | (Update::Ror, _)
-            | (Update::Overwrite, _)
-            | (Update::Mul, _)
-            | (Update::Div, _) => {
-                let form = self.form(procedure, instruction, class);
-                return (accumulation(update, instruction.function, form), byte);
-            }
-            (Update::Swap, Int) => Kind::SwapInt,
-            (Update::Swap, Real) => Kind::SwapReal,
-            (Update::Neg, Int) => Kind::NegInt,
-            (Update::Neg, Real) => Kind::NegReal,
-            (Update::Not, _) => Kind::NotInt,
-            (Update::Rot, _) => Kind::Rotate,
-            (Update::Irot, _) => Kind::RotateBack,
-            (Update::Assert, Int) => Kind::AssertInt,
-            (Update::Assert, Real) => Kind::AssertReal,
-            (Update::Br, Int) if instruction.function == Function::Always => Kind::Jump,
-            (Update::Br, Int) => Kind::BrInt,
-            (Update::Br, Real) => Kind::BrReal,
-            (Update::From, Int) => Kind::FromInt,
-            (Update::From, Real) => Kind::FromReal,
-            (Update::Vacate, Int) => Kind::VacateInt,
-            (Update::Vacate, Real) => Kind::VacateReal,
-            (Update::Erase, Int) => Kind::EraseInt,
-            (Update::Erase, Real) => Kind::EraseReal,
-            // Calling is the same in both directions: the callee is entered from the near side.
-            (Update::Call | Update::Uncall, _) if instruction.update == Update::Call => Kind::Call,
-            (Update::Call | Update::Uncall, _) => Kind::Uncall,
-            (Update::Exit, _) => Kind::Leave,
-            (Update::Enter, _) => Kind::Bound,
-            (Update::Push, Int) => Kind::PushInt,
-            (Update::Push, Real) => Kind::PushReal,
-            (Update::Pop, Int) => Kind::PopInt,
-            (Update::Pop, Real) => Kind::PopReal,
-            (Update::Read, Int) => Kind::ReadInt,
-            (Update::Read, Real) => Kind::ReadReal,
-            (Update::Unread, Int) => Kind::UnreadInt,
-            (Update::Unread, Real) => Kind::UnreadReal,
-            (Update::Write, Int) => Kind::WriteInt,
-            (Update::Write, Real) => Kind::WriteReal,
-            (Update::Unwrite, Int) => Kind::UnwriteInt,
-            (Update::Unwrite, Real) => Kind::UnwriteReal,
-            (Update::Show, Int) => Kind::ShowInt,
-            (Update::Show, Real) => Kind::ShowReal,
-            (Update::GradOn, _) => Kind::GradOn,
-            (Update::GradOff, _) => Kind::GradOff,
-            (Update::Conj | Update::CallVia | Update::UncallVia | Update::Par | Update::Unpar, _) => {
-                Kind::Bound
-            } // refused by `verify`
-        };
-        let extra = match update.shape() {
-            Shape::Condition | Shape::Branch => orderings(instruction.function),
-            _ => byte,
-        };
-        (kind, extra)
-    }
-
-    /// How an irreversible instruction is gone back over.
-    fn restoration(&self, procedure: usize, instruction: &Instruction, class: Class) -> Kind {
-        let overwrites = instruction.update == Update::Overwrite;
-        match (class, self.form(procedure, instruction, class)) {
-            (Class::Int, _) => Kind::Restore,
-            (Class::Real, Form::Real) if overwrites => Kind::RestoreFromReals,
-            (Class::Real, Form::RealInt) if overwrites => Kind::RestoreFromRealInt,
-            (Class::Real, _) => Kind::RestoreReal,
+    /// The form in which a verified instruction applies its function; of one without a function, the form of
+    /// its operands, which are all of one class.
+    fn form(&self, procedure: usize, instruction: &Instruction, class: Class) -> Form {
+        let update = instruction.update;
+        let plain = if class == Class::Int { Form::Int } else { Form::Real };
+        if !update.takes_function() {
+            return plain;
         }
-    }
-
-    /// The form in which a verified accumulation applies its function.
-    fn form(&self, procedure: usize, instruction: &Instruction, target: Class) -> Form {
+        let targets = update.shape().targets();
+        let result = if targets == 0 { Class::Int } else { class };
         let sources: Vec<Class> =
-            instruction.operands.iter().skip(1).map(|operand| self.class(procedure, operand)).collect();
-        let fits = |form: &Form| {
-            form.result() == target && sources.iter().enumerate().all(|(n, &class)| form.source(n) == class)
-        };
-        instruction.function.forms().find(fits).unwrap_or(Form::Int)
+            instruction.operands.iter().skip(targets).map(|operand| self.class(procedure, operand)).collect();
+        formula::form(instruction.function, result, &sources).unwrap_or(plain)
     }
 
     /// The address of an operand, or the number of its place and true.
@@ -374,23 +298,46 @@ impl<'a> Resolver<'a> {
     }
 }
 
+/// The kind of an instruction in the direction of its update, whose first operand is of a class.
+fn kind(instruction: &Instruction, operation: Operation, class: Class) -> Kind {
+    let of_class = |int, real| if class == Class::Int { int } else { real };
+    match operation.update.action() {
+        Action::Replace | Action::Erase => Kind::of(operation),
+        Action::Accumulate
+        | Action::Map
+        | Action::Exchange
+        | Action::Rotate
+        | Action::Clear
+        | Action::Test => Kind::of(Operation { undoes: false, ..operation }),
+        Action::Jump if operation.function == Function::Always => Kind::Jump,
+        Action::Jump => of_class(Kind::BrInt, Kind::BrReal),
+        Action::Join => of_class(Kind::FromInt, Kind::FromReal),
+        // Calling is the same in both directions: the callee is entered from the near side.
+        Action::Call(_) => match instruction.update.action() {
+            Action::Call(Direction::Forward) => Kind::Call,
+            _ => Kind::Uncall,
+        },
+        Action::Begin => Kind::Bound,
+        Action::End => Kind::Leave,
+        Action::Put(_) | Action::Take(_) => of_class(Kind::MoveInt, Kind::MoveReal),
+        Action::Show => of_class(Kind::ShowInt, Kind::ShowReal),
+        Action::Switch(true) => Kind::GradOn,
+        Action::Switch(false) => Kind::GradOff,
+        Action::CallVia(_) | Action::Parallel(_) => Kind::Bound, // refused by `verify`
+    }
+}
+
 /// Takes instructions with dynamic operands out of the loop's sight, so that it need not ask.
 fn with_dynamic(mut code: Vec<Op>, places: &[Place], dynamic: &mut Vec<Op>) -> Vec<Op> {
     for op in &mut code {
         let is_dynamic = op.flags & op::ANY_DYNAMIC != 0;
         match op.kind {
             _ if !is_dynamic => {}
-            Kind::BrInt => op.kind = Kind::BrDynamic,
-            Kind::FromInt => op.kind = Kind::FromDynamic,
-            Kind::BrReal => {
-                op.kind = Kind::BrDynamic;
-                op.extra |= op::OF_REALS;
-            }
-            Kind::FromReal => {
-                op.kind = Kind::FromDynamic;
-                op.extra |= op::OF_REALS;
-            }
-            kind if kind.is_data() => {
+            Kind::BrInt => op.kind = Kind::BrDynamicInt,
+            Kind::FromInt => op.kind = Kind::FromDynamicInt,
+            Kind::BrReal => op.kind = Kind::BrDynamicReal,
+            Kind::FromReal => op.kind = Kind::FromDynamicReal,
+            _ if op.is_on_cells() => {
                 let number = dynamic.len() as u32;
                 dynamic.push(*op);
                 let kind = if names_adjoint(op, places) { Kind::OnAdjoints } else { Kind::Dynamic };
@@ -414,7 +361,10 @@ fn names_adjoint(op: &Op, places: &[Place]) -> bool {
 fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     for at in 0..code.len() {
         let op = code[at];
-        if matches!(op.kind, Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrDynamic) {
+        if matches!(
+            op.kind,
+            Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrDynamicInt | Kind::BrDynamicReal
+        ) {
             let join = code[op.c as usize - 1];
             code[at].flags |= match join {
                 Op { function: Function::Always, .. } => op::LANDS_ALWAYS,
@@ -426,28 +376,12 @@ fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     code
 }
 
-fn accumulation(update: Update, function: Function, form: Form) -> Kind {
-    match (update, function, form) {
-        (Update::Add, Function::Copy, Form::Int) => Kind::AddIntCopy,
-        (Update::Sub, Function::Copy, Form::Int) => Kind::SubIntCopy,
-        (Update::Xor, Function::Copy, Form::Int) => Kind::XorIntCopy,
-        (Update::Add, Function::Copy, Form::Real) => Kind::AddRealCopy,
-        (Update::Sub, Function::Copy, Form::Real) => Kind::SubRealCopy,
-        (Update::Add, Function::Mul, Form::Real) => Kind::AddRealMul,
-        (Update::Sub, Function::Mul, Form::Real) => Kind::SubRealMul,
-        (_, _, Form::Int) => Kind::IntFromInts,
-        (_, _, Form::RealsToInt) => Kind::IntFromReals,
-        (_, _, Form::Real) => Kind::RealFromReals,
-        (_, _, Form::RealInt) => Kind::RealFromRealInt,
-        (_, _, Form::IntsToReal) => Kind::RealFromInts,
-    }
-}
-
-/// The orderings of two sources under which a comparison holds, found by asking its row.
+/// The orderings of two sources under which a comparison holds, found by asking its row: bit 0 below, bit 1
+/// equal, bit 2 above.
 fn orderings(function: Function) -> u8 {
     let words = Arithmetic { words: Wide, reals: F64 };
-    let holds = |a, b, bit| if function.int(&words, a, b) == Ok(1) { bit } else { 0 };
-    holds(0, 1, op::BELOW) | holds(0, 0, op::EQUAL) | holds(1, 0, op::ABOVE)
+    let holds = |a, b, bit: u8| u8::from(function.int(&words, a, b) == Ok(1)) << bit;
+    holds(0, 1, 0) | holds(0, 0, 1) | holds(1, 0, 2)
 }
 
 /// Which operands must be told apart at each step, because some address is not known before.

@@ -3,6 +3,7 @@
 
 use reviver_isa::fault::Fault;
 use reviver_isa::instruction::Class;
+use reviver_isa::step::{Failed, Operation};
 
 use crate::room::Room;
 
@@ -105,48 +106,21 @@ pub enum Cause {
     },
 }
 
-/// Why an instruction on reals can't be carried out: small, because the hot loop returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failed {
-    /// The value.
-    Value(Fault),
-    /// The partial derivative by a source.
-    Partial { source: u8, fault: Fault },
-    /// What is carried along: an adjoint or a tangent.
-    Carried(Fault),
-}
-
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Failed {
-        Failed::Value(fault)
-    }
-}
-
-impl From<Failed> for Cause {
-    fn from(failed: Failed) -> Cause {
+impl Cause {
+    /// Why a step on cells can't be made, whose first operand is at an address.
+    pub(crate) fn of(failed: Failed, operation: Operation, address: usize) -> Cause {
         match failed {
             Failed::Value(fault) => Cause::Fault(fault),
             Failed::Partial { source, fault } => Cause::NoDerivative { source, fault },
             Failed::Carried(fault) => Cause::DerivativeOutOfRange(fault),
+            Failed::Denied => Cause::AssertFailed,
+            Failed::NotVacant => Cause::NotVacant { class: operation.class(), cell: address as u32 },
+            Failed::Irreversible => Cause::Irreversible,
         }
     }
-}
 
-impl Cause {
     /// Whether there is a value but no derivative, so that no history can help.
     pub fn is_about_derivatives(self) -> bool {
         matches!(self, Cause::NoDerivative { .. } | Cause::DerivativeOutOfRange(_))
-    }
-
-    /// The cause where an instruction worked on copies of its operands: the cell named is the one at the
-    /// address that was copied.
-    pub(crate) fn about_copies_of(self, addresses: [u32; 3]) -> Cause {
-        match self {
-            Cause::NotVacant { class: Class::Real, cell } => {
-                let cell = addresses.get(cell as usize).copied().unwrap_or(cell);
-                Cause::NotVacant { class: Class::Real, cell }
-            }
-            other => other,
-        }
     }
 }

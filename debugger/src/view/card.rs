@@ -3,7 +3,7 @@
 //! machine's: it makes the step, and undoes it.
 
 use reviver_isa::Function;
-use reviver_isa::card::{Card, Held, Line, Role, Term, describe};
+use reviver_isa::card::{Card, Held, Line, Role, Term, describe, describe_row};
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::structure::Side;
 use reviver_isa::text::Speller;
@@ -60,9 +60,11 @@ struct Tested {
 
 impl Tested {
     fn line(&self, update: Update) -> Line {
-        match update.meaning().strip_suffix('f').filter(|_| update.shape() == Shape::Branch) {
-            Some(meaning) => {
-                Line { formula: format!("{meaning}{}", self.names), numbers: Some(self.numbers.clone()) }
+        // The row's own words end with the condition, whatever it is.
+        let words = describe_row(update).does.equation.formula;
+        match words.strip_suffix('f').filter(|_| update.shape() == Shape::Branch) {
+            Some(words) => {
+                Line { formula: format!("{words}{}", self.names), numbers: Some(self.numbers.clone()) }
             }
             None => remark(&format!("part of the test of {}", self.names)),
         }

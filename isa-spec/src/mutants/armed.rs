@@ -6,15 +6,22 @@ use std::sync::LazyLock;
 use super::{Mutant, Rule, Slip};
 use crate::function::{Form, Function};
 use crate::number::{Arithmetic, F64, Wide};
-use crate::update::Update;
+use crate::update::{Action, Over, Update};
 
 /// Every mutant: at least one for each row and one for each rule. They are derived from the rows, so
 /// that a new row brings its own.
 pub static ALL: LazyLock<Vec<Mutant>> = LazyLock::new(|| {
     let functions = || Function::ALL.iter().copied();
     let inverses = Update::ALL.iter().map(|&update| Mutant::Inverse(update, wrong_inverse(update)));
+    let effects = Update::ALL.iter().copied().filter(|&update| computes(update)).map(Mutant::Effect);
     let rules = Rule::ALL.iter().map(|&rule| Mutant::Broken(rule));
-    functions().flat_map(values).chain(functions().flat_map(partials)).chain(inverses).chain(rules).collect()
+    functions()
+        .flat_map(values)
+        .chain(functions().flat_map(partials))
+        .chain(inverses)
+        .chain(effects)
+        .chain(rules)
+        .collect()
 });
 
 thread_local! {
@@ -48,14 +55,15 @@ fn values(function: Function) -> impl Iterator<Item = Mutant> {
     slips.into_iter().flatten().map(move |slip| Mutant::Value(function, slip))
 }
 
-/// Whether the order of the sources matters, found by asking the row.
+/// Whether there is an order of the sources, and it matters: found by asking the row.
 fn is_ordered(function: Function) -> bool {
     let numbers = Arithmetic { words: Wide, reals: F64 };
-    function.forms().any(|form| match form {
-        Form::Int => function.int(&numbers, 5, 2) != function.int(&numbers, 2, 5),
-        Form::Real => function.real(&numbers, 0.5, 2.0) != function.real(&numbers, 2.0, 0.5),
-        _ => false,
-    })
+    function.arity() == 2
+        && function.forms().any(|form| match form {
+            Form::Int => function.int(&numbers, 5, 2) != function.int(&numbers, 2, 5),
+            Form::Real => function.real(&numbers, 0.5, 2.0) != function.real(&numbers, 2.0, 0.5),
+            _ => false,
+        })
 }
 
 /// A row of the same forms that a slip of the hand would write.
@@ -97,6 +105,14 @@ fn lookalike(function: Function) -> Option<Function> {
         Ge => Gt,
         _ => return None,
     })
+}
+
+/// Whether a row computes anything over numbers that there are.
+fn computes(update: Update) -> bool {
+    let exists = |over: &Over| matches!(over, Over::Integers | Over::AdditiveReals);
+    let computes =
+        matches!(update.action(), Action::Accumulate | Action::Replace | Action::Map | Action::Rotate);
+    computes && update.over().iter().any(exists)
 }
 
 fn partials(function: Function) -> impl Iterator<Item = Mutant> {

@@ -29,6 +29,10 @@ impl<W: Words, R: Reals> Arith for Arithmetic<W, R> {
         self.words.wrap(a.wrapping_sub(b))
     }
     #[inline(always)]
+    fn int_neg(&self, a: i64) -> i64 {
+        self.words.wrap(a.wrapping_neg())
+    }
+    #[inline(always)]
     fn int_mul(&self, a: i64, b: i64) -> i64 {
         self.words.wrap(a.wrapping_mul(b))
     }
@@ -54,6 +58,18 @@ impl<W: Words, R: Reals> Arith for Arithmetic<W, R> {
     #[inline(always)]
     fn int_xor(&self, a: i64, b: i64) -> i64 {
         a ^ b
+    }
+    #[inline(always)]
+    fn int_not(&self, a: i64) -> i64 {
+        !a
+    }
+    #[inline(always)]
+    fn int_rol(&self, a: i64, amount: i64) -> i64 {
+        self.words.rol(a, amount)
+    }
+    #[inline(always)]
+    fn int_ror(&self, a: i64, amount: i64) -> i64 {
+        self.words.ror(a, amount)
     }
     #[inline(always)]
     fn int_shl(&self, a: i64, amount: i64) -> i64 {
@@ -111,6 +127,12 @@ impl<W: Words, R: Reals> Arith for Arithmetic<W, R> {
     }
     fn elementary(&self, function: Elementary, a: R::Cell) -> Eval<R::Cell> {
         self.reals.elementary(function, a)
+    }
+    fn rotate(&self, (x, y): (R::Cell, R::Cell), angle: R::Cell) -> Eval<(R::Cell, R::Cell)> {
+        self.reals.rotate(x, y, angle)
+    }
+    fn rotate_back(&self, (x, y): (R::Cell, R::Cell), angle: R::Cell) -> Eval<(R::Cell, R::Cell)> {
+        self.reals.rotate_back(x, y, angle)
     }
     #[inline(always)]
     fn test(&self, order: Order, a: R::Cell, b: R::Cell) -> i64 {

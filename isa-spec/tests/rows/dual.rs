@@ -51,6 +51,9 @@ impl Arith for Duals {
     fn int_sub(&self, a: i64, b: i64) -> i64 {
         a - b
     }
+    fn int_neg(&self, a: i64) -> i64 {
+        -a
+    }
     fn int_mul(&self, a: i64, b: i64) -> i64 {
         a * b
     }
@@ -71,6 +74,15 @@ impl Arith for Duals {
     }
     fn int_xor(&self, a: i64, b: i64) -> i64 {
         a ^ b
+    }
+    fn int_not(&self, a: i64) -> i64 {
+        -1 - a
+    }
+    fn int_rol(&self, a: i64, amount: i64) -> i64 {
+        a.rotate_left(amount.rem_euclid(64) as u32)
+    }
+    fn int_ror(&self, a: i64, amount: i64) -> i64 {
+        a.rotate_right(amount.rem_euclid(64) as u32)
     }
     fn int_shl(&self, a: i64, amount: i64) -> i64 {
         a << amount
@@ -139,6 +151,14 @@ impl Arith for Duals {
             Elementary::Round => (x.round_ties_even(), 0.0),
         };
         Ok(a.chained(value, rate))
+    }
+    fn rotate(&self, (x, y): (Dual, Dual), angle: Dual) -> Eval<(Dual, Dual)> {
+        let (sin, cos) = (self.elementary(Elementary::Sin, angle)?, self.elementary(Elementary::Cos, angle)?);
+        let across = self.sub(self.mul(x, cos)?, self.mul(y, sin)?)?;
+        Ok((across, self.add(self.mul(x, sin)?, self.mul(y, cos)?)?))
+    }
+    fn rotate_back(&self, point: (Dual, Dual), angle: Dual) -> Eval<(Dual, Dual)> {
+        self.rotate(point, self.neg(angle)?)
     }
     fn test(&self, order: Order, a: Dual, b: Dual) -> i64 {
         order.holds(a.value, b.value).into()

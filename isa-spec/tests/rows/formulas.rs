@@ -211,7 +211,7 @@ fn parentheses_stand_where_they_must_and_nowhere_else() {
 
 #[test]
 fn parts_that_repeat_a_choice_have_names_of_their_own() {
-    let arena = Formulas::new();
+    let arena = &Formulas::new();
     let (a, t) = (arena.leaf("a"), arena.leaf("t"));
     let choice = arena.choose(arena.test(Order::Lt, a, t), a, t);
     let square = arena.mul(choice, choice).unwrap();

@@ -16,3 +16,4 @@ mod numbers;
 mod precise;
 mod reals;
 mod systems;
+mod updates;

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use reviver_isa::mutants::{ALL, Mutant, Rule, with_active};
 use reviver_isa::{Function, Update};
 
-use crate::{bytes, derivatives, edges, integers, reals, systems};
+use crate::{bytes, derivatives, edges, integers, reals, systems, updates};
 
 /// The tests that concern a mutant; `None` where it is the machine's to show it, or where the row isn't
 /// frozen yet and may lack tests.
@@ -21,6 +21,7 @@ fn relevant_tests(mutant: Mutant) -> Option<Box<dyn Fn()>> {
         }),
         Mutant::Partial(function, _) => Box::new(move || derivatives::check_function(function)),
         Mutant::Inverse(..) => Box::new(bytes::check_inverses),
+        Mutant::Effect(update) => Box::new(move || updates::check_update(update)),
         Mutant::Broken(Rule::WordsWrap) => Box::new(systems::check_wrapping),
         Mutant::Broken(_) => return None,
     })

@@ -6,19 +6,20 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Limits;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Reals, Words};
+use reviver_isa::update::{self, Action};
 use reviver_isa::verify::MAX_CELLS;
 
 use crate::address::{ADJOINT, Scope};
 use crate::history::{Cells, Cost, History, RECORDS_OF_A_STEP, Slot};
+use crate::interp::keeping::{Freeing, is_vacant, report_freed};
+use crate::interp::mode::is_silent;
 use crate::interp::{Run, effective_direction};
 use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::op::{CallSite, Kind, Op};
 use crate::program::FORWARD;
-use crate::rare::{Freeing, is_vacant, report_freed};
 use crate::room::{self, Room};
 use crate::state::{Adjoints, CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
-use crate::transport::is_silent;
 use crate::trap::Cause;
 use crate::travel::{Interval, Stop, Track, Travel};
 
@@ -59,6 +60,16 @@ enum Store {
     Tape { output: bool },
 }
 
+impl Store {
+    fn of(store: update::Store, class: Class) -> Store {
+        match store {
+            update::Store::Stack => Store::Stack(class),
+            update::Store::Input => Store::Tape { output: false },
+            update::Store::Output => Store::Tape { output: true },
+        }
+    }
+}
+
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Makes one step over an instruction that the inner loop doesn't handle.
     pub(crate) fn structural(&mut self) -> Result<Option<Stop>, Cause> {
@@ -76,11 +87,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             Kind::Leave => self.leave(interval)?,
             Kind::ShowInt | Kind::ShowReal => stop = self.show(&op)?,
             Kind::GradOn | Kind::GradOff => self.switch(op.kind == Kind::GradOn)?,
-            _ => {
-                let cell = self.cell(&op)?;
-                self.transfer(&op, cell, interval)?;
-                self.counter += 1;
-            }
+            Kind::MoveInt => self.transfer(&op, Class::Int, interval)?,
+            Kind::MoveReal => self.transfer(&op, Class::Real, interval)?,
+            // The loop's own; and bounds that a call passes are never executed.
+            _ => {}
         }
         let (mut journal, mut cells, counters) = self.journal(interval);
         journal.put_back(&mut cells, counters);
@@ -395,18 +405,16 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Moves a value between a cell and a stack or a tape.
-    fn transfer(&mut self, op: &Op, cell: usize, interval: Interval) -> Result<(), Cause> {
-        use Kind::*;
-        let class = class_of(op);
-        match op.kind {
-            PushInt | PushReal => self.put_from(class, cell, Store::Stack(class), interval),
-            PopInt | PopReal => self.fill_from(class, cell, Store::Stack(class), interval),
-            UnreadInt | UnreadReal => self.put_from(class, cell, Store::Tape { output: false }, interval),
-            WriteInt | WriteReal => self.put_from(class, cell, Store::Tape { output: true }, interval),
-            ReadInt | ReadReal => self.fill_from(class, cell, Store::Tape { output: false }, interval),
-            UnwriteInt | UnwriteReal => self.fill_from(class, cell, Store::Tape { output: true }, interval),
-            _ => Ok(()),
+    fn transfer(&mut self, op: &Op, class: Class, interval: Interval) -> Result<(), Cause> {
+        let cell = self.cell(op)?;
+        match op.update.action() {
+            Action::Put(store) => self.put_from(class, cell, Store::of(store, class), interval)?,
+            Action::Take(store) => self.fill_from(class, cell, Store::of(store, class), interval)?,
+            // Nothing else moves a value: `resolve` has asked the same.
+            _ => {}
         }
+        self.counter += 1;
+        Ok(())
     }
 
     /// Finds memory for another value on a store.
@@ -624,13 +632,4 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 fn executed(site: &CallSite, part: Part) -> usize {
     let rule = if part == Part::Rule { site.rule } else { None };
     rule.unwrap_or(site.procedure) as usize
-}
-
-/// The class that an op moves.
-fn class_of(op: &Op) -> Class {
-    use Kind::*;
-    match op.kind {
-        PushInt | PopInt | ReadInt | UnreadInt | WriteInt | UnwriteInt => Class::Int,
-        _ => Class::Real,
-    }
 }

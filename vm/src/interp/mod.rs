@@ -3,29 +3,39 @@
 //! One loop serves both directions, because the program holds the inverse of its code as code. It is
 //! generic over the width of integers, the number system, the history and the gradient mode, so that
 //! none of them is asked about in a step. The hot loop handles branches and the most frequent instructions on cells;
-//! [`crate::rare`] has the other instructions on cells, [`crate::structural`] what changes more than
-//! cells. Prints nothing, knows no names.
+//! [`rare`] has the other instructions on cells, [`structural`] what changes more than cells. What a step does
+//! with cells is said by the rows, through the templates of [`reviver_isa::step`]. Prints nothing, knows no names.
 
-use std::ops::Range;
+mod direct;
+pub(crate) mod keeping;
+pub(crate) mod mode;
+mod rare;
+mod structural;
 
-use reviver_isa::Function;
-use reviver_isa::fault::Fault;
+use std::marker::PhantomData;
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
+use reviver_isa::step::{Failed, Operation, accumulate, step};
+use reviver_isa::update::{Action, Update};
 
 use crate::address::Scope;
 use crate::history::{Cells, History};
 use crate::lanes::Lanes;
-use crate::op::{self, Kind, Op};
+use crate::op::{self, Kind, Op, for_frequent_steps};
 use crate::program::{BACKWARD, FORWARD, Program};
-use crate::rare::{ADD, Moment, OVERWRITE, Rare, SUB, apply_real};
 use crate::reports::Reports;
 use crate::room::Room;
 use crate::state::{Part, State};
-use crate::transport::{Carried, Gradient, Mode, Plain, Sense, View, Watched, is_silent};
-use crate::trap::{Cause, Failed, Trap};
+use crate::trap::{Cause, Trap};
 use crate::travel::{Clock, Stop, Track, Travel};
 use crate::watch::mark;
+
+use direct::Direct;
+use mode::{Gradient, Mode, Plain, Watched};
+use rare::{Moment, Rare};
 
 /// Why the inner loop paused.
 pub(crate) enum Pause {
@@ -156,12 +166,18 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn cells<M: Mode>(&mut self, clock: Clock) -> Pause {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
-        let pool = &self.program.pool;
-        let (mut counter, mut left, mut drops) = (self.counter, self.left, 0);
+        let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
-        let (ints, reals) = (&mut ints[..], &mut reals[..]);
-        let adjoints = adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells);
+        let mut direct = Direct::<W, R, M> {
+            numbers,
+            pool: &self.program.pool,
+            ints: &mut ints[..],
+            reals: &mut reals[..],
+            adjoints: adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells),
+            drops: 0,
+            mode: PhantomData,
+        };
         let scope = Scope { places: &self.program.places, frame: *frame, references };
         let mut rare = Rare {
             numbers,
@@ -177,7 +193,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
         macro_rules! cells {
             () => {
-                Cells { ints: &mut *ints, reals: &mut *reals, adjoints: &mut *adjoints }
+                Cells { ints: &mut *direct.ints, reals: &mut *direct.reals, adjoints: &mut *direct.adjoints }
             };
         }
         /// Goes behind the partner of a branch half, if its condition agrees.
@@ -185,7 +201,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             ($op:ident) => {{
                 let join = &code[$op.c as usize - 1];
                 let agrees = if $op.flags & op::LANDS_ON_INTS != 0 {
-                    join.holds(join.order_ints(join.cells(), ints))
+                    join.holds(join.order_ints(join.cells(), direct.ints))
                 } else if $op.flags & op::LANDS_ALWAYS != 0 {
                     true
                 } else {
@@ -225,25 +241,23 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 break Pause::Budget;
             }
             let op = &code[counter];
-            match frequent::<W, R, H, M>(op, op.cells(), numbers, pool, ints, reals, adjoints, &mut drops) {
+            match frequent::<W, R, H, M>(op, op.cells(), &mut direct) {
                 Frequent::Done => {}
-                Frequent::Failed(failed) => break Pause::Trap(failed.into()),
+                Frequent::Failed(failed) => break Pause::Trap(trapped(failed, op)),
                 Frequent::Other => match op.kind {
                     Kind::Jump => jump!(op),
-                    Kind::BrInt => branch!(op, op.order_ints(op.cells(), ints)),
-                    Kind::BrReal => branch!(op, op.order_reals(op.cells(), reals, numbers.reals)),
-                    Kind::FromInt => join!(op, op.order_ints(op.cells(), ints)),
-                    Kind::FromReal => join!(op, op.order_reals(op.cells(), reals, numbers.reals)),
-                    Kind::BrDynamic | Kind::FromDynamic => {
-                        let ordering = match rare.order(op, cells!()) {
-                            Ok(ordering) => ordering,
-                            Err(cause) => break Pause::Trap(cause),
-                        };
-                        match op.kind {
-                            Kind::BrDynamic => branch!(op, ordering),
-                            _ => join!(op, ordering),
-                        }
-                    }
+                    Kind::BrInt => branch!(op, op.order_ints(op.cells(), direct.ints)),
+                    Kind::BrReal => branch!(op, op.order_reals(op.cells(), direct.reals, numbers.reals)),
+                    Kind::FromInt => join!(op, op.order_ints(op.cells(), direct.ints)),
+                    Kind::FromReal => join!(op, op.order_reals(op.cells(), direct.reals, numbers.reals)),
+                    Kind::BrDynamicInt | Kind::BrDynamicReal => match rare.order(op, cells!()) {
+                        Ok(ordering) => branch!(op, ordering),
+                        Err(cause) => break Pause::Trap(cause),
+                    },
+                    Kind::FromDynamicInt | Kind::FromDynamicReal => match rare.order(op, cells!()) {
+                        Ok(ordering) => join!(op, ordering),
+                        Err(cause) => break Pause::Trap(cause),
+                    },
                     Kind::Dynamic => {
                         let moment = Moment { counter, left };
                         if let Err(cause) = rare.execute_dynamic::<M>(op, cells!(), moment) {
@@ -256,19 +270,19 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                             break Pause::Trap(cause);
                         }
                     }
-                    kind if kind.is_data() => {
+                    _ => {
+                        let Some(operation) = op.operation() else { break Pause::Structural };
                         let moment = Moment { counter, left };
-                        if let Err(cause) = rare.execute_static::<M>(op, cells!(), moment) {
+                        if let Err(cause) = rare.execute_static::<M>(operation, op, cells!(), moment) {
                             break Pause::Trap(cause);
                         }
                     }
-                    _ => break Pause::Structural,
                 },
             }
             counter += 1;
             left -= 1;
         };
-        rare.counters.drops += drops;
+        rare.counters.drops += direct.drops;
         if M::WATCHED
             && let Some(watch) = &mut rare.reports.watch
         {
@@ -280,125 +294,78 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 }
 
-/// What became of an instruction that might be a frequent one.
+/// What became of a step that might be a frequent one.
 pub(crate) enum Frequent {
     Done,
     Failed(Failed),
     Other,
 }
 
-/// Executes the most frequent instructions. The rows are asked here as everywhere, by name, so that
-/// what they compute is compiled in.
+/// Makes the most frequent steps. Their rows are asked by name, so that what they compute is compiled in.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)] // a struct of them would not stay in registers
 pub(crate) fn frequent<W: Words, R: Reals, H: History<R::Bits>, M: Mode>(
     op: &Op,
-    [a, b, c]: [usize; 3],
-    numbers: Arithmetic<W, R>,
-    pool: &Range<usize>,
-    ints: &mut [i64],
-    reals: &mut [R::Bits],
-    adjoints: &mut [R::Bits],
-    drops: &mut u64,
+    cells: [usize; 3],
+    direct: &mut Direct<W, R, M>,
 ) -> Frequent {
-    let vacant = R::Bits::default();
-    let outcome = match op.kind {
-        Kind::AddIntCopy => {
-            let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
-            ints[a] = numbers.words.wrap(ints[a].wrapping_add(f));
-            return Frequent::Done;
-        }
-        Kind::SubIntCopy => {
-            let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
-            ints[a] = numbers.words.wrap(ints[a].wrapping_sub(f));
-            return Frequent::Done;
-        }
-        Kind::XorIntCopy => {
-            let Ok(f) = Function::Copy.int(&numbers, ints[b], 0) else { return Frequent::Other };
-            ints[a] ^= f;
-            return Frequent::Done;
-        }
-        Kind::SwapInt => {
-            ints.swap(a, b);
-            return Frequent::Done;
-        }
-        Kind::SwapReal => {
-            reals.swap(a, b);
-            if M::ON && keeps(Rule::SwapsCarryAdjoints) {
-                adjoints.swap(a, b);
-            }
-            return Frequent::Done;
-        }
-        Kind::VacateInt if ints[a] == 0 => return Frequent::Done,
-        // With a history, a residue may have to be kept, or put back.
-        Kind::VacateReal if !H::ACTIVE && reals[a] == vacant => {
-            if M::ON {
-                let adjoint = adjoints[a];
-                if keeps(Rule::AdjointsAreDropped) {
-                    adjoints[a] = vacant;
+    macro_rules! steps {
+        ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
+            match op.kind {
+                $(
+                    Kind::$Frequent if is_direct::<R, H>(Update::$update, Form::$form, cells[0], direct.reals) => {
+                        let (update, function) = (Update::$update, Function::$function);
+                        step(direct, Operation { update, function, form: Form::$form, undoes: false }, cells)
+                    }
+                )+
+                Kind::Reals if !H::ACTIVE && matches!(op.update.action(), Action::Accumulate) => {
+                    let Direct { numbers, pool, ref mut ints, ref mut reals, ref mut adjoints, .. } = *direct;
+                    accumulate_any::<W, R, M>(op, cells, numbers, pool, ints, reals, adjoints)
                 }
-                *drops += u64::from(!is_silent(numbers.reals, numbers.reals.of_bits(adjoint)));
+                _ => return Frequent::Other,
             }
-            return Frequent::Done;
-        }
-        Kind::AddRealCopy if !H::ACTIVE => {
-            accumulate::<W, R, M>(Function::Copy, ADD, [a, b, c], numbers, pool, reals, adjoints)
-        }
-        Kind::SubRealCopy if !H::ACTIVE => {
-            accumulate::<W, R, M>(Function::Copy, SUB, [a, b, c], numbers, pool, reals, adjoints)
-        }
-        Kind::AddRealMul if !H::ACTIVE => {
-            accumulate::<W, R, M>(Function::Mul, ADD, [a, b, c], numbers, pool, reals, adjoints)
-        }
-        Kind::SubRealMul if !H::ACTIVE => {
-            accumulate::<W, R, M>(Function::Mul, SUB, [a, b, c], numbers, pool, reals, adjoints)
-        }
-        Kind::RealFromReals if !H::ACTIVE && op.extra != OVERWRITE => {
-            accumulate_any::<W, R, M>(op, [a, b, c], numbers, pool, reals, adjoints)
-        }
-        _ => return Frequent::Other,
-    };
-    match outcome {
+        };
+    }
+    match for_frequent_steps!(steps) {
         Ok(()) => Frequent::Done,
         Err(failed) => Frequent::Failed(failed),
     }
 }
 
-/// y += f(a, b) or y -= f(a, b) for any row. Apart from the loop, because the rows take many registers.
+/// Whether nobody counts or keeps anything of a frequent step. With a history a residue may have to be kept,
+/// or put back; and what isn't quite 0 is thrown away where a real is cleared.
+#[inline(always)]
+fn is_direct<R: Reals, H: History<R::Bits>>(
+    update: Update,
+    form: Form,
+    cell: usize,
+    reals: &[R::Bits],
+) -> bool {
+    match (form.result(), update.action()) {
+        (Class::Int, _) | (Class::Real, Action::Exchange) => true,
+        (Class::Real, Action::Clear) => !H::ACTIVE && reals[cell] == R::Bits::default(),
+        (Class::Real, _) => !H::ACTIVE,
+    }
+}
+
+/// y ← y ∘ f(a, b) over reals, for any row. Apart from the loop, because the rows take many registers.
 #[inline(never)]
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
     cells: [usize; 3],
     numbers: Arithmetic<W, R>,
-    pool: &Range<usize>,
+    pool: &std::ops::Range<usize>,
+    ints: &mut [i64],
     reals: &mut [R::Bits],
     adjoints: &mut [R::Bits],
 ) -> Result<(), Failed> {
-    accumulate::<W, R, M>(op.function, op.extra, cells, numbers, pool, reals, adjoints)
+    let mut direct = Direct::<W, R, M> { numbers, pool, ints, reals, adjoints, drops: 0, mode: PhantomData };
+    let operation = Operation { update: op.update, function: op.function, form: Form::Real, undoes: false };
+    accumulate(&mut direct, operation, cells)
 }
 
-#[inline(always)]
-fn accumulate<W: Words, R: Reals, M: Mode>(
-    function: Function,
-    update: u8,
-    [a, b, c]: [usize; 3],
-    numbers: Arithmetic<W, R>,
-    pool: &Range<usize>,
-    reals: &mut [R::Bits],
-    adjoints: &mut [R::Bits],
-) -> Result<(), Failed> {
-    let load = |cell: usize| numbers.reals.of_bits(reals[cell]);
-    let f = function.real(&numbers, load(b), if function.arity() > 1 { load(c) } else { load(b) })?;
-    let new = apply_real(numbers.reals, update, load(a), f)?;
-    let carried = if M::ON {
-        let sense = if update == ADD { Sense::Gains } else { Sense::Loses };
-        View { numbers, reals, adjoints, pool }.accumulate(function, [a, b, c], sense)?
-    } else {
-        Carried::nothing()
-    };
-    reals[a] = numbers.reals.to_bits(new);
-    carried.write(numbers.reals, adjoints);
-    Ok(())
+#[cold]
+fn trapped(failed: Failed, op: &Op) -> Cause {
+    op.operation().map_or(Cause::AssertFailed, |operation| Cause::of(failed, operation, op.a as usize))
 }
 
 impl Op {
@@ -423,12 +390,9 @@ impl Op {
         reals: &[R::Bits],
         system: R,
     ) -> u8 {
-        match self.kind {
-            Kind::BrReal | Kind::FromReal | Kind::AssertReal => self.order_reals(cells, reals, system),
-            Kind::BrDynamic | Kind::FromDynamic if self.extra & op::OF_REALS != 0 => {
-                self.order_reals(cells, reals, system)
-            }
-            _ => self.order_ints(cells, ints),
+        match self.compares_reals() {
+            true => self.order_reals(cells, reals, system),
+            false => self.order_ints(cells, ints),
         }
     }
 }
@@ -436,10 +400,4 @@ impl Op {
 #[inline(always)]
 fn ordering<T: PartialOrd>(a: T, b: T) -> u8 {
     1 + u8::from(a > b) - u8::from(a < b)
-}
-
-impl From<Fault> for Cause {
-    fn from(fault: Fault) -> Cause {
-        Cause::Fault(fault)
-    }
 }

@@ -1,0 +1,268 @@
+//! From what a step does to the lines of a card: each twice, with names and with numbers. Knows no row.
+
+use super::writing::{AFTER, Deed, Writing};
+use super::{Line, Role, Term, Way};
+use crate::formula::{Expr, Formulas, Names, form};
+use crate::function::{Form, Function};
+use crate::instruction::Class;
+use crate::step::Operation;
+use crate::update::{Shape, Update};
+
+/// An instruction that is described in one direction.
+pub(super) struct Lines<'a> {
+    formulas: &'a Formulas,
+    operation: Operation,
+    operands: &'a [Term],
+    values: Vec<Deed>,
+    adjoints: Vec<Deed>,
+    names: Names,
+}
+
+/// How leaves are written.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// With names; of an equation about values.
+    Values,
+    /// With names; a target's value is its old one or its new one, and an adjoint the one that the lines
+    /// before have left.
+    Adjoints,
+    /// With what the operands hold.
+    Numbers,
+}
+
+impl<'a> Lines<'a> {
+    /// An update applied to a function, or to any function.
+    pub fn of(
+        formulas: &'a Formulas,
+        update: Update,
+        function: Option<Function>,
+        operands: &'a [Term],
+    ) -> Lines<'a> {
+        let operation = operation(update, function.unwrap_or(Function::Copy), operands);
+        let write = |operation| {
+            let writing = Writing::of(formulas, operation, operands, function.is_none());
+            // What has no form for these operands is described as with any function.
+            writing.or_else(|_| Writing::of(formulas, operation, operands, true))
+        };
+        let (values, adjoints) =
+            write(operation).map_or((Vec::new(), Vec::new()), |writing| (writing.values, writing.adjoints));
+        // Only the way back over what can't be undone carries anything.
+        let adjoints = match update.is_reversible() {
+            true => adjoints,
+            false => write(Operation { undoes: true, ..operation }).map_or(Vec::new(), |back| back.adjoints),
+        };
+        let mut lines = Lines { formulas, operation, operands, values, adjoints, names: Names::default() };
+        lines.adjoints = lines.those_that_act();
+        let deeds = lines.values.iter().chain(&lines.adjoints);
+        let roots: Vec<Expr> = deeds.filter_map(|deed| deed.expr()).collect();
+        lines.names = formulas.name_parts(&roots);
+        lines
+    }
+
+    /// What is done to adjoints, the last word on each; nothing where the instruction acts plainly.
+    fn those_that_act(&self) -> Vec<Deed> {
+        let targets = self.targets();
+        let is_plain = targets.iter().any(|term| term.class != Class::Real)
+            || self.operands.iter().any(|term| term.role == Role::Adjoint)
+            || targets.len() < self.operation.update.shape().targets();
+        let mut kept: Vec<Deed> = Vec::new();
+        for deed in self.adjoints.iter().filter(|_| !is_plain) {
+            match kept.iter_mut().find(|earlier| self.sets_the_same(earlier, deed)) {
+                Some(earlier) => *earlier = *deed,
+                None => kept.push(*deed),
+            }
+        }
+        kept.retain(|deed| !self.changes_nothing(deed));
+        kept
+    }
+
+    fn sets_the_same(&self, one: &Deed, other: &Deed) -> bool {
+        match (one, other) {
+            (Deed::Sets { operand: a, .. }, Deed::Sets { operand: b, .. }) => {
+                a == b || self.operands.get(*a).map(|t| &t.name) == self.operands.get(*b).map(|t| &t.name)
+            }
+            _ => false,
+        }
+    }
+
+    fn changes_nothing(&self, deed: &Deed) -> bool {
+        match deed {
+            Deed::Sets { operand, value } => {
+                let own = self.operands.get(*operand).map(|term| self.formulas.leaf(term.adjoint_name()));
+                own == Some(*value)
+            }
+            Deed::Says { .. } => false,
+        }
+    }
+
+    fn targets(&self) -> &'a [Term] {
+        let count = self.operation.update.shape().targets().min(self.operands.len());
+        self.operands.get(..count).unwrap_or_default()
+    }
+
+    /// The description, and the parts of its formulas that have names of their own.
+    pub fn way(&self) -> (Way, Vec<Line>) {
+        let known = self.operands.iter().all(|term| term.before.value.is_some());
+        let equation = line(self.equation(Reading::Values), known.then(|| self.numbers()).flatten());
+        let numbers = known && self.is_carried();
+        (Way { equation, adjoint: self.adjoint(numbers) }, self.parts(known))
+    }
+
+    fn parts(&self, known: bool) -> Vec<Line> {
+        let spell = |reading| self.formulas.parts(&self.names, &move |leaf: &str| self.leaf(leaf, reading));
+        let numbers = if known { spell(Reading::Numbers) } else { Vec::new() };
+        let numbers = numbers.into_iter().map(Some).chain(std::iter::repeat(None));
+        spell(Reading::Values).into_iter().zip(numbers).map(|(part, numbers)| line(part, numbers)).collect()
+    }
+
+    fn equation(&self, reading: Reading) -> String {
+        // What is lost is told last, though it is lost first.
+        let lost = |deed: &&Deed| matches!(deed, Deed::Says { after: " is lost", .. });
+        let first = self.values.iter().filter(|deed| !lost(deed));
+        let last = self.values.iter().filter(lost);
+        let deeds: Vec<&Deed> = first.chain(last).collect();
+        let clauses: Vec<String> =
+            self.clauses(&deeds).into_iter().map(|clause| self.clause(&clause, false, reading)).collect();
+        match clauses.is_empty() {
+            true => "nothing with the numbers that there are".to_owned(),
+            false => clauses.join("; "),
+        }
+    }
+
+    /// The equation with numbers; where it is about a condition, that alone.
+    fn numbers(&self) -> Option<String> {
+        match self.operation.update.shape() {
+            Shape::Condition | Shape::Branch if self.operation.function == Function::Always => None,
+            Shape::Condition | Shape::Branch => {
+                let condition = self.values.iter().find_map(Deed::expr)?;
+                Some(self.spell(condition, Reading::Numbers))
+            }
+            _ => Some(self.equation(Reading::Numbers)),
+        }
+    }
+
+    /// Deeds that are told together: what becomes of two targets is one clause.
+    fn clauses<'d>(&self, deeds: &[&'d Deed]) -> Vec<Vec<&'d Deed>> {
+        let of_target = |deed: &Deed| matches!(deed, Deed::Sets { operand, .. } if *operand < 2 && self.targets().len() == 2);
+        let mut clauses: Vec<Vec<&Deed>> = Vec::new();
+        for &deed in deeds {
+            match clauses.last_mut() {
+                Some(last) if of_target(deed) && last.iter().all(|other| of_target(other)) => last.push(deed),
+                _ => clauses.push(vec![deed]),
+            }
+        }
+        clauses
+    }
+
+    /// One clause: `y ← y + a·b`.
+    fn clause(&self, deeds: &[&Deed], of_adjoints: bool, reading: Reading) -> String {
+        let (mut left, mut right, mut results) = (Vec::new(), Vec::new(), Vec::new());
+        let zero = self.formulas.leaf("0");
+        for deed in deeds {
+            match **deed {
+                Deed::Says { before, about, after } => {
+                    let about = about.map_or(String::new(), |expr| self.spell(expr, reading));
+                    return format!("{before}{about}{after}");
+                }
+                Deed::Sets { operand, value } => {
+                    let Some(term) = self.operands.get(operand) else { continue };
+                    left.push(if of_adjoints { term.adjoint_name() } else { term.name.clone() });
+                    right.push(self.spell(value, reading));
+                    // What becomes of a 0 needs no telling.
+                    let after = if of_adjoints { &term.after.adjoint } else { &term.after.value };
+                    results.push(after.clone().filter(|_| value != zero));
+                }
+            }
+        }
+        let (left, right) = (left.join(", "), right.join(", "));
+        let results: Option<Vec<String>> = results.into_iter().collect();
+        match results.map(|results| results.join(", ")) {
+            Some(result) if matches!(reading, Reading::Numbers) && result != right => {
+                format!("{left} ← {right} = {result}")
+            }
+            _ => format!("{left} ← {right}"),
+        }
+    }
+
+    fn adjoint(&self, with_numbers: bool) -> Vec<Line> {
+        let deeds: Vec<&Deed> = self.adjoints.iter().collect();
+        let clauses = self.clauses(&deeds);
+        // What is said of stacks and tapes is one thing with what becomes of the adjoint.
+        let moves =
+            self.operation.update.moves_values() || matches!(self.operation.update.shape(), Shape::Single);
+        let spell = |reading| {
+            let texts: Vec<String> =
+                clauses.iter().map(|clause| self.clause(clause, true, reading)).collect();
+            if moves && !texts.is_empty() { vec![texts.join("; ")] } else { texts }
+        };
+        let mut formulas = spell(Reading::Adjoints);
+        if let (false, Some(last)) = (self.operation.update.is_reversible(), formulas.last_mut()) {
+            last.push_str(" (backward only)");
+        }
+        let numbers = if with_numbers { spell(Reading::Numbers) } else { Vec::new() };
+        let numbers = numbers.into_iter().map(Some).chain(std::iter::repeat(None));
+        formulas.into_iter().zip(numbers).map(|(formula, numbers)| line(formula, numbers)).collect()
+    }
+
+    /// Whether the adjoints of all operands that have one are known on both sides. What can't be undone
+    /// carries adjoints only on the way back, for which it needs a history.
+    fn is_carried(&self) -> bool {
+        let mut cells = self.operands.iter().filter(|t| t.role == Role::Cell && t.class == Class::Real);
+        self.operation.update.is_reversible()
+            && cells.all(|term| term.before.adjoint.is_some() && term.after.adjoint.is_some())
+    }
+
+    fn spell(&self, expr: Expr, reading: Reading) -> String {
+        self.formulas.spell_with(expr, &self.names, &|leaf| self.leaf(leaf, reading)).text
+    }
+
+    /// A leaf as text.
+    fn leaf(&self, leaf: &str, reading: Reading) -> String {
+        let (name, is_after) = match leaf.strip_suffix(AFTER) {
+            Some(name) => (name, true),
+            None => (leaf, false),
+        };
+        let term = self.operands.iter().find(|term| term.name == name);
+        let carried = || self.operands.iter().find(|term| term.adjoint_name() == name);
+        let held = |term: &Term| if is_after { term.after.clone() } else { term.before.clone() };
+        match reading {
+            Reading::Values => name.to_owned(),
+            Reading::Adjoints if self.targets().iter().any(|target| target.name == name) => {
+                format!("{name}_{}", if is_after { "new" } else { "old" })
+            }
+            Reading::Adjoints => name.to_owned(),
+            Reading::Numbers => match (term, carried()) {
+                (Some(term), _) => held(term).value.unwrap_or_else(|| "?".to_owned()),
+                (None, Some(term)) => held(term).adjoint.unwrap_or_else(|| "?".to_owned()),
+                (None, None) => name.to_owned(),
+            },
+        }
+    }
+}
+
+impl Deed {
+    fn expr(&self) -> Option<Expr> {
+        match *self {
+            Deed::Sets { value, .. } => Some(value),
+            Deed::Says { about, .. } => about,
+        }
+    }
+}
+
+/// An update applied to a function, in the form that fits the classes of the operands.
+fn operation(update: Update, function: Function, operands: &[Term]) -> Operation {
+    let targets = update.shape().targets().min(operands.len());
+    let class = operands.first().map_or(Class::Int, |term| term.class);
+    let sources: Vec<Class> = operands.iter().skip(targets).map(|term| term.class).collect();
+    let result = if targets > 0 { class } else { Class::Int };
+    let applied = update.takes_function() && sources.len() == function.arity();
+    let plain = if class == Class::Int { Form::Int } else { Form::Real };
+    let form = if applied { form(function, result, &sources).unwrap_or(plain) } else { plain };
+    Operation { update, function, form, undoes: false }
+}
+
+/// A line whose numbers say more than its formula.
+fn line(formula: String, numbers: Option<String>) -> Line {
+    let numbers = numbers.filter(|numbers| *numbers != formula);
+    Line { formula, numbers }
+}

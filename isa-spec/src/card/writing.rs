@@ -1,0 +1,293 @@
+//! The text reading of steps: an engine whose cells are operands and whose numbers are formulas. It notes
+//! what a step does, in order. Knows no layout of a page, and no number that a cell holds.
+
+use std::collections::HashMap;
+
+use super::{Role, Term};
+use crate::fault::{Eval, Fault};
+use crate::formula::{Expr, Formulas};
+use crate::function::Function;
+use crate::instruction::Class;
+use crate::step::{Engine, Failed, Operation, step};
+use crate::update::{Action, Direction, Store};
+
+/// Ends the name of what a cell, or an adjoint, holds after the step.
+pub(super) const AFTER: char = '\u{1}';
+
+/// Something that a step does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Deed {
+    /// The operand of a number becomes something.
+    Sets { operand: usize, value: Expr },
+    /// Something else, in words around a value.
+    Says { before: &'static str, about: Option<Expr>, after: &'static str },
+}
+
+/// A step that is being written.
+pub(super) struct Writing<'a> {
+    formulas: &'a Formulas,
+    operands: &'a [Term],
+    /// How many of the operands, the first ones, are targets.
+    targets: usize,
+    /// Whether the function is any function: f, with the derivative ∂f/∂a.
+    is_any: bool,
+    /// What the names of what targets hold after the step stand for.
+    named: HashMap<Expr, Expr>,
+    /// What is done to values.
+    pub values: Vec<Deed>,
+    /// What is done to adjoints.
+    pub adjoints: Vec<Deed>,
+}
+
+impl<'a> Writing<'a> {
+    /// What an operation does to its operands.
+    ///
+    /// # Errors
+    /// It has no form for these operands.
+    pub fn of(
+        formulas: &'a Formulas,
+        operation: Operation,
+        operands: &'a [Term],
+        is_any: bool,
+    ) -> Result<Self, Failed> {
+        let targets = operation.update.shape().targets().min(operands.len());
+        let (values, adjoints) = (Vec::new(), Vec::new());
+        let mut writing =
+            Writing { formulas, operands, targets, is_any, named: HashMap::new(), values, adjoints };
+        writing.write(operation)?;
+        Ok(writing)
+    }
+
+    fn write(&mut self, operation: Operation) -> Result<(), Failed> {
+        match operation.update.action() {
+            Action::Accumulate
+            | Action::Replace
+            | Action::Erase
+            | Action::Map
+            | Action::Exchange
+            | Action::Rotate
+            | Action::Clear
+            | Action::Test => step(self, operation, [0, 1, 2])?,
+            Action::Put(store) => self.put(store),
+            Action::Take(store) => self.take(store),
+            Action::Jump => self.condition("jumps behind its partner if ", operation)?,
+            Action::Join => self.condition("when fallen into, traps if ", operation)?,
+            Action::Begin => self.words("the procedure begins"),
+            Action::End => self.words("the procedure ends"),
+            Action::Call(direction) => {
+                self.words(match direction {
+                    Direction::Forward => "runs the procedure forward",
+                    Direction::Backward => "runs the procedure backward",
+                });
+                self.carried("carried by the procedure's body");
+            }
+            Action::CallVia(direction) => {
+                self.words(match direction {
+                    Direction::Forward => "runs the chosen procedure forward",
+                    Direction::Backward => "runs the chosen procedure backward",
+                });
+                self.carried("carried by the procedure's body");
+            }
+            Action::Parallel(direction) => {
+                self.words(match direction {
+                    Direction::Forward => "runs the procedures forward, independently",
+                    Direction::Backward => "runs the procedures backward, independently",
+                });
+                self.carried("shared reads join in a fixed order");
+            }
+            Action::Show => {
+                let shown = self.name(0);
+                self.values.push(Deed::Says { before: "prints ", about: Some(shown), after: "" });
+            }
+            Action::Switch(on) => self.words(if on { "mode ← 1" } else { "mode ← 0" }),
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, words: &'static str) {
+        self.values.push(Deed::Says { before: words, about: None, after: "" });
+    }
+
+    fn carried(&mut self, words: &'static str) {
+        self.adjoints.push(Deed::Says { before: words, about: None, after: "" });
+    }
+
+    fn condition(&mut self, before: &'static str, operation: Operation) -> Result<(), Failed> {
+        let condition = self.int_value(operation, [0, 1])?;
+        self.values.push(Deed::Says { before, about: Some(condition), after: "" });
+        Ok(())
+    }
+
+    fn put(&mut self, store: Store) {
+        let before = match store {
+            Store::Stack => "the stack gains ",
+            Store::Input => "the input tape regains ",
+            Store::Output => "the output tape gains ",
+        };
+        let (value, adjoint, zero) = (self.name(0), self.adjoint(0), self.formulas.leaf("0"));
+        let sets = Deed::Sets { operand: 0, value: zero };
+        self.values.extend([Deed::Says { before, about: Some(value), after: "" }, sets]);
+        self.adjoints.extend([Deed::Says { before, about: Some(adjoint), after: " too" }, sets]);
+    }
+
+    fn take(&mut self, store: Store) {
+        let (value, adjoint) = match store {
+            Store::Stack => {
+                self.words("the stack loses its top");
+                ("the top", "the adjoint of the top")
+            }
+            Store::Input => ("the next value of the input tape", "the adjoint of that value"),
+            Store::Output => ("the last value of the output tape", "the adjoint of that value"),
+        };
+        self.values.push(Deed::Sets { operand: 0, value: self.formulas.leaf(value) });
+        self.adjoints.push(Deed::Sets { operand: 0, value: self.formulas.leaf(adjoint) });
+    }
+
+    /// What an operand holds before the step. A missing operand is never looked at.
+    fn name(&self, operand: usize) -> Expr {
+        self.formulas.leaf(self.operands.get(operand).map_or("?", |term| &term.name))
+    }
+
+    /// What a target holds after the step, as the rest of the step speaks of it.
+    fn after(&mut self, operand: usize, name: &str, value: Expr) -> Expr {
+        if operand >= self.targets {
+            return value;
+        }
+        let leaf = self.formulas.leaf(format!("{name}{AFTER}"));
+        self.named.insert(leaf, value);
+        leaf
+    }
+
+    fn meaning(&self, value: Expr) -> Expr {
+        self.named.get(&value).copied().unwrap_or(value)
+    }
+}
+
+impl<'a> Engine for Writing<'a> {
+    type Numbers = &'a Formulas;
+    type Cell = usize;
+    type Bit = bool;
+
+    const GRADIENT: bool = true;
+    const EXACT: bool = true;
+
+    fn numbers(&self) -> &'a Formulas {
+        self.formulas
+    }
+
+    fn int(&self, operand: usize) -> Expr {
+        self.name(operand)
+    }
+    fn real(&self, operand: usize) -> Expr {
+        self.name(operand)
+    }
+    fn adjoint(&self, operand: usize) -> Expr {
+        self.formulas.leaf(self.operands.get(operand).map_or("?".into(), Term::adjoint_name))
+    }
+    fn set_int(&mut self, operand: usize, value: Expr) {
+        self.values.push(Deed::Sets { operand, value });
+    }
+    fn set_real(&mut self, operand: usize, value: Expr) {
+        let value = self.meaning(value);
+        self.values.push(Deed::Sets { operand, value });
+    }
+    fn set_adjoint(&mut self, operand: usize, value: Expr) {
+        let value = self.meaning(value);
+        self.adjoints.push(Deed::Sets { operand, value });
+    }
+    fn set_zero(&mut self, _class: Class, operand: usize) {
+        let value = self.formulas.leaf("0");
+        self.values.push(Deed::Sets { operand, value });
+    }
+
+    fn admit(&self, value: Expr) -> Eval<Expr> {
+        Ok(value)
+    }
+    fn becomes(&mut self, operand: usize, value: Expr) -> Expr {
+        let name = self.operands.get(operand).map_or("?".into(), |term| term.name.clone());
+        self.after(operand, &name, value)
+    }
+    fn adjoint_becomes(&mut self, operand: usize, value: Expr) -> Expr {
+        let name = self.operands.get(operand).map_or("?".into(), Term::adjoint_name);
+        self.after(operand, &name, value)
+    }
+
+    fn is_loud(&self, _adjoint: Expr) -> bool {
+        true
+    }
+    fn receives(&self, operand: usize) -> bool {
+        self.operands.get(operand).is_some_and(|term| term.role == Role::Cell)
+    }
+    fn is_same(&self, a: usize, b: usize) -> bool {
+        let name = |operand: usize| self.operands.get(operand).map(|term| &term.name);
+        name(a) == name(b)
+    }
+    fn either(&self, a: bool, b: bool) -> bool {
+        a || b
+    }
+    fn choose(&self, bit: bool, yes: Expr, no: Expr) -> Expr {
+        if bit { yes } else { no }
+    }
+    fn when(
+        &mut self,
+        bit: bool,
+        then: impl FnOnce(&mut Self) -> Result<crate::step::Changes<Self>, Failed>,
+    ) -> Result<crate::step::Changes<Self>, Failed> {
+        if bit { then(self) } else { Ok(crate::step::Changes::nothing()) }
+    }
+
+    fn require_condition(&mut self, holds: Expr) -> Result<(), Failed> {
+        self.values.push(Deed::Says { before: "traps unless ", about: Some(holds), after: "" });
+        Ok(())
+    }
+    fn require_vacant(&mut self, _class: Class, operand: usize) -> Result<(), Failed> {
+        let about = Some(self.name(operand));
+        self.values.push(Deed::Says { before: "traps unless ", about, after: " is vacant" });
+        Ok(())
+    }
+
+    fn converts(&mut self, _source: usize) {}
+    fn erases(&mut self, _class: Class, operand: usize) {
+        let about = Some(self.name(operand));
+        self.values.push(Deed::Says { before: "the old ", about, after: " is lost" });
+    }
+    fn ends_adjoint(&mut self, _operand: usize) {}
+    fn frees(&mut self, operand: usize) {
+        let about = Some(self.adjoint(operand));
+        self.adjoints.push(Deed::Says { before: "", about, after: " is dropped" });
+    }
+    fn drop_adjoint(&mut self, operand: usize) {
+        let value = self.formulas.leaf("0");
+        self.adjoints.push(Deed::Sets { operand, value });
+    }
+
+    /// What was kept is no formula: there is something, and what it doesn't tell is carried.
+    fn is_kept(&self) -> bool {
+        true
+    }
+    fn give_back(&mut self) -> bool {
+        false
+    }
+
+    fn int_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<Expr> {
+        match operation.function {
+            _ if self.is_any => Ok(self.formulas.leaf("f")),
+            Function::Always => Ok(self.formulas.leaf("true")),
+            _ => operation.int_value(self, sources),
+        }
+    }
+    fn real_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<Expr> {
+        if self.is_any {
+            Ok(self.formulas.leaf("f"))
+        } else {
+            operation.real_value(self, sources, |n| self.name(n))
+        }
+    }
+    fn partial(&self, operation: Operation, source: u8, sources: [usize; 2]) -> Eval<Expr> {
+        match source {
+            0 if self.is_any => Ok(self.formulas.leaf("∂f/∂a")),
+            _ if self.is_any => Err(Fault::NoForm),
+            _ => operation.partial(self, source, sources),
+        }
+    }
+}

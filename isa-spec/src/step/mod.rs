@@ -1,0 +1,180 @@
+//! Steps: how the rows of an action are carried out, once for every engine.
+//!
+//! A template says in which order a step computes, checks, keeps and writes: everything that can fail comes
+//! before the first write, so that a step which fails has changed nothing. It is generic over an [`Engine`],
+//! which lends it numbers and cells; an interpreter's are values, a compiler's would be names of values, and
+//! those of the manual are formulas. What changes more than cells (branches, calls, stacks and tapes, the mode)
+//! is an engine's own business. Knows no address and no number system.
+//!
+//! The adjoint rules are those of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
+//! Language" (2020), section 3: executing y += f(a) backward adds y'·∂f/∂a to a'.
+
+mod accumulate;
+mod changes;
+mod engine;
+mod lose;
+mod map;
+mod rotate;
+
+pub use accumulate::accumulate;
+pub use changes::{Change, Changes};
+pub use engine::{Engine, Int, Real};
+
+use crate::fault::{Eval, Fault};
+use crate::function::{Form, Function};
+use crate::instruction::Class;
+use crate::update::{Action, Update};
+
+/// What a step does, whatever its cells are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operation {
+    pub update: Update,
+    /// `Function::Copy` where the update takes no function.
+    pub function: Function,
+    /// The classes of the operands. Of an update without a function either all are integers
+    /// ([`Form::Int`]) or all are reals ([`Form::Real`]).
+    pub form: Form,
+    /// Whether an irreversible step is gone back over, with what a history has kept of it.
+    pub undoes: bool,
+}
+
+impl Operation {
+    /// The class of the targets.
+    #[inline(always)]
+    pub fn class(self) -> Class {
+        self.form.result()
+    }
+
+    /// The class of an operand, targets first.
+    pub fn class_of(self, operand: usize) -> Class {
+        let targets = self.update.shape().targets();
+        match operand.checked_sub(targets) {
+            None => self.class(),
+            Some(source) => self.form.source(source),
+        }
+    }
+
+    /// Its function's integer value.
+    ///
+    /// # Errors
+    /// There is none.
+    #[inline(always)]
+    pub fn int_value<E: Engine>(self, e: &E, [a, b]: [E::Cell; 2]) -> Eval<Int<E>> {
+        let s = &e.numbers();
+        let b = if self.function.arity() > 1 { b } else { a };
+        match self.form {
+            Form::Int => self.function.int(s, e.int(a), e.int(b)),
+            Form::RealsToInt => self.function.reals_to_int(s, e.real(a), e.real(b)),
+            Form::Real | Form::RealInt | Form::IntsToReal => Err(Fault::NoForm),
+        }
+    }
+
+    /// Its function's real value, where `read` says what a source holds.
+    ///
+    /// # Errors
+    /// There is none.
+    #[inline(always)]
+    pub fn real_value<E: Engine>(
+        self,
+        e: &E,
+        [a, b]: [E::Cell; 2],
+        read: impl Fn(E::Cell) -> Real<E>,
+    ) -> Eval<Real<E>> {
+        let s = &e.numbers();
+        match self.form {
+            Form::Real if self.function.arity() > 1 => self.function.real(s, read(a), read(b)),
+            Form::Real => self.function.real(s, read(a), read(a)),
+            Form::RealInt => self.function.real_int(s, read(a), e.int(b)),
+            Form::IntsToReal if self.function.arity() > 1 => {
+                self.function.ints_to_real(s, e.int(a), e.int(b))
+            }
+            Form::IntsToReal => self.function.ints_to_real(s, e.int(a), e.int(a)),
+            Form::Int | Form::RealsToInt => Err(Fault::NoForm),
+        }
+    }
+
+    /// The partial derivative of its function by a source (0 or 1) that is a real.
+    ///
+    /// # Errors
+    /// There is none.
+    #[inline(always)]
+    pub fn partial<E: Engine>(self, e: &E, source: u8, [a, b]: [E::Cell; 2]) -> Eval<Real<E>> {
+        let s = &e.numbers();
+        let other = if self.function.arity() > 1 { b } else { a };
+        match (self.form, source) {
+            (Form::Real, 0) => self.function.d_a(s, e.real(a), e.real(other)),
+            (Form::Real, _) => self.function.d_b(s, e.real(a), e.real(other)),
+            (Form::RealInt, _) => self.function.d_a_int(s, e.real(a), e.int(b)),
+            (Form::Int | Form::RealsToInt | Form::IntsToReal, _) => Err(Fault::NoForm),
+        }
+    }
+
+    /// How many of its sources, the first ones, have adjoints that get shares.
+    #[inline(always)]
+    pub fn receivers(self) -> usize {
+        match self.form {
+            Form::Real => self.function.arity(),
+            Form::RealInt => 1,
+            Form::Int | Form::RealsToInt | Form::IntsToReal => 0,
+        }
+    }
+}
+
+/// Why a step can't be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failed {
+    /// The target would get no number.
+    Value(Fault),
+    /// The function has a value, but no derivative by one of its sources (0 or 1) that a cell can hold.
+    Partial { source: u8, fault: Fault },
+    /// What is carried along with the value, an adjoint say, would leave the number system.
+    Carried(Fault),
+    /// The condition of a test doesn't hold.
+    Denied,
+    /// The target isn't vacant.
+    NotVacant,
+    /// Nothing was kept of an irreversible step that is gone back over.
+    Irreversible,
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Failed {
+        Failed::Value(fault)
+    }
+}
+
+/// Makes a step that changes only cells, or nothing. The cells are the operands, targets first; those
+/// beyond the last operand are never looked at.
+///
+/// # Errors
+/// Why it can't be made; nothing has changed then.
+#[inline(always)]
+pub fn step<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
+    match operation.update.action() {
+        Action::Accumulate => accumulate(e, operation, cells),
+        Action::Replace if operation.undoes => lose::put_back(e, operation, cells),
+        Action::Replace => lose::replace(e, operation, cells),
+        Action::Erase if operation.undoes => lose::put_back(e, operation, cells),
+        Action::Erase => lose::erase(e, operation.class(), cells[0]),
+        Action::Map => map::map(e, operation, cells[0]),
+        Action::Exchange => map::exchange(e, operation.class(), [cells[0], cells[1]]),
+        Action::Rotate => rotate::rotate(e, operation.update, cells),
+        Action::Clear => lose::clear(e, operation.class(), cells[0]),
+        Action::Test => {
+            let holds = e.int_value(operation, [cells[0], cells[1]])?;
+            e.require_condition(holds)
+        }
+        // What changes more than cells is the engine's.
+        Action::Put(_)
+        | Action::Take(_)
+        | Action::Jump
+        | Action::Join
+        | Action::Begin
+        | Action::End
+        | Action::Call(_)
+        | Action::CallVia(_)
+        | Action::Parallel(_)
+        | Action::Show
+        | Action::Switch(_) => Ok(()),
+    }
+}

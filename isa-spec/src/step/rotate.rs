@@ -1,0 +1,100 @@
+//! A point is turned by an angle: so is its adjoint, and the angle's adjoint gets the cross product of both.
+//! Knows no row.
+
+use super::accumulate::{given, keep_unless};
+use super::{Change, Changes, Engine, Failed, Real};
+use crate::arith::Arith;
+use crate::fault::Eval;
+use crate::update::{Point, Sense, Update};
+
+#[inline(always)]
+pub(super) fn rotate<E: Engine>(e: &mut E, update: Update, cells: [E::Cell; 3]) -> Result<(), Failed> {
+    let [x, y, angle] = cells;
+    let (s, by) = (e.numbers(), e.real(angle));
+    let is_kept = E::HISTORY && e.is_kept();
+    if is_kept && !E::GRADIENT {
+        e.give_back();
+        return Ok(());
+    }
+    let before = (e.real(x), e.real(y));
+    let mut after = update.turn(&s, before, by)?;
+    if !is_kept {
+        after = (e.admit(after.0)?, e.admit(after.1)?);
+    }
+    let named = (e.becomes(x, after.0), e.becomes(y, after.1));
+    let changes = carry(e, update, cells, [before, named])?;
+    if is_kept {
+        if !e.give_back() {
+            e.keep_adjoints(&changes);
+            changes.write(e);
+        }
+        return Ok(());
+    }
+    if E::HISTORY {
+        let is_exact = E::EXACT || is_undone(e, before, update.inverse().turn(&s, after, by));
+        keep_unless(e, is_exact, &[x, y], &changes);
+    }
+    e.set_real(x, named.0);
+    e.set_real(y, named.1);
+    changes.write(e);
+    Ok(())
+}
+
+fn is_undone<E: Engine>(e: &E, old: Point<Real<E>>, undone: Eval<Point<Real<E>>>) -> bool {
+    match undone {
+        Ok((x, y)) => e.is_undone(old.0, Ok(x)) && e.is_undone(old.1, Ok(y)),
+        Err(_) => false,
+    }
+}
+
+/// What a rotation does to adjoints. The cross product is taken on the side where the point isn't turned, so
+/// that both directions compute the same number.
+#[inline(always)]
+fn carry<E: Engine>(
+    e: &mut E,
+    update: Update,
+    cells: [E::Cell; 3],
+    [before, after]: [Point<Real<E>>; 2],
+) -> Result<Changes<E>, Failed> {
+    let Some(sense) = update.sense().filter(|_| E::GRADIENT) else { return Ok(Changes::nothing()) };
+    let [x, y, angle] = cells;
+    let bars = (e.adjoint(x), e.adjoint(y));
+    let is_loud = e.either(e.is_loud(bars.0), e.is_loud(bars.1));
+    e.when(is_loud, |e| {
+        let [first, second] = turned(e, update, cells, bars).map_err(Failed::Carried)?;
+        let (point, bars, at) = match sense {
+            Sense::Takes => (before, bars, 0),
+            Sense::Gives => (after, (first.value, second.value), 2),
+        };
+        let share = e.when(e.receives(angle), |e| {
+            let change = cross(&e.numbers(), point, bars)
+                .and_then(|share| given(e, angle, share, sense, &Changes::nothing()));
+            change.map(Changes::one).map_err(Failed::Carried)
+        })?;
+        let [first, second] = [first, second].map(Changes::one);
+        let slot = usize::from(at == 0);
+        Ok(Changes::nothing().with(at, share).with(slot, first).with(slot + 1, second))
+    })
+}
+
+/// The adjoint of a point is turned as the point is.
+#[inline(always)]
+fn turned<E: Engine>(
+    e: &mut E,
+    update: Update,
+    [x, y, angle]: [E::Cell; 3],
+    bars: Point<Real<E>>,
+) -> Eval<[Change<E>; 2]> {
+    let (s, by) = (e.numbers(), e.real(angle));
+    let new = update.turn(&s, bars, by)?;
+    let new = (e.admit(new.0)?, e.admit(new.1)?);
+    let is_exact = !E::HISTORY || E::EXACT || is_undone(e, bars, update.inverse().turn(&s, new, by));
+    let first = Change { cell: x, value: e.adjoint_becomes(x, new.0), is_exact };
+    Ok([first, Change { cell: y, value: e.adjoint_becomes(y, new.1), is_exact }])
+}
+
+/// The cross product of two points.
+#[inline(always)]
+fn cross<S: Arith>(s: &S, p: Point<S::Real>, q: Point<S::Real>) -> Eval<S::Real> {
+    s.sub(s.mul(p.0, q.1)?, s.mul(p.1, q.0)?)
+}

@@ -1,0 +1,135 @@
+//! The engine of the loop: cells by their offsets, and nothing is kept. So small that a compiler keeps it in
+//! registers. Knows no step.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use reviver_isa::fault::Eval;
+use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::{Arithmetic, Reals, Words};
+use reviver_isa::step::{Changes, Engine, Failed};
+
+use crate::interp::mode::{Mode, is_silent};
+
+/// Cells of a state whose steps lose nothing that somebody counts or keeps: a real that is cleared is 0.
+pub(crate) struct Direct<'a, W, R: Reals, M> {
+    pub numbers: Arithmetic<W, R>,
+    /// Where immediates are pooled: constants, which receive nothing.
+    pub pool: &'a Range<usize>,
+    pub ints: &'a mut [i64],
+    pub reals: &'a mut [R::Bits],
+    /// As many as there are reals, or none where nothing needs them.
+    pub adjoints: &'a mut [R::Bits],
+    /// Adjoints that were dropped.
+    pub drops: u64,
+    pub mode: PhantomData<M>,
+}
+
+impl<W: Words, R: Reals, M: Mode> Engine for Direct<'_, W, R, M> {
+    type Numbers = Arithmetic<W, R>;
+    type Cell = usize;
+    type Bit = bool;
+
+    const GRADIENT: bool = M::ON;
+    const EXACT: bool = R::EXACT;
+
+    #[inline(always)]
+    fn numbers(&self) -> Arithmetic<W, R> {
+        self.numbers
+    }
+    #[inline(always)]
+    fn int(&self, cell: usize) -> i64 {
+        self.ints[cell]
+    }
+    #[inline(always)]
+    fn real(&self, cell: usize) -> R::Cell {
+        self.numbers.reals.of_bits(self.reals[cell])
+    }
+    #[inline(always)]
+    fn adjoint(&self, cell: usize) -> R::Cell {
+        self.numbers.reals.of_bits(self.adjoints[cell])
+    }
+    #[inline(always)]
+    fn set_int(&mut self, cell: usize, value: i64) {
+        self.ints[cell] = value;
+    }
+    #[inline(always)]
+    fn set_real(&mut self, cell: usize, value: R::Cell) {
+        self.reals[cell] = self.numbers.reals.to_bits(value);
+    }
+    #[inline(always)]
+    fn set_adjoint(&mut self, cell: usize, value: R::Cell) {
+        self.adjoints[cell] = self.numbers.reals.to_bits(value);
+    }
+    #[inline(always)]
+    fn set_zero(&mut self, class: Class, cell: usize) {
+        match class {
+            Class::Int => self.ints[cell] = 0,
+            Class::Real => self.reals[cell] = R::Bits::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn admit(&self, value: R::Cell) -> Eval<R::Cell> {
+        self.numbers.reals.admit(value)
+    }
+    #[inline(always)]
+    fn is_loud(&self, adjoint: R::Cell) -> bool {
+        !is_silent(self.numbers.reals, adjoint)
+    }
+    #[inline(always)]
+    fn receives(&self, cell: usize) -> bool {
+        !self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing)
+    }
+    #[inline(always)]
+    fn is_same(&self, a: usize, b: usize) -> bool {
+        a == b
+    }
+    #[inline(always)]
+    fn either(&self, a: bool, b: bool) -> bool {
+        a || b
+    }
+    #[inline(always)]
+    fn choose(&self, bit: bool, yes: R::Cell, no: R::Cell) -> R::Cell {
+        if bit { yes } else { no }
+    }
+    #[inline(always)]
+    fn when(
+        &mut self,
+        bit: bool,
+        then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
+    ) -> Result<Changes<Self>, Failed> {
+        if bit { then(self) } else { Ok(Changes::nothing()) }
+    }
+
+    #[inline(always)]
+    fn require_condition(&mut self, holds: i64) -> Result<(), Failed> {
+        if holds != 0 || !keeps(Rule::AssertionsAreChecked) { Ok(()) } else { Err(Failed::Denied) }
+    }
+    #[inline(always)]
+    fn require_vacant(&mut self, class: Class, cell: usize) -> Result<(), Failed> {
+        let is_zero = match class {
+            Class::Int => self.ints[cell] == 0,
+            Class::Real => self.reals[cell] == R::Bits::default(),
+        };
+        if is_zero { Ok(()) } else { Err(Failed::NotVacant) }
+    }
+
+    #[inline(always)]
+    fn converts(&mut self, _source: usize) {}
+    #[inline(always)]
+    fn erases(&mut self, _class: Class, _cell: usize) {}
+    #[inline(always)]
+    fn ends_adjoint(&mut self, _cell: usize) {}
+    #[inline(always)]
+    fn frees(&mut self, _cell: usize) {}
+    #[inline(always)]
+    fn drop_adjoint(&mut self, cell: usize) {
+        let adjoint = self.adjoint(cell);
+        if keeps(Rule::AdjointsAreDropped) {
+            self.adjoints[cell] = R::Bits::default();
+        }
+        self.drops += u64::from(!is_silent(self.numbers.reals, adjoint));
+    }
+}

@@ -1,0 +1,249 @@
+//! The engine of single steps: it reports and counts what a step loses, and a history may keep it, or give
+//! it back. Knows no step.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use reviver_isa::fault::{Eval, Fault};
+use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::{Arithmetic, Reals, Words};
+use reviver_isa::step::{Changes, Engine, Failed, Operation};
+
+use crate::history::{Cells, Cost, History, Slot};
+use crate::interp::mode::{Mode, is_silent};
+use crate::journal::Journal;
+use crate::lanes::Lanes;
+use crate::reports::{Loss, Reports};
+use crate::state::Counters;
+use crate::watch::{Freed, Rounding};
+
+/// The cells of one step, and all that it may tell something to.
+pub(crate) struct Keeping<'a, W, R: Reals, H, M> {
+    pub numbers: Arithmetic<W, R>,
+    pub tolerance: f64,
+    /// Where immediates are pooled: constants, which receive nothing.
+    pub pool: &'a Range<usize>,
+    /// Index of the instruction.
+    pub at: u32,
+    pub counters: &'a mut Counters,
+    pub reports: &'a mut Reports,
+    pub journal: Journal<'a, H>,
+    pub cells: Cells<'a, R::Bits>,
+    pub mode: PhantomData<M>,
+}
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, W, R, H, M> {
+    fn report_adjoint(&mut self, loss: Loss, cell: usize) {
+        let adjoint = self.adjoint(cell);
+        if !is_silent(self.numbers.reals, adjoint) {
+            let size = self.numbers.reals.to_f64(adjoint).abs();
+            self.reports.note(self.at, loss, size);
+        }
+    }
+
+    /// The function's value, and what a real target becomes with it, where `read` says what reals hold.
+    fn evaluated(
+        &self,
+        operation: Operation,
+        [y, a, b]: [usize; 3],
+        read: impl Fn(usize) -> R::Cell,
+    ) -> Eval<R::Cell> {
+        let f = operation.real_value(self, [a, b], &read)?;
+        operation.update.real(&self.numbers, read(y), f).and_then(|new| self.admit(new))
+    }
+}
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for Keeping<'_, W, R, H, M> {
+    type Numbers = Arithmetic<W, R>;
+    type Cell = usize;
+    type Bit = bool;
+
+    const GRADIENT: bool = M::ON;
+    const EXACT: bool = R::EXACT;
+    const HISTORY: bool = H::ACTIVE;
+
+    fn numbers(&self) -> Arithmetic<W, R> {
+        self.numbers
+    }
+    fn int(&self, cell: usize) -> i64 {
+        self.cells.ints[cell]
+    }
+    fn real(&self, cell: usize) -> R::Cell {
+        self.numbers.reals.of_bits(self.cells.reals[cell])
+    }
+    fn adjoint(&self, cell: usize) -> R::Cell {
+        self.numbers.reals.of_bits(self.cells.adjoints[cell])
+    }
+    fn set_int(&mut self, cell: usize, value: i64) {
+        self.cells.ints[cell] = value;
+    }
+    fn set_real(&mut self, cell: usize, value: R::Cell) {
+        self.cells.reals[cell] = self.numbers.reals.to_bits(value);
+    }
+    fn set_adjoint(&mut self, cell: usize, value: R::Cell) {
+        self.cells.adjoints[cell] = self.numbers.reals.to_bits(value);
+    }
+    fn set_zero(&mut self, class: Class, cell: usize) {
+        match class {
+            Class::Int => self.cells.ints[cell] = 0,
+            Class::Real => self.cells.reals[cell] = R::Bits::default(),
+        }
+    }
+
+    fn admit(&self, value: R::Cell) -> Eval<R::Cell> {
+        self.numbers.reals.admit(value)
+    }
+    fn is_loud(&self, adjoint: R::Cell) -> bool {
+        !is_silent(self.numbers.reals, adjoint)
+    }
+    fn receives(&self, cell: usize) -> bool {
+        !self.pool.contains(&cell) || !keeps(Rule::ConstantsReceiveNothing)
+    }
+    fn is_same(&self, a: usize, b: usize) -> bool {
+        a == b
+    }
+    fn either(&self, a: bool, b: bool) -> bool {
+        a || b
+    }
+    fn choose(&self, bit: bool, yes: R::Cell, no: R::Cell) -> R::Cell {
+        if bit { yes } else { no }
+    }
+    fn when(
+        &mut self,
+        bit: bool,
+        then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
+    ) -> Result<Changes<Self>, Failed> {
+        if bit { then(self) } else { Ok(Changes::nothing()) }
+    }
+
+    fn require_condition(&mut self, holds: i64) -> Result<(), Failed> {
+        if holds != 0 || !keeps(Rule::AssertionsAreChecked) { Ok(()) } else { Err(Failed::Denied) }
+    }
+    fn require_vacant(&mut self, class: Class, cell: usize) -> Result<(), Failed> {
+        let is_vacant = match class {
+            Class::Int => self.cells.ints[cell] == 0,
+            Class::Real => is_vacant(self.numbers.reals, self.tolerance, self.cells.reals[cell]),
+        };
+        if is_vacant { Ok(()) } else { Err(Failed::NotVacant) }
+    }
+
+    /// Of lifted numbers it may be what they carry beside the value: then the constants in their place give
+    /// one.
+    #[cold]
+    fn blame(&self, operation: Operation, cells: [usize; 3], fault: Fault) -> Failed {
+        let [_, a, b] = cells;
+        let reals = self.numbers.reals;
+        let constant = |cell| reals.primal(self.real(cell));
+        if self.evaluated(operation, cells, constant).is_err() {
+            return Failed::Value(fault);
+        }
+        // By a source there is no derivative if the function has no value while it alone moves.
+        let fails = |source: &usize| {
+            let read = |cell| if cell == [a, b][*source] { self.real(cell) } else { constant(cell) };
+            operation.real_value(self, [a, b], read).and_then(|f| reals.admit(f)).is_err()
+        };
+        match (0..operation.function.arity().min(2)).find(fails) {
+            Some(source) => Failed::Partial { source: source as u8, fault },
+            None => Failed::Carried(fault),
+        }
+    }
+
+    fn converts(&mut self, source: usize) {
+        let tangent = self.numbers.reals.tangent(self.real(source));
+        if tangent > self.tolerance {
+            self.reports.note(self.at, Loss::Converted, tangent);
+        }
+        if M::ON {
+            self.report_adjoint(Loss::Converted, source);
+        }
+    }
+    fn erases(&mut self, class: Class, cell: usize) {
+        let (bits, width) = match class {
+            Class::Int => (R::Bits::of_word(self.cells.ints[cell] as u64), self.numbers.words.bits()),
+            Class::Real => (self.cells.reals[cell], self.numbers.reals.width()),
+        };
+        self.journal.erased(class, cell, bits, width, self.counters);
+        if M::ON && class == Class::Real {
+            self.report_adjoint(Loss::Overwritten, cell);
+        }
+    }
+    fn ends_adjoint(&mut self, cell: usize) {
+        self.report_adjoint(Loss::Overwritten, cell);
+    }
+    fn frees(&mut self, cell: usize) {
+        let bits = self.cells.reals[cell];
+        let adjoint = if M::ON { Some(self.adjoint(cell)) } else { None };
+        let place = Freeing { at: self.at, tolerance: self.tolerance, is_watched: M::WATCHED };
+        report_freed(self.reports, self.numbers.reals, place, bits, adjoint);
+        self.journal.discarded(self.numbers.reals.width(), cell, bits, self.counters);
+    }
+    fn drop_adjoint(&mut self, cell: usize) {
+        let bits = self.cells.adjoints[cell];
+        let counts = !is_silent(self.numbers.reals, self.numbers.reals.of_bits(bits));
+        self.journal.dropped(cell, bits, counts, self.counters);
+        if keeps(Rule::AdjointsAreDropped) {
+            self.cells.adjoints[cell] = R::Bits::default();
+        }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.journal.holds()
+    }
+    fn give_back(&mut self) -> bool {
+        self.journal.restore(&mut self.cells, self.counters)
+    }
+    fn keep(&mut self, cells: &[usize]) {
+        for &cell in cells {
+            self.journal.keep(Slot::Real, cell, self.cells.reals[cell], Cost::default());
+        }
+    }
+    fn keep_adjoints(&mut self, changes: &Changes<Self>) {
+        for change in changes.iter().filter(|_| keeps(Rule::AdjointsAreKept)) {
+            let bits = self.cells.adjoints[change.cell];
+            self.journal.keep(Slot::Adjoint, change.cell, bits, Cost::default());
+        }
+    }
+    fn is_undone(&self, old: R::Cell, undone: Eval<R::Cell>) -> bool {
+        let reals = self.numbers.reals;
+        undone.map(|undone| reals.to_bits(undone)) == Ok(reals.to_bits(old))
+    }
+    fn holds(&self, bit: bool) -> bool {
+        bit
+    }
+}
+
+/// Where a cell is freed.
+pub(crate) struct Freeing {
+    /// Index of the instruction.
+    pub at: u32,
+    pub tolerance: f64,
+    pub is_watched: bool,
+}
+
+/// Reports a real cell that is freed while its tangent isn't 0, and shows what it holds to whoever watches.
+pub(crate) fn report_freed<R: Reals<Bits: Lanes>>(
+    reports: &mut Reports,
+    reals: R,
+    freeing: Freeing,
+    bits: R::Bits,
+    adjoint: Option<R::Cell>,
+) {
+    let value = reals.of_bits(bits);
+    let tangent = reals.tangent(value);
+    if tangent > freeing.tolerance {
+        reports.note(freeing.at, Loss::FreedWithTangent, tangent);
+    }
+    let Some(watch) = reports.watch.as_mut().filter(|_| freeing.is_watched && !R::EXACT) else { return };
+    if value != R::Cell::default() {
+        let adjoint = adjoint.map_or(0.0, |adjoint| reals.to_f64(adjoint));
+        let freed = Freed { at: freeing.at, value: reals.to_f64(value) };
+        watch.freed(freed, adjoint, Rounding::of(reals.system()));
+    }
+}
+
+/// Whether a real cell is vacant: 0, or for floats within the tolerance.
+pub(crate) fn is_vacant<R: Reals>(reals: R, tolerance: f64, bits: R::Bits) -> bool {
+    let tolerance = if R::EXACT { 0.0 } else { tolerance };
+    bits == R::Bits::default() || reals.to_f64(reals.of_bits(bits)).abs() <= tolerance
+}

@@ -1,0 +1,198 @@
+//! Steps on cells that are rare, that a history takes part in, or whose cells are found at each step. Apart
+//! from the loop, so that it stays in registers. Knows no branches and no calls.
+
+use std::marker::PhantomData;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::number::{Arithmetic, Reals, Words};
+use reviver_isa::step::{Engine, Failed, Operation, step};
+
+use crate::address::{ADJOINT, Scope};
+use crate::history::{Cells, History, RECORDS_OF_A_STEP};
+use crate::interp::direct::Direct;
+use crate::interp::keeping::Keeping;
+use crate::interp::mode::{Mode, Plain};
+use crate::interp::{Frequent, frequent};
+use crate::journal::Journal;
+use crate::lanes::Lanes;
+use crate::op::Op;
+use crate::program::Program;
+use crate::reports::Reports;
+use crate::state::Counters;
+use crate::trap::Cause;
+use crate::travel::Clock;
+
+/// What steps need beside cells.
+pub(crate) struct Rare<'a, W, R, H> {
+    pub numbers: Arithmetic<W, R>,
+    pub tolerance: f64,
+    pub counters: &'a mut Counters,
+    pub history: &'a mut H,
+    pub reports: &'a mut Reports,
+    pub clock: Clock,
+    pub scope: Scope<'a>,
+    pub program: &'a Program,
+    pub direction: usize,
+}
+
+/// Where the loop stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    /// Index in the code of the direction.
+    pub counter: usize,
+    /// Steps that may still be made.
+    pub left: u64,
+}
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
+    /// Makes a step whose cells are known since the program was loaded.
+    #[inline(never)]
+    pub fn execute_static<M: Mode>(
+        &mut self,
+        operation: Operation,
+        op: &Op,
+        cells: Cells<R::Bits>,
+        moment: Moment,
+    ) -> Result<(), Cause> {
+        self.execute::<M>(operation, op.cells(), cells, moment)
+    }
+
+    /// The ordering of any branch half's sources.
+    #[inline(never)]
+    pub fn order(&self, op: &Op, cells: Cells<R::Bits>) -> Result<u8, Cause> {
+        // The third is no operand: where a branch lands.
+        let [a, b, _] = self.scope.sources(op, cells.ints)?;
+        if (a | b) & ADJOINT == 0 {
+            return Ok(op.order([a, b, b], cells.ints, cells.reals, self.numbers.reals));
+        }
+        let copies = [a, b].map(|address| read(&cells, address));
+        Ok(op.order([0, 1, 1], cells.ints, &copies, self.numbers.reals))
+    }
+
+    /// The ordering of the sources of the join that a jump lands behind.
+    #[inline(never)]
+    pub fn order_landing(&self, counter: usize, cells: Cells<R::Bits>) -> Result<u8, Cause> {
+        self.order(&self.program.landings[self.direction][counter], cells)
+    }
+
+    /// Makes a step whose cells are only known now.
+    #[inline(never)]
+    pub fn execute_dynamic<M: Mode>(
+        &mut self,
+        op: &Op,
+        cells: Cells<R::Bits>,
+        moment: Moment,
+    ) -> Result<(), Cause> {
+        let op = &self.program.dynamic[op.a as usize];
+        let Some(operation) = op.operation() else { return Ok(()) };
+        let addresses = self.scope.operands(op, cells.ints)?;
+        let Cells { ints, reals, adjoints } = cells;
+        let (numbers, pool) = (self.numbers, &self.program.pool);
+        let mut direct =
+            Direct::<W, R, M> { numbers, pool, ints, reals, adjoints, drops: 0, mode: PhantomData };
+        let outcome = frequent::<W, R, H, M>(op, addresses, &mut direct);
+        let Direct { ints, reals, adjoints, drops, .. } = direct;
+        self.counters.drops += drops;
+        match outcome {
+            Frequent::Done => Ok(()),
+            Frequent::Failed(failed) => Err(Cause::of(failed, operation, addresses[0])),
+            Frequent::Other => {
+                self.execute::<M>(operation, addresses, Cells { ints, reals, adjoints }, moment)
+            }
+        }
+    }
+
+    /// Makes a step that names an adjoint: plainly, on copies of its real operands.
+    #[inline(never)]
+    pub fn execute_on_adjoints(
+        &mut self,
+        op: &Op,
+        mut cells: Cells<R::Bits>,
+        moment: Moment,
+    ) -> Result<(), Cause> {
+        let op = &self.program.dynamic[op.a as usize];
+        let Some(operation) = op.operation() else { return Ok(()) };
+        let addresses = self.scope.operands(op, cells.ints)?;
+        self.make_room(moment)?;
+        let mut keeping = self.keeping::<Plain>(cells.reborrow(), moment, None);
+        if keeping.is_kept() {
+            keeping.give_back();
+            return Ok(());
+        }
+        let is_real = [0, 1, 2].map(|n| operation.class_of(n) == Class::Real);
+        let mut copies = [0, 1, 2].map(|n| match is_real[n] {
+            true => read(&cells, addresses[n]),
+            false => R::Bits::default(),
+        });
+        let own = [0, 1, 2].map(|n| if is_real[n] { n } else { addresses[n] });
+        let on_copies = Cells { ints: &mut *cells.ints, reals: &mut copies, adjoints: &mut [] };
+        let addressed = addresses.map(|address| address as u32);
+        let mut keeping = self.keeping::<Plain>(on_copies, moment, Some(addressed));
+        step(&mut keeping, operation, own).map_err(|failed| Cause::of(failed, operation, addresses[0]))?;
+        for n in (0..operation.update.shape().targets()).filter(|&n| is_real[n]) {
+            write(&mut cells, addresses[n], copies[n]);
+        }
+        Ok(())
+    }
+
+    fn execute<M: Mode>(
+        &mut self,
+        operation: Operation,
+        addresses: [usize; 3],
+        cells: Cells<R::Bits>,
+        moment: Moment,
+    ) -> Result<(), Cause> {
+        self.make_room(moment)?;
+        let outcome: Result<(), Failed> =
+            step(&mut self.keeping::<M>(cells, moment, None), operation, addresses);
+        outcome.map_err(|failed| Cause::of(failed, operation, addresses[0]))
+    }
+
+    /// Finds memory for what the history keeps of a step that leads away from the start.
+    fn make_room(&mut self, moment: Moment) -> Result<(), Cause> {
+        let interval = self.clock.interval(moment.left);
+        if !H::ACTIVE || self.clock.travel.restores(interval) {
+            return Ok(());
+        }
+        self.history.make_room(interval, RECORDS_OF_A_STEP)
+    }
+
+    fn keeping<'s, M: Mode>(
+        &'s mut self,
+        cells: Cells<'s, R::Bits>,
+        moment: Moment,
+        copies_of: Option<[u32; 3]>,
+    ) -> Keeping<'s, W, R, H, M> {
+        let interval = self.clock.interval(moment.left);
+        let journal = Journal {
+            history: &mut *self.history,
+            interval,
+            restores: self.clock.travel.restores(interval),
+            gradient: M::ON,
+            copies_of,
+        };
+        Keeping {
+            numbers: self.numbers,
+            tolerance: self.tolerance,
+            pool: &self.program.pool,
+            at: self.program.instruction_at(moment.counter, self.direction),
+            counters: &mut *self.counters,
+            reports: &mut *self.reports,
+            journal,
+            cells,
+            mode: PhantomData,
+        }
+    }
+}
+
+fn read<B: Copy>(cells: &Cells<B>, address: usize) -> B {
+    if address & ADJOINT == 0 { cells.reals[address] } else { cells.adjoints[address & !ADJOINT] }
+}
+
+fn write<B: Copy>(cells: &mut Cells<B>, address: usize, bits: B) {
+    if address & ADJOINT == 0 {
+        cells.reals[address] = bits;
+    } else {
+        cells.adjoints[address & !ADJOINT] = bits;
+    }
+}
