@@ -36,18 +36,18 @@ impl Scope<'_> {
     /// The cells of an op with dynamic operands, told apart as the op demands.
     #[inline(always)]
     pub fn operands(&self, op: &Op, ints: &[i64]) -> Result<[usize; 3], Cause> {
-        let cells = self.sources(op, ints)?;
-        if op.flags & !op::ANY_DYNAMIC != 0 && keeps(Rule::AliasesAreChecked) {
+        let cells = self.sources(op, 3, ints)?;
+        if op.guards != 0 && keeps(Rule::AliasesAreChecked) {
             self.distinct(op, cells, ints)?;
         }
         Ok(cells)
     }
 
-    /// The cells of an op that changes none of them.
+    /// The cells of the first `count` operands.
     #[inline(always)]
-    pub fn sources(&self, op: &Op, ints: &[i64]) -> Result<[usize; 3], Cause> {
+    pub fn sources(&self, op: &Op, count: usize, ints: &[i64]) -> Result<[usize; 3], Cause> {
         let mut cells = op.cells();
-        for (n, cell) in cells.iter_mut().enumerate() {
+        for (n, cell) in cells.iter_mut().enumerate().take(count) {
             if op.flags & op::DYNAMIC[n] != 0 {
                 let place = &self.places[*cell];
                 *cell = self.cell(place, ints).map_err(|bounds| bounds.at(n as u32))?;
@@ -58,16 +58,16 @@ impl Scope<'_> {
 
     #[inline]
     fn distinct(&self, op: &Op, [a, b, c]: [usize; 3], ints: &[i64]) -> Result<(), Cause> {
-        if op.flags & op::DISTINCT_AB != 0 && a == b {
+        if op.guards & op::DISTINCT_AB != 0 && a == b {
             return Err(Cause::Alias { operand: 1 });
         }
-        if op.flags & op::DISTINCT_AC != 0 && a == c || op.flags & op::DISTINCT_BC != 0 && b == c {
+        if op.guards & op::DISTINCT_AC != 0 && a == c || op.guards & op::DISTINCT_BC != 0 && b == c {
             return Err(Cause::Alias { operand: 2 });
         }
-        if op.flags & op::NO_INDEX_A != 0 {
+        if op.guards & op::NO_INDEX_A != 0 {
             self.not_an_index(op, a, ints)?;
         }
-        if op.flags & op::NO_INDEX_B != 0 {
+        if op.guards & op::NO_INDEX_B != 0 {
             self.not_an_index(op, b, ints)?;
         }
         Ok(())

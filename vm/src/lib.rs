@@ -31,6 +31,7 @@ pub mod trap;
 pub mod travel;
 pub mod values;
 pub mod watch;
+mod window;
 
 pub use machine::Machine;
 pub use program::Program;

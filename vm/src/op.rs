@@ -44,14 +44,11 @@ macro_rules! kinds {
             BrReal,
             FromInt,
             FromReal,
-            /// A branch half whose sources are found at each step.
-            BrDynamicInt,
-            BrDynamicReal,
-            FromDynamicInt,
-            FromDynamicReal,
-            /// A step on cells that are found at each step: number `a` of `Program::dynamic`.
-            Dynamic,
-            /// The same, and it names an adjoint: it acts plainly, in either mode.
+            /// A branch half that compares an adjoint.
+            BrOnAdjoints,
+            FromOnAdjoints,
+            /// A step that names an adjoint, and acts plainly in either mode: number `a` of
+            /// `Program::on_adjoints`.
             OnAdjoints,
             // Steps on cells.
             $( $Frequent, )+
@@ -127,11 +124,8 @@ macro_rules! kinds {
                     | Kind::BrReal
                     | Kind::FromInt
                     | Kind::FromReal
-                    | Kind::BrDynamicInt
-                    | Kind::BrDynamicReal
-                    | Kind::FromDynamicInt
-                    | Kind::FromDynamicReal
-                    | Kind::Dynamic
+                    | Kind::BrOnAdjoints
+                    | Kind::FromOnAdjoints
                     | Kind::OnAdjoints
                     | Kind::Call
                     | Kind::Uncall
@@ -151,6 +145,18 @@ macro_rules! kinds {
 }
 for_frequent_steps!(kinds);
 
+impl Place {
+    /// The indices.
+    pub fn terms(&self) -> impl Iterator<Item = Term> + use<> {
+        let terms = match *self {
+            Place::Scalar(_) | Place::AdjointOf(_) => [None, None],
+            Place::Vector { term, .. } => [Some(term), None],
+            Place::Matrix { row, column, .. } => [Some(row), Some(column)],
+        };
+        terms.into_iter().flatten()
+    }
+}
+
 impl Op {
     /// The cells of operands that aren't dynamic.
     #[inline(always)]
@@ -163,12 +169,6 @@ impl Op {
     pub fn operation(&self) -> Option<Operation> {
         let (form, undoes) = self.kind.form()?;
         Some(Operation { update: self.update, function: self.function, form, undoes })
-    }
-
-    /// Whether it is a branch half that compares reals.
-    #[inline(always)]
-    pub fn compares_reals(&self) -> bool {
-        matches!(self.kind, Kind::BrReal | Kind::FromReal | Kind::BrDynamicReal | Kind::FromDynamicReal)
     }
 
     /// Whether it is a step on cells.
@@ -187,16 +187,18 @@ impl Op {
 pub const DYNAMIC: [u8; 3] = [1, 2, 4];
 /// Any operand is.
 pub const ANY_DYNAMIC: u8 = 7;
-/// `a` must not be the cell `b`; `a` not `c`; `b` not `c`.
-pub const DISTINCT_AB: u8 = 8;
-pub const DISTINCT_AC: u8 = 16;
-pub const DISTINCT_BC: u8 = 32;
+/// `Op::guards`: `a` must not be the cell `b`; `a` not `c`; `b` not `c`.
+pub const DISTINCT_AB: u8 = 1;
+pub const DISTINCT_AC: u8 = 2;
+pub const DISTINCT_BC: u8 = 4;
 /// `a` (or `b`) is an integer target, and must not be an index cell of any operand.
-pub const NO_INDEX_A: u8 = 64;
-pub const NO_INDEX_B: u8 = 128;
+pub const NO_INDEX_A: u8 = 8;
+pub const NO_INDEX_B: u8 = 16;
 
 /// `Op::flags` of a branch half that jumps: its partner compares integers whose addresses are known.
 pub const LANDS_ON_INTS: u8 = 8;
+/// The same of reals.
+pub const LANDS_ON_REALS: u8 = 4;
 /// On a branch half that jumps: its partner's condition always holds.
 pub const LANDS_ALWAYS: u8 = 16;
 /// Where the three orderings lie under which the condition holds: below, equal, above.
@@ -209,14 +211,21 @@ pub struct Op {
     pub function: Function,
     /// As it is executed, in the direction of the code.
     pub update: Update,
-    /// Which operands are dynamic, and which must be told apart once they are resolved; of a branch half the
-    /// orderings under which its condition holds.
+    /// Which operands are dynamic; of a branch half the orderings under which its condition holds.
     pub flags: u8,
+    /// Which operands must be told apart once they are found.
+    pub guards: u8,
     pub a: u32,
     pub b: u32,
     /// A source; of a branch where it lands: behind its partner.
     pub c: u32,
+    /// [`DIRECT`], or the operands are numbers of the procedure's window, and this says which indexings find
+    /// elements first: see [`crate::window::find`].
+    pub indices: u32,
 }
+
+/// [`Op::indices`] where the operands are addresses.
+pub const DIRECT: u32 = u32::MAX;
 
 /// A scalar whose address is relative to something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use crate::notation::Notation;
 use crate::op::{CallSite, Op, Place};
 use crate::resolve::{Resolved, resolve};
 use crate::state::{CallRecord, Part};
+use crate::window::{Entry, Indexing};
 
 /// The travel directions index [`Program::code`].
 pub const FORWARD: usize = 0;
@@ -30,8 +31,12 @@ pub struct Program {
     pub(crate) code: Arc<[Vec<Op>; 2]>,
     /// The same, where a run that stops at some of them looks up what jumps land on.
     pub(crate) landings: Arc<[Vec<Op>; 2]>,
-    /// Data instructions that stand in the code as `Kind::Dynamic`.
-    pub(crate) dynamic: Vec<Op>,
+    /// Steps that stand in the code as `Kind::OnAdjoints`.
+    pub(crate) on_adjoints: Vec<Op>,
+    /// The window of each procedure; empty where none of its steps needs one.
+    pub(crate) windows: Vec<Vec<Entry>>,
+    /// How the elements of arrays are found.
+    pub(crate) indexings: Vec<Indexing>,
     pub(crate) places: Vec<Place>,
     pub(crate) calls: Vec<CallSite>,
     /// Where the constants lie among the reals.
@@ -56,7 +61,7 @@ impl Program {
         if !violations.is_empty() {
             return Err(violations);
         }
-        let Resolved { layout, code, dynamic, places, calls } = resolve(&module);
+        let Resolved { layout, code, on_adjoints, places, calls, windows, indexings } = resolve(&module);
         let pool = layout.constants(Class::Real);
         let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
         let has_rules = calls.iter().any(|site| site.rule.is_some());
@@ -69,7 +74,9 @@ impl Program {
             layout,
             code,
             landings,
-            dynamic,
+            on_adjoints,
+            windows,
+            indexings,
             places,
             calls,
             pool,

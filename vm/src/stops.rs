@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use crate::interp::effective_direction;
-use crate::op::{Kind, Op};
+use crate::op::{DIRECT, Kind, Op};
 use crate::program::{FORWARD, Program};
 use crate::state::State;
 use crate::travel::Travel;
@@ -57,6 +57,8 @@ impl Stops {
                 && let Some(op) = code[direction].get_mut(program.counter(node.position, direction))
             {
                 op.kind = Kind::Stop;
+                // Its operands are none of a stop's business: they may be outside of their arrays.
+                op.indices = DIRECT;
             }
         }
         Stops { nodes, program: program.with_code(code) }

@@ -65,16 +65,17 @@ pub(super) fn evaluated<E: Engine>(
     operation: Operation,
     cells: [E::Cell; 3],
 ) -> Result<(Real<E>, Real<E>), Failed> {
-    let [y, a, b] = cells;
-    let evaluate = || -> Eval<(Real<E>, Real<E>)> {
-        let f = e.real_value(operation, [a, b])?;
-        let new = operation.update.real(&e.numbers(), e.real(y), f)?;
-        Ok((f, e.admit(new)?))
-    };
-    match evaluate() {
-        Ok((f, new)) => Ok((f, e.becomes(y, new))),
+    match evaluate(e, operation, cells) {
+        Ok((f, new)) => Ok((f, e.becomes(cells[0], new))),
         Err(fault) => Err(e.blame(operation, cells, fault)),
     }
+}
+
+#[inline(always)]
+fn evaluate<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> Eval<(Real<E>, Real<E>)> {
+    let f = e.real_value(operation, [a, b])?;
+    let new = operation.update.real(&e.numbers(), e.real(y), f)?;
+    Ok((f, e.admit(new)?))
 }
 
 /// Makes a step whose values were kept: only adjoints may have to be computed.

@@ -81,14 +81,11 @@ impl Operation {
         read: impl Fn(E::Cell) -> Real<E>,
     ) -> Eval<Real<E>> {
         let s = &e.numbers();
+        let b = if self.function.arity() > 1 { b } else { a };
         match self.form {
-            Form::Real if self.function.arity() > 1 => self.function.real(s, read(a), read(b)),
-            Form::Real => self.function.real(s, read(a), read(a)),
+            Form::Real => self.function.real(s, read(a), read(b)),
             Form::RealInt => self.function.real_int(s, read(a), e.int(b)),
-            Form::IntsToReal if self.function.arity() > 1 => {
-                self.function.ints_to_real(s, e.int(a), e.int(b))
-            }
-            Form::IntsToReal => self.function.ints_to_real(s, e.int(a), e.int(a)),
+            Form::IntsToReal => self.function.ints_to_real(s, e.int(a), e.int(b)),
             Form::Int | Form::RealsToInt => Err(Fault::NoForm),
         }
     }

@@ -47,9 +47,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Keeping<'_, 
         &self,
         operation: Operation,
         [y, a, b]: [usize; 3],
-        read: impl Fn(usize) -> R::Cell,
+        read: &dyn Fn(usize) -> R::Cell,
     ) -> Eval<R::Cell> {
-        let f = operation.real_value(self, [a, b], &read)?;
+        let f = operation.real_value(self, [a, b], read)?;
         operation.update.real(&self.numbers, read(y), f).and_then(|new| self.admit(new))
     }
 }
@@ -117,6 +117,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
         if bit { then(self) } else { Ok(Changes::nothing()) }
     }
 
+    // The tables of functions are compiled once for all that asks them.
+    #[inline(never)]
+    fn int_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<i64> {
+        operation.int_value(self, sources)
+    }
+    #[inline(never)]
+    fn real_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<R::Cell> {
+        operation.real_value(self, sources, |cell| self.real(cell))
+    }
+    #[inline(never)]
+    fn partial(&self, operation: Operation, source: u8, sources: [usize; 2]) -> Eval<R::Cell> {
+        operation.partial(self, source, sources)
+    }
+
     fn require_condition(&mut self, holds: i64) -> Result<(), Failed> {
         if holds != 0 || !keeps(Rule::AssertionsAreChecked) { Ok(()) } else { Err(Failed::Denied) }
     }
@@ -135,12 +149,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
         let [_, a, b] = cells;
         let reals = self.numbers.reals;
         let constant = |cell| reals.primal(self.real(cell));
-        if self.evaluated(operation, cells, constant).is_err() {
+        if self.evaluated(operation, cells, &constant).is_err() {
             return Failed::Value(fault);
         }
         // By a source there is no derivative if the function has no value while it alone moves.
         let fails = |source: &usize| {
             let read = |cell| if cell == [a, b][*source] { self.real(cell) } else { constant(cell) };
+            let read: &dyn Fn(usize) -> R::Cell = &read;
             operation.real_value(self, [a, b], read).and_then(|f| reals.admit(f)).is_err()
         };
         match (0..operation.function.arity().min(2)).find(fails) {

@@ -32,6 +32,7 @@ use crate::state::{Part, State};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Clock, Stop, Track, Travel};
 use crate::watch::mark;
+use crate::window;
 
 use direct::Direct;
 use mode::{Gradient, Mode, Plain, Watched};
@@ -63,6 +64,9 @@ pub(crate) struct Run<'a, W, R: Reals, H> {
     pub counter: usize,
     /// Whose step the next one is, unless it leads into a rule.
     pub track: Track,
+    /// What the operands are in the current call; stale where a call has begun or ended since it was filled.
+    pub window: Vec<u32>,
+    pub is_stale: bool,
 }
 
 /// Makes at most `budget` steps.
@@ -98,6 +102,8 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
         direction,
         counter,
         track,
+        window: Vec::new(),
+        is_stale: true,
     };
     let outcome = run.go();
     let at = run.program.instruction_at(run.counter, run.direction);
@@ -127,10 +133,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         loop {
             let clock = self.clock(self.track);
-            let pause = match self.state.mode() {
-                true => self.cells::<Gradient>(clock),
-                false if self.is_watched() => self.cells::<Watched>(clock),
-                false => self.cells::<Plain>(clock),
+            self.fill_window();
+            let pause = match (self.state.mode(), self.window.is_empty() && !H::ACTIVE) {
+                (true, true) => self.cells::<Gradient, false>(clock),
+                (true, false) => self.cells::<Gradient, true>(clock),
+                (false, false) if self.is_watched() => self.cells::<Watched, true>(clock),
+                (false, true) if self.is_watched() => self.cells::<Watched, false>(clock),
+                (false, true) => self.cells::<Plain, false>(clock),
+                (false, false) => self.cells::<Plain, true>(clock),
             };
             self.state.passed(self.travel, self.track, clock.budget - self.left);
             match pause {
@@ -151,6 +161,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
     }
 
+    /// Makes the window that of the current call.
+    fn fill_window(&mut self) {
+        if std::mem::take(&mut self.is_stale) {
+            let at = self.program.instruction_at(self.counter, self.direction);
+            let entries = self.program.windows.get(self.program.procedure_of(at)).map_or(&[][..], |w| w);
+            window::fill(&mut self.window, entries, self.state.frame, &self.state.references);
+        }
+    }
+
     pub(crate) fn clock(&self, track: Track) -> Clock {
         Clock { travel: self.travel, budget: self.left, track, start: self.state.on_track(track) }
     }
@@ -163,9 +182,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// The hot loop: executes instructions that change only cells, and branches.
     ///
     /// What isn't frequent is left to [`Rare`], so that the loop stays in registers.
-    fn cells<M: Mode>(&mut self, clock: Clock) -> Pause {
+    fn cells<M: Mode, const WINDOWED: bool>(&mut self, clock: Clock) -> Pause {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
+        let landings = &self.program.landings[self.direction][..];
+        let (window, indexings) = (&mut self.window[..], &self.program.indexings[..]);
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
@@ -196,16 +217,33 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 Cells { ints: &mut *direct.ints, reals: &mut *direct.reals, adjoints: &mut *direct.adjoints }
             };
         }
+        /// The cells of an instruction's operands.
+        macro_rules! found {
+            ($op:ident) => {
+                if WINDOWED {
+                    match window::find($op, window, indexings, direct.ints) {
+                        Ok(cells) => cells,
+                        Err(cause) => break Pause::Trap(cause),
+                    }
+                } else {
+                    $op.cells()
+                }
+            };
+        }
         /// Goes behind the partner of a branch half, if its condition agrees.
         macro_rules! jump {
             ($op:ident) => {{
-                let join = &code[$op.c as usize - 1];
                 let agrees = if $op.flags & op::LANDS_ON_INTS != 0 {
-                    join.holds(join.order_ints(join.cells(), direct.ints))
+                    let join = &landings[$op.c as usize - 1];
+                    join.holds(order_ints(found!(join), direct.ints))
                 } else if $op.flags & op::LANDS_ALWAYS != 0 {
                     true
+                } else if $op.flags & op::LANDS_ON_REALS != 0 {
+                    let join = &landings[$op.c as usize - 1];
+                    join.holds(order_reals(found!(join), direct.reals, numbers.reals))
                 } else {
-                    match rare.order_landing($op.c as usize - 1, cells!()) {
+                    let join = &landings[$op.c as usize - 1];
+                    match rare.order(join, cells!()) {
                         Ok(ordering) => join.holds(ordering),
                         Err(cause) => break Pause::Trap(cause),
                     }
@@ -241,29 +279,24 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 break Pause::Budget;
             }
             let op = &code[counter];
-            match frequent::<W, R, H, M>(op, op.cells(), &mut direct) {
+            let found = found!(op);
+            match frequent::<W, R, H, M>(op, found, &mut direct) {
                 Frequent::Done => {}
-                Frequent::Failed(failed) => break Pause::Trap(trapped(failed, op)),
+                Frequent::Failed(failed) => break Pause::Trap(trapped(failed, op, found)),
                 Frequent::Other => match op.kind {
                     Kind::Jump => jump!(op),
-                    Kind::BrInt => branch!(op, op.order_ints(op.cells(), direct.ints)),
-                    Kind::BrReal => branch!(op, op.order_reals(op.cells(), direct.reals, numbers.reals)),
-                    Kind::FromInt => join!(op, op.order_ints(op.cells(), direct.ints)),
-                    Kind::FromReal => join!(op, op.order_reals(op.cells(), direct.reals, numbers.reals)),
-                    Kind::BrDynamicInt | Kind::BrDynamicReal => match rare.order(op, cells!()) {
+                    Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
+                    Kind::BrReal => branch!(op, order_reals(found, direct.reals, numbers.reals)),
+                    Kind::FromInt => join!(op, order_ints(found, direct.ints)),
+                    Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
+                    Kind::BrOnAdjoints => match rare.order(op, cells!()) {
                         Ok(ordering) => branch!(op, ordering),
                         Err(cause) => break Pause::Trap(cause),
                     },
-                    Kind::FromDynamicInt | Kind::FromDynamicReal => match rare.order(op, cells!()) {
+                    Kind::FromOnAdjoints => match rare.order(op, cells!()) {
                         Ok(ordering) => join!(op, ordering),
                         Err(cause) => break Pause::Trap(cause),
                     },
-                    Kind::Dynamic => {
-                        let moment = Moment { counter, left };
-                        if let Err(cause) = rare.execute_dynamic::<M>(op, cells!(), moment) {
-                            break Pause::Trap(cause);
-                        }
-                    }
                     Kind::OnAdjoints => {
                         let moment = Moment { counter, left };
                         if let Err(cause) = rare.execute_on_adjoints(op, cells!(), moment) {
@@ -273,7 +306,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     _ => {
                         let Some(operation) = op.operation() else { break Pause::Structural };
                         let moment = Moment { counter, left };
-                        if let Err(cause) = rare.execute_static::<M>(operation, op, cells!(), moment) {
+                        if let Err(cause) = rare.execute::<M>(operation, found, cells!(), moment) {
                             break Pause::Trap(cause);
                         }
                     }
@@ -364,37 +397,20 @@ fn accumulate_any<W: Words, R: Reals, M: Mode>(
 }
 
 #[cold]
-fn trapped(failed: Failed, op: &Op) -> Cause {
-    op.operation().map_or(Cause::AssertFailed, |operation| Cause::of(failed, operation, op.a as usize))
+fn trapped(failed: Failed, op: &Op, cells: [usize; 3]) -> Cause {
+    op.operation().map_or(Cause::AssertFailed, |operation| Cause::of(failed, operation, cells[0]))
 }
 
-impl Op {
-    /// The ordering of a condition's integer sources: 0 below, 1 equal, 2 above.
-    #[inline(always)]
-    fn order_ints(&self, [a, b, _]: [usize; 3], ints: &[i64]) -> u8 {
-        ordering(ints[a], ints[b])
-    }
+/// The ordering of a condition's integer sources: 0 below, 1 equal, 2 above.
+#[inline(always)]
+fn order_ints([a, b, _]: [usize; 3], ints: &[i64]) -> u8 {
+    ordering(ints[a], ints[b])
+}
 
-    /// The ordering of a condition's real sources.
-    #[inline(always)]
-    fn order_reals<R: Reals>(&self, [a, b, _]: [usize; 3], reals: &[R::Bits], system: R) -> u8 {
-        ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))
-    }
-
-    /// The ordering of a condition's sources, of whichever class.
-    #[inline(always)]
-    pub(crate) fn order<R: Reals>(
-        &self,
-        cells: [usize; 3],
-        ints: &[i64],
-        reals: &[R::Bits],
-        system: R,
-    ) -> u8 {
-        match self.compares_reals() {
-            true => self.order_reals(cells, reals, system),
-            false => self.order_ints(cells, ints),
-        }
-    }
+/// The ordering of a condition's real sources.
+#[inline(always)]
+fn order_reals<R: Reals>([a, b, _]: [usize; 3], reals: &[R::Bits], system: R) -> u8 {
+    ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))
 }
 
 #[inline(always)]

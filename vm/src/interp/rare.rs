@@ -9,10 +9,9 @@ use reviver_isa::step::{Engine, Failed, Operation, step};
 
 use crate::address::{ADJOINT, Scope};
 use crate::history::{Cells, History, RECORDS_OF_A_STEP};
-use crate::interp::direct::Direct;
 use crate::interp::keeping::Keeping;
 use crate::interp::mode::{Mode, Plain};
-use crate::interp::{Frequent, frequent};
+use crate::interp::ordering;
 use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::op::Op;
@@ -45,61 +44,13 @@ pub(crate) struct Moment {
 }
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
-    /// Makes a step whose cells are known since the program was loaded.
-    #[inline(never)]
-    pub fn execute_static<M: Mode>(
-        &mut self,
-        operation: Operation,
-        op: &Op,
-        cells: Cells<R::Bits>,
-        moment: Moment,
-    ) -> Result<(), Cause> {
-        self.execute::<M>(operation, op.cells(), cells, moment)
-    }
-
-    /// The ordering of any branch half's sources.
+    /// The ordering of the sources of a branch half that compares an adjoint with something.
     #[inline(never)]
     pub fn order(&self, op: &Op, cells: Cells<R::Bits>) -> Result<u8, Cause> {
         // The third is no operand: where a branch lands.
-        let [a, b, _] = self.scope.sources(op, cells.ints)?;
-        if (a | b) & ADJOINT == 0 {
-            return Ok(op.order([a, b, b], cells.ints, cells.reals, self.numbers.reals));
-        }
-        let copies = [a, b].map(|address| read(&cells, address));
-        Ok(op.order([0, 1, 1], cells.ints, &copies, self.numbers.reals))
-    }
-
-    /// The ordering of the sources of the join that a jump lands behind.
-    #[inline(never)]
-    pub fn order_landing(&self, counter: usize, cells: Cells<R::Bits>) -> Result<u8, Cause> {
-        self.order(&self.program.landings[self.direction][counter], cells)
-    }
-
-    /// Makes a step whose cells are only known now.
-    #[inline(never)]
-    pub fn execute_dynamic<M: Mode>(
-        &mut self,
-        op: &Op,
-        cells: Cells<R::Bits>,
-        moment: Moment,
-    ) -> Result<(), Cause> {
-        let op = &self.program.dynamic[op.a as usize];
-        let Some(operation) = op.operation() else { return Ok(()) };
-        let addresses = self.scope.operands(op, cells.ints)?;
-        let Cells { ints, reals, adjoints } = cells;
-        let (numbers, pool) = (self.numbers, &self.program.pool);
-        let mut direct =
-            Direct::<W, R, M> { numbers, pool, ints, reals, adjoints, drops: 0, mode: PhantomData };
-        let outcome = frequent::<W, R, H, M>(op, addresses, &mut direct);
-        let Direct { ints, reals, adjoints, drops, .. } = direct;
-        self.counters.drops += drops;
-        match outcome {
-            Frequent::Done => Ok(()),
-            Frequent::Failed(failed) => Err(Cause::of(failed, operation, addresses[0])),
-            Frequent::Other => {
-                self.execute::<M>(operation, addresses, Cells { ints, reals, adjoints }, moment)
-            }
-        }
+        let [a, b, _] = self.scope.sources(op, 2, cells.ints)?;
+        let [a, b] = [a, b].map(|address| self.numbers.reals.of_bits(read(&cells, address)));
+        Ok(ordering(a, b))
     }
 
     /// Makes a step that names an adjoint: plainly, on copies of its real operands.
@@ -110,7 +61,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         mut cells: Cells<R::Bits>,
         moment: Moment,
     ) -> Result<(), Cause> {
-        let op = &self.program.dynamic[op.a as usize];
+        let op = &self.program.on_adjoints[op.a as usize];
         let Some(operation) = op.operation() else { return Ok(()) };
         let addresses = self.scope.operands(op, cells.ints)?;
         self.make_room(moment)?;
@@ -135,7 +86,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(())
     }
 
-    fn execute<M: Mode>(
+    /// Makes any other step.
+    #[inline(never)]
+    pub fn execute<M: Mode>(
         &mut self,
         operation: Operation,
         addresses: [usize; 3],

@@ -1,6 +1,9 @@
 //! From instructions to ops: names become offsets, immediates are pooled, and what can't be known
 //! before a step is put apart. Knows one direction at a time; knows no state.
 
+mod alias;
+mod windows;
+
 use std::collections::HashMap;
 
 use reviver_isa::formula;
@@ -18,25 +21,61 @@ use crate::op::{self, Argument, CallSite, Kind, Op, Place, Spot, Term};
 use crate::program::{BACKWARD, FORWARD};
 use crate::state::MODE;
 use crate::values::literal_bits;
+use crate::window::{Entry, Indexing};
+
+use windows::Windows;
 
 /// A module, resolved.
 pub(crate) struct Resolved {
     pub layout: Layout,
     pub code: [Vec<Op>; 2],
-    pub dynamic: Vec<Op>,
+    /// Steps that name adjoints.
+    pub on_adjoints: Vec<Op>,
     pub places: Vec<Place>,
     pub calls: Vec<CallSite>,
+    /// Of each procedure; empty where none of its steps needs one.
+    pub windows: Vec<Vec<Entry>>,
+    pub indexings: Vec<Indexing>,
 }
 
 /// Resolves a verified module.
 pub(crate) fn resolve(module: &Module) -> Resolved {
     let mut resolver = Resolver::new(module);
+    let zero = resolver.pool_int(0);
     let forward: Vec<Op> = (0..module.code.len()).map(|at| resolver.op(at, FORWARD)).collect();
     let backward: Vec<Op> = (0..module.code.len()).rev().map(|at| resolver.op(at, BACKWARD)).collect();
     let Resolver { layout, places, calls, .. } = resolver;
-    let mut dynamic = Vec::new();
-    let code = [forward, backward].map(|code| with_landings(with_dynamic(code, &places, &mut dynamic)));
-    Resolved { layout, code, dynamic, places, calls }
+    let mut on_adjoints = Vec::new();
+    let mut windows = Windows::new(&places, module.procedures.len(), zero);
+    let mut code = [forward, backward];
+    for (direction, code) in code.iter_mut().enumerate() {
+        let last = code.len().saturating_sub(1);
+        for (n, op) in code.iter_mut().enumerate() {
+            let at = if direction == FORWARD { n } else { last - n };
+            let procedure = module.procedures.partition_point(|p| (p.exit as usize) < at);
+            with_numbers(op, procedure, &mut windows, &mut on_adjoints);
+        }
+    }
+    let (windows, indexings) = windows.finish();
+    let code = code.map(with_landings);
+    Resolved { layout, code, on_adjoints, places, calls, windows, indexings }
+}
+
+/// Numbers the operands of a step that are only known in a call. A step that names an adjoint is put apart,
+/// out of the loop's sight; what moves values, prints or calls resolves its operands itself.
+fn with_numbers(op: &mut Op, procedure: usize, windows: &mut Windows, on_adjoints: &mut Vec<Op>) {
+    let names_adjoint = windows.names_adjoint(op);
+    match op.kind {
+        Kind::BrInt | Kind::BrReal if names_adjoint => op.kind = Kind::BrOnAdjoints,
+        Kind::FromInt | Kind::FromReal if names_adjoint => op.kind = Kind::FromOnAdjoints,
+        Kind::BrInt | Kind::BrReal | Kind::FromInt | Kind::FromReal => windows.number(procedure, op, 2),
+        _ if op.is_on_cells() && names_adjoint => {
+            on_adjoints.push(*op);
+            *op = Op { kind: Kind::OnAdjoints, a: on_adjoints.len() as u32 - 1, ..*op };
+        }
+        _ if op.is_on_cells() => windows.number(procedure, op, 3),
+        _ => {}
+    }
 }
 
 /// Lays the module out and turns instructions into ops, pooling immediates and dynamic places.
@@ -64,7 +103,7 @@ impl<'a> Resolver<'a> {
             calls: Vec::new(),
             call_numbers: HashMap::new(),
         };
-        // Unused operands read the first cell, so there is one.
+        // Unused operands name the first cell, so there is one.
         resolver.pool_int(0);
         resolver.pool_real(0.0);
         resolver
@@ -78,7 +117,17 @@ impl<'a> Resolver<'a> {
             _ => instruction.update.inverse(),
         };
         let function = instruction.function;
-        let mut op = Op { kind: Kind::Bound, function, update, flags: 0, a: 0, b: 0, c: 0 };
+        let mut op = Op {
+            kind: Kind::Bound,
+            function,
+            update,
+            flags: 0,
+            guards: 0,
+            a: 0,
+            b: 0,
+            c: 0,
+            indices: op::DIRECT,
+        };
         let mut operands = [0u32; 3];
         for (n, operand) in instruction.operands.iter().enumerate() {
             let (address, dynamic) = self.operand(procedure, operand);
@@ -90,10 +139,10 @@ impl<'a> Resolver<'a> {
         let form = self.form(procedure, instruction, class);
         op.kind =
             kind(instruction, Operation { update, function, form, undoes: direction == BACKWARD }, class);
-        op.flags |= match update.shape() {
-            Shape::Branch => orderings(function) << op::ORDERINGS,
-            shape => distinctions(shape, class, form, function.arity(), op.flags),
-        };
+        match update.shape() {
+            Shape::Branch => op.flags |= orderings(function) << op::ORDERINGS,
+            shape => op.guards = distinctions(shape, class, form, function.arity(), op.flags),
+        }
         match &instruction.link {
             Link::None => {}
             Link::Partner(partner) => op.c = self.landing(*partner, direction),
@@ -327,48 +376,16 @@ fn kind(instruction: &Instruction, operation: Operation, class: Class) -> Kind {
     }
 }
 
-/// Takes instructions with dynamic operands out of the loop's sight, so that it need not ask.
-fn with_dynamic(mut code: Vec<Op>, places: &[Place], dynamic: &mut Vec<Op>) -> Vec<Op> {
-    for op in &mut code {
-        let is_dynamic = op.flags & op::ANY_DYNAMIC != 0;
-        match op.kind {
-            _ if !is_dynamic => {}
-            Kind::BrInt => op.kind = Kind::BrDynamicInt,
-            Kind::FromInt => op.kind = Kind::FromDynamicInt,
-            Kind::BrReal => op.kind = Kind::BrDynamicReal,
-            Kind::FromReal => op.kind = Kind::FromDynamicReal,
-            _ if op.is_on_cells() => {
-                let number = dynamic.len() as u32;
-                dynamic.push(*op);
-                let kind = if names_adjoint(op, places) { Kind::OnAdjoints } else { Kind::Dynamic };
-                *op = Op { kind, a: number, ..*op };
-            }
-            _ => {}
-        }
-    }
-    code
-}
-
-fn names_adjoint(op: &Op, places: &[Place]) -> bool {
-    let is_adjoint = |number: u32| matches!(places[number as usize], Place::AdjointOf(_));
-    [op.a, op.b, op.c]
-        .into_iter()
-        .enumerate()
-        .any(|(n, operand)| op.flags & op::DYNAMIC[n] != 0 && is_adjoint(operand))
-}
-
 /// Notes on each jumping half how its partner's condition is tested.
 fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     for at in 0..code.len() {
         let op = code[at];
-        if matches!(
-            op.kind,
-            Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrDynamicInt | Kind::BrDynamicReal
-        ) {
+        if matches!(op.kind, Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrOnAdjoints) {
             let join = code[op.c as usize - 1];
             code[at].flags |= match join {
                 Op { function: Function::Always, .. } => op::LANDS_ALWAYS,
                 Op { kind: Kind::FromInt, .. } => op::LANDS_ON_INTS,
+                Op { kind: Kind::FromReal, .. } => op::LANDS_ON_REALS,
                 _ => 0,
             };
         }

@@ -1,0 +1,122 @@
+//! Windows: what the operands of a procedure are in one of its calls. A window is a list of addresses that is
+//! filled when the procedure is entered, so that a step looks a frame's variable or a parameter up by a number
+//! and asks nothing; elements of arrays are looked up just before their step, in the window too. Knows no step.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
+
+use crate::op::{DIRECT, DISTINCT_AB, DISTINCT_AC, DISTINCT_BC, NO_INDEX_A, NO_INDEX_B, Op};
+use crate::state::{Frame, Reference};
+use crate::trap::Cause;
+
+/// What a number of a window is, once the procedure is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Entry {
+    /// An offset into all cells of the class.
+    Fixed(u32),
+    /// An offset from the frame's first cell of the class.
+    Frame(Class, u32),
+    /// The first cell of a parameter, its length, and the distance of its elements.
+    Base(u32),
+    Length(u32),
+    Stride(u32),
+    /// The cell of the operand of a number (0 to 2), found before each step by [`Indexing`].
+    Found(u8),
+}
+
+/// Finds an element, or its row: `window[out] = window[base] + stride·(ints[window[cell]] + offset)`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Indexing {
+    pub out: u32,
+    pub base: u32,
+    pub cell: u32,
+    /// Numbers of the window if the array is a parameter.
+    pub length: u32,
+    pub stride: u32,
+    pub of_parameter: bool,
+    pub offset: i64,
+    /// Which operand it belongs to, and which of its indices it is.
+    pub operand: u8,
+    pub dimension: u8,
+}
+
+/// How [`Op::indices`] says which of the program's indexings belong to a step: the number of the first, and
+/// how many.
+pub(crate) const COUNT_BITS: u32 = 3;
+
+/// Fills a window for the current call.
+pub(crate) fn fill(window: &mut Vec<u32>, entries: &[Entry], frame: Frame, references: &[Reference]) {
+    let parameter = |n: u32| references[frame.references as usize + n as usize];
+    window.clear();
+    window.extend(entries.iter().map(|entry| match *entry {
+        Entry::Fixed(cell) => cell,
+        Entry::Frame(class, offset) => frame.start(class) + offset,
+        Entry::Base(n) => parameter(n).base,
+        Entry::Length(n) => parameter(n).length,
+        Entry::Stride(n) => parameter(n).stride,
+        Entry::Found(_) => 0,
+    }));
+}
+
+/// The cells of a step's operands, told apart where they may be one cell.
+#[inline(always)]
+pub(crate) fn find(
+    op: &Op,
+    window: &mut [u32],
+    indexings: &[Indexing],
+    ints: &[i64],
+) -> Result<[usize; 3], Cause> {
+    if op.indices == DIRECT {
+        return Ok(op.cells());
+    }
+    let (first, count) = (op.indices as usize >> COUNT_BITS, op.indices as usize & ((1 << COUNT_BITS) - 1));
+    let own = &indexings[first..first + count];
+    for indexing in own {
+        indexing.find(window, ints)?;
+    }
+    // Of a branch half the third is no operand, but where it lands.
+    let third = window.get(op.c as usize).map_or(0, |&cell| cell as usize);
+    let cells = [window[op.a as usize] as usize, window[op.b as usize] as usize, third];
+    if op.guards != 0 && keeps(Rule::AliasesAreChecked) {
+        distinct(op, cells, window, own)?;
+    }
+    Ok(cells)
+}
+
+impl Indexing {
+    #[inline(always)]
+    fn find(&self, window: &mut [u32], ints: &[i64]) -> Result<(), Cause> {
+        let (length, stride) = match self.of_parameter {
+            true => (window[self.length as usize], window[self.stride as usize]),
+            false => (self.length, self.stride),
+        };
+        // Verified offsets are so small that a sum which wraps is outside of every array.
+        let index = ints[window[self.cell as usize] as usize].wrapping_add(self.offset);
+        // A mutant lets the index right behind the last one pass.
+        if index as u64 >= u64::from(length) + u64::from(!keeps(Rule::IndicesAreChecked)) {
+            let (operand, dimension) = (u32::from(self.operand), u32::from(self.dimension));
+            return Err(Cause::Index { operand, dimension, index, length });
+        }
+        window[self.out as usize] = window[self.base as usize] + index as u32 * stride;
+        Ok(())
+    }
+}
+
+/// A target is none of its sources, and no index: its old value would be needed to undo the step.
+#[inline]
+fn distinct(op: &Op, [a, b, c]: [usize; 3], window: &[u32], indexings: &[Indexing]) -> Result<(), Cause> {
+    let guarded = |guard: u8| op.guards & guard != 0;
+    if guarded(DISTINCT_AB) && a == b {
+        return Err(Cause::Alias { operand: 1 });
+    }
+    if guarded(DISTINCT_AC) && a == c || guarded(DISTINCT_BC) && b == c {
+        return Err(Cause::Alias { operand: 2 });
+    }
+    for (guard, target) in [(NO_INDEX_A, a), (NO_INDEX_B, b)] {
+        let is_index = |indexing: &&Indexing| window[indexing.cell as usize] as usize == target;
+        if let Some(indexing) = indexings.iter().filter(|_| guarded(guard)).find(is_index) {
+            return Err(Cause::Alias { operand: u32::from(indexing.operand) });
+        }
+    }
+    Ok(())
+}
