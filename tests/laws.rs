@@ -45,6 +45,7 @@ laws! {
     pairing: "tangents and adjoints stay paired"
     values_come_back: "gradient mode leaves values alone"
     adjoints_come_back: "adjoints come back"
+    turning: "a gradient turns early enough"
     histories_agree: "a gradient needs no history"
     hessians: "Hessians are symmetric"
     certain: "what is certain comes about"

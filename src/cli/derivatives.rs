@@ -17,6 +17,9 @@ pub struct Differentiated {
     /// Fail (exit code 1) if values that count were lost, so that the derivatives may be wrong
     #[arg(long)]
     pub strict: bool,
+    /// Run to the end of the program before turning round, also where that is an `uncompute`
+    #[arg(long)]
+    pub whole: bool,
     #[command(flatten)]
     pub start: Start,
 }

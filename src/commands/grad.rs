@@ -32,7 +32,8 @@ pub fn run(options: &Grad) -> Outcome {
 fn page(options: &Grad) -> Outcome<Page> {
     let start = &options.differentiated.start;
     write::check_state_target(options.save_state.as_deref())?;
-    let subject = subject::subject_besides(start, &[options.from_state.as_deref()])?;
+    let whole = options.differentiated.whole;
+    let subject = Subject { whole, ..subject::subject_besides(start, &[options.from_state.as_deref()])? };
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
     if subject.start.input.is_empty() {

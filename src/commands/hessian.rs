@@ -14,7 +14,8 @@ use crate::{given, load, output, subject, table, write};
 
 pub fn run(options: &Hessian) -> Outcome {
     let start = &options.differentiated.start;
-    let subject = subject::subject(start)?;
+    let whole = options.differentiated.whole;
+    let subject = Subject { whole, ..subject::subject(start)? };
     let failed = |error| subject::failure(start, &subject.program, error);
     let loss = subject::one(&subject, "--loss", &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;

@@ -1,5 +1,6 @@
 //! `reviver jacobian`.
 
+use reviver_vm::differentiate::Subject;
 use reviver_vm::differentiate::matrices::jacobian;
 
 use crate::cli::Jacobian;
@@ -9,7 +10,8 @@ use crate::{load, output, subject, write};
 
 pub fn run(options: &Jacobian) -> Outcome {
     let start = &options.differentiated.start;
-    let subject = subject::subject(start)?;
+    let whole = options.differentiated.whole;
+    let subject = Subject { whole, ..subject::subject(start)? };
     let outputs = subject::variables(&subject::outputs(&subject, &options.of)?)?;
     let inputs = subject::variables(&subject::inputs(&subject, &options.differentiated.wrt)?)?;
     subject::check_any("result", &outputs)?;

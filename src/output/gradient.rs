@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use reviver_isa::module::Shape;
+use reviver_isa::structure::BlockKind;
 use reviver_vm::differentiate::check::Check;
 use reviver_vm::differentiate::{Gradient, Subject, Variable};
 use reviver_vm::given::Tape;
@@ -46,6 +47,9 @@ impl Page {
             gradient.history_bytes,
             gradient.memory_bytes,
         )?;
+        if let Some(line) = self.turned_at() {
+            writeln!(out, "turned before the `uncompute` of line {line} (`--whole` runs to the end)")?;
+        }
         match self.verified.as_ref().filter(|check| check.agrees()) {
             Some(check) => out.write_all(verified::line(check).as_bytes()),
             None => Ok(()),
@@ -64,6 +68,7 @@ impl Page {
         }
         object.insert("steps", gradient.steps);
         object.insert("steps_back", gradient.steps_back);
+        object.insert("turned", gradient.turned);
         object.insert("drops", gradient.drops);
         object.extend(self.said().members());
         object.insert("memory_bytes", gradient.memory_bytes);
@@ -72,6 +77,15 @@ impl Page {
             object.insert("verify", verified::json(check, |n| self.input_name(n)));
         }
         object
+    }
+
+    /// The line of the `uncompute` before which the pass turned round, if that wasn't the end.
+    fn turned_at(&self) -> Option<u32> {
+        let turned = self.gradient.turned?;
+        let blocks = self.subject.program.module().structure.blocks.iter();
+        let mut computes = blocks.filter(|block| block.kind == BlockKind::Compute);
+        let block = computes.find(|block| block.seams.get(2).is_some_and(|seam| seam.start == turned))?;
+        Some(block.place(2).line)
     }
 
     fn real(&self, bits: u64) -> String {

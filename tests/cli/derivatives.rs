@@ -68,6 +68,7 @@ fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
         "grad",
         "steps",
         "steps_back",
+        "turned",
         "drops",
         "reported",
         "loss_error",
@@ -371,5 +372,45 @@ fn other_numbers_have_gradients_too() {
         let options = format!("--loss y --wrt x --verify --json --real {system}");
         let object = on(MIXED, "grad", &options).expect(0).json();
         assert!((number(&object["grad"]["x"]) - 0.5f64.exp()).abs() < digits, "{object}");
+    }
+}
+
+/// A last `uncompute` is neither run nor gone back over, and the gradient is the same.
+#[test]
+fn a_gradient_turns_behind_the_last_change_of_its_loss() {
+    let grad = |more: &str| {
+        reviver(&format!("grad programs/besselj.rasm --loss out --set z=1.5 --json{more}")).expect(0).json()
+    };
+    let (early, late) = (grad(""), grad(" --whole"));
+    let steps = |object: &serde_json::Value| object["steps"].as_u64().unwrap();
+    assert!(steps(&early) * 3 < steps(&late) * 2, "{early} {late}");
+    assert_eq!((&early["value"], &late["turned"]), (&late["value"], &json!(null)));
+    let slope = |object: &serde_json::Value| object["grad"]["z"].as_f64().unwrap();
+    assert!((slope(&early) - slope(&late)).abs() < 1e-14, "{early} {late}");
+    let text = reviver("grad programs/besselj.rasm --loss out").expect(0).stdout;
+    assert!(text.contains("\nturned before the `uncompute` of line 83"), "{text}");
+}
+
+/// What changes the loss behind an `uncompute`, in whatever way, belongs to the gradient.
+#[test]
+fn no_change_of_the_loss_is_left_out() {
+    let head = ".inout x: real default 3\n.inout n default 1\n.out y: real\n.var t: real\n";
+    let body = "compute\nadd.square t, x\napply\nadd y, t\nuncompute\n";
+    let double = ".proc double(inout a: real, in b: real)\nadd a, b\n.end\n";
+    let through = ".proc through(in b: real)\nadd y, b\n.end\n";
+    for (behind, slope) in [
+        ("add y, x\n", 7.0),
+        ("neg y\n", -6.0),
+        ("call double(y, x)\n", 7.0),
+        ("call through(x)\n", 7.0),
+        ("swap y, t\nadd t, x\nswap y, t\n", 7.0),
+        ("for i in 0..2\nadd y, x\nrof\n", 8.0),
+        ("if n > 0\nadd y, x\nfi n > 0\n", 7.0),
+        ("", 6.0),
+    ] {
+        let text = format!("{head}{double}{through}{body}{behind}");
+        let object = on(&text, "grad", "--loss y --verify --json").expect(0).json();
+        assert_eq!(object["grad"]["x"], json!(slope), "{behind}: {object}");
+        assert_eq!(object["turned"].is_null(), !behind.is_empty(), "{behind}: {object}");
     }
 }

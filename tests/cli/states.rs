@@ -155,8 +155,8 @@ fn a_gradient_in_pieces_is_that_of_one_piece() {
     let folder = Folder::new();
     let loops = loops(&folder);
     for (program, options, steps) in [
-        ("programs/besselj.rasm", "--loss out --set nu=2,z=1.0", 100),
-        ("programs/besselj.rasm", "--loss out --set nu=2,z=1.0 --exact", 70),
+        ("programs/besselj.rasm", "--loss out --set nu=2,z=1.0", 50),
+        ("programs/besselj.rasm", "--loss out --set nu=2,z=1.0 --exact", 35),
         (&loops, "--loss y --real fixed", 50),
         ("programs/norm.rasm", "--loss length", 3),
     ] {
@@ -190,7 +190,7 @@ fn a_gradient_goes_on_from_its_own_beginning_and_to_its_own_end_only() {
     let folder = Folder::new();
     let (there, back) = (folder.at("there"), folder.at("back"));
     let grad = "grad programs/besselj.rasm --loss out";
-    reviver(&format!("{grad} --set z=1.0 --max-steps 380 --save-state {there}")).expect(5);
+    reviver(&format!("{grad} --set z=1.0 --max-steps 190 --save-state {there}")).expect(5);
     reviver(&format!("{grad} --set z=1.0 --max-steps 100 --from-state {there} --save-state {back}"))
         .expect(5);
     for state in [&there, &back] {

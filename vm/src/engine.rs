@@ -11,7 +11,8 @@ use crate::reports::Reports;
 use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::trap::Trap;
-use crate::travel::{Stop, Travel};
+use crate::travel::{Leg, Stop};
+use crate::window::Window;
 
 /// Runs an expression with the number system for reals that a module has chosen.
 macro_rules! with_reals {
@@ -56,12 +57,12 @@ impl Lanes for u64 {
         state: &mut State,
         history: Option<&mut Residues>,
         reports: &mut Reports,
-        travel: Travel,
-        budget: u64,
+        window: &mut Window,
+        leg: Leg,
     ) -> Result<Stop, Trap> {
         with_reals!(program.module().real, |reals| match history {
-            Some(history) => with_words(program, reals, state, history, reports, travel, budget),
-            None => with_words(program, reals, state, &mut NoHistory, reports, travel, budget),
+            Some(history) => with_words(program, reals, state, history, reports, window, leg),
+            None => with_words(program, reals, state, &mut NoHistory, reports, window, leg),
         })
     }
 }
@@ -72,14 +73,12 @@ fn with_words<R: Reals<Bits = u64>, H: History<u64>>(
     state: &mut State,
     history: &mut H,
     reports: &mut Reports,
-    travel: Travel,
-    budget: u64,
+    window: &mut Window,
+    leg: Leg,
 ) -> Result<Stop, Trap> {
     match program.module().word {
-        Word::W64 => run(program, Arithmetic { words: Wide, reals }, state, history, reports, travel, budget),
-        word => {
-            run(program, Arithmetic { words: Narrow(word), reals }, state, history, reports, travel, budget)
-        }
+        Word::W64 => run(program, Arithmetic { words: Wide, reals }, state, history, reports, window, leg),
+        word => run(program, Arithmetic { words: Narrow(word), reals }, state, history, reports, window, leg),
     }
 }
 
@@ -113,13 +112,13 @@ where
         state: &mut State<[u64; N]>,
         mut history: Option<&mut Residues<[u64; N]>>,
         reports: &mut Reports,
-        travel: Travel,
-        budget: u64,
+        window: &mut Window,
+        leg: Leg,
     ) -> Result<Stop, Trap> {
         with_reals!(program.module().real, |plain| {
             let numbers =
                 Arithmetic { words: Narrow(program.module().word), reals: Lifted::<_, N>::new(plain) };
-            run(program, numbers, state, &mut history, reports, travel, budget)
+            run(program, numbers, state, &mut history, reports, window, leg)
         })
     }
 }

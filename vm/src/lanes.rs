@@ -9,7 +9,8 @@ use crate::reports::Reports;
 use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::trap::Trap;
-use crate::travel::{Stop, Travel};
+use crate::travel::{Leg, Stop};
+use crate::window::Window;
 
 /// Bits of a real as a machine stores them.
 pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
@@ -31,7 +32,7 @@ pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
     /// There is no memory for it, where it is another state.
     fn plainly<T>(state: &State<Self>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory>;
 
-    /// Makes at most `budget` steps, keeping residues where a history is given.
+    /// Makes the steps of a leg, keeping residues where a history is given.
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
@@ -40,8 +41,8 @@ pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
         state: &mut State<Self>,
         history: Option<&mut Residues<Self>>,
         reports: &mut Reports,
-        travel: Travel,
-        budget: u64,
+        window: &mut Window,
+        leg: Leg,
     ) -> Result<Stop, Trap>;
 }
 

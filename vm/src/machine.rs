@@ -10,11 +10,12 @@ use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::{Counters, Frame, State};
-use crate::stops::Stops;
+use crate::stops::{Node, Stops};
 use crate::trap::Trap;
-use crate::travel::{Stop, Travel};
+use crate::travel::{Leg, Stop, Travel};
 use crate::values;
 use crate::watch::Watch;
+use crate::window::Window;
 
 /// A running program. Its reals have as many words as the bits `B`.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub struct Machine<B = u64> {
     state: State<B>,
     residues: Option<Residues<B>>,
     reports: Reports,
+    window: Window,
     /// Set by somebody who wants the run to stop.
     interrupt: Option<Arc<AtomicBool>>,
 }
@@ -63,13 +65,15 @@ impl<B: Lanes> Machine<B> {
             state: self.state.try_clone()?,
             residues: self.residues.as_ref().map(Residues::try_clone).transpose()?,
             reports: self.reports.clone(),
+            window: Window::with_room(&self.program),
             interrupt: self.interrupt.clone(),
         })
     }
 
     /// Goes on from a state of the same program.
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
-        Machine { program, state, residues, reports: Reports::default(), interrupt: None }
+        let window = Window::with_room(&program);
+        Machine { program, state, residues, reports: Reports::default(), window, interrupt: None }
     }
 
     /// Keeps residues from now on, so that going back is bit for bit exact and leads over
@@ -152,27 +156,37 @@ impl<B: Lanes> Machine<B> {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     pub fn run(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        let Some(interrupt) = self.interrupt.clone() else { return self.run_until(None, travel, budget) };
-        let mut left = budget;
-        while !interrupt.load(Ordering::Relaxed) {
-            let made = left.min(CHUNK);
-            left -= made;
-            match self.run_until(None, travel, made)? {
-                Stop::Budget if left > 0 => {}
-                stop => return Ok(stop),
-            }
-        }
-        Ok(Stop::Interrupted)
+        self.run_heeding(None, travel, budget)
     }
 
     /// The same, but it stops before a step that one of the places to stop at is at: the first too.
     ///
     /// # Errors
     /// A trap, as [`Machine::run`].
+    pub fn run_heeding(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let Some(interrupt) = self.interrupt.clone() else { return self.run_until(stops, travel, budget) };
+        let mut left = budget;
+        while !interrupt.load(Ordering::Relaxed) {
+            let made = left.min(CHUNK);
+            left -= made;
+            let stop = self.run_until(stops, travel, made)?;
+            let is_there = stops.is_some_and(|stops| stops.contains(Node::of(&self.state, travel)));
+            if stop != Stop::Budget || left == 0 || is_there {
+                return Ok(stop);
+            }
+        }
+        Ok(Stop::Interrupted)
+    }
+
+    /// The same, whoever wants it to stop in between.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let program = stops.map_or(&*self.program, Stops::program);
         let residues = self.residues.as_mut();
-        B::execute(program, &mut self.state, residues, &mut self.reports, travel, budget)
+        let leg = Leg { travel, budget };
+        B::execute(program, &mut self.state, residues, &mut self.reports, &mut self.window, leg)
     }
 
     /// Makes one step.

@@ -35,6 +35,7 @@ pub struct Program {
     pub(crate) on_adjoints: Vec<Op>,
     /// The window of each procedure; empty where none of its steps needs one.
     pub(crate) windows: Vec<Vec<Entry>>,
+    pub(crate) needs_windows: bool,
     /// How the elements of arrays are found.
     pub(crate) indexings: Vec<Indexing>,
     pub(crate) places: Vec<Place>,
@@ -75,6 +76,7 @@ impl Program {
             code,
             landings,
             on_adjoints,
+            needs_windows: windows.iter().any(|entries| !entries.is_empty()),
             windows,
             indexings,
             places,

@@ -33,6 +33,14 @@ impl Travel {
     }
 }
 
+/// A stretch that is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Leg {
+    pub travel: Travel,
+    /// The most steps.
+    pub budget: u64,
+}
+
 /// Why a run paused without a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {

@@ -6,6 +6,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
 use crate::op::{DIRECT, DISTINCT_AB, DISTINCT_AC, DISTINCT_BC, NO_INDEX_A, NO_INDEX_B, Op};
+use crate::program::Program;
 use crate::state::{Frame, Reference};
 use crate::trap::Cause;
 
@@ -44,18 +45,53 @@ pub(crate) struct Indexing {
 /// how many.
 pub(crate) const COUNT_BITS: u32 = 3;
 
-/// Fills a window for the current call.
-pub(crate) fn fill(window: &mut Vec<u32>, entries: &[Entry], frame: Frame, references: &[Reference]) {
-    let parameter = |n: u32| references[frame.references as usize + n as usize];
-    window.clear();
-    window.extend(entries.iter().map(|entry| match *entry {
-        Entry::Fixed(cell) => cell,
-        Entry::Frame(class, offset) => frame.start(class) + offset,
-        Entry::Base(n) => parameter(n).base,
-        Entry::Length(n) => parameter(n).length,
-        Entry::Stride(n) => parameter(n).stride,
-        Entry::Found(_) => 0,
-    }));
+/// The window of a machine, and the call that it was filled for.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    pub(crate) cells: Vec<u32>,
+    procedure: Option<usize>,
+    frame: Frame,
+    references: Vec<Reference>,
+}
+
+impl Window {
+    /// With room for each call of a program, so that running asks for none.
+    pub(crate) fn with_room(program: &Program) -> Window {
+        let mut window = Window::default();
+        let longest = program.windows.iter().map(Vec::len).max().unwrap_or(0);
+        let parameters = program.module().procedures.iter().map(|p| p.parameters.len()).max().unwrap_or(0);
+        // Where there is none now, it is asked for later.
+        let _ = window.cells.try_reserve_exact(longest);
+        let _ = window.references.try_reserve_exact(parameters);
+        window
+    }
+
+    /// Makes it that of the current call of a procedure, unless it is.
+    pub(crate) fn fill(
+        &mut self,
+        entries: &[Entry],
+        procedure: usize,
+        frame: Frame,
+        references: &[Reference],
+    ) {
+        let own = references.get(frame.references as usize..).unwrap_or_default();
+        if self.procedure == Some(procedure) && self.frame == frame && self.references == own {
+            return;
+        }
+        let parameter = |n: u32| own[n as usize];
+        self.cells.clear();
+        self.cells.extend(entries.iter().map(|entry| match *entry {
+            Entry::Fixed(cell) => cell,
+            Entry::Frame(class, offset) => frame.start(class) + offset,
+            Entry::Base(n) => parameter(n).base,
+            Entry::Length(n) => parameter(n).length,
+            Entry::Stride(n) => parameter(n).stride,
+            Entry::Found(_) => 0,
+        }));
+        (self.procedure, self.frame) = (Some(procedure), frame);
+        self.references.clear();
+        self.references.extend_from_slice(own);
+    }
 }
 
 /// The cells of a step's operands, told apart where they may be one cell.

@@ -36,6 +36,7 @@ pub const ALL: &[Law] = &[
     Law { name: "gradient mode leaves values alone", check: gradient::values_come_back },
     Law { name: "adjoints come back", check: gradient::adjoints_come_back },
     Law { name: "a gradient needs no history", check: driver::histories_agree },
+    Law { name: "a gradient turns early enough", check: driver::turning_is_early_enough },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
     Law { name: "what is certain comes about", check: certain::comes_about },
     Law { name: "the oracle agrees", check: oracle::agrees },

@@ -1,5 +1,5 @@
-//! The driver of gradient mode: run forward, switch on, add 1 to the loss's adjoint, run backward, read
-//! the inputs' adjoints. Second order is the same pass over dual numbers, higher order a forward run
+//! The driver of gradient mode: run forward, to the end or to a last `uncompute`, switch on, add 1 to the
+//! loss's adjoint, run backward, read the inputs' adjoints. Second order is the same pass over dual numbers, higher order a forward run
 //! over truncated Taylor series. Knows cells by their addresses; prints nothing.
 //!
 //! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
@@ -10,6 +10,7 @@ pub mod check;
 pub mod lift;
 pub mod matrices;
 pub mod pass;
+mod turning;
 pub mod underway;
 
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct Subject {
     /// Keep what floats lose, so that the way back leads through the very same values; needed too where
     /// the program overwrites or erases.
     pub exact: bool,
+    /// Run to the end, also where that only undoes what was computed for the loss.
+    pub whole: bool,
     /// The most steps that one direction may take.
     pub max_steps: u64,
     /// Set by somebody who wants to stop.
@@ -117,7 +120,7 @@ impl Subject {
         if program.reads_mode() {
             return Err(DifferentiateError::ReadsMode);
         }
-        Ok(Subject { program, start, exact, max_steps, interrupt: None })
+        Ok(Subject { program, start, exact, whole: false, max_steps, interrupt: None })
     }
 
     /// The cells of a global.

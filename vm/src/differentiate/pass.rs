@@ -13,11 +13,13 @@ use crate::machine::Machine;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::{Adjoints, State};
+use crate::stops::{Node, Stops};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
 use crate::values::{Value, literal_bits};
 
 use super::astray::{Astray, judge, largest};
+use super::turning::Turning;
 use super::underway::gradient_from;
 use super::{DifferentiateError, Subject, Trust, Variable};
 
@@ -30,6 +32,8 @@ pub struct Gradient {
     pub adjoints: Adjoints,
     /// Steps of the forward run.
     pub steps: u64,
+    /// The instruction before which it turned round; none at the end of the program.
+    pub turned: Option<u32>,
     /// Steps of the backward run: as many, and those of procedures' rules.
     pub steps_back: u64,
     /// Adjoints that were not 0 when their cell became a constant.
@@ -55,6 +59,7 @@ impl Gradient {
         Gradient {
             value: turn.value,
             steps: turn.step.abs_diff(subject.start.step),
+            turned: Some(turn.position).filter(|&position| position < subject.program.end()),
             steps_back: turn.step.abs_diff(state.step),
             drops: state.counters.drops,
             memory_bytes: state.bytes().saturating_add(history_bytes),
@@ -159,7 +164,8 @@ fn attempt<B: Lanes, T>(
     keep: &impl Fn(Arrival<B>) -> Result<T, OutOfMemory>,
 ) -> Result<Round<B, T>, Stopped> {
     let mut pass = Pass::new(subject, start, history)?;
-    pass.there(subject)?;
+    let turning = Turning::of(subject, losses);
+    pass.there(subject, &turning)?;
     let reals = &pass.machine.state().reals;
     let results = room::mapped(losses, |&loss| reals.get(loss).copied().unwrap_or_default())?;
     let mut arrivals = room::with_capacity(losses.len())?;
@@ -168,7 +174,7 @@ fn attempt<B: Lanes, T>(
         let pass =
             if n + 1 == losses.len() { end.take() } else { end.as_ref().map(Pass::try_clone).transpose()? };
         let Some(mut pass) = pass else { break };
-        let loss_error = pass.whole(subject, start, loss)?;
+        let loss_error = pass.whole(subject, start, loss, &turning)?;
         arrivals.push(keep(pass.arrival(loss_error))?);
     }
     Ok(Round { results, arrivals, mended: None })
@@ -187,6 +193,8 @@ pub(super) struct Pass<B = u64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turn {
     pub step: i64,
+    /// Where in main it lies.
+    pub position: u32,
     /// The cell of the loss, and its bits.
     pub loss: u64,
     pub value: u64,
@@ -208,15 +216,15 @@ impl<B: Lanes> Pass<B> {
         Ok(Pass { machine: self.machine.try_clone()?, history: self.history, turn: self.turn })
     }
 
-    /// Runs to the end.
-    pub fn there(&mut self, subject: &Subject) -> Result<(), Stopped> {
+    /// Runs to where it is to turn round.
+    pub fn there(&mut self, subject: &Subject, turning: &Turning) -> Result<(), Stopped> {
         match self.history {
-            Keeps::Bounded => forward_within_bounds(subject, &mut self.machine),
-            Keeps::Nothing | Keeps::All => Ok(forward(subject, &mut self.machine)?),
+            Keeps::Bounded => forward_within_bounds(subject, &mut self.machine, turning),
+            Keeps::Nothing | Keeps::All => Ok(forward_to(subject, &mut self.machine, turning.stops())?),
         }
     }
 
-    /// At the end, switches gradient mode on and adds 1 to the adjoint of the loss.
+    /// Switches gradient mode on and adds 1 to the adjoint of the loss.
     fn turn_round(&mut self, subject: &Subject, start: &State<B>, loss: usize) -> Result<Turn, OutOfMemory> {
         let program = &subject.program;
         let history_bytes = self.machine.history_bytes() as u64;
@@ -225,7 +233,8 @@ impl<B: Lanes> Pass<B> {
         state.make_adjoints()?;
         let value = state.reals.get(loss).map_or(0, |bits| bits.word());
         let largest = largest(program, start).max(largest(program, state));
-        let turn = Turn { step: state.step, loss: loss as u64, value, largest, history_bytes };
+        let (step, position) = (state.step, state.position);
+        let turn = Turn { step, position, loss: loss as u64, value, largest, history_bytes };
         let one = B::of_word(literal_bits(program.module(), 1.0));
         state.set_mode(true);
         state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
@@ -235,11 +244,17 @@ impl<B: Lanes> Pass<B> {
 
     /// Goes the rest of the way there, and back to the start; how wrong the loss of that may be, see
     /// [`Trust::loss_error`].
-    pub fn whole(&mut self, subject: &Subject, start: &State<B>, loss: usize) -> Result<f64, Stopped> {
+    pub fn whole(
+        &mut self,
+        subject: &Subject,
+        start: &State<B>,
+        loss: usize,
+        turning: &Turning,
+    ) -> Result<f64, Stopped> {
         let turn = match self.turn {
             Some(turn) => turn,
             None => {
-                self.there(subject)?;
+                self.there(subject, turning)?;
                 self.turn_round(subject, start, loss)?
             }
         };
@@ -283,7 +298,16 @@ pub(super) fn forward<B: Lanes>(
     subject: &Subject,
     machine: &mut Machine<B>,
 ) -> Result<(), DifferentiateError> {
-    match arrives(machine, subject.max_steps)? {
+    forward_to(subject, machine, None)
+}
+
+/// Runs to the end, or to a place to stop at.
+fn forward_to<B: Lanes>(
+    subject: &Subject,
+    machine: &mut Machine<B>,
+    stops: Option<&Stops>,
+) -> Result<(), DifferentiateError> {
+    match arrives(machine, stops, subject.max_steps)? {
         true => Ok(()),
         false => Err(DifferentiateError::StepLimit { backward: false, steps: subject.max_steps }),
     }
@@ -295,10 +319,14 @@ const MOST_HISTORY: usize = 1 << 30;
 /// So many steps are made between two looks at what the history takes.
 const STRETCH: u64 = 1 << 20;
 
-/// Runs to the end, as long as the history is not too large.
-fn forward_within_bounds<B: Lanes>(subject: &Subject, machine: &mut Machine<B>) -> Result<(), Stopped> {
+/// The same, as long as the history is not too large.
+fn forward_within_bounds<B: Lanes>(
+    subject: &Subject,
+    machine: &mut Machine<B>,
+    turning: &Turning,
+) -> Result<(), Stopped> {
     let mut left = subject.max_steps;
-    while !arrives(machine, left.min(STRETCH))? {
+    while !arrives(machine, turning.stops(), left.min(STRETCH))? {
         left = left.saturating_sub(STRETCH);
         if left == 0 {
             return Err(DifferentiateError::StepLimit { backward: false, steps: subject.max_steps }.into());
@@ -310,12 +338,19 @@ fn forward_within_bounds<B: Lanes>(subject: &Subject, machine: &mut Machine<B>) 
     Ok(())
 }
 
-/// Makes at most so many steps forward; whether that leads to the end.
-fn arrives<B: Lanes>(machine: &mut Machine<B>, budget: u64) -> Result<bool, DifferentiateError> {
-    match machine.run(Travel::Forward, budget) {
+/// Makes at most so many steps forward; whether that leads to the end, or to a place to stop at.
+fn arrives<B: Lanes>(
+    machine: &mut Machine<B>,
+    stops: Option<&Stops>,
+    budget: u64,
+) -> Result<bool, DifferentiateError> {
+    match machine.run_heeding(stops, Travel::Forward, budget) {
         // Nothing is shown: what the program prints is no part of its derivative.
         Ok(Stop::Bound | Stop::Shown { .. }) => Ok(true),
-        Ok(Stop::Budget) => Ok(at_bound(machine, Travel::Forward)),
+        Ok(Stop::Budget) => {
+            let here = Node::of(machine.state(), Travel::Forward);
+            Ok(at_bound(machine, Travel::Forward) || stops.is_some_and(|stops| stops.contains(here)))
+        }
         Ok(Stop::Interrupted) => {
             Err(DifferentiateError::Interrupted { backward: false, step: machine.state().step })
         }

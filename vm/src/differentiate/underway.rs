@@ -14,6 +14,7 @@ use crate::state::{Part, State};
 
 use super::astray::Astray;
 use super::pass::{Gradient, Keeps, Pass, Stopped, Turn};
+use super::turning::Turning;
 use super::{DifferentiateError, Subject, Variable};
 
 /// How far a gradient has come.
@@ -42,8 +43,9 @@ impl SoFar {
     /// Whether it is of a program. A file that says something else wrongly makes a wrong number, as one with
     /// another state does.
     pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
-        let is_cell = |turn: Turn| turn.loss < state.reals.len() as u64;
-        self.reports.are_of(program.module().code.len()) && self.turn.is_none_or(is_cell)
+        let length = program.module().code.len();
+        let is_there = |turn: Turn| turn.loss < state.reals.len() as u64 && turn.position as usize <= length;
+        self.reports.are_of(length) && self.turn.is_none_or(is_there)
     }
 }
 
@@ -71,9 +73,10 @@ pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>)
         None if subject.exact => Pass::new(subject, &subject.start, Keeps::All)?,
         None => Pass::new(subject, &subject.start, Keeps::Nothing)?,
     };
+    let turning = Turning::of(subject, &[loss.cell]);
     let mut mended = (pass.history == Keeps::Bounded).then_some(Astray::Before);
     loop {
-        match pass.whole(subject, &subject.start, loss.cell) {
+        match pass.whole(subject, &subject.start, loss.cell, &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
             Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
                 mended = Some(reason);

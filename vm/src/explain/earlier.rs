@@ -12,7 +12,8 @@ use crate::program::Program;
 use crate::reports::Reports;
 use crate::state::State;
 use crate::stops::Node;
-use crate::travel::{Stop, Travel};
+use crate::travel::{Leg, Stop, Travel};
+use crate::window::Window;
 
 /// Steps that the copy makes at most: a fraction of a second.
 const MOST_STEPS: u32 = 1 << 18;
@@ -26,7 +27,7 @@ impl Explainer<'_> {
             return None;
         }
         let (depth, back) = (self.state.calls.len(), self.travel().reversed());
-        let mut state = self.state.try_clone().ok()?;
+        let (mut state, mut window) = (self.state.try_clone().ok()?, Window::with_room(self.program));
         for _ in 0..MOST_STEPS {
             if state.position == position && state.calls.len() == depth {
                 return Some(state);
@@ -34,7 +35,7 @@ impl Explainer<'_> {
             if state.calls.len() < depth || !is_exact(self.program, &state, back) {
                 return None;
             }
-            step(self.program, &mut state, back)?;
+            step(self.program, &mut state, &mut window, back)?;
         }
         None
     }
@@ -46,13 +47,14 @@ impl Explainer<'_> {
         }
         let mut state = self.state.try_clone().ok()?;
         change(&mut state);
-        step(self.program, &mut state, self.travel().reversed())?;
+        step(self.program, &mut state, &mut Window::default(), self.travel().reversed())?;
         Some(state)
     }
 }
 
-fn step(program: &Program, state: &mut State, travel: Travel) -> Option<()> {
-    match u64::execute(program, state, None, &mut Reports::default(), travel, 1) {
+fn step(program: &Program, state: &mut State, window: &mut Window, travel: Travel) -> Option<()> {
+    let leg = Leg { travel, budget: 1 };
+    match u64::execute(program, state, None, &mut Reports::default(), window, leg) {
         Ok(Stop::Bound | Stop::Interrupted) | Err(_) => None,
         Ok(_) => Some(()),
     }

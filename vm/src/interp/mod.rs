@@ -30,9 +30,9 @@ use crate::reports::Reports;
 use crate::room::Room;
 use crate::state::{Part, State};
 use crate::trap::{Cause, Trap};
-use crate::travel::{Clock, Stop, Track, Travel};
+use crate::travel::{Clock, Leg, Stop, Track, Travel};
 use crate::watch::mark;
-use crate::window;
+use crate::window::{self, Window};
 
 use direct::Direct;
 use mode::{Gradient, Mode, Plain, Watched};
@@ -64,12 +64,11 @@ pub(crate) struct Run<'a, W, R: Reals, H> {
     pub counter: usize,
     /// Whose step the next one is, unless it leads into a rule.
     pub track: Track,
-    /// What the operands are in the current call; stale where a call has begun or ended since it was filled.
-    pub window: Vec<u32>,
-    pub is_stale: bool,
+    /// What the operands are in the current call.
+    pub window: &'a mut Window,
 }
 
-/// Makes at most `budget` steps.
+/// Makes the steps of a leg.
 ///
 /// # Errors
 /// A trap; the state is then the one before the instruction that trapped.
@@ -79,8 +78,8 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     state: &mut State<R::Bits>,
     history: &mut H,
     reports: &mut Reports,
-    travel: Travel,
-    budget: u64,
+    window: &mut Window,
+    Leg { travel, budget }: Leg,
 ) -> Result<Stop, Trap> {
     let tolerance = program.module().tolerance();
     let direction = effective_direction(state.inverted, travel);
@@ -102,8 +101,7 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
         direction,
         counter,
         track,
-        window: Vec::new(),
-        is_stale: true,
+        window,
     };
     let outcome = run.go();
     let at = run.program.instruction_at(run.counter, run.direction);
@@ -134,7 +132,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         loop {
             let clock = self.clock(self.track);
             self.fill_window();
-            let pause = match (self.state.mode(), self.window.is_empty() && !H::ACTIVE) {
+            let pause = match (self.state.mode(), self.window.cells.is_empty() && !H::ACTIVE) {
                 (true, true) => self.cells::<Gradient, false>(clock),
                 (true, false) => self.cells::<Gradient, true>(clock),
                 (false, false) if self.is_watched() => self.cells::<Watched, true>(clock),
@@ -163,10 +161,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     /// Makes the window that of the current call.
     fn fill_window(&mut self) {
-        if std::mem::take(&mut self.is_stale) {
+        if self.program.needs_windows {
             let at = self.program.instruction_at(self.counter, self.direction);
-            let entries = self.program.windows.get(self.program.procedure_of(at)).map_or(&[][..], |w| w);
-            window::fill(&mut self.window, entries, self.state.frame, &self.state.references);
+            let procedure = self.program.procedure_of(at);
+            let entries = self.program.windows.get(procedure).map_or(&[][..], |entries| entries);
+            self.window.fill(entries, procedure, self.state.frame, &self.state.references);
         }
     }
 
@@ -186,7 +185,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
         let landings = &self.program.landings[self.direction][..];
-        let (window, indexings) = (&mut self.window[..], &self.program.indexings[..]);
+        let (window, indexings) = (&mut self.window.cells[..], &self.program.indexings[..]);
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;

@@ -248,7 +248,6 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if part != Part::Whole {
             self.track = if part == Part::Rule { Track::Rules } else { Track::Program };
         }
-        self.is_stale = true;
         self.direction = effective_direction(inverted, self.travel);
         let bounds = &program.module().procedures[procedure];
         let near_bound = if self.direction == FORWARD { bounds.entry + 1 } else { bounds.exit };
@@ -321,7 +320,6 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             state.set_mode(true);
             self.track = Track::Program;
         }
-        self.is_stale = true;
         self.direction = effective_direction(state.inverted, self.travel);
         let behind_the_call = if self.direction == FORWARD { record.site + 1 } else { record.site };
         self.counter = self.program.counter(behind_the_call, self.direction);

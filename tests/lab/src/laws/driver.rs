@@ -1,5 +1,5 @@
-//! The law of the gradient driver: in floats, what it finds without a history is what it finds with one,
-//! whatever the way back loses.
+//! The laws of the gradient driver: in floats, what it finds without a history is what it finds with one,
+//! whatever the way back loses; and what it finds by turning round early, it finds from the end.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{
@@ -30,6 +30,31 @@ pub fn histories_agree(subject: &Subject) -> Result<(), String> {
         // What traps has no gradient.
         Err(_) => Ok(()),
         Ok(expected) => compare(&plain, gradient(&plain, loss), &expected),
+    })
+}
+
+/// Turning round behind the last change of the loss finds the gradient that turning at the end finds.
+pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
+    if !is_of_values_alone(subject) {
+        return Ok(());
+    }
+    let start = subject.machine(false).into_state();
+    let Ok(early) = Differentiated::new(subject.program.clone(), start, true, LONGEST) else { return Ok(()) };
+    let start = subject.machine(false).into_state();
+    let Ok(late) = Differentiated::new(subject.program.clone(), start, true, LONGEST) else { return Ok(()) };
+    let late = Differentiated { whole: true, ..late };
+    let cells = losses(&late);
+    cells.iter().take(LOSSES).try_for_each(|loss| {
+        // What traps behind the last change has no end to turn at.
+        let Ok(expected) = gradient(&late, loss) else { return Ok(()) };
+        let found = gradient(&early, loss).map_err(|error| format!("turning early: {error}"))?;
+        let components = |gradient: &Gradient| late.components(&gradient.adjoints.cells, 0, &cells).unwrap();
+        let (found, expected) = (components(&found), components(&expected));
+        if found == expected {
+            Ok(())
+        } else {
+            Err(format!("turning early the gradient is {found:?}, at the end {expected:?}"))
+        }
     })
 }
 
