@@ -2,6 +2,58 @@
 //!
 //! It does no I/O of its own (files come through [`files::Files`]), runs nothing, and knows no
 //! machine state.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`source`], [`lexer`], [`parser`], [`tree`] | a text, as its author structured it |
+//! | [`assemble`](mod@assemble), [`files`] | from a text and what it includes to a verified module |
+//! | [`certain`] | what must go wrong, found without running |
+//! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
+//! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
+//! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
+//!
+//! A text becomes a module, an image, and the same module again:
+//!
+//! ```
+//! use reviver_assembler::{assemble::assemble, files::Memory, image};
+//!
+//! let text = ".in a default 2\n.out b\nadd b, a\nsub a, b\n";
+//! let module = assemble("double.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let bytes = image::encode(&module).unwrap();
+//! assert_eq!(image::decode(&bytes).unwrap(), module);
+//! ```
+//!
+//! What is wrong with it is said at its place:
+//!
+//! ```
+//! use reviver_assembler::{assemble::assemble, files::Memory, render};
+//!
+//! let assembly = assemble("wrong.rasm", b".out b\nadd b, b\n".to_vec(), &Memory::new());
+//! assert!(assembly.has_errors());
+//! let words = render::render(&assembly.sources, &assembly.diagnostics, false);
+//! assert!(words.contains("wrong.rasm:2"));
+//! ```
+//!
+//! The inverse program is a text too:
+//!
+//! ```
+//! use reviver_assembler::{files::Memory, invert::invert_text};
+//!
+//! let inversion = invert_text("add.rasm", b".inout a\n.inout b\nadd a, b\n".to_vec(), "", &Memory::new());
+//! let text = inversion.text.unwrap();
+//! assert!(text.contains("sub") && !text.contains("add"));
+//! ```
+//!
+//! And a module without its text can be read:
+//!
+//! ```
+//! use reviver_assembler::{assemble::assemble, disassemble::disassemble, files::Memory};
+//!
+//! let text = ".inout n\nfor i in 0..3\nadd n, i\nrof\n";
+//! let module = assemble("loop.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let flat = disassemble(&module);
+//! assert!(flat.contains("br ") && flat.contains("from "), "{flat}");
+//! ```
 
 pub mod assemble;
 pub mod certain;

@@ -20,6 +20,24 @@
 //! A front end holds a [`session::Session`] (or a [`command::Console`], which also takes lines of text),
 //! calls its methods, and draws the panes of [`view`]. To stop a long run it sets the flag of
 //! [`session::Session::interrupt`] from another thread.
+//!
+//! A session travels both ways:
+//!
+//! ```
+//! use reviver_assembler::files::Memory;
+//! use reviver_debugger::listing::Subject;
+//! use reviver_debugger::session::Session;
+//! use reviver_vm::Travel;
+//!
+//! let text = ".inout a default 1\n.inout b default 2\nadd a, b\nswap a, b\n";
+//! let subject = Subject::open("swap.rasm", text.into(), &Memory::new()).unwrap();
+//! let mut session = Session::at_begin(subject).unwrap();
+//! session.step(Travel::Forward, 2);
+//! assert_eq!(session.evaluate("a + 10*b").unwrap().1, "32");
+//! session.step(Travel::Backward, 1);
+//! assert_eq!(session.step_number(), 1);
+//! assert_eq!(session.evaluate("a + 10*b").unwrap().1, "23");
+//! ```
 
 pub mod access;
 pub mod batch;

@@ -2,6 +2,51 @@
 //! said about instructions without running them.
 //!
 //! This crate does no I/O, contains no unsafe code and knows neither source text nor machine state.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`function`], [`update`] | the rows: values, derivatives, effects |
+//! | [`arith`], [`number`], [`fault`] | what rows are written over, and the number systems |
+//! | [`step`] | how the rows of an action are carried out, for any engine |
+//! | [`formula`], [`card`], [`manual`], [`language`] | rows and words as text |
+//! | [`instruction`], [`module`], [`structure`], [`predicate`] | a program as data, and what it records of its text |
+//! | [`verify`], [`names`], [`text`] | what is a program; how it is spelled |
+//! | [`codec`] | how everything that is stored becomes bytes |
+//! | [`mutants`] | faults that tests must notice |
+//!
+//! A row is a pure function over any arithmetic:
+//!
+//! ```
+//! use reviver_isa::number::{Arithmetic, F64, Wide};
+//! use reviver_isa::{Function, Update};
+//!
+//! let numbers = Arithmetic { words: Wide, reals: F64 };
+//! let product = Function::Mul.real(&numbers, 3.0, 4.0)?;
+//! assert_eq!(Update::Add.real(&numbers, 1.0, product)?, 13.0);
+//! assert_eq!(Update::Add.inverse().real(&numbers, 13.0, product)?, 1.0);
+//! assert_eq!(Function::Mul.d_a(&numbers, 3.0, 4.0)?, 4.0);
+//! # Ok::<(), reviver_isa::fault::Fault>(())
+//! ```
+//!
+//! The same rows, read as text:
+//!
+//! ```
+//! use reviver_isa::card::{Term, describe};
+//! use reviver_isa::instruction::Class;
+//! use reviver_isa::{Function, Update};
+//!
+//! let operands = ["y", "a", "b"].map(|name| Term::cell(name, Class::Real));
+//! let card = describe(Update::Add, Function::Mul, &operands);
+//! assert_eq!(card.does.equation.formula, "y ← y + a·b");
+//! assert_eq!(card.does.adjoint[0].formula, "a' ← a' - y'·b");
+//! ```
+//!
+//! And what a word of the language means:
+//!
+//! ```
+//! let page = reviver_isa::manual::page("swap").unwrap();
+//! assert!(page.contains("x, y ← y, x"));
+//! ```
 
 pub mod arith;
 pub mod card;

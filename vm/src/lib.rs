@@ -1,5 +1,67 @@
 //! The machine: verified programs, states, and the interpreter that moves a state through a program
 //! in both directions. It prints nothing, reads no source text and does no I/O.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`program`], [`state`], [`machine`] | a verified program, a state, and a run that moves it |
+//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, why a run stops, and why it can't go on, in words |
+//! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes as people give and read them; what is left over |
+//! | [`history`], [`checkpoint`], [`digest`] | what is kept to go back; a state as bytes, and as a number |
+//! | [`differentiate`], [`reports`], [`watch`] | gradients, and how far they can be trusted |
+//! | [`lookup`], [`lanes`], [`room`] | cells by their names; numbers of several words; memory that may run out |
+//!
+//! A program runs forward, and back:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_vm::digest::state_digest;
+//! use reviver_vm::{Machine, Program, Stop, Travel};
+//!
+//! let text = ".inout a default 20\n.inout b default 22\nadd a, b\n";
+//! let module = assemble("sum.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let program = Arc::new(Program::new(module, 0).unwrap());
+//! let mut machine = Machine::at_begin(program).unwrap();
+//! let start = state_digest(machine.state());
+//! assert_eq!(machine.run(Travel::Forward, 100).unwrap(), Stop::Bound);
+//! assert_eq!(machine.state().step, 1);
+//! machine.run(Travel::Backward, 100).unwrap();
+//! assert_eq!(state_digest(machine.state()), start);
+//! ```
+//!
+//! What traps says why, and changes nothing:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_vm::explain::explain;
+//! use reviver_vm::{Machine, Program, Travel};
+//!
+//! let text = ".inout n default 3\nassert n > 5\n";
+//! let module = assemble("no.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let mut machine = Machine::at_begin(Arc::new(Program::new(module, 0).unwrap())).unwrap();
+//! let trap = machine.run(Travel::Forward, 100).unwrap_err();
+//! let words = explain(machine.program(), machine.state(), trap);
+//! assert!(words.message.contains("n > 5"), "{}", words.message);
+//! ```
+//!
+//! And the gradient of a result by its inputs:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_vm::differentiate::{Subject, gradient};
+//! use reviver_vm::{Machine, Program};
+//!
+//! let text = ".inout x: real default 3\n.out y: real\nadd.square y, x\n";
+//! let module = assemble("square.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let program = Arc::new(Program::new(module, 0).unwrap());
+//! let start = Machine::at_begin(program.clone()).unwrap().into_state();
+//! let subject = Subject::new(program, start, false, 100).unwrap();
+//! let (x, y) = (&subject.inputs()[0], &subject.outputs()[1]);
+//! let found = gradient(&subject, y).unwrap();
+//! assert_eq!(f64::from_bits(found.adjoints.cells[x.cell]), 6.0);
+//! ```
 
 mod address;
 pub mod checkpoint;
