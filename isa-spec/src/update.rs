@@ -289,6 +289,7 @@ const fn sense(parts: &[Part]) -> Option<Sense> {
 
 /// Whether a row says what it does over each of its numbers, and nothing that nobody asks for. There are
 /// no complex numbers yet that could.
+#[allow(dead_code)] // the oldest Rust doesn't see that constants use it
 const fn is_whole(action: Action, over: &[Over], parts: &[Part]) -> bool {
     let (mut ints, mut reals) = (false, false);
     let mut n = 0;
