@@ -300,7 +300,6 @@ fn records_hold_numbers_and_cost_what_they_can() {
     }
 }
 
-/// A length that nothing stands behind claims no memory.
 /// What a gradient has seen and where it turned, as a file could tell it.
 type Told = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
 type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
@@ -340,6 +339,7 @@ fn what_a_gradient_tells_is_of_its_program() {
     }
 }
 
+/// A length that nothing stands behind claims no memory.
 #[test]
 fn decoding_is_limited_by_the_size_of_the_file() {
     let Middle { program, state, .. } = middle();

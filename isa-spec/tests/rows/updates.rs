@@ -11,7 +11,7 @@ use reviver_isa::update::{Action, Over, Update};
 
 use crate::numbers::Random;
 
-/// Six cells of each class: the operands and nothing else.
+/// Three cells of each class: the operands and nothing else.
 #[derive(Clone, Debug, PartialEq)]
 struct Array {
     ints: [i64; 3],

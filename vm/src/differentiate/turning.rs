@@ -42,7 +42,7 @@ impl Turning {
 fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
     let (module, end) = (program.module(), program.end());
     let Some(main) = module.procedures.first().filter(|_| !program.names_adjoints()) else { return end };
-    let Some(changes) = Changes::of(program, losses) else { return end };
+    let Some(writers) = Writers::of(program, losses) else { return end };
     let code = module.code.get(..main.exit as usize).unwrap_or_default();
     let own = || (0_u32..).zip(code).skip(main.entry as usize + 1);
     let is_last = |block: &&Block| block.kind == BlockKind::Compute && !block.undone && block.end() == end;
@@ -54,13 +54,13 @@ fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
             Link::Partner(partner) => before(at) != before(partner),
             Link::None | Link::Calls(_) => false,
         };
-        !own().any(crosses) && !behind.into_iter().any(|(_, instruction)| changes.by(instruction))
+        !own().any(crosses) && !behind.into_iter().any(|(_, instruction)| writers.by(instruction))
     };
     uncomputes.map(|seam| seam.start).filter(is_final).min().unwrap_or(end)
 }
 
 /// Which instructions may change a loss, or do to adjoints what only their author knows.
-struct Changes<'m> {
+struct Writers<'m> {
     module: &'m Module,
     /// The globals that the losses belong to.
     losses: HashSet<u32>,
@@ -68,16 +68,16 @@ struct Changes<'m> {
     procedures: Vec<bool>,
 }
 
-impl<'m> Changes<'m> {
-    fn of(program: &'m Program, losses: &[usize]) -> Option<Changes<'m>> {
+impl<'m> Writers<'m> {
+    fn of(program: &'m Program, losses: &[usize]) -> Option<Writers<'m>> {
         let module = program.module();
         let reals = || (0..).zip(&module.globals).filter(|(_, global)| global.class == Class::Real);
         let holds = |n: u32, loss: usize| program.cells(n as usize).contains(&loss);
         let global_of = |&loss: &usize| reals().map(|(n, _)| n).find(|&n| holds(n, loss));
         let losses = losses.iter().map(global_of).collect::<Option<HashSet<u32>>>()?;
-        let mut changes = Changes { module, losses, procedures: vec![false; module.procedures.len()] };
-        changes.find();
-        Some(changes)
+        let mut writers = Writers { module, losses, procedures: vec![false; module.procedures.len()] };
+        writers.find();
+        Some(writers)
     }
 
     /// Finds the procedures: those that do it themselves, and then whoever calls them.
