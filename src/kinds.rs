@@ -2,7 +2,7 @@
 //! their first bytes.
 
 use reviver_assembler::image;
-use reviver_files::Kind;
+use reviver_files::FileKind;
 use reviver_vm::checkpoint;
 
 use crate::given;
@@ -11,14 +11,15 @@ use crate::given;
 /// name, or takes the line out.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
 
-pub static IMAGE: Kind = Kind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };
+pub static IMAGE: FileKind = FileKind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };
 
-pub static STATE: Kind = Kind { name: "a state file", is: |bytes| bytes.starts_with(&checkpoint::MAGIC) };
+pub static STATE: FileKind =
+    FileKind { name: "a state file", is: |bytes| bytes.starts_with(&checkpoint::MAGIC) };
 
-pub static TEXT: Kind =
-    Kind { name: "a text that `reviver` has written", is: |bytes| bytes.starts_with(WRITTEN.as_bytes()) };
+pub static TEXT: FileKind =
+    FileKind { name: "a text that `reviver` has written", is: |bytes| bytes.starts_with(WRITTEN.as_bytes()) };
 
-pub static TAPE: Kind = Kind { name: "a tape of values", is: is_tape };
+pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
 /// Whether there are only numbers. The last of a longer file may be cut.
 fn is_tape(bytes: &[u8]) -> bool {

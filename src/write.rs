@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
 
-use reviver_files::{Kind, Output, Replaces, WriteError};
+use reviver_files::{FileKind, Output, Replaces, WriteError};
 use reviver_vm::room::OutOfMemory;
 
 use crate::cli::Written;
@@ -21,7 +21,7 @@ impl Target {
     /// A file that may replace one of its kind only, unless the user insists; `-` is standard output.
     ///
     /// Ask when all inputs have been read: they are never overwritten.
-    pub fn new(path: &Path, kind: &'static Kind, force: bool) -> Outcome<Target> {
+    pub fn new(path: &Path, kind: &'static FileKind, force: bool) -> Outcome<Target> {
         let replaces = if force { Replaces::Anything } else { Replaces::Kind(kind) };
         Target::replacing(path, replaces, "`--force` replaces it")
     }

@@ -9,7 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use reviver_isa::mutants::{ALL, Mutant, with_active};
+use reviver_isa::mutants::list::ALL;
+use reviver_isa::mutants::{Mutant, with_active};
 use reviver_isa::{Function, Update};
 use reviver_lab::generate::{Profile, program};
 use reviver_lab::laws;

@@ -5,20 +5,20 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
-use crate::place::folder;
+use crate::folder::folder;
 
 /// What tells one file of the system from all others.
 #[cfg(unix)]
-type Number = (u64, u64);
+type FileId = (u64, u64);
 #[cfg(not(unix))]
-type Number = std::path::PathBuf;
+type FileId = std::path::PathBuf;
 
 /// A file, there or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
-    There(Number),
+    There(FileId),
     /// Not there yet: its folder, and its name in that.
-    Missing(Number, OsString),
+    Missing(FileId, OsString),
 }
 
 impl Identity {
@@ -41,24 +41,24 @@ impl Identity {
 }
 
 #[cfg(unix)]
-fn number(_: &Path, facts: &Metadata) -> io::Result<Number> {
+fn number(_: &Path, facts: &Metadata) -> io::Result<FileId> {
     use std::os::unix::fs::MetadataExt as _;
     Ok((facts.dev(), facts.ino()))
 }
 
 #[cfg(unix)]
-fn number_of_open(facts: &Metadata) -> Option<Number> {
+fn number_of_open(facts: &Metadata) -> Option<FileId> {
     number(Path::new(""), facts).ok()
 }
 
 /// Two names of one file by hard links are told apart here.
 #[cfg(not(unix))]
-fn number(path: &Path, _: &Metadata) -> io::Result<Number> {
+fn number(path: &Path, _: &Metadata) -> io::Result<FileId> {
     fs::canonicalize(path)
 }
 
 #[cfg(not(unix))]
-fn number_of_open(_: &Metadata) -> Option<Number> {
+fn number_of_open(_: &Metadata) -> Option<FileId> {
     None
 }
 

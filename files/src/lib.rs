@@ -5,17 +5,19 @@
 //! under whatever name. Output appears whole or not at all. No other crate of the workspace opens files.
 //!
 //! What a file means is for others to know. Whether a file that is there may be replaced depends on what it
-//! is: a [`Kind`] is recognized by a function that the caller brings.
+//! is: a [`FileKind`] is recognized by a function that the caller brings.
 
+mod destination;
+mod folder;
 mod identity;
 mod output;
-mod place;
 mod read;
+mod register;
 mod rests;
 mod used;
 mod write;
 
-pub use output::{Kind, Output, Replaces, WriteError};
-pub use place::folder;
+pub use folder::folder;
+pub use output::{FileKind, Output, Replaces, WriteError};
 pub use read::{Content, ReadError};
 pub use used::UsedFiles;

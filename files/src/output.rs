@@ -1,14 +1,15 @@
 //! A file that is going to be written: what may be in its way, asked before and again when it is due.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::destination::Destination;
+use crate::folder::folder;
 use crate::identity::{Identity, standard};
-use crate::place::{Place, folder};
-use crate::used::{Purpose, UsedFiles};
+use crate::register::{Purpose, Register};
 use crate::write;
 
 /// So many bytes at the beginning of a file show what it is.
@@ -16,7 +17,7 @@ const BEGINNING: u64 = 64 << 10;
 
 /// A kind of file, which its content shows.
 #[derive(Debug)]
-pub struct Kind {
+pub struct FileKind {
     /// With its article: "a state file".
     pub name: &'static str,
     /// Whether a file is of this kind, by its first bytes: at most 64 KiB of them.
@@ -27,7 +28,7 @@ pub struct Kind {
 #[derive(Clone, Copy, Debug)]
 pub enum Replaces {
     /// An empty file, or one of this kind.
-    Kind(&'static Kind),
+    Kind(&'static FileKind),
     /// Whatever is there, but for the files that are in use: the user insists.
     Anything,
     /// The input that has been read under the same name, which is written again.
@@ -37,7 +38,7 @@ pub enum Replaces {
 /// A file to write later; dropped unwritten, it leaves everything as it was.
 #[derive(Debug)]
 pub struct Output {
-    used: UsedFiles,
+    used: Register,
     path: PathBuf,
     replaces: Replaces,
     /// What stands in the register for it; nothing if it is a stream.
@@ -101,11 +102,11 @@ impl WriteError {
 
 impl Output {
     /// Judges a path and tries whether it could be written.
-    pub(crate) fn attempt(used: UsedFiles, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
+    pub(crate) fn attempt(used: Register, path: &Path, replaces: Replaces) -> Result<Output, WriteError> {
         let mut output = Output { used, path: path.to_owned(), replaces, entered: None };
-        let place = output.judged()?;
-        write::attempt(&place, output.insists()).map_err(|error| output.refused(error))?;
-        let identity = place.identity().map_err(|error| WriteError::io(path, error))?;
+        let destination = output.judged()?;
+        write::attempt(&destination, output.insists()).map_err(|error| output.refused(error))?;
+        let identity = destination.identity().map_err(|error| WriteError::io(path, error))?;
         if let Some(identity) = &identity {
             output.used.enter(identity.clone(), Purpose::Output(path.to_owned()));
         }
@@ -125,8 +126,8 @@ impl Output {
     /// What has come into the way since, or what the platform says.
     pub fn commit(mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.leave();
-        let place = self.judged()?;
-        write::commit(&self.path, &place, self.insists(), bytes).map_err(|error| self.refused(error))
+        let destination = self.judged()?;
+        write::commit(&self.path, &destination, self.insists(), bytes).map_err(|error| self.refused(error))
     }
 
     fn insists(&self) -> bool {
@@ -134,17 +135,18 @@ impl Output {
     }
 
     /// Where the path leads now, if the rules allow to write there.
-    fn judged(&self) -> Result<Place, WriteError> {
+    fn judged(&self) -> Result<Destination, WriteError> {
         let io = |error| WriteError::io(&self.path, error);
-        let place = Place::of(&self.path).map_err(io)?;
-        let identity = place.identity().map_err(|error| WriteError::io(place.path(&self.path), error))?;
+        let destination = Destination::of(&self.path).map_err(io)?;
+        let identity =
+            destination.identity().map_err(|error| WriteError::io(destination.path(&self.path), error))?;
         if let Some(identity) = identity {
             self.check_use(&identity)?;
         }
-        if let Place::File(target, _) = &place {
+        if let Destination::File(target, _) = &destination {
             self.check_kind(target)?;
         }
-        Ok(place)
+        Ok(destination)
     }
 
     fn check_use(&self, identity: &Identity) -> Result<(), WriteError> {
@@ -191,14 +193,5 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-/// Whether a file that is there may be written by this user.
-pub(crate) fn is_writable(path: &Path) -> io::Result<bool> {
-    match OpenOptions::new().write(true).open(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(false),
-        Err(error) => Err(error),
     }
 }

@@ -6,21 +6,29 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::place::folder;
-use crate::write::Mode;
+use crate::folder::folder;
 
 /// Names are `.reviver-`, so many letters and digits, `.part`.
 const PREFIX: &str = ".reviver-";
 const LETTERS: usize = 12;
 const SUFFIX: &str = ".part";
 
+/// The permissions that a file begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileMode {
+    /// Those that the user's umask leaves.
+    Usual,
+    /// Nobody else's business yet.
+    Private,
+}
+
 /// A new file in the folder of another.
-pub(crate) fn beside(path: &Path, mode: Mode) -> io::Result<NamedTempFile> {
+pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
     let folder = folder(path);
     system::sweep(folder);
     let mut builder = Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(LETTERS);
-    if mode == Mode::Usual {
+    if mode == FileMode::Usual {
         system::usual(&mut builder);
     }
     loop {

@@ -1,4 +1,4 @@
-//! How bytes get to a place: a new file beside it that takes its name, or the file itself where that can't
+//! How bytes get to their destination: a new file beside it that takes its name, or the file itself where that can't
 //! be. Asks nobody whether they should.
 
 use std::fs::{File, Metadata, OpenOptions};
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::output::is_writable;
-use crate::place::{Place, folder};
-use crate::rests;
+use crate::destination::Destination;
+use crate::folder::folder;
+use crate::rests::{self, FileMode};
 
 /// Why nothing was written.
 #[derive(Debug)]
@@ -25,14 +25,14 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Tries what writing to a place needs, and leaves nothing behind. `insists`: a file's protection doesn't
+/// Tries what writing to a destination needs, and leaves nothing behind. `insists`: a file's protection doesn't
 /// count, where its folder can be written.
-pub(crate) fn attempt(place: &Place, insists: bool) -> Result<(), Refusal> {
-    match place {
+pub(crate) fn attempt(destination: &Destination, insists: bool) -> Result<(), Refusal> {
+    match destination {
         // Opening a pipe waits for its reader.
-        Place::Stream => Ok(()),
-        Place::New(path) => Ok(tempfile::tempfile_in(folder(path)).map(drop)?),
-        Place::File(path, _) => {
+        Destination::Stream => Ok(()),
+        Destination::New(path) => Ok(tempfile::tempfile_in(folder(path)).map(drop)?),
+        Destination::File(path, _) => {
             let is_writable = is_writable(path)?;
             if !is_writable && !insists {
                 return Err(Refusal::Protected);
@@ -46,14 +46,19 @@ pub(crate) fn attempt(place: &Place, insists: bool) -> Result<(), Refusal> {
 }
 
 /// Writes a file. `path` is how a stream is opened.
-pub(crate) fn commit(path: &Path, place: &Place, insists: bool, bytes: &[u8]) -> Result<(), Refusal> {
-    match place {
-        Place::Stream => {
+pub(crate) fn commit(
+    path: &Path,
+    destination: &Destination,
+    insists: bool,
+    bytes: &[u8],
+) -> Result<(), Refusal> {
+    match destination {
+        Destination::Stream => {
             let mut stream = OpenOptions::new().write(true).open(path)?;
             Ok(stream.write_all(bytes).and_then(|()| stream.flush())?)
         }
-        Place::New(path) => Ok(renamed(rests::beside(path, Mode::Usual)?, path, bytes)?),
-        Place::File(path, old) => {
+        Destination::New(path) => Ok(renamed(rests::beside(path, FileMode::Usual)?, path, bytes)?),
+        Destination::File(path, old) => {
             if !insists && !is_writable(path)? {
                 return Err(Refusal::Protected);
             }
@@ -62,18 +67,9 @@ pub(crate) fn commit(path: &Path, place: &Place, insists: bool, bytes: &[u8]) ->
     }
 }
 
-/// The permissions that a file begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Those that the user's umask leaves.
-    Usual,
-    /// Nobody else's business yet.
-    Private,
-}
-
 /// Replaces a file by a new one with its owner and permissions; where that can't be had, writes into it.
 fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
-    let new = match rests::beside(path, Mode::Private) {
+    let new = match rests::beside(path, FileMode::Private) {
         Err(error) if is_denied(&error) => return in_place(path, bytes),
         new => new?,
     };
@@ -115,6 +111,15 @@ fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.set_len(bytes.len() as u64)?;
     file.sync_all()
+}
+
+/// Whether a file that is there may be written by this user.
+fn is_writable(path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn is_denied(error: &io::Error) -> bool {

@@ -6,9 +6,9 @@ use std::io::{Read as _, Seek as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use reviver_files::{Content, Kind, Replaces, UsedFiles, WriteError};
+use reviver_files::{Content, FileKind, Replaces, UsedFiles, WriteError};
 
-static LETTERS: Kind = Kind { name: "a file of letters", is: |bytes| bytes.is_ascii() };
+static LETTERS: FileKind = FileKind { name: "a file of letters", is: |bytes| bytes.is_ascii() };
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     UsedFiles::default().output(path, Replaces::Kind(&LETTERS))?.commit(bytes)

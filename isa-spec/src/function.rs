@@ -7,9 +7,8 @@
 //! The second byte of an instruction is the row's byte; bytes are frozen.
 
 use crate::arith::{Arith, Elementary, Order};
+use crate::class::Class;
 use crate::fault::{Eval, Fault};
-use crate::instruction::Class;
-use crate::mutants;
 
 /// The operand classes that a function accepts and the class that it yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,64 +204,46 @@ macro_rules! functions {
                 forms.iter().flatten().copied()
             }
 
-            /// integers → integer
+            // What the row itself says, whatever faults there are: `asked.rs` gives it to everybody.
+
             #[inline(always)]
-            pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
-                let (row, a, b) = mutants::asked(self, a, b);
-                let value = match row { $( Function::$Name => rows::$Name::int(s, a, b), )+ };
-                mutants::answered_int(self, s, value)
+            pub(crate) fn row_int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
+                match self { $( Function::$Name => rows::$Name::int(s, a, b), )+ }
             }
 
-            /// reals → real
             #[inline(always)]
-            pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
-                let (row, a, b) = mutants::asked(self, a, b);
-                let value = match row { $( Function::$Name => rows::$Name::real(s, a, b), )+ };
-                mutants::answered_real(self, s, value)
+            pub(crate) fn row_real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::real(s, a, b), )+ }
             }
 
-            /// (real, integer) → real
             #[inline(always)]
-            pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
-                let value = match self { $( Function::$Name => rows::$Name::real_int(s, a, b), )+ };
-                mutants::answered_real(self, s, value)
+            pub(crate) fn row_real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::real_int(s, a, b), )+ }
             }
 
-            /// reals → integer
             #[inline(always)]
-            pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
-                let (row, a, b) = mutants::asked(self, a, b);
-                let value = match row { $( Function::$Name => rows::$Name::reals_to_int(s, a, b), )+ };
-                mutants::answered_int(self, s, value)
+            pub(crate) fn row_reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
+                match self { $( Function::$Name => rows::$Name::reals_to_int(s, a, b), )+ }
             }
 
-            /// integers → real
             #[inline(always)]
-            pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
-                let (row, a, b) = mutants::asked(self, a, b);
-                let value = match row { $( Function::$Name => rows::$Name::ints_to_real(s, a, b), )+ };
-                mutants::answered_real(self, s, value)
+            pub(crate) fn row_ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::ints_to_real(s, a, b), )+ }
             }
 
-            /// ∂f/∂a of the form reals → real.
             #[inline(always)]
-            pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
-                let partial = match self { $( Function::$Name => rows::$Name::d_a(s, a, b), )+ };
-                mutants::partial(self, 0, s, partial)
+            pub(crate) fn row_d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::d_a(s, a, b), )+ }
             }
 
-            /// ∂f/∂b of the form reals → real.
             #[inline(always)]
-            pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
-                let partial = match self { $( Function::$Name => rows::$Name::d_b(s, a, b), )+ };
-                mutants::partial(self, 1, s, partial)
+            pub(crate) fn row_d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::d_b(s, a, b), )+ }
             }
 
-            /// ∂f/∂a of the form (real, integer) → real.
             #[inline(always)]
-            pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
-                let partial = match self { $( Function::$Name => rows::$Name::d_a_int(s, a, b), )+ };
-                mutants::partial(self, 0, s, partial)
+            pub(crate) fn row_d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+                match self { $( Function::$Name => rows::$Name::d_a_int(s, a, b), )+ }
             }
         }
     };
@@ -277,20 +258,6 @@ impl Function {
     /// The byte that names the row in an image.
     pub fn byte(self) -> u8 {
         self as u8
-    }
-
-    /// The ordering that a comparison of two sources tests, found by asking its row.
-    pub fn order(self) -> Option<Order> {
-        use crate::number::{Arithmetic, F64, Wide};
-        if !(self.is_condition() && self.arity() == 2) {
-            return None;
-        }
-        let words = Arithmetic { words: Wide, reals: F64 };
-        let samples = [(0, 1), (0, 0), (1, 0)];
-        let orders = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
-        orders.into_iter().find(|order| {
-            samples.iter().all(|&(a, b)| self.int(&words, a, b) == Ok(i64::from(order.holds(a, b))))
-        })
     }
 
     /// Whether `br`, `from` and `assert` can test it.

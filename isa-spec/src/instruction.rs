@@ -6,25 +6,9 @@
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
+pub use crate::class::Class;
 use crate::function::Function;
 use crate::update::Update;
-
-/// The two classes of cells. They never alias.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Class {
-    Int,
-    Real,
-}
-
-impl Class {
-    /// The spelling in source text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Int => "int",
-            Class::Real => "real",
-        }
-    }
-}
 
 /// The declaration that a place starts from, by its number in that list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

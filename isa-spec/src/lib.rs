@@ -49,7 +49,9 @@
 //! ```
 
 pub mod arith;
+mod asked;
 pub mod card;
+pub mod class;
 pub mod codec;
 pub mod fault;
 pub mod formula;

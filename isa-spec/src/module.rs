@@ -327,6 +327,11 @@ impl Module {
         }
     }
 
+    /// The number of one of its procedures.
+    pub fn number_of(&self, procedure: &Procedure) -> u32 {
+        self.procedures.partition_point(|p| p.entry < procedure.entry) as u32
+    }
+
     /// The tolerance in force.
     pub fn tolerance(&self) -> f64 {
         self.tolerance.unwrap_or(self.real.default_tolerance())

@@ -13,13 +13,7 @@ use crate::function::Function;
 use crate::update::{Point, Update};
 
 #[cfg(feature = "mutants")]
-mod armed;
-
-#[cfg(feature = "mutants")]
-pub use armed::{ALL, with_active};
-
-#[cfg(feature = "mutants")]
-use armed::active;
+pub mod list;
 
 /// One fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,6 +125,31 @@ rules! {
     LostWaysAreMended,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
+}
+
+#[cfg(feature = "mutants")]
+thread_local! {
+    static ACTIVE: std::cell::Cell<Option<Mutant>> = const { std::cell::Cell::new(None) };
+}
+
+/// The mutant that is active in this thread.
+#[cfg(feature = "mutants")]
+fn active() -> Option<Mutant> {
+    ACTIVE.get()
+}
+
+/// Runs something while a mutant is active in this thread; others notice nothing. What was active
+/// before is so again afterwards, also where `run` panics.
+#[cfg(feature = "mutants")]
+pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
+    struct Before(Option<Mutant>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ACTIVE.set(self.0);
+        }
+    }
+    let _before = Before(ACTIVE.replace(Some(mutant)));
+    run()
 }
 
 /// Nothing is ever wrong in a normal build.

@@ -6,7 +6,6 @@ use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::{Base, Instruction, Operand, Place};
-use crate::module::{Module, Procedure};
 use crate::names::deceiving;
 use crate::predicate::Predicate;
 
@@ -146,18 +145,18 @@ impl Block {
         self.seams.get(seam).or(self.seams.last()).map_or(TextPlace::default(), |seam| seam.place)
     }
 
-    /// The variable that a `local` or a `delocal` opens or closes, and the instruction that gives it its
-    /// value, or takes it.
-    pub fn opened<'m>(&self, module: &'m Module) -> Option<(u32, &'m Instruction)> {
+    /// The variable that a `local` or a `delocal` opens or closes, and the instruction of the module's code
+    /// that gives it its value, or takes it.
+    pub fn opened<'c>(&self, code: &'c [Instruction]) -> Option<(u32, &'c Instruction)> {
         let seam = self.seams.first()?;
         let (vacate, update) = match self.kind {
             BlockKind::Local => (seam.start, seam.start.checked_add(1)?),
             BlockKind::Delocal => (seam.start.checked_add(1)?, seam.start),
             _ => return None,
         };
-        let vacated = module.code.get(vacate as usize)?.operands.first()?;
+        let vacated = code.get(vacate as usize)?.operands.first()?;
         let Operand::Place(Place { base: Base::Frame(variable), .. }) = vacated else { return None };
-        Some((*variable, module.code.get(update as usize)?))
+        Some((*variable, code.get(update as usize)?))
     }
 }
 
@@ -317,9 +316,4 @@ impl Outline {
         let block = self.around(structure, at).find(written)?;
         block.seam_of(at).map(|seam| (block, seam))
     }
-}
-
-/// The number of a procedure of a module.
-pub fn number_of(module: &Module, procedure: &Procedure) -> u32 {
-    module.procedures.partition_point(|p| p.entry < procedure.entry) as u32
 }

@@ -8,7 +8,7 @@ use crate::instruction::{
 };
 use crate::module::{Module, Procedure};
 use crate::predicate::Predicate;
-use crate::structure::{Block, BlockKind, Bound, Counting, Side, number_of};
+use crate::structure::{Block, BlockKind, Bound, Counting, Side};
 use crate::update::{Shape, Update};
 
 /// Spells the instructions of one procedure.
@@ -104,7 +104,7 @@ impl<'a> Speller<'a> {
 
     fn local(&self, block: &Block) -> String {
         let word = if matches!(block.kind, BlockKind::Local) == block.undone { "delocal" } else { "local" };
-        let Some((variable, instruction)) = block.opened(self.module) else { return word.to_owned() };
+        let Some((variable, instruction)) = block.opened(&self.module.code) else { return word.to_owned() };
         format!("{word} {} = {}", self.name(Base::Frame(variable)), self.value_of(instruction))
     }
 
@@ -184,7 +184,7 @@ impl<'a> Speller<'a> {
     pub fn name(&self, base: Base) -> &'a str {
         if let Base::Frame(variable) = base
             && let Some(name) =
-                self.module.structure.source_name(number_of(self.module, self.procedure), variable)
+                self.module.structure.source_name(self.module.number_of(self.procedure), variable)
         {
             return name;
         }

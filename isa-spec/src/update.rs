@@ -8,7 +8,6 @@
 
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
-use crate::mutants;
 
 /// What kind of step an update makes. Each action has one template, or one place in an engine, that carries
 /// out all of its rows.
@@ -357,11 +356,9 @@ macro_rules! updates {
                 match self { $( Update::$Name => concat!($($doc, "\n"),+), )+ }
             }
 
-            /// The update that undoes this one. `overwrite` and `erase` name themselves: they have
-            /// no inverse (see [`Update::is_reversible`]).
             #[inline(always)]
-            pub fn inverse(self) -> Update {
-                mutants::inverse(self, match self { $( Update::$Name => Update::$Inverse, )+ })
+            pub(crate) fn row_inverse(self) -> Update {
+                match self { $( Update::$Name => Update::$Inverse, )+ }
             }
 
             /// The kind of step that it makes.
@@ -375,34 +372,19 @@ macro_rules! updates {
                 match self { $( Update::$Name => &[$(Over::$over),*], )+ }
             }
 
-            /// What an integer target y becomes with the function's value f.
-            ///
-            /// # Errors
-            /// The row computes no integers.
             #[inline(always)]
-            pub fn int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
-                let new = match self { $( Update::$Name => rows::$Name::int(s, y, f), )+ };
-                mutants::updated_int(self, s, new)
+            pub(crate) fn row_int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
+                match self { $( Update::$Name => rows::$Name::int(s, y, f), )+ }
             }
 
-            /// What a real target y becomes with the function's value f.
-            ///
-            /// # Errors
-            /// The number system has no such number, or the row computes no reals.
             #[inline(always)]
-            pub fn real<S: Arith>(self, s: &S, y: S::Real, f: S::Real) -> Eval<S::Real> {
-                let new = match self { $( Update::$Name => rows::$Name::real(s, y, f), )+ };
-                mutants::updated_real(self, s, new)
+            pub(crate) fn row_real<S: Arith>(self, s: &S, y: S::Real, f: S::Real) -> Eval<S::Real> {
+                match self { $( Update::$Name => rows::$Name::real(s, y, f), )+ }
             }
 
-            /// What the point p becomes.
-            ///
-            /// # Errors
-            /// The number system has no such point, or the row turns none.
             #[inline(always)]
-            pub fn turn<S: Arith>(self, s: &S, p: Point<S::Real>, angle: S::Real) -> Eval<Point<S::Real>> {
-                let point = match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ };
-                mutants::turned(self, s, point)
+            pub(crate) fn row_turn<S: Arith>(self, s: &S, p: Point<S::Real>, angle: S::Real) -> Eval<Point<S::Real>> {
+                match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ }
             }
 
             /// Whether the target's adjoint changes where sources get shares.

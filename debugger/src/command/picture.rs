@@ -1,7 +1,7 @@
 //! `picture`: the screen as a file. The only command that knows the screen; it draws a copy of the session.
 
 use ratatui::layout::Size;
-use reviver_files::Kind;
+use reviver_files::FileKind;
 
 use super::actions::{Done, Row};
 use super::{CommandError, Console, scripts, split_word};
@@ -11,8 +11,8 @@ use crate::tui::picture::{DRAWN, LEAST, MOST};
 use crate::tui::theme::{Theme, ThemeName};
 
 /// Pictures among other files.
-pub static PICTURE: Kind =
-    Kind { name: "a picture of the debugger", is: |bytes| bytes.starts_with(DRAWN.as_bytes()) };
+pub static PICTURE: FileKind =
+    FileKind { name: "a picture of the debugger", is: |bytes| bytes.starts_with(DRAWN.as_bytes()) };
 
 pub fn picture(console: &mut Console, row: Row, rest: &str) -> Done {
     let (path, options) = split_word(row.something(rest, "a file")?);

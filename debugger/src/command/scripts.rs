@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use reviver_files::{Content, Kind, Replaces, WriteError};
+use reviver_files::{Content, FileKind, Replaces, WriteError};
 
 use super::actions::{Done, Row};
 use super::table::REASONS;
@@ -15,7 +15,8 @@ use crate::expression::Expression;
 pub const SAVED: &str = "# a session of the reviver debugger";
 
 /// Saved sessions among other files.
-pub static SESSION: Kind = Kind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
+pub static SESSION: FileKind =
+    FileKind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
 
 /// Scripts that carry one another out, the innermost last. What they come to is bounded, however they are
 /// written: a script is no program.
@@ -168,7 +169,7 @@ pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 /// Writes a text of a kind, over a file of the same kind or an empty one at most.
-pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static Kind) -> Done {
+pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> Done {
     let refused = |error: WriteError| {
         let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };
         CommandError::File(format!("{error}{help}"))

@@ -210,7 +210,7 @@ fn is_opening(module: &Module, block: &Block, update: Update) -> bool {
     let is_target =
         |variable: u32, operand: &Operand| *operand == Operand::Place(Place::scalar(Base::Frame(variable)));
     length == 2
-        && block.opened(module).is_some_and(|(variable, instruction)| {
+        && block.opened(&module.code).is_some_and(|(variable, instruction)| {
             let vacate = if update == Update::Add { block.start() } else { block.start() + 1 };
             vacated(module, vacate) == Some(variable)
                 && instruction.update == update

@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use reviver_isa::mutants::{ALL, Mutant, Rule, with_active};
+use reviver_isa::mutants::list::ALL;
+use reviver_isa::mutants::{Mutant, Rule, with_active};
 use reviver_isa::{Function, Update};
 
 use crate::{bytes, derivatives, edges, integers, reals, systems, updates};

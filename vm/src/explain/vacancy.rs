@@ -13,7 +13,7 @@ impl Explainer<'_> {
     /// A `local` or `delocal` whose variable isn't what it says.
     pub(super) fn opened(&self, block: &Block) -> Option<Told> {
         let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
-        let (variable, instruction) = block.opened(self.program.module())?;
+        let (variable, instruction) = block.opened(&self.program.module().code)?;
         let name = self.speller().name(Base::Frame(variable));
         let words = self.speller().words(block, 0);
         // From an empty variable, the step before leads to the value that the statement names.

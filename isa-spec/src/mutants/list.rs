@@ -1,6 +1,5 @@
-//! Which mutants there are, and which one is active. Exists only with the feature `mutants`.
+//! Which mutants there are. Exists only with the feature `mutants`.
 
-use std::cell::Cell;
 use std::sync::LazyLock;
 
 use super::{Mutant, Rule, Slip};
@@ -23,28 +22,6 @@ pub static ALL: LazyLock<Vec<Mutant>> = LazyLock::new(|| {
         .chain(rules)
         .collect()
 });
-
-thread_local! {
-    static ACTIVE: Cell<Option<Mutant>> = const { Cell::new(None) };
-}
-
-/// The mutant that is active in this thread.
-pub(super) fn active() -> Option<Mutant> {
-    ACTIVE.get()
-}
-
-/// Runs something while a mutant is active in this thread; others notice nothing. What was active
-/// before is so again afterwards, also where `run` panics.
-pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
-    struct Before(Option<Mutant>);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            ACTIVE.set(self.0);
-        }
-    }
-    let _before = Before(ACTIVE.replace(Some(mutant)));
-    run()
-}
 
 fn values(function: Function) -> impl Iterator<Item = Mutant> {
     let slips = [

@@ -4,6 +4,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use crate::folder::folder;
 use crate::identity::Identity;
 
 /// Links that lead to links, as many as Linux follows.
@@ -11,7 +12,7 @@ const LONGEST_CHAIN: usize = 40;
 
 /// What an output path leads to.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum Destination {
     /// A device or a pipe, which is only written to.
     Stream,
     /// A file, by its own path, and what is known of it.
@@ -20,17 +21,17 @@ pub(crate) enum Place {
     New(PathBuf),
 }
 
-impl Place {
+impl Destination {
     /// Follows a path.
     ///
     /// # Errors
     /// What the platform says; a path that can name no file.
-    pub fn of(path: &Path) -> io::Result<Place> {
+    pub fn of(path: &Path) -> io::Result<Destination> {
         match fs::metadata(path) {
             Ok(facts) if facts.is_dir() => Err(ErrorKind::IsADirectory.into()),
-            Ok(facts) if !facts.is_file() => Ok(Place::Stream),
-            Ok(facts) => Ok(Place::File(fs::canonicalize(path)?, facts)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Place::New(end_of_links(path)?)),
+            Ok(facts) if !facts.is_file() => Ok(Destination::Stream),
+            Ok(facts) => Ok(Destination::File(fs::canonicalize(path)?, facts)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Destination::New(end_of_links(path)?)),
             Err(error) => Err(error),
         }
     }
@@ -38,17 +39,17 @@ impl Place {
     /// Its own path; that of a stream is the one that was followed.
     pub fn path<'p>(&'p self, followed: &'p Path) -> &'p Path {
         match self {
-            Place::Stream => followed,
-            Place::File(path, _) | Place::New(path) => path,
+            Destination::Stream => followed,
+            Destination::File(path, _) | Destination::New(path) => path,
         }
     }
 
     /// Which file it is; a stream is no file.
     pub fn identity(&self) -> io::Result<Option<Identity>> {
         match self {
-            Place::Stream => Ok(None),
-            Place::File(path, facts) => Identity::there(path, facts).map(Some),
-            Place::New(path) => Identity::missing(path).map(Some),
+            Destination::Stream => Ok(None),
+            Destination::File(path, facts) => Identity::there(path, facts).map(Some),
+            Destination::New(path) => Identity::missing(path).map(Some),
         }
     }
 }
@@ -67,9 +68,4 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links"))
-}
-
-/// The folder that a file is in.
-pub fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

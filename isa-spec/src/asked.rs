@@ -1,0 +1,112 @@
+//! Rows as they are asked: what a function's row or an update's says, or what a fault makes of it that a
+//! test wants to be noticed. The rows themselves know nothing of faults.
+
+use crate::arith::{Arith, Order};
+use crate::fault::Eval;
+use crate::function::Function;
+use crate::mutants;
+use crate::number::{Arithmetic, F64, Wide};
+use crate::update::{Point, Update};
+
+impl Function {
+    /// integers → integer
+    #[inline(always)]
+    pub fn int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
+        let (row, a, b) = mutants::asked(self, a, b);
+        mutants::answered_int(self, s, row.row_int(s, a, b))
+    }
+
+    /// reals → real
+    #[inline(always)]
+    pub fn real<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        let (row, a, b) = mutants::asked(self, a, b);
+        mutants::answered_real(self, s, row.row_real(s, a, b))
+    }
+
+    /// (real, integer) → real
+    #[inline(always)]
+    pub fn real_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+        mutants::answered_real(self, s, self.row_real_int(s, a, b))
+    }
+
+    /// reals → integer
+    #[inline(always)]
+    pub fn reals_to_int<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
+        let (row, a, b) = mutants::asked(self, a, b);
+        mutants::answered_int(self, s, row.row_reals_to_int(s, a, b))
+    }
+
+    /// integers → real
+    #[inline(always)]
+    pub fn ints_to_real<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
+        let (row, a, b) = mutants::asked(self, a, b);
+        mutants::answered_real(self, s, row.row_ints_to_real(s, a, b))
+    }
+
+    /// ∂f/∂a of the form reals → real.
+    #[inline(always)]
+    pub fn d_a<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        mutants::partial(self, 0, s, self.row_d_a(s, a, b))
+    }
+
+    /// ∂f/∂b of the form reals → real.
+    #[inline(always)]
+    pub fn d_b<S: Arith>(self, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        mutants::partial(self, 1, s, self.row_d_b(s, a, b))
+    }
+
+    /// ∂f/∂a of the form (real, integer) → real.
+    #[inline(always)]
+    pub fn d_a_int<S: Arith>(self, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+        mutants::partial(self, 0, s, self.row_d_a_int(s, a, b))
+    }
+
+    /// The ordering that a comparison of two sources tests, found by asking its row.
+    pub fn order(self) -> Option<Order> {
+        if !(self.is_condition() && self.arity() == 2) {
+            return None;
+        }
+        let words = Arithmetic { words: Wide, reals: F64 };
+        let samples = [(0, 1), (0, 0), (1, 0)];
+        let orders = [Order::Eq, Order::Ne, Order::Lt, Order::Le, Order::Gt, Order::Ge];
+        orders.into_iter().find(|order| {
+            samples.iter().all(|&(a, b)| self.int(&words, a, b) == Ok(i64::from(order.holds(a, b))))
+        })
+    }
+}
+
+impl Update {
+    /// The update that undoes this one. `overwrite` and `erase` name themselves: they have
+    /// no inverse (see [`Update::is_reversible`]).
+    #[inline(always)]
+    pub fn inverse(self) -> Update {
+        mutants::inverse(self, self.row_inverse())
+    }
+
+    /// What an integer target y becomes with the function's value f.
+    ///
+    /// # Errors
+    /// The row computes no integers.
+    #[inline(always)]
+    pub fn int<S: Arith>(self, s: &S, y: S::Int, f: S::Int) -> Eval<S::Int> {
+        mutants::updated_int(self, s, self.row_int(s, y, f))
+    }
+
+    /// What a real target y becomes with the function's value f.
+    ///
+    /// # Errors
+    /// The number system has no such number, or the row computes no reals.
+    #[inline(always)]
+    pub fn real<S: Arith>(self, s: &S, y: S::Real, f: S::Real) -> Eval<S::Real> {
+        mutants::updated_real(self, s, self.row_real(s, y, f))
+    }
+
+    /// What the point p becomes.
+    ///
+    /// # Errors
+    /// The number system has no such point, or the row turns none.
+    #[inline(always)]
+    pub fn turn<S: Arith>(self, s: &S, p: Point<S::Real>, angle: S::Real) -> Eval<Point<S::Real>> {
+        mutants::turned(self, s, self.row_turn(s, p, angle))
+    }
+}
