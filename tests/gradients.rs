@@ -4,6 +4,7 @@
 use reviver_isa::Function;
 use reviver_isa::function::Form;
 use reviver_isa::instruction::Class;
+use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::pairing::{bits, kept_on_the_way_back, kept_on_the_way_forward};
 use reviver_lab::rng::Rng;
 use reviver_lab::subject::Subject;
@@ -84,9 +85,13 @@ struct Line {
 }
 
 impl Line {
-    fn new(text: &str) -> Line {
-        let subject = Subject::new(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    fn on(engine: Engine, text: &str) -> Line {
+        let subject = Subject::on(engine, text).unwrap_or_else(|error| panic!("{text}\n{error}"));
         Line { subject, rng: Rng::new(text.len() as u64), compared: 0 }
+    }
+
+    fn broken(&self, what: &str) -> ! {
+        panic!("on {}:\n{}{what}", self.subject.engine.name, self.subject.text)
     }
 
     /// Sets the globals, in the order of their declaration, and pairs tangents with adjoints both ways.
@@ -107,7 +112,7 @@ impl Line {
             kept_on_the_way_forward(&program, machine, &mut self.rng),
         ];
         for way in ways {
-            self.compared += way.unwrap_or_else(|broken| panic!("{}{broken}", self.subject.text));
+            self.compared += way.unwrap_or_else(|broken| self.broken(&broken));
         }
     }
 
@@ -125,7 +130,9 @@ impl Line {
             let int = *self.rng.pick(&ints);
             self.try_at(&reals, &[int]);
         }
-        assert!(self.compared >= before + 50, "{}traps almost everywhere", self.subject.text);
+        if self.compared < before + 50 {
+            self.broken("traps almost everywhere");
+        }
     }
 }
 
@@ -151,7 +158,7 @@ fn every_function_row_keeps_tangents_and_adjoints_paired() {
                 ".real {system}\n.inout y: real, a: real, b: real, n\n{update}.{} y{sources}\n",
                 function.name()
             );
-            Line::new(&text).try_everywhere();
+            ALL.iter().for_each(|&engine| Line::on(engine, &text).try_everywhere());
         }
     }
 }
@@ -176,8 +183,7 @@ fn every_update_keeps_tangents_and_adjoints_paired() {
     ];
     for (system, line) in SYSTEMS.iter().flat_map(|system| lines.map(|line| (system, line))) {
         let declared = format!(".real {system}\n.inout y: real, a: real, b: real, n, c[9]: real\n");
-        let mut line = Line::new(&format!("{declared}{line}\n"));
-        line.try_at_random();
+        ALL.iter().for_each(|&engine| Line::on(engine, &format!("{declared}{line}\n")).try_at_random());
     }
 }
 
@@ -187,7 +193,9 @@ impl Line {
             let reals: Vec<f64> = (0..20).map(|_| self.rng.within(-90..=90) as f64 / 32.0).collect();
             self.try_at(&reals, &[1]);
         }
-        assert!(self.compared >= 20, "{}traps almost everywhere", self.subject.text);
+        if self.compared < 20 {
+            self.broken("traps almost everywhere");
+        }
     }
 }
 
@@ -196,7 +204,7 @@ impl Line {
 fn what_is_read_keeps_its_adjoint() {
     let text =
         "; tape: 2.5, 7\n.inout x: real = 0, n, y: real\nread x\nread n\nadd.square y, x\nwrite x\nwrite n\n";
-    let mut line = Line::new(text);
+    let mut line = Line::on(REFERENCE, text);
     line.try_at(&[0.0, 1.0], &[0]);
     // All five steps back; forward as far as no adjoint of a vacant cell is dropped.
     assert!(line.compared >= 5, "{}", line.compared);

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use reviver_isa::mutants::list::ALL;
 use reviver_isa::mutants::{Mutant, with_active};
 use reviver_isa::{Function, Update};
+use reviver_lab::engine::{self, Engine};
 use reviver_lab::generate::{Profile, program};
 use reviver_lab::laws;
 use reviver_lab::subject::Subject;
@@ -27,12 +28,12 @@ fn concerns_the_machine(mutant: Mutant) -> bool {
 }
 
 /// The first law that fails, and on which program.
-fn noticed(texts: &[String]) -> Option<String> {
+fn noticed(engine: Engine, texts: &[String]) -> Option<String> {
     if Update::ALL.iter().any(|update| update.inverse().inverse() != *update) {
         return Some("an inverse is not mutual".into());
     }
     texts.iter().enumerate().find_map(|(n, text)| {
-        let Ok(Ok(subject)) = catch_unwind(|| Subject::new(text)) else {
+        let Ok(Ok(subject)) = catch_unwind(|| Subject::on(engine, text)) else {
             return Some(format!("program {n} is refused"));
         };
         let broken = laws::ALL.iter().find(|law| campaign::verdict(**law, &subject).is_err());
@@ -47,12 +48,12 @@ fn texts() -> Vec<String> {
 }
 
 /// The mutants that no law notices.
-fn survivors(mutants: &[Mutant], texts: &[String]) -> Vec<Mutant> {
+fn survivors(engine: Engine, mutants: &[Mutant], texts: &[String]) -> Vec<Mutant> {
     let next = AtomicUsize::new(0);
     let survivors = Mutex::new(Vec::new());
     let work = || {
         while let Some(&mutant) = mutants.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if with_active(mutant, || noticed(texts)).is_none() {
+            if with_active(mutant, || noticed(engine, texts)).is_none() {
                 survivors.lock().unwrap().push(mutant);
             }
         }
@@ -67,13 +68,18 @@ fn survivors(mutants: &[Mutant], texts: &[String]) -> Vec<Mutant> {
 #[test]
 fn every_mutant_is_noticed() {
     let texts = texts();
-    assert_eq!(noticed(&texts), None, "the laws fail without any mutant");
-    let mutants: Vec<Mutant> = ALL.iter().copied().filter(|&mutant| concerns_the_machine(mutant)).collect();
-    // Mutants make the machine panic in many places; thousands of messages would hide the survivors.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let survivors = catch_unwind(AssertUnwindSafe(|| survivors(&mutants, &texts)));
-    std::panic::set_hook(hook);
-    let survivors = survivors.unwrap();
-    assert!(survivors.is_empty(), "{} of {} mutants survive: {survivors:#?}", survivors.len(), mutants.len());
+    for &engine in engine::ALL {
+        let on = engine.name;
+        assert_eq!(noticed(engine, &texts), None, "the laws fail on {on} without any mutant");
+        let concerning = ALL.iter().copied().filter(|&mutant| concerns_the_machine(mutant));
+        let mutants: Vec<Mutant> = engine.share(concerning).collect();
+        // Mutants make the machine panic in many places; thousands of messages would hide the survivors.
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let survivors = catch_unwind(AssertUnwindSafe(|| survivors(engine, &mutants, &texts)));
+        std::panic::set_hook(hook);
+        let survivors = survivors.unwrap();
+        let (lived, all) = (survivors.len(), mutants.len());
+        assert!(survivors.is_empty(), "{lived} of {all} mutants survive on {on}: {survivors:#?}");
+    }
 }

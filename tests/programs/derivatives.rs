@@ -2,6 +2,7 @@
 //! `;! jacobian -> y[0],x~3`. Every gradient is compared with tangents and differences besides.
 
 use reviver_isa::Module;
+use reviver_lab::engine::Engine;
 use reviver_vm::differentiate::check::check as compare;
 use reviver_vm::differentiate::matrices::{hessian_products, jacobian};
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable, gradient};
@@ -11,8 +12,14 @@ use super::given::Given;
 use super::{Outcome, STEP_LIMIT};
 
 /// Checks a line; `words` are those between the command and the arrow.
-pub fn check(command: &str, words: Vec<&str>, outcome: &Outcome, module: &Module) -> Result<(), String> {
-    let line = Line::of(command, words, module);
+pub fn check(
+    engine: Engine,
+    command: &str,
+    words: Vec<&str>,
+    outcome: &Outcome,
+    module: &Module,
+) -> Result<(), String> {
+    let line = Line::of(engine, command, words, module);
     match (line.and_then(|line| line.check(outcome.results())), outcome) {
         (Ok(()), Outcome::Results(_)) => Ok(()),
         (Err(Failure::Trap(found)), Outcome::Trap(text)) if found.contains(text) => Ok(()),
@@ -50,13 +57,14 @@ enum Line {
 }
 
 impl Line {
-    fn of(command: &str, words: Vec<&str>, module: &Module) -> Result<Line, Failure> {
+    fn of(engine: Engine, command: &str, words: Vec<&str>, module: &Module) -> Result<Line, Failure> {
         let (names, given): (Vec<&str>, _) =
             words.into_iter().partition(|word| *word != "exact" && !word.contains('='));
-        let given = Given(given);
+        let given = Given { engine, words: given };
         let start = given.machine(module, false)?;
         let program = start.program().clone();
         let subject = Subject::new(program, start.into_state(), given.says("exact"), STEP_LIMIT)?;
+        let subject = engine.differentiate(subject);
         match (command, &names[..]) {
             ("grad", [loss]) => Ok(Line::Grad { loss: one(&subject, loss)?, subject }),
             ("hessian", [loss]) => Ok(Line::Hessian { loss: one(&subject, loss)?, subject }),

@@ -4,22 +4,26 @@ use std::sync::Arc;
 
 use reviver_isa::Module;
 use reviver_isa::module::{RealSystem, Word};
+use reviver_lab::engine::Engine;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::{Machine, Program, Travel};
 
-/// `n=10`, `tape=1,2`, `real=f64`, `exact`.
-pub struct Given<'a>(pub Vec<&'a str>);
+/// `n=10`, `tape=1,2`, `real=f64`, `exact`; and who runs the program.
+pub struct Given<'a> {
+    pub engine: Engine,
+    pub words: Vec<&'a str>,
+}
 
 impl Given<'_> {
     pub fn says(&self, word: &str) -> bool {
-        self.0.contains(&word)
+        self.words.contains(&word)
     }
 
     /// The program in the numbers asked for, at its start or (`back`) at its end.
     pub fn machine(&self, module: &Module, back: bool) -> Result<Machine, String> {
         let mut module = module.clone();
-        for word in &self.0 {
+        for word in &self.words {
             match word.split_once('=') {
                 Some(("real", system)) => module.real = real_system(system, module.real)?,
                 Some(("word", bits)) => {
@@ -30,17 +34,18 @@ impl Given<'_> {
         }
         let program = Program::new(module, 0).map_err(|violations| format!("{violations:?}"))?;
         let program = Arc::new(program);
-        let mut machine = if back {
+        let machine = if back {
             Machine::at_end(program.clone()).unwrap()
         } else {
             Machine::at_begin(program.clone()).unwrap()
         };
+        let mut machine = self.engine.drive(machine);
         if self.says("exact") {
             machine.keep_residues();
         }
         let travel = if back { Travel::Backward } else { Travel::Forward };
         let mut given = Vec::new();
-        for word in &self.0 {
+        for word in &self.words {
             match word.split_once('=') {
                 Some(("real" | "word", _)) | None => {}
                 Some(("tape", values)) => give_tape(&program, &mut machine, values, travel)?,

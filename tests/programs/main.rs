@@ -1,4 +1,4 @@
-//! Every program in `programs/` meets the expectations in its header, there and back.
+//! Every program in `programs/` meets the expectations in its header, there and back, on every engine.
 //!
 //! An expectation is a comment line, explained in `programs/README.md`:
 //! `;! run n=10 -> a=55 b=89`, `;! back a=55 b=89 -> n=10`, `;! grad y x=2 -> x~12`. Here are the runs.
@@ -13,6 +13,7 @@ use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::files::Disk;
 use reviver_assembler::render::render;
 use reviver_isa::Module;
+use reviver_lab::engine::{self, Engine};
 use reviver_vm::explain::explain;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
@@ -29,10 +30,13 @@ fn programs_meet_their_expectations() {
     let mut failures = Vec::new();
     let programs = programs();
     assert!(programs.len() >= 25, "there are only {} programs", programs.len());
-    for path in &programs {
-        if let Err(reasons) = check_program(path) {
+    for (&engine, path) in
+        engine::ALL.iter().flat_map(|engine| programs.iter().map(move |path| (engine, path)))
+    {
+        if let Err(reasons) = check_program(engine, path) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            failures.extend(reasons.into_iter().map(|reason| format!("{name}: {reason}")));
+            let on = engine.name;
+            failures.extend(reasons.into_iter().map(|reason| format!("{name} on {on}: {reason}")));
         }
     }
     assert!(failures.is_empty(), "{} expectations are not met:\n{}", failures.len(), failures.join("\n"));
@@ -62,7 +66,7 @@ fn programs() -> Vec<PathBuf> {
     paths
 }
 
-fn check_program(path: &Path) -> Result<(), Vec<String>> {
+fn check_program(engine: Engine, path: &Path) -> Result<(), Vec<String>> {
     let text = std::fs::read_to_string(path).unwrap();
     let expectations: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(";! ")).collect();
     if !expectations.iter().any(|line| line.starts_with("run ->")) {
@@ -73,23 +77,26 @@ fn check_program(path: &Path) -> Result<(), Vec<String>> {
     let Some(module) = assembly.module.filter(|_| flawless) else {
         return Err(vec![render(&assembly.sources, &assembly.diagnostics, false)]);
     };
-    let failures: Vec<String> = expectations
-        .into_iter()
-        .filter_map(|line| check_line(line, &module).err().map(|reason| format!("`{line}`: {reason}")))
+    let failures: Vec<String> = engine
+        .share(expectations)
+        .filter_map(|line| {
+            check_line(engine, line, &module).err().map(|reason| format!("`{line}`: {reason}"))
+        })
         .collect();
     if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
-fn check_line(line: &str, module: &Module) -> Result<(), String> {
+fn check_line(engine: Engine, line: &str, module: &Module) -> Result<(), String> {
     let (before, behind) = line.split_once("->").ok_or("no arrow")?;
     let mut words = before.split_whitespace();
     let command = words.next().unwrap_or_default();
     let outcome = Outcome::parse(behind.trim());
     if let "run" | "back" = command {
-        let expectation = Expectation { back: command == "back", given: Given(words.collect()), outcome };
+        let expectation =
+            Expectation { back: command == "back", given: Given { engine, words: words.collect() }, outcome };
         return expectation.check(module);
     }
-    derivatives::check(command, words.collect(), &outcome, module)
+    derivatives::check(engine, command, words.collect(), &outcome, module)
 }
 
 /// What must come of something: the part of a line behind the arrow.

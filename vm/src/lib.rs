@@ -95,7 +95,7 @@ pub mod values;
 pub mod watch;
 mod window;
 
-pub use machine::Machine;
+pub use machine::{Machine, Runner};
 pub use program::Program;
 pub use state::State;
 pub use trap::{Cause, Trap};

@@ -1,6 +1,8 @@
 //! A program and a state, and travel through it: a step, a run, to the end, to a step, to a
 //! position, in both directions.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,6 +29,18 @@ pub struct Machine<B = u64> {
     window: Window,
     /// Set by somebody who wants the run to stop.
     interrupt: Option<Arc<AtomicBool>>,
+    /// Who makes the steps; the interpreter if nobody else does.
+    runner: Option<Arc<dyn Runner>>,
+}
+
+/// Makes the steps of one program in the interpreter's place, which it may always ask for help
+/// ([`Machine::interpret`]). Runs that stop at places, and runs over lifted numbers, stay the interpreter's.
+pub trait Runner: Debug + Send + Sync {
+    /// Makes the steps of a leg.
+    ///
+    /// # Errors
+    /// A trap; the state is then the one before the instruction that trapped.
+    fn run(&self, machine: &mut Machine, leg: Leg) -> Result<Stop, Trap>;
 }
 
 /// Steps between two looks at whether to stop.
@@ -67,13 +81,20 @@ impl<B: Lanes> Machine<B> {
             reports: self.reports.clone(),
             window: Window::with_room(&self.program),
             interrupt: self.interrupt.clone(),
+            runner: self.runner.clone(),
         })
     }
 
     /// Goes on from a state of the same program.
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
         let window = Window::with_room(&program);
-        Machine { program, state, residues, reports: Reports::default(), window, interrupt: None }
+        let reports = Reports::default();
+        Machine { program, state, residues, reports, window, interrupt: None, runner: None }
+    }
+
+    /// Has somebody else than the interpreter make the steps.
+    pub fn run_by(&mut self, runner: Arc<dyn Runner>) {
+        self.runner = Some(runner);
     }
 
     /// Keeps residues from now on, so that going back is bit for bit exact and leads over
@@ -183,9 +204,22 @@ impl<B: Lanes> Machine<B> {
     /// # Errors
     /// A trap, as [`Machine::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+        let leg = Leg { travel, budget };
+        if let (None, Some(runner)) = (stops, self.runner.clone())
+            && let Some(plain) = (self as &mut dyn Any).downcast_mut::<Machine>()
+        {
+            return runner.run(plain, leg);
+        }
+        self.interpret(stops, leg)
+    }
+
+    /// Has the interpreter make the steps of a leg, whoever else makes those of the machine.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn interpret(&mut self, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
         let program = stops.map_or(&*self.program, Stops::program);
         let residues = self.residues.as_mut();
-        let leg = Leg { travel, budget };
         B::execute(program, &mut self.state, residues, &mut self.reports, &mut self.window, leg)
     }
 

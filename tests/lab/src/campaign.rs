@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::corners;
+use crate::engine::{ALL, Engine, REFERENCE};
 use crate::generate::{Profile, program};
 use crate::laws::Law;
 use crate::shrink::shrink;
@@ -13,8 +14,12 @@ use crate::subject::Subject;
 /// # Panics
 /// If it doesn't assemble: then the generator or the assembler is wrong.
 pub fn subject(seed: u64) -> Subject {
+    subject_on(REFERENCE, seed)
+}
+
+fn subject_on(engine: Engine, seed: u64) -> Subject {
     let text = program(seed, &Profile::of_seed(seed));
-    match Subject::new(&text) {
+    match Subject::on(engine, &text) {
         Ok(subject) => subject,
         Err(error) => panic!("the program of seed {seed} doesn't assemble:\n{error}"),
     }
@@ -25,27 +30,31 @@ pub fn programs(usual: u64) -> u64 {
     std::env::var("REVIVER_CAMPAIGN").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 
-/// Judges the programs of the seeds from 0.
+/// Judges the programs of the seeds from 0, on every engine as many as it takes.
 ///
 /// # Panics
-/// With the law, the seed and a small program if one breaks the law.
+/// With the law, the engine, the seed and a small program if one breaks the law.
 pub fn judge(law: Law, programs: u64) {
-    for seed in 0..programs {
-        if let Err(reason) = verdict(law, &subject(seed)) {
-            panic!("{}", report(law, seed, &reason));
+    for &engine in ALL {
+        for seed in engine.share(0..programs) {
+            if let Err(reason) = verdict(law, &subject_on(engine, seed)) {
+                panic!("{}", report(law, engine, seed, &reason));
+            }
         }
     }
 }
 
-/// Judges the programs at the edges of the rules.
+/// Judges the programs at the edges of the rules, on every engine all of them.
 ///
 /// # Panics
-/// With the law and the program if one breaks the law.
+/// With the law, the engine and the program if one breaks the law.
 pub fn judge_corners(law: Law) {
-    for (what, text) in corners::ALL {
-        let subject = Subject::new(text).unwrap_or_else(|error| panic!("{what} doesn't assemble:\n{error}"));
+    for (&engine, (what, text)) in ALL.iter().flat_map(|e| corners::ALL.iter().map(move |c| (e, c))) {
+        let subject =
+            Subject::on(engine, text).unwrap_or_else(|error| panic!("{what} doesn't assemble:\n{error}"));
         if let Err(reason) = verdict(law, &subject) {
-            panic!("\nthe law \"{}\" does not hold for {what}: {reason}\n\n{text}", law.name);
+            let (law, engine) = (law.name, engine.name);
+            panic!("\nthe law \"{law}\" does not hold on {engine} for {what}: {reason}\n\n{text}");
         }
     }
 }
@@ -56,14 +65,14 @@ pub fn verdict(law: Law, subject: &Subject) -> Result<(), String> {
         .unwrap_or_else(|_| Err("checking it panicked".into()))
 }
 
-fn report(law: Law, seed: u64, reason: &str) -> String {
+fn report(law: Law, engine: Engine, seed: u64, reason: &str) -> String {
     let text = program(seed, &Profile::of_seed(seed));
-    let breaks = |text: &str| Subject::new(text).is_ok_and(|subject| verdict(law, &subject).is_err());
+    let breaks = |text: &str| Subject::on(engine, text).is_ok_and(|subject| verdict(law, &subject).is_err());
     let small = shrink(&text, breaks);
     let small_reason =
-        Subject::new(&small).and_then(|subject| verdict(law, &subject)).err().unwrap_or_default();
+        Subject::on(engine, &small).and_then(|subject| verdict(law, &subject)).err().unwrap_or_default();
+    let (law, engine) = (law.name, engine.name);
     format!(
-        "\nthe law \"{}\" does not hold for seed {seed}: {reason}\n\na small program that breaks it:\n\n{small}\n{small_reason}\n",
-        law.name
+        "\nthe law \"{law}\" does not hold on {engine} for seed {seed}: {reason}\n\na small program that breaks it:\n\n{small}\n{small_reason}\n",
     )
 }

@@ -13,6 +13,7 @@ use reviver_vm::digest::state_digest;
 use reviver_vm::explain::explain;
 use reviver_vm::{Machine, Program, Travel, checkpoint};
 
+use crate::engine::{ALL, Engine};
 use crate::run::{End, travel};
 use crate::subject::{self, Subject, load};
 
@@ -102,12 +103,13 @@ pub fn sealed_state(bytes: &[u8]) {
     state(&bytes);
 }
 
-/// Decodes a state of a program and, if it is one, goes on from it in both directions.
+/// Decodes a state of a program and, if it is one, goes on from it in both directions on every engine.
 pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     let Ok((state, residues)) = checkpoint::decode(program, bytes) else { return };
-    for direction in [Travel::Forward, Travel::Backward] {
+    for (engine, direction) in ways() {
         let residues = residues.as_ref().map(|residues| residues.try_clone().unwrap());
-        let mut machine = Machine::resume(program.clone(), state.try_clone().unwrap(), residues);
+        let machine = Machine::resume(program.clone(), state.try_clone().unwrap(), residues);
+        let mut machine = engine.drive(machine);
         go(&mut machine, direction);
         go(&mut machine, direction.reversed());
     }
@@ -130,14 +132,22 @@ pub fn sample_states() -> Vec<Vec<u8>> {
     }
 }
 
-/// Runs a program from both ends, and back: the way back restores the start bit for bit.
+/// Each engine in each direction.
+fn ways() -> impl Iterator<Item = (Engine, Travel)> {
+    ALL.iter().flat_map(|&engine| [Travel::Forward, Travel::Backward].map(|travel| (engine, travel)))
+}
+
+/// Runs a program from both ends, and back, on every engine: the way back restores the start bit for bit.
 fn run(program: &Arc<Program>) {
     if !is_small(program.module()) {
         return;
     }
-    let begin = (Machine::at_begin(program.clone()).expect("memory for a small program"), Travel::Forward);
-    let end = (Machine::at_end(program.clone()).expect("memory for a small program"), Travel::Backward);
-    for (mut machine, direction) in [begin, end] {
+    for (engine, direction) in ways() {
+        let machine = match direction {
+            Travel::Forward => Machine::at_begin(program.clone()),
+            Travel::Backward => Machine::at_end(program.clone()),
+        };
+        let mut machine = engine.drive(machine.expect("memory for a small program"));
         machine.keep_residues();
         let start = state_digest(machine.state());
         go(&mut machine, direction);

@@ -7,15 +7,21 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::Severity;
 use reviver_assembler::{files, image, render};
 use reviver_isa::Module;
-use reviver_vm::state::TapeEntry;
-use reviver_vm::{Machine, Program};
+use reviver_vm::differentiate::{DifferentiateError, Subject as Differentiated};
+use reviver_vm::history::Residues;
+use reviver_vm::state::{State, TapeEntry};
+use reviver_vm::{Machine, Program, Runner};
+
+use crate::engine::{Engine, REFERENCE};
 
 /// A comment that begins like this lists what the input tape holds.
 pub const TAPE: &str = "; tape: ";
 
-/// A program and what it needs to run.
+/// A program, what it needs to run, and who runs it.
 #[derive(Clone, Debug)]
 pub struct Subject {
+    pub engine: Engine,
+    runner: Option<Arc<dyn Runner>>,
     pub text: String,
     pub program: Arc<Program>,
     /// The next value to read is the last.
@@ -23,36 +29,58 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Assembles a text.
+    /// Assembles a text, to be run by the engine that users have.
     ///
     /// # Errors
     /// What is wrong with the text, as the assembler would print it.
     pub fn new(text: &str) -> Result<Subject, String> {
-        let program = load(module(text)?)?;
-        let tape = tape(text, &program)?;
-        Ok(Subject { text: text.to_owned(), program: Arc::new(program), tape })
+        Subject::on(REFERENCE, text)
+    }
+
+    /// Assembles a text, to be run by an engine.
+    ///
+    /// # Errors
+    /// What is wrong with the text, as the assembler would print it.
+    pub fn on(engine: Engine, text: &str) -> Result<Subject, String> {
+        let program = Arc::new(load(module(text)?)?);
+        let (tape, runner) = (tape(text, &program)?, (engine.prepare)(&program));
+        Ok(Subject { engine, runner, text: text.to_owned(), program, tape })
+    }
+
+    /// Another program in its place, on the same engine.
+    #[must_use]
+    pub fn with_program(&self, program: Arc<Program>) -> Subject {
+        Subject { runner: (self.engine.prepare)(&program), program, ..self.clone() }
     }
 
     /// A machine at the beginning. `exact` keeps residues.
     pub fn machine(&self, exact: bool) -> Machine {
-        self.prepared(Machine::at_begin(self.program.clone()).expect("memory for a small program"), exact)
+        let machine = Machine::at_begin(self.program.clone()).expect("memory for a small program");
+        let start = State { input: self.tape.clone(), ..machine.into_state() };
+        self.resume(start, exact.then(Residues::default))
     }
 
     /// A machine at the end, all cells at their initial values.
     pub fn machine_at_end(&self, exact: bool) -> Machine {
-        let mut machine = Machine::at_end(self.program.clone()).expect("memory for a small program");
-        if exact {
-            machine.keep_residues();
-        }
+        let machine = Machine::at_end(self.program.clone()).expect("memory for a small program");
+        self.resume(machine.into_state(), exact.then(Residues::default))
+    }
+
+    /// A machine that goes on from a state.
+    pub fn resume(&self, state: State, residues: Option<Residues>) -> Machine {
+        let mut machine = Machine::resume(self.program.clone(), state, residues);
+        self.runner.iter().for_each(|runner| machine.run_by(Arc::clone(runner)));
         machine
     }
 
-    fn prepared(&self, mut machine: Machine, exact: bool) -> Machine {
-        machine.state_mut().input = self.tape.clone();
-        if exact {
-            machine.keep_residues();
-        }
-        machine
+    /// The program at its start, to be differentiated.
+    ///
+    /// # Errors
+    /// It can't be, from outside.
+    pub fn differentiated(&self, exact: bool, max_steps: u64) -> Result<Differentiated, DifferentiateError> {
+        let start = self.machine(false).into_state();
+        let subject = Differentiated::new(self.program.clone(), start, exact, max_steps)?;
+        Ok(Differentiated { runner: self.runner.clone(), ..subject })
     }
 
     /// What the input tape holds, in the order of reading.

@@ -10,7 +10,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Module;
 use reviver_vm::state::{Adjoints, TapeEntry};
 use reviver_vm::values::Value;
-use reviver_vm::{Cause, Machine, Program, State, Stop, Travel};
+use reviver_vm::{Cause, Machine, Program, Runner, State, Stop, Travel};
 
 use crate::outcome::{Bits, Outcome, Snapshot, Trap};
 use crate::run::{Inputs, Oracle, seed};
@@ -32,6 +32,8 @@ pub struct Case<'a> {
     pub settings: Settings,
     pub inputs: Inputs<'a>,
     pub fuel: u64,
+    /// Who moves the machine of a program; none where its own interpreter does.
+    pub runner: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
 }
 
 /// How both machines ended.
@@ -59,23 +61,12 @@ pub struct Agreement {
     pub backward: Round,
 }
 
-/// Compares the runs of a text without includes. `inputs` are globals with the texts of their
-/// values; `tape` is the input tape in the order of reading. Once in gradient mode, once not.
-///
-/// # Errors
-/// What the machines disagree about, or why the text can't be run.
-pub fn compare(text: &str, inputs: &[(String, Vec<String>)], tape: &[String]) -> Result<Agreement, String> {
-    let case = |gradient| Case::of(text).with(Inputs { values: inputs, tape, gradient });
-    case(true).compare().map_err(|difference| format!("in gradient mode, {difference}"))?;
-    case(false).compare()
-}
-
 impl<'a> Case<'a> {
     /// A text alone.
     pub fn of(text: &'a str) -> Case<'a> {
         static NO_FILES: std::sync::LazyLock<Memory> = std::sync::LazyLock::new(Memory::new);
         let (settings, inputs) = (Settings::default(), Inputs::default());
-        Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL }
+        Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL, runner: |_| None }
     }
 
     /// The same program with inputs.
@@ -111,6 +102,9 @@ impl<'a> Case<'a> {
 
     fn round(&self, oracle: &Oracle, mut machine: Machine, travel: Travel) -> Result<Round, String> {
         let program = Arc::clone(machine.program());
+        if let Some(runner) = (self.runner)(&program) {
+            machine.run_by(runner);
+        }
         self.give(&program, machine.state_mut(), travel)?;
         let start = snapshot(&program, machine.state());
         let (direction, names) = match travel {

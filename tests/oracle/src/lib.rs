@@ -42,7 +42,7 @@ mod walk;
 
 use reviver_isa::module::{RealSystem, Word};
 
-pub use compare::{Agreement, Case, Ending, Round, compare};
+pub use compare::{Agreement, Case, Ending, Round};
 pub use outcome::{Outcome, Snapshot, Trap};
 pub use run::{Inputs, Oracle};
 pub use walk::Direction;

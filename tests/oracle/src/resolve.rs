@@ -196,7 +196,10 @@ impl Resolver<'_> {
     fn local(&mut self, tree: &tree::Local) -> Step<Statement> {
         let operands = self.operands(&tree.sources)?;
         let written: Vec<Class> = operands.iter().map(Operand::class).collect();
-        let class = tree.class.unwrap_or_else(|| value_class(tree.function, &written));
+        let class = match tree.class {
+            Some(class) => class,
+            None => value_class(tree.function, &written)?,
+        };
         let cell = Place::scalar(self.fresh(&tree.name, class, Shape::Scalar));
         let sources = self.typed_sources(tree.function, class, operands)?;
         Ok(Statement::Local { cell, function: tree.function, sources })

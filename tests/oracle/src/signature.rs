@@ -5,7 +5,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
 use crate::integer;
-use crate::outcome::Step;
+use crate::outcome::{Step, unsupported};
 use crate::plan::Numbers;
 use crate::real::Real;
 use crate::value::Value;
@@ -28,13 +28,21 @@ pub(crate) fn common(written: &[Class]) -> Class {
 }
 
 /// The class of a function's value where no target says it.
-pub(crate) fn value_class(function: Function, written: &[Class]) -> Class {
+pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> {
     use Function::*;
-    match function {
-        Rem | And | Or | Xor | Shl | Shr | Sar | Eq | Ne | Lt | Le | Gt | Ge | Always | ToInt => Class::Int,
-        Powi | ToReal | Inv | Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos | Atan | Atan2 | Sinh
-        | Cosh | Tanh | Floor | Round => Class::Real,
-        Copy | Sum | Diff | Mul | Div | Pow | Min | Max | Abs | Square | Relu => common(written),
+    if matches!(
+        function,
+        Rem | And | Or | Xor | Shl | Shr | Sar | Eq | Ne | Lt | Le | Gt | Ge | Always | ToInt
+    ) {
+        Ok(Class::Int)
+    } else if matches!(function, Powi | ToReal | Inv | Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos)
+        || matches!(function, Atan | Atan2 | Sinh | Cosh | Tanh | Floor | Round)
+    {
+        Ok(Class::Real)
+    } else if matches!(function, Copy | Sum | Diff | Mul | Div | Pow | Min | Max | Abs | Square | Relu) {
+        Ok(common(written))
+    } else {
+        unsupported(format!("`{function:?}`"))
     }
 }
 

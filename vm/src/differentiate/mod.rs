@@ -21,6 +21,7 @@ use reviver_isa::module::Role;
 use thiserror::Error;
 
 use crate::explain::Explanation;
+use crate::machine::Runner;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
@@ -44,6 +45,8 @@ pub struct Subject {
     pub max_steps: u64,
     /// Set by somebody who wants to stop.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Who makes the steps; the interpreter if nobody else does.
+    pub runner: Option<Arc<dyn Runner>>,
 }
 
 /// How far derivatives can be trusted.
@@ -120,7 +123,7 @@ impl Subject {
         if program.reads_mode() {
             return Err(DifferentiateError::ReadsMode);
         }
-        Ok(Subject { program, start, exact, whole: false, max_steps, interrupt: None })
+        Ok(Subject { program, start, exact, whole: false, max_steps, interrupt: None, runner: None })
     }
 
     /// The cells of a global.

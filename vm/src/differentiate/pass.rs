@@ -289,6 +289,9 @@ impl Subject {
         if let Some(flag) = &self.interrupt {
             machine.stop_when(Arc::clone(flag));
         }
+        if let Some(runner) = &self.runner {
+            machine.run_by(Arc::clone(runner));
+        }
         machine
     }
 }

@@ -21,10 +21,7 @@ pub fn histories_agree(subject: &Subject) -> Result<(), String> {
     if subject.program.module().real.is_exact() || !is_of_values_alone(subject) {
         return Ok(());
     }
-    let differentiated = |exact| {
-        let start = subject.machine(false).into_state();
-        Differentiated::new(subject.program.clone(), start, exact, LONGEST)
-    };
+    let differentiated = |exact| subject.differentiated(exact, LONGEST);
     let (Ok(plain), Ok(exact)) = (differentiated(false), differentiated(true)) else { return Ok(()) };
     losses(&exact).iter().take(LOSSES).try_for_each(|loss| match gradient(&exact, loss) {
         // What traps has no gradient.
@@ -38,10 +35,8 @@ pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
     }
-    let start = subject.machine(false).into_state();
-    let Ok(early) = Differentiated::new(subject.program.clone(), start, true, LONGEST) else { return Ok(()) };
-    let start = subject.machine(false).into_state();
-    let Ok(late) = Differentiated::new(subject.program.clone(), start, true, LONGEST) else { return Ok(()) };
+    let differentiated = || subject.differentiated(true, LONGEST);
+    let (Ok(early), Ok(late)) = (differentiated(), differentiated()) else { return Ok(()) };
     let late = Differentiated { whole: true, ..late };
     let cells = losses(&late);
     cells.iter().take(LOSSES).try_for_each(|loss| {

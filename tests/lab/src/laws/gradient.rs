@@ -8,7 +8,7 @@ use reviver_isa::instruction::Operand;
 use reviver_isa::update::Shape;
 use reviver_vm::history::Residues;
 use reviver_vm::state::{MODE, Part};
-use reviver_vm::{Machine, Program, State, Travel};
+use reviver_vm::{Program, State, Travel};
 
 use super::same;
 use crate::pairing::{kept_on_the_way_back, kept_on_the_way_forward, seed_adjoints};
@@ -44,13 +44,12 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
     }
-    let program = without_rules(&subject.program)?;
-    let start = subject.machine(true).state().try_clone().unwrap();
-    let machine = Machine::resume(Arc::clone(&program), start, Some(Residues::default()));
+    let subject = subject.with_program(without_rules(&subject.program)?);
+    let (program, machine) = (&subject.program, subject.machine(true));
     let mut rng = rng();
-    kept_on_the_way_back(&program, machine.try_clone().unwrap(), &mut rng)
+    kept_on_the_way_back(program, machine.try_clone().unwrap(), &mut rng)
         .map_err(|broken| format!("backward: {broken}"))?;
-    kept_on_the_way_forward(&program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
+    kept_on_the_way_forward(program, machine, &mut rng).map_err(|broken| format!("forward: {broken}"))?;
     Ok(())
 }
 
@@ -82,7 +81,7 @@ pub fn values_come_back(subject: &Subject) -> Result<(), String> {
     let mut plain = trace(subject, true).machine;
     let mut carrying = plain.try_clone().unwrap();
     if subject.is_exact() {
-        carrying = Machine::resume(subject.program.clone(), plain.state().try_clone().unwrap(), None);
+        carrying = subject.resume(plain.state().try_clone().unwrap(), None);
     }
     seed_adjoints(&subject.program, carrying.state_mut(), &mut rng());
     while carrying.state().own_steps() > 0 {
@@ -123,8 +122,7 @@ fn there_and_back(subject: &Subject, start: &State, direction: Travel) -> Result
     let histories: &[bool] = if subject.is_exact() { &[false, true] } else { &[true] };
     for &history in histories {
         let residues = history.then(Residues::default);
-        let way =
-            follow(Machine::resume(subject.program.clone(), start.try_clone().unwrap(), residues), direction);
+        let way = follow(subject.resume(start.try_clone().unwrap(), residues), direction);
         let drops = way.machine.state().counters.drops;
         if !history && drops > 0 {
             continue;

@@ -23,7 +23,7 @@ fn drops(subject: &Subject) -> bool {
     travel(&mut machine, Travel::Forward, LONGEST);
     let dropped = machine.state().counters.drops > 0;
     let end = State { counters: Counters::default(), ..machine.into_state().as_start() };
-    let mut machine = Machine::resume(subject.program.clone(), end, Some(Residues::default()));
+    let mut machine = subject.resume(end, Some(Residues::default()));
     travel(&mut machine, Travel::Backward, LONGEST);
     dropped || machine.state().counters.drops > 0
 }
@@ -107,7 +107,7 @@ fn saved_and_read(subject: &Subject, machine: &Machine) -> Result<Machine, Strin
     if state != *machine.state() || residues.as_ref() != machine.residues() {
         return Err(format!("the state saved at step {} reads back as another", machine.state().step));
     }
-    Ok(Machine::resume(subject.program.clone(), state, residues))
+    Ok(subject.resume(state, residues))
 }
 
 /// A trap leaves everything as it was, again and again, and one can step away from it.
@@ -142,7 +142,7 @@ pub fn begun_at_the_end(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let end = forward.machine.state().try_clone().unwrap().as_start();
         let end = State { counters: Counters::default(), ..end };
-        let machine = Machine::resume(subject.program.clone(), end, exact.then(Residues::default));
+        let machine = subject.resume(end, exact.then(Residues::default));
         let mut backward = follow(machine, Travel::Backward);
         if subject.is_exact() && !drops(subject) {
             same("the end of the way back", backward.end, End::Bound)?;

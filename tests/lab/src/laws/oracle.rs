@@ -11,7 +11,8 @@ use crate::subject::Subject;
 pub fn agrees(subject: &Subject) -> Result<(), String> {
     for gradient in [false, true] {
         let inputs = Inputs { values: &[], tape: &subject.tape_texts(), gradient };
-        let case = Case { fuel: LONGEST, ..Case::of(&subject.text).with(inputs) };
+        let case =
+            Case { fuel: LONGEST, runner: subject.engine.prepare, ..Case::of(&subject.text).with(inputs) };
         case.compare().map_err(|reason| format!("{reason} (gradient mode on: {gradient})"))?;
     }
     Ok(())

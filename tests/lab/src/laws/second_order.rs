@@ -24,10 +24,7 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
     if !fits || !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
         return Ok(());
     }
-    let start = subject.machine(true).into_state();
-    let Ok(differentiated) = Differentiated::new(subject.program.clone(), start, true, LONGEST) else {
-        return Ok(());
-    };
+    let Ok(differentiated) = subject.differentiated(true, LONGEST) else { return Ok(()) };
     let mut rng = rng();
     let cells = cells(&differentiated);
     for _ in 0..LOSSES.min(cells.len()) {
@@ -119,7 +116,8 @@ fn gradient_at(
         let moved = f64::from_bits(start.reals[input.cell]) + step * component;
         start.reals[input.cell] = bits(&subject.program, moved);
     }
-    let subject = Differentiated::new(subject.program.clone(), start, subject.exact, subject.max_steps)?;
-    let gradient = gradient(&subject, loss)?;
-    Ok((gradient.steps, subject.components(&gradient.adjoints.cells, 0, inputs)?))
+    let moved = Differentiated::new(subject.program.clone(), start, subject.exact, subject.max_steps)?;
+    let moved = Differentiated { runner: subject.runner.clone(), ..moved };
+    let gradient = gradient(&moved, loss)?;
+    Ok((gradient.steps, moved.components(&gradient.adjoints.cells, 0, inputs)?))
 }

@@ -104,7 +104,7 @@ pub fn both_ways_back(subject: &Subject) -> Result<(), String> {
     let given = program.told(Tape::Input, subject.machine(false).state().input.clone());
     let mut end = forward.into_state();
     end.output = program.told(Tape::Output, made.clone());
-    let mut backward = Machine::resume(program.clone(), end, None);
+    let mut backward = subject.resume(end, None);
     same("the end of the way back", travel(&mut backward, Travel::Backward, LONGEST), End::Bound)?;
     let found = program.told(Tape::Input, backward.state().input.clone());
     same("the tape that was found by running backward", &found, &given)?;
@@ -120,8 +120,8 @@ fn undone(subject: &Subject) -> Result<Option<Undone>, String> {
         return Ok(None);
     }
     let text = inverse(&subject.text)?;
-    let inverse =
-        Subject::new(&text).map_err(|error| format!("the inverse doesn't assemble:\n{error}\n{text}"))?;
+    let inverse = Subject::on(subject.engine, &text)
+        .map_err(|error| format!("the inverse doesn't assemble:\n{error}\n{text}"))?;
     let mut machine = inverse.machine(false);
     hand_over((&subject.program, forward.machine.state()), (&inverse.program, machine.state_mut()));
     let end = travel(&mut machine, Travel::Forward, LONGEST);
