@@ -8,7 +8,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Index, Instruction, Link, Operand, Place};
 use reviver_isa::instruction::{Range, Slice, Term};
@@ -26,7 +25,22 @@ const INDENT: usize = 8;
 
 /// The text of a module.
 pub fn disassemble(module: &Module) -> String {
-    let mut text = Text { module, labels: labels(module), out: String::new() };
+    disassembly(module).text
+}
+
+/// A module as text, and where its instructions stand there.
+#[derive(Clone, Debug)]
+pub struct Disassembly {
+    pub text: String,
+    /// The line of each instruction, counted from 1.
+    pub lines: Vec<u32>,
+}
+
+/// The text of a module, with the lines of its instructions: those that assembling it would find.
+pub fn disassembly(module: &Module) -> Disassembly {
+    let out = String::new();
+    let mut text =
+        Text { module, labels: labels(module), out, counted: (0, 1), lines: vec![1; module.code.len()] };
     text.settings();
     text.globals();
     let mut blocks = Blocks::of(&module.structure);
@@ -34,7 +48,7 @@ pub fn disassemble(module: &Module) -> String {
         text.procedure(number, procedure, &mut blocks);
     }
     text.structure();
-    text.out
+    Disassembly { text: text.out, lines: text.lines }
 }
 
 /// The labels of all branch halves: recorded ones, and made ones where none is recorded.
@@ -99,6 +113,10 @@ struct Text<'m> {
     module: &'m Module,
     labels: HashMap<u32, String>,
     out: String,
+    /// How many bytes of it have been looked through for ends of lines, and the number of the line there.
+    counted: (usize, u32),
+    /// The line of each instruction.
+    lines: Vec<u32>,
 }
 
 impl Text<'_> {
@@ -106,6 +124,15 @@ impl Text<'_> {
         // Writing to a string can't fail.
         let _ = self.out.write_fmt(line);
         self.out.push('\n');
+    }
+
+    /// Notes that an instruction stands on the line that is being written.
+    fn stands_here(&mut self, at: u32) {
+        let (counted, line) = self.counted;
+        let news = self.out.as_bytes().get(counted..).unwrap_or_default();
+        let line = line + news.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        self.counted = (self.out.len(), line);
+        self.lines.get_mut(at as usize).into_iter().for_each(|own| *own = line);
     }
 
     /// Settings that are not the default.
@@ -190,6 +217,8 @@ impl Text<'_> {
 
     fn procedure(&mut self, number: usize, procedure: &Procedure, blocks: &mut Blocks) {
         if number > 0 {
+            self.out.push('\n');
+            self.stands_here(procedure.entry);
             self.head(procedure);
         }
         for variable in &procedure.frame {
@@ -204,12 +233,14 @@ impl Text<'_> {
                 self.line(format_args!("{:INDENT$}; {comment}", ""));
             }
             let Some(instruction) = self.module.code.get(at as usize) else { break };
+            self.stands_here(at);
             self.instruction(procedure, at, instruction);
         }
         while let Some(comment) = blocks.comment(procedure.exit) {
             self.line(format_args!("{:INDENT$}; {comment}", ""));
         }
         if number > 0 {
+            self.stands_here(procedure.exit);
             self.line(format_args!(".end"));
         }
     }
@@ -267,7 +298,7 @@ impl Text<'_> {
 
     fn head(&mut self, procedure: &Procedure) {
         let parameters: Vec<String> = procedure.parameters.iter().map(parameter).collect();
-        let _ = write!(self.out, "\n.proc {}({})", procedure.name, parameters.join(", "));
+        let _ = write!(self.out, ".proc {}({})", procedure.name, parameters.join(", "));
         if let Some(rule) = procedure.rule {
             let _ = write!(self.out, " rule {}", self.procedure_name(rule));
         }
@@ -438,21 +469,8 @@ fn parameter(parameter: &Parameter) -> String {
 }
 
 fn condition(function: Function, operands: &[String]) -> String {
-    match (order(function), operands) {
+    match (function.order(), operands) {
         (Some(order), [a, b]) => format!("{a} {} {b}", order.symbol()),
         _ => function.name().into(),
-    }
-}
-
-/// The ordering that a function row tests.
-fn order(function: Function) -> Option<Order> {
-    match function {
-        Function::Eq => Some(Order::Eq),
-        Function::Ne => Some(Order::Ne),
-        Function::Lt => Some(Order::Lt),
-        Function::Le => Some(Order::Le),
-        Function::Gt => Some(Order::Gt),
-        Function::Ge => Some(Order::Ge),
-        _ => None,
     }
 }

@@ -5,8 +5,10 @@
 //! acts plainly. A step from either end tells the same, because what is carried isn't changed by carrying;
 //! but for steps that erase, which may be said to carry where they don't.
 
-use reviver_isa::instruction::{Class, Instruction, Operand};
-use reviver_isa::update::{Shape, Update};
+use arrayvec::ArrayVec;
+use reviver_flow::{Slot, Step};
+use reviver_isa::instruction::Class;
+use reviver_isa::update::Action;
 use reviver_vm::State;
 
 use crate::memory::{Cell, Memory};
@@ -21,41 +23,42 @@ pub struct Carried {
     pub from: Vec<Cell>,
 }
 
-/// What the step over an instruction carries in a state, in either direction; nothing while gradient
-/// mode is off.
-pub fn carried(memory: &Memory, state: &State, instruction: &Instruction) -> Vec<Carried> {
-    let names_adjoint = |o: &Operand| matches!(o, Operand::Place(place) if place.adjoint);
-    if !state.mode() || instruction.operands.iter().any(names_adjoint) {
+/// What a step carries in a state, in either direction; nothing while gradient mode is off.
+pub fn carried(memory: &Memory, state: &State, step: &Step) -> Vec<Carried> {
+    if !state.mode() || step.names_adjoint() {
         return Vec::new();
     }
-    let targets = instruction.update.shape().targets();
-    let adjoints: Vec<Option<Cell>> =
-        instruction.operands.iter().map(|operand| adjoint_of(memory, state, operand)).collect();
-    let (targets, sources) = adjoints.split_at(targets.min(adjoints.len()));
+    let update = step.operation.update;
+    let adjoints = step.slots.iter().map(|slot| adjoint_of(memory, state, slot));
+    let adjoints: ArrayVec<Option<Cell>, 3> = adjoints.collect();
+    let (targets, sources) = adjoints.split_at(update.shape().targets().min(adjoints.len()));
     let sources = sources.iter().flatten().copied();
-    match (instruction.update, targets) {
+    let is_loud = |adjoint: Cell| is_loud(memory, state, adjoint);
+    match (update.action(), targets) {
+        (Action::Accumulate, &[Some(y)]) if is_loud(y) => accumulated(y, sources),
         // Going back hands on the target's cotangent and leaves it none. Whether that happened can't be seen
         // from the other end, where it is put back.
-        (Update::Overwrite | Update::Erase, &[Some(y)]) => {
+        (Action::Replace | Action::Erase, &[Some(y)]) => {
             let mut all = accumulated(y, sources);
             all.push(Carried { to: y, from: Vec::new() });
             all
         }
-        (Update::Neg, &[Some(y)]) => vec![Carried { to: y, from: vec![y] }],
-        (update, &[Some(y)]) if update.shape() == Shape::Single => vec![Carried { to: y, from: Vec::new() }],
-        (Update::Swap, &[Some(x), Some(y)]) => swapped(x, y),
-        (_, &[Some(x), Some(y)]) if is_loud(memory, state, x) || is_loud(memory, state, y) => {
+        (Action::Map, &[Some(y)]) => vec![Carried { to: y, from: vec![y] }],
+        (Action::Clear | Action::Put(_) | Action::Take(_), &[Some(y)]) => {
+            vec![Carried { to: y, from: Vec::new() }]
+        }
+        (Action::Exchange, &[Some(x), Some(y)]) => swapped(x, y),
+        (Action::Rotate, &[Some(x), Some(y)]) if is_loud(x) || is_loud(y) => {
             let turned = [x, y].map(|to| Carried { to, from: vec![x, y] });
             turned.into_iter().chain(sources.map(|to| Carried { to, from: vec![to, x, y] })).collect()
         }
-        (_, &[Some(y)]) if is_loud(memory, state, y) => accumulated(y, sources),
         _ => Vec::new(),
     }
 }
 
-/// The adjoint of a real cell that an operand names.
-fn adjoint_of(memory: &Memory, state: &State, operand: &Operand) -> Option<Cell> {
-    let cell = memory.operand(state, operand).filter(|&cell| cell.class == Class::Real)?;
+/// The adjoint of the real cell of a slot.
+fn adjoint_of(memory: &Memory, state: &State, slot: &Slot) -> Option<Cell> {
+    let cell = memory.slot(state, state.calls.len(), slot).filter(|&cell| cell.class == Class::Real)?;
     if memory.is_constant(cell) { None } else { cell.adjoint() }
 }
 

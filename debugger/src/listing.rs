@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reviver_assembler::assemble::{Assembly, assemble};
-use reviver_assembler::disassemble::disassemble;
+use reviver_assembler::disassemble::{Disassembly, disassembly};
 use reviver_assembler::files::Files;
 use reviver_assembler::invert::invert_text;
 use reviver_assembler::source::FileId;
@@ -55,33 +55,41 @@ impl Subject {
             return Subject::disassembled(name, module, files);
         }
         let mut assembly = assemble(name, bytes.clone(), files);
-        match assembly.module.take() {
-            Some(module) => Subject::new(module, assembly, bytes, files),
-            None => Err(OpenError::Diagnostics(diagnostics(&assembly))),
-        }
+        let warnings = diagnostics(&assembly);
+        let Some(mut module) = assembly.module.take() else { return Err(OpenError::Diagnostics(warnings)) };
+        let is_own = assembly.is_own(&module.structure);
+        let origins = origins(&mut module, is_own, |structure| assembly.retell(structure));
+        let lines = assembly.lines.iter().map(|line| own_line(*line)).collect();
+        let told = Told { lines, files: source_files(&assembly), origins };
+        Subject::new(name, module, told, bytes, files).map(|subject| Subject { warnings, ..subject })
     }
 
     /// An image has no text but the one that it is disassembled to; only a program has one that can be
     /// trusted.
-    fn disassembled(name: &str, module: Module, files: &dyn Files) -> Result<Subject, OpenError> {
+    fn disassembled(name: &str, mut module: Module, files: &dyn Files) -> Result<Subject, OpenError> {
         let violations = verify(&module);
         if !violations.is_empty() {
             return Err(refused(&violations));
         }
-        let text = disassemble(&module).into_bytes();
-        Subject::new(module, assemble(name, text.clone(), files), text, files)
+        let Disassembly { text, lines } = disassembly(&module);
+        let file = SourceFile { name: name.to_owned(), lines: text.lines().map(str::to_owned).collect() };
+        let Structure { lines: known, files: others, paths, .. } = &module.structure;
+        let is_own = *known == lines && others.is_empty() && paths.is_empty();
+        let retell = |structure: &mut Structure| structure.retell(lines.clone(), Vec::new(), Vec::new());
+        let origins = origins(&mut module, is_own, retell);
+        let lines = lines.into_iter().map(|line| Line { file: 0, line }).collect();
+        Subject::new(name, module, Told { lines, files: vec![file], origins }, text.into_bytes(), files)
     }
 
     fn new(
-        mut module: Module,
-        assembly: Assembly,
+        name: &str,
+        module: Module,
+        told: Told,
         text: Vec<u8>,
         files: &dyn Files,
     ) -> Result<Subject, OpenError> {
-        let origins = origins(&mut module, &assembly);
         let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module)?);
         let program = Program::new(module, hash).map_err(|violations| refused(&violations))?;
-        let name = assembly.sources.files().next().map_or("", |file| assembly.sources.name(file));
         let inversion = invert_text(name, text, name, files);
         let inverse = match inversion.text {
             Ok(text) => Ok(Inverse {
@@ -94,8 +102,8 @@ impl Subject {
             }),
             Err(errors) => Err(render::render(&inversion.sources, &errors, false)),
         };
-        let listing = Listing::new(program.module(), &assembly, origins, inverse);
-        Ok(Subject { program: Arc::new(program), listing, warnings: diagnostics(&assembly) })
+        let listing = Listing::new(program.module(), told, inverse);
+        Ok(Subject { program: Arc::new(program), listing, warnings: String::new() })
     }
 }
 
@@ -104,15 +112,23 @@ fn refused(violations: &[Violation]) -> OpenError {
     OpenError::Refused(messages.join("\n"))
 }
 
+/// The text at hand.
+struct Told {
+    /// The line of each instruction.
+    lines: Vec<Line>,
+    files: Vec<SourceFile>,
+    /// The lines and files of a text that isn't here.
+    origins: Option<Structure>,
+}
+
 /// What a module records of another text than the one at hand: an image, of the text that it was
 /// assembled from. From here on the module records the text at hand.
-fn origins(module: &mut Module, assembly: &Assembly) -> Option<Structure> {
-    let structure = &mut module.structure;
-    if assembly.is_own(structure) {
+fn origins(module: &mut Module, is_own: bool, retell: impl FnOnce(&mut Structure)) -> Option<Structure> {
+    if is_own {
         return None;
     }
-    let told = structure.clone();
-    assembly.retell(structure);
+    let told = module.structure.clone();
+    retell(&mut module.structure);
     (!told.lines.is_empty()).then_some(told)
 }
 
@@ -167,20 +183,15 @@ fn own_line(line: reviver_assembler::assemble::Line) -> Line {
 }
 
 impl Listing {
-    fn new(
-        module: &Module,
-        assembly: &Assembly,
-        origins: Option<Structure>,
-        inverse: Result<Inverse, String>,
-    ) -> Listing {
-        let lines: Vec<Line> = assembly.lines.iter().map(|line| own_line(*line)).collect();
+    fn new(module: &Module, told: Told, inverse: Result<Inverse, String>) -> Listing {
+        let Told { lines, files, origins } = told;
         let mut instructions: BTreeMap<Line, Vec<u32>> = BTreeMap::new();
         for ((at, &line), instruction) in (0..).zip(&lines).zip(&module.code) {
             if !matches!(instruction.update, Update::Enter | Update::Exit) {
                 instructions.entry(line).or_default().push(at);
             }
         }
-        Listing { files: source_files(assembly), lines, instructions, origins, inverse }
+        Listing { files, lines, instructions, origins, inverse }
     }
 
     pub fn files(&self) -> &[SourceFile] {

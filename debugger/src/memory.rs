@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use reviver_isa::instruction::{Base, Class, Operand, Place, Term};
-use reviver_isa::module::{Extent, Procedure, Shape};
+use reviver_flow::{Anchor, Region, Slot};
+use reviver_isa::instruction::{Base, Class, Operand, Place};
+use reviver_isa::module::{Procedure, Shape};
 use reviver_vm::lookup::{self, IndexError, OpenFrame};
 use reviver_vm::state::{ADJOINT, CallRecord, MODE, State};
 use reviver_vm::stops::Node;
@@ -26,6 +27,11 @@ pub const MODE_BIT: Cell = Cell { class: Class::Int, offset: MODE as u32, adjoin
 impl Cell {
     pub fn new(class: Class, offset: u32) -> Cell {
         Cell { class, offset, adjoint: false }
+    }
+
+    /// As the machine addresses it.
+    fn at(class: Class, address: u32) -> Cell {
+        Cell { class, offset: address & !ADJOINT, adjoint: address & ADJOINT != 0 }
     }
 
     /// The adjoint of a real cell; integers and adjoints have none.
@@ -186,39 +192,25 @@ impl Memory {
         Some(Storage { cells, adjoint: false })
     }
 
-    /// Whether a declaration, seen from a procedure, can name the cell of a target, as far as is known
-    /// without a state.
-    pub fn may_name(&self, procedure: usize, base: Base, target: Target) -> bool {
-        let module = self.program.module();
-        let declared = module.procedures.get(procedure).and_then(|owner| module.declaration(owner, base));
+    /// Whether a slot of a procedure can be the cell of a target, or its adjoint, as far as is known without a
+    /// state.
+    pub fn may_be(&self, procedure: usize, slot: &Slot, target: Target) -> bool {
         let (class, offset) = match target {
             Target::Static(cell) => (cell.class, cell.offset),
             Target::Frame { class, relative, .. } => (class, relative),
         };
-        let Some(declared) = declared.filter(|declared| declared.class == class) else { return false };
-        let first = match (base, target) {
-            (Base::Global(n), Target::Static(_)) => self.program.cells(n as usize).start as u32,
-            (Base::Frame(n), _) if procedure == frame_of(target) => {
-                let place = lookup::place_in_frame(&self.program, procedure, n);
-                place.map_or(u32::MAX, |place| self.start_of(target) + place)
-            }
-            (Base::Global(_) | Base::Frame(_), _) => return false,
+        let Some(locus) = self.program.flow().locus(slot).filter(|_| slot.class == class) else {
+            return false;
+        };
+        let Region { anchor, length } = locus.region();
+        let first = match (anchor, target) {
+            (Anchor::Fixed(first), Target::Static(_)) => first,
+            (Anchor::Frame(_, first), Target::Frame { procedure: owner, .. }) if procedure == owner => first,
             // A parameter can stand for any cell of its class.
-            (Base::Parameter(_), _) => return true,
+            (Anchor::Parameter(_), _) => return true,
+            (Anchor::Constant(_) | Anchor::Fixed(_) | Anchor::Frame(..), _) => return false,
         };
-        let cells = match declared.extent {
-            Extent::Cells(shape) => shape.cells(),
-            Extent::Slice => u64::MAX,
-        };
-        offset.checked_sub(first).is_some_and(|n| u64::from(n) < cells)
-    }
-
-    /// Where the frame begins that a target is relative to.
-    fn start_of(&self, target: Target) -> u32 {
-        match target {
-            Target::Static(cell) => lookup::main_frame(&self.program).frame.start(cell.class),
-            Target::Frame { .. } => 0,
-        }
+        offset.checked_sub(first).is_some_and(|n| n < length)
     }
 
     /// What a name means in the frame at a call depth: a variable of the frame, else a parameter,
@@ -279,14 +271,15 @@ impl Memory {
         }
     }
 
-    pub fn place(&self, state: &State, place: &Place) -> Option<Cell> {
-        let (class, address) = lookup::place(&self.program, state, self.innermost(state)?, place)?;
-        Some(Cell { class, offset: address & !ADJOINT, adjoint: place.adjoint })
+    fn place(&self, state: &State, place: &Place) -> Option<Cell> {
+        let found = lookup::place(&self.program, state, self.innermost(state)?, place);
+        found.map(|(class, address)| Cell::at(class, address))
     }
 
-    /// The integer cell that an index in the procedure at a call depth reads, if any.
-    pub fn index_cell(&self, state: &State, depth: usize, term: &Term) -> Option<Cell> {
-        self.storage(state, depth, term.cell?)?.cell(0)
+    /// The cell of a slot of the procedure at a call depth.
+    pub fn slot(&self, state: &State, depth: usize, slot: &Slot) -> Option<Cell> {
+        let found = lookup::slot(&self.program, state, self.frame(state, depth)?, slot);
+        found.map(|(class, address)| Cell::at(class, address))
     }
 
     fn innermost(&self, state: &State) -> Option<OpenFrame> {
@@ -330,13 +323,5 @@ impl Memory {
     /// A cell's content as text.
     pub fn text(&self, state: &State, cell: Cell) -> String {
         cell.value(state).map_or_else(|| "?".into(), |value| self.program.text(value))
-    }
-}
-
-/// The procedure whose frame a target may be in.
-fn frame_of(target: Target) -> usize {
-    match target {
-        Target::Static(_) => 0,
-        Target::Frame { procedure, .. } => procedure,
     }
 }

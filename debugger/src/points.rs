@@ -6,7 +6,7 @@
 //! instruction has just been undone. A `from` is where two ways meet, and who jumps lands behind it: a
 //! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
 
-use reviver_isa::instruction::{Base, Link, Operand};
+use reviver_flow::{Access, StepLink};
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
@@ -218,38 +218,30 @@ impl Place {
 
 /// Every instruction whose step may do what a watchpoint waits for, as far as the text tells.
 pub fn candidates(memory: &Memory, target: Target, watch: Watch) -> Vec<u32> {
-    let module = memory.program().module();
+    let flow = memory.program().flow();
     let reads_too = matches!(watch, Watch::Read | Watch::Access);
     let mut found = Vec::new();
-    for (at, instruction) in (0..).zip(&module.code) {
+    for (at, step) in (0..).zip(flow.steps()) {
         let procedure = memory.program().procedure_of(at);
-        let targets = instruction.update.shape().targets();
-        let touches = |n: usize, operand: &Operand| match operand {
+        let mut touches = false;
+        flow.visit_accesses(at, |access, slot| {
+            let is_asked = match access {
+                Access::Write => watch != Watch::Read,
+                Access::Read => reads_too,
+            };
             // In gradient mode whatever names a cell may touch its adjoint.
-            Operand::Place(place) if target.is_adjoint() => memory.may_name(procedure, place.base, target),
-            Operand::Place(place) => {
-                let written = n < targets && watch != Watch::Read && !place.adjoint;
-                let read = reads_too && n >= targets && !place.adjoint;
-                (written || read) && memory.may_name(procedure, place.base, target)
-                    || reads_too && indexed(place, |base| memory.may_name(procedure, base, target))
-            }
-            Operand::Mode => reads_too && target == Target::Static(MODE_BIT),
-            Operand::Int(_) | Operand::Real(_) => false,
-        };
-        let operands = instruction.operands.iter().enumerate().any(|(n, operand)| touches(n, operand));
+            let is_asked = target.is_adjoint() || is_asked && !slot.adjoint;
+            touches |= is_asked && memory.may_be(procedure, slot, target);
+        });
         // What a call's arguments and a branch's partner read is cheap to find out there; going back, a call is
         // undone where its procedure begins.
-        let links =
-            reads_too && (instruction.link != Link::None || instruction.update.shape() == Shape::Boundary);
+        let shape = step.operation.update.shape();
+        let links = reads_too && (step.link != StepLink::None || shape == Shape::Boundary);
         let switches = target == Target::Static(MODE_BIT)
-            && matches!(instruction.update.shape(), Shape::Switch | Shape::Call | Shape::Boundary);
-        if operands || links || switches {
+            && matches!(shape, Shape::Switch | Shape::Call | Shape::Boundary);
+        if touches || links || switches {
             found.push(at);
         }
     }
     found
-}
-
-fn indexed(place: &reviver_isa::instruction::Place, may_be: impl Fn(Base) -> bool) -> bool {
-    place.index.iter().flat_map(|index| index.terms()).filter_map(|term| term.cell).any(may_be)
 }

@@ -19,7 +19,7 @@ use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{PointOptions, Session, SessionError};
 use reviver_debugger::timeline::Limits;
 use reviver_files::UsedFiles;
-use reviver_isa::instruction::{Class, Link, Operand};
+use reviver_isa::instruction::{Class, Link};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, State, Stop, Trap, Travel};
 
@@ -141,10 +141,8 @@ fn cells_are_found_again() {
                 let target = memory.target(state, cell);
                 assert_eq!(memory.resolve(state, target), Some(cell), "{name} at step {}", state.step);
                 let procedure = subject.program.procedure_of(at);
-                let named = operands.iter().any(|operand| match operand {
-                    Operand::Place(place) => memory.may_name(procedure, place.base, target),
-                    _ => false,
-                });
+                let step = subject.program.flow().step(at).unwrap();
+                let named = step.slots.iter().any(|slot| memory.may_be(procedure, slot, target));
                 assert!(named, "{name}: {cell:?} at step {}", state.step);
             }
             if !machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {

@@ -16,8 +16,8 @@ use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
 
 use crate::differentiate::underway::{SoFar, Underway};
-use crate::engine::with_reals;
 use crate::history::{Cost, Kept, Residues, Slot};
+use crate::numbers::with_reals;
 use crate::op::Kind;
 use crate::program::{FORWARD, Program};
 use crate::state::{Counters, Frame, MODE, Part, Reference, State, TapeEntry};
@@ -174,7 +174,7 @@ fn check_limits(program: &Program, state: &State) -> Fitness {
 
 /// Cells of each class that the open calls account for, and the innermost procedure.
 fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize), &'static str> {
-    let (mut ints, mut reals) = program.layout.static_cells();
+    let (mut ints, mut reals) = program.layout().static_cells();
     let (mut references, mut procedure, mut inverted) = (0usize, 0usize, false);
     let mut frame = Frame::default();
     for record in &state.calls {
@@ -187,16 +187,16 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
         if record.frame != frame || record.inverted != inverted {
             return Err("a call record does not continue the one before");
         }
-        let site = &program.calls[op.a as usize];
+        let (site, rule) = program.call(op.a);
         procedure = program.executed(record).ok_or("a call record names a rule that isn't there")?;
         frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
-        ints += program.layout.frame_ints[procedure] as usize;
-        reals += program.layout.frame_reals[procedure] as usize;
+        ints += program.layout().frame_ints[procedure] as usize;
+        reals += program.layout().frame_reals[procedure] as usize;
         references += site.arguments.len();
         if ints.max(reals) as u64 > MAX_CELLS {
             return Err("it has more cells than a program may");
         }
-        if site.rule.is_none() && record.part != Part::Whole {
+        if rule.is_none() && record.part != Part::Whole {
             return Err("a call record names a rule that isn't there");
         }
         inverted ^= (op.kind == Kind::Uncall) ^ (record.part == Part::Rule);
@@ -223,7 +223,7 @@ fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
     for (record, frame) in state.calls.iter().zip(frames) {
-        let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
+        let (site, _) = program.call(program.code[FORWARD][record.site as usize].a);
         let callee = &program.module().procedures[site.procedure as usize];
         for (parameter, reference) in callee.parameters.iter().zip(references.by_ref()) {
             check_reference(program, parameter, *reference, frame.start(parameter.class))?;
@@ -272,7 +272,7 @@ fn check_adjoints(state: &State) -> Fitness {
 }
 
 fn check_pools(program: &Program, state: &State) -> Fitness {
-    let layout = &program.layout;
+    let layout = program.layout();
     let ints = &state.ints[layout.pool_ints_start as usize..];
     let reals = &state.reals[layout.pool_reals_start as usize..];
     if ints.starts_with(&layout.pool_ints) && reals.starts_with(&layout.pool_reals) {

@@ -40,7 +40,7 @@ pub fn state_digest(state: &State) -> Digest {
 /// The values of globals, stacks and tapes: to compare programs with the same declarations.
 pub fn value_digest(program: &Program, state: &State) -> Digest {
     let mut hash = Hasher::default();
-    let (main_ints, main_reals) = (program.layout.main_ints, program.layout.main_reals);
+    let (main_ints, main_reals) = (program.layout().main_ints, program.layout().main_reals);
     hash.ints(&state.ints[MODE + 1..main_ints as usize]);
     hash.words(&state.reals[..main_reals as usize]);
     hash.storage(state);

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, Procedure};
 
-use crate::address::overlap;
 use crate::state::Reference;
 
 /// Procedures with more parameters have their arguments sorted.
@@ -21,12 +20,19 @@ const PAIRED: usize = 16;
 pub enum Distinct {
     /// Two of one class, not both `in`; ordered by the second, then by the first.
     Pairs(Vec<(u32, u32)>),
-    Sorted(Vec<Passed>),
+    Sorted(Vec<Sharing>),
+}
+
+/// Of a call without arguments.
+impl Default for Distinct {
+    fn default() -> Distinct {
+        Distinct::Pairs(Vec::new())
+    }
 }
 
 /// What a parameter says about sharing cells.
 #[derive(Clone, Copy, Debug)]
-pub struct Passed {
+pub struct Sharing {
     class: Class,
     changed: bool,
 }
@@ -35,8 +41,8 @@ impl Distinct {
     /// For the arguments of a procedure.
     pub fn of(callee: &Procedure) -> Distinct {
         let passed = callee.parameters.iter();
-        let passed: Vec<Passed> =
-            passed.map(|p| Passed { class: p.class, changed: p.passing == Passing::InOut }).collect();
+        let passed: Vec<Sharing> =
+            passed.map(|p| Sharing { class: p.class, changed: p.passing == Passing::InOut }).collect();
         if passed.len() > PAIRED {
             return Distinct::Sorted(passed);
         }
@@ -60,11 +66,11 @@ impl Distinct {
     }
 }
 
-fn may_not_share(a: Passed, b: Passed) -> bool {
+fn may_not_share(a: Sharing, b: Sharing) -> bool {
     a.class == b.class && (a.changed || b.changed)
 }
 
-fn first_violation(passed: &[Passed], references: &[Reference]) -> Option<(u32, u32)> {
+fn first_violation(passed: &[Sharing], references: &[Reference]) -> Option<(u32, u32)> {
     let count = references.len().min(passed.len());
     if !any_shared(passed, references, count) {
         return None;
@@ -86,7 +92,7 @@ fn first_violation(passed: &[Passed], references: &[Reference]) -> Option<(u32, 
 }
 
 /// Whether two of the first `count` arguments share cells and must not.
-fn any_shared(passed: &[Passed], references: &[Reference], count: usize) -> bool {
+fn any_shared(passed: &[Sharing], references: &[Reference], count: usize) -> bool {
     [Class::Int, Class::Real].into_iter().any(|class| {
         let mut own: Vec<usize> =
             (0..count).filter(|&n| passed[n].class == class && references[n].length > 0).collect();
@@ -98,7 +104,7 @@ fn any_shared(passed: &[Passed], references: &[Reference], count: usize) -> bool
 
 /// Arguments of one class in the order of their first cells.
 struct Sweep<'a> {
-    passed: &'a [Passed],
+    passed: &'a [Sharing],
     references: &'a [Reference],
     /// The last cells, of all arguments and of those that may be changed, by their stride and where
     /// they lie in it: arguments of one stride share cells only where that is the same.
@@ -110,7 +116,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     /// Whether an argument shares cells with one before it. It counts from now on.
     fn shares(&mut self, n: usize) -> bool {
-        let (own, Passed { changed, .. }) = (self.references[n], self.passed[n]);
+        let (own, Sharing { changed, .. }) = (self.references[n], self.passed[n]);
         let stride = stride(own);
         let first = u64::from(own.base);
         let (all, altered) = self.reach.entry((stride, own.base % stride)).or_default();
@@ -135,6 +141,29 @@ impl Sweep<'_> {
             open.iter().any(|&m| may_not_share(passed[m], passed[n]) && overlap(references[m], own))
         })
     }
+}
+
+/// Whether two slices of one class share a cell.
+fn overlap(a: Reference, b: Reference) -> bool {
+    if a.length == 0 || b.length == 0 {
+        return false;
+    }
+    let last = |r: Reference| u64::from(r.base) + (u64::from(r.length) - 1) * u64::from(r.stride);
+    if last(a) < u64::from(b.base) || last(b) < u64::from(a.base) {
+        return false;
+    }
+    // The shorter one is walked: slices of different strides that interleave are rare and short.
+    let (short, long) = if a.length <= b.length { (a, b) } else { (b, a) };
+    if short.stride == long.stride {
+        let (low, high) = if short.base <= long.base { (short, long) } else { (long, short) };
+        return (high.base - low.base) % low.stride == 0;
+    }
+    (0..u64::from(short.length)).any(|i| {
+        let cell = u64::from(short.base) + i * u64::from(short.stride);
+        cell >= u64::from(long.base)
+            && cell <= last(long)
+            && (cell - u64::from(long.base)).is_multiple_of(u64::from(long.stride))
+    })
 }
 
 /// Of a single cell the stride says nothing.
@@ -162,7 +191,7 @@ mod tests {
         }
     }
 
-    fn by_pairs(passed: &[Passed], references: &[Reference]) -> Option<(u32, u32)> {
+    fn by_pairs(passed: &[Sharing], references: &[Reference]) -> Option<(u32, u32)> {
         let pairs = (0..references.len()).flat_map(|n| (0..n).map(move |m| (m, n)));
         let shared = |&(m, n): &(usize, usize)| {
             may_not_share(passed[m], passed[n]) && overlap(references[m], references[n])
@@ -177,8 +206,8 @@ mod tests {
         for round in 0..20_000 {
             let count = random.below(8) + 2;
             let cells = [20, 60, 400][round % 3];
-            let passed: Vec<Passed> = (0..count)
-                .map(|_| Passed {
+            let passed: Vec<Sharing> = (0..count)
+                .map(|_| Sharing {
                     class: [Class::Int, Class::Real][random.below(2) as usize],
                     changed: random.below(3) == 0,
                 })

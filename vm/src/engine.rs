@@ -6,6 +6,7 @@ use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Real
 use crate::history::{History, NoHistory, Residues};
 use crate::interp::run;
 use crate::lanes::Lanes;
+use crate::numbers::with_reals;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::OutOfMemory;
@@ -13,26 +14,6 @@ use crate::state::State;
 use crate::trap::Trap;
 use crate::travel::{Leg, Stop};
 use crate::window::Window;
-
-/// Runs an expression with the number system for reals that a module has chosen.
-macro_rules! with_reals {
-    ($system:expr, |$reals:ident| $body:expr) => {
-        match $system {
-            RealSystem::F64 => {
-                let $reals = F64;
-                $body
-            }
-            RealSystem::F32 => {
-                let $reals = F32;
-                $body
-            }
-            RealSystem::Fixed(bits) => {
-                let $reals = FixedPoint::new(bits);
-                $body
-            }
-        }
-    };
-}
 
 /// Plain numbers.
 impl Lanes for u64 {
@@ -122,5 +103,3 @@ where
         })
     }
 }
-
-pub(crate) use with_reals;

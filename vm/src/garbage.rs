@@ -163,7 +163,7 @@ impl Program {
 
     /// Main's frame must be vacant at both ends, as every procedure's.
     fn left_in_frame(&self, state: &State, garbage: &mut Collector) {
-        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout.frames.first())
+        let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout().frames.first())
         else {
             return;
         };
@@ -172,11 +172,11 @@ impl Program {
             for n in 0..cells as usize {
                 let (found, vacant) = match variable.class {
                     Class::Int => {
-                        let cell = self.layout.main_ints as usize + offset as usize + n;
+                        let cell = self.layout().main_ints as usize + offset as usize + n;
                         (Value::Int(state.ints[cell]), Value::Int(0))
                     }
                     Class::Real => {
-                        let cell = self.layout.main_reals as usize + offset as usize + n;
+                        let cell = self.layout().main_reals as usize + offset as usize + n;
                         (Value::Real(state.reals[cell]), Value::Real(0))
                     }
                 };

@@ -1,11 +1,13 @@
 //! The machine's memory as people name it: which frames are open in a state, which cells a declaration
-//! stands for in one of them, and which cell an operand names. The interpreter resolves operands at
-//! load; this is the slow way, for explanations and debuggers. Changes nothing, makes no step.
+//! stands for in one of them, and which cell an operand names. For explanations and debuggers;
+//! where cells lie is the flow's knowledge. Changes nothing, makes no step.
 
-use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
+use reviver_flow::Slot;
+use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::Shape;
 use thiserror::Error;
 
+use crate::address::Scope;
 use crate::program::Program;
 use crate::state::{ADJOINT, Frame, Reference, State};
 
@@ -85,7 +87,7 @@ pub fn frame_at(program: &Program, state: &State, depth: usize) -> Option<OpenFr
 
 /// Main's frame, which lies in the same place as long as the program lives.
 pub fn main_frame(program: &Program) -> OpenFrame {
-    let layout = &program.layout;
+    let layout = program.layout();
     let frame = Frame { ints: layout.main_ints, reals: layout.main_reals, references: 0 };
     OpenFrame { procedure: 0, frame }
 }
@@ -97,7 +99,7 @@ pub fn open_frames(program: &Program, state: &State) -> impl Iterator<Item = Ope
 
 /// The first cell of a frame variable of a procedure, counted in its class from where the frame begins.
 pub fn place_in_frame(program: &Program, procedure: usize, variable: u32) -> Option<u32> {
-    program.layout.frames.get(procedure)?.get(variable as usize).copied()
+    program.layout().frames.get(procedure)?.get(variable as usize).copied()
 }
 
 /// What the parameter `n` of an open frame refers to.
@@ -109,16 +111,18 @@ pub fn reference(state: &State, open: OpenFrame, n: u32) -> Option<Reference> {
 pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) -> Option<Storage> {
     let module = program.module();
     let procedure = module.procedures.get(open.procedure)?;
+    let first = || {
+        let anchor = program.layout().anchor(module, open.procedure, base)?;
+        Some(scope(program, state, open.frame).anchor(anchor) as u32)
+    };
     Some(match base {
         Base::Global(n) => {
             let global = module.globals.get(n as usize)?;
-            let first = *program.layout.globals.get(n as usize)?;
-            Storage { class: global.class, first, stride: 1, shape: global.shape }
+            Storage { class: global.class, first: first()?, stride: 1, shape: global.shape }
         }
         Base::Frame(n) => {
             let variable = procedure.frame.get(n as usize)?;
-            let first = open.frame.start(variable.class) + place_in_frame(program, open.procedure, n)?;
-            Storage { class: variable.class, first, stride: 1, shape: variable.shape }
+            Storage { class: variable.class, first: first()?, stride: 1, shape: variable.shape }
         }
         Base::Parameter(n) => {
             let parameter = procedure.parameters.get(n as usize)?;
@@ -132,23 +136,19 @@ pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) ->
 /// The class and the address of the cell that a place names in an open frame (its offset; an adjoint's
 /// has [`ADJOINT`] set); none for indices out of bounds.
 pub fn place(program: &Program, state: &State, open: OpenFrame, place: &Place) -> Option<(Class, u32)> {
-    let storage = storage(program, state, open, place.base)?;
-    let index = |term: &Term| index(program, state, open, term);
-    let offset = match place.index.as_deref() {
-        None => storage.cell(0)?,
-        Some(Index::One(term)) => storage.element(&[index(term)?]).ok()?,
-        Some(Index::Two(row, column)) => storage.element(&[index(row)?, index(column)?]).ok()?,
-    };
-    Some((storage.class, if place.adjoint { offset | ADJOINT } else { offset }))
+    let (class, locus) = program.flow().locate(program.module(), open.procedure, place);
+    let cell = scope(program, state, open.frame).locus(&locus, &state.ints).ok()? as u32;
+    Some((class, if place.adjoint { cell | ADJOINT } else { cell }))
 }
 
-/// The value of an index.
-fn index(program: &Program, state: &State, open: OpenFrame, term: &Term) -> Option<i64> {
-    let value = match term.cell {
-        Some(base) => *state.ints.get(storage(program, state, open, base)?.first as usize)?,
-        None => 0,
-    };
-    value.checked_add(term.offset)
+/// The class and the address of the cell of a slot in an open frame, as [`place`].
+pub fn slot(program: &Program, state: &State, open: OpenFrame, slot: &Slot) -> Option<(Class, u32)> {
+    let address = scope(program, state, open.frame).slot(slot, &state.ints).ok()?;
+    Some((slot.class, address as u32))
+}
+
+fn scope<'a>(program: &'a Program, state: &'a State, frame: Frame) -> Scope<'a> {
+    Scope { flow: program.flow(), frame, references: &state.references }
 }
 
 /// The cell that an operand of instruction `at` names now, as [`place`]; none for constants, for the mode

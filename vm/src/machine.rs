@@ -79,7 +79,7 @@ impl<B: Lanes> Machine<B> {
             state: self.state.try_clone()?,
             residues: self.residues.as_ref().map(Residues::try_clone).transpose()?,
             reports: self.reports.clone(),
-            window: Window::with_room(&self.program),
+            window: self.program.window(),
             interrupt: self.interrupt.clone(),
             runner: self.runner.clone(),
         })
@@ -87,7 +87,7 @@ impl<B: Lanes> Machine<B> {
 
     /// Goes on from a state of the same program.
     pub fn resume(program: Arc<Program>, state: State<B>, residues: Option<Residues<B>>) -> Machine<B> {
-        let window = Window::with_room(&program);
+        let window = program.window();
         let reports = Reports::default();
         Machine { program, state, residues, reports, window, interrupt: None, runner: None }
     }
@@ -294,7 +294,7 @@ impl<B: Lanes> Machine<B> {
 }
 
 fn initial_state(program: &Program, position: u32) -> Result<State, OutOfMemory> {
-    let (ints, reals) = program.layout.static_cells();
+    let (ints, reals) = program.layout().static_cells();
     let mut state = State {
         ints: room::zeros(ints)?,
         reals: room::zeros(reals)?,
@@ -312,7 +312,7 @@ fn initial_state(program: &Program, position: u32) -> Result<State, OutOfMemory>
         rule_steps: 0,
         counters: Counters::default(),
     };
-    let layout = &program.layout;
+    let layout = program.layout();
     state.ints[layout.pool_ints_start as usize..].copy_from_slice(&layout.pool_ints);
     state.reals[layout.pool_reals_start as usize..].copy_from_slice(&layout.pool_reals);
     values::set_initial(program, &mut state);

@@ -1,14 +1,9 @@
-//! Resolved instructions: what the interpreter's loop reads.
-//!
-//! A name has become an offset into the cells of its class wherever that is known at load;
-//! otherwise it is the number of a [`Place`] that is resolved at each step. Knows no names.
+//! Ops: the steps of the flow as the interpreter's loop reads them, in the direction in which they are made. An
+//! operand is an address, or the number of one in the window of the procedure. Knows no names.
 
 use reviver_isa::function::{Form, Function};
-use reviver_isa::instruction::Class;
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
-
-use crate::distinct::Distinct;
 
 /// The steps on cells that are so frequent that the loop is compiled for each: their names, and their update,
 /// function and form. What they do is said by the rows, as of all others.
@@ -47,8 +42,7 @@ macro_rules! kinds {
             /// A branch half that compares an adjoint.
             BrOnAdjoints,
             FromOnAdjoints,
-            /// A step that names an adjoint, and acts plainly in either mode: number `a` of
-            /// `Program::on_adjoints`.
+            /// A step that names an adjoint, and acts plainly in either mode.
             OnAdjoints,
             // Steps on cells.
             $( $Frequent, )+
@@ -72,10 +66,8 @@ macro_rules! kinds {
             /// The bound of a procedure that is passed when it is called; never executed.
             Bound,
             /// A value moves onto a stack or a tape, or from there.
-            MoveInt,
-            MoveReal,
-            ShowInt,
-            ShowReal,
+            Move,
+            Show,
             GradOn,
             GradOff,
             /// A run is to stop before what stands here ([`crate::stops`]).
@@ -131,10 +123,8 @@ macro_rules! kinds {
                     | Kind::Uncall
                     | Kind::Leave
                     | Kind::Bound
-                    | Kind::MoveInt
-                    | Kind::MoveReal
-                    | Kind::ShowInt
-                    | Kind::ShowReal
+                    | Kind::Move
+                    | Kind::Show
                     | Kind::GradOn
                     | Kind::GradOff
                     | Kind::Stop => return None,
@@ -145,22 +135,10 @@ macro_rules! kinds {
 }
 for_frequent_steps!(kinds);
 
-impl Place {
-    /// The indices.
-    pub fn terms(&self) -> impl Iterator<Item = Term> + use<> {
-        let terms = match *self {
-            Place::Scalar(_) | Place::AdjointOf(_) => [None, None],
-            Place::Vector { term, .. } => [Some(term), None],
-            Place::Matrix { row, column, .. } => [Some(row), Some(column)],
-        };
-        terms.into_iter().flatten()
-    }
-}
-
 impl Op {
-    /// The cells of operands that aren't dynamic.
+    /// The operands, as they stand here.
     #[inline(always)]
-    pub fn cells(&self) -> [usize; 3] {
+    pub fn operands(&self) -> [usize; 3] {
         [self.a as usize, self.b as usize, self.c as usize]
     }
 
@@ -171,11 +149,6 @@ impl Op {
         Some(Operation { update: self.update, function: self.function, form, undoes })
     }
 
-    /// Whether it is a step on cells.
-    pub fn is_on_cells(&self) -> bool {
-        self.kind.form().is_some()
-    }
-
     /// Whether a condition holds for sources of this ordering: 0 below, 1 equal, 2 above.
     #[inline(always)]
     pub fn holds(&self, ordering: u8) -> bool {
@@ -183,18 +156,11 @@ impl Op {
     }
 }
 
-/// `Op::flags`: operand `a`, `b`, `c` is the number of a [`Place`].
-pub const DYNAMIC: [u8; 3] = [1, 2, 4];
-/// Any operand is.
-pub const ANY_DYNAMIC: u8 = 7;
-/// `Op::guards`: `a` must not be the cell `b`; `a` not `c`; `b` not `c`.
-pub const DISTINCT_AB: u8 = 1;
-pub const DISTINCT_AC: u8 = 2;
-pub const DISTINCT_BC: u8 = 4;
-/// `a` (or `b`) is an integer target, and must not be an index cell of any operand.
-pub const NO_INDEX_A: u8 = 8;
-pub const NO_INDEX_B: u8 = 16;
-
+/// `Op::flags`: the operands are numbers in the window of the procedure, and a [`Lookup`] says how the elements
+/// among them are found.
+///
+/// [`Lookup`]: crate::window::Lookup
+pub const WINDOWED: u8 = 1;
 /// `Op::flags` of a branch half that jumps: its partner compares integers whose addresses are known.
 pub const LANDS_ON_INTS: u8 = 8;
 /// The same of reals.
@@ -204,105 +170,17 @@ pub const LANDS_ALWAYS: u8 = 16;
 /// Where the three orderings lie under which the condition holds: below, equal, above.
 pub const ORDERINGS: u8 = 5;
 
-/// One resolved instruction.
+/// One step.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
     pub kind: Kind,
     pub function: Function,
     /// As it is executed, in the direction of the code.
     pub update: Update,
-    /// Which operands are dynamic; of a branch half the orderings under which its condition holds.
     pub flags: u8,
-    /// Which operands must be told apart once they are found.
-    pub guards: u8,
+    /// A target or a source; of a call its number in the flow.
     pub a: u32,
     pub b: u32,
     /// A source; of a branch where it lands: behind its partner.
     pub c: u32,
-    /// [`DIRECT`], or the operands are numbers of the procedure's window, and this says which indexings find
-    /// elements first: see [`crate::window::find`].
-    pub indices: u32,
-}
-
-/// [`Op::indices`] where the operands are addresses.
-pub const DIRECT: u32 = u32::MAX;
-
-/// A scalar whose address is relative to something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
-    /// An offset into all cells of the class.
-    Absolute(u32),
-    /// An offset from the current frame's first cell of the class.
-    Frame(Class, u32),
-    /// A parameter of the current call.
-    Parameter(u32),
-}
-
-/// An index: an integer scalar, if any, plus a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Term {
-    pub cell: Option<Spot>,
-    pub offset: i64,
-}
-
-/// A cell whose address is found at each step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    Scalar(Spot),
-    /// `A[t]`; the base is the first cell, or a slice parameter.
-    Vector {
-        base: Spot,
-        length: u32,
-        term: Term,
-    },
-    Matrix {
-        base: Spot,
-        rows: u32,
-        columns: u32,
-        row: Term,
-        column: Term,
-    },
-    /// The adjoint of the cell at the place of this number.
-    AdjointOf(u32),
-}
-
-/// A call's argument before it is resolved.
-#[derive(Clone, Copy, Debug)]
-pub enum Argument {
-    Cell(Place),
-    /// All elements; of a parameter its whole slice.
-    Whole {
-        base: Spot,
-        length: u32,
-    },
-    Span {
-        base: Spot,
-        length: u32,
-        from: Term,
-        to: Term,
-        step: u32,
-    },
-    Row {
-        base: Spot,
-        rows: u32,
-        columns: u32,
-        row: Term,
-    },
-    Column {
-        base: Spot,
-        rows: u32,
-        columns: u32,
-        column: Term,
-    },
-}
-
-/// What a `call` or `uncall` needs, resolved.
-#[derive(Clone, Debug)]
-pub struct CallSite {
-    /// Number of the callee.
-    pub procedure: u32,
-    /// Number of the callee's rule, if it has one.
-    pub rule: Option<u32>,
-    pub arguments: Vec<Argument>,
-    pub distinct: Distinct,
 }

@@ -4,18 +4,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use reviver_flow::tree::StatementTree;
+use reviver_flow::{CallSite, Flow, Layout, Step};
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
-use reviver_isa::structure::{Block, Outline};
+use reviver_isa::structure::Block;
 use reviver_isa::update::Shape;
 use reviver_isa::verify::{Violation, verify};
 
-use crate::layout::Layout;
+use crate::distinct::Distinct;
 use crate::notation::Notation;
-use crate::op::{CallSite, Op, Place};
+use crate::op::Op;
 use crate::resolve::{Resolved, resolve};
 use crate::state::{CallRecord, Part};
-use crate::window::{Entry, Indexing};
+use crate::window::{Entry, Indexing, Lookup, Lookups, Window};
 
 /// The travel directions index [`Program::code`].
 pub const FORWARD: usize = 0;
@@ -25,21 +27,20 @@ pub const BACKWARD: usize = 1;
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<Module>,
-    outline: Arc<Outline>,
-    pub(crate) layout: Layout,
+    flow: Arc<Flow>,
+    tree: Arc<StatementTree>,
     /// The instructions in order; and the inverse of each, in the opposite order.
     pub(crate) code: Arc<[Vec<Op>; 2]>,
     /// The same, where a run that stops at some of them looks up what jumps land on.
     pub(crate) landings: Arc<[Vec<Op>; 2]>,
-    /// Steps that stand in the code as `Kind::OnAdjoints`.
-    pub(crate) on_adjoints: Vec<Op>,
+    /// How the operands of each op are found; empty where no procedure needs a window.
+    lookups: Arc<[Vec<Lookup>; 2]>,
+    indexings: Arc<[Indexing]>,
     /// The window of each procedure; empty where none of its steps needs one.
-    pub(crate) windows: Vec<Vec<Entry>>,
+    pub(crate) windows: Arc<[Vec<Entry>]>,
     pub(crate) needs_windows: bool,
-    /// How the elements of arrays are found.
-    pub(crate) indexings: Vec<Indexing>,
-    pub(crate) places: Vec<Place>,
-    pub(crate) calls: Vec<CallSite>,
+    /// Of each call, which of its arguments may share no cells.
+    pub(crate) distinct: Arc<[Distinct]>,
     /// Where the constants lie among the reals.
     pub(crate) pool: Range<usize>,
     /// Whether any instruction names an adjoint cell.
@@ -62,30 +63,28 @@ impl Program {
         if !violations.is_empty() {
             return Err(violations);
         }
-        let Resolved { layout, code, on_adjoints, places, calls, windows, indexings } = resolve(&module);
-        let pool = layout.constants(Class::Real);
-        let needs_adjoints = places.iter().any(|place| matches!(place, Place::AdjointOf(_)));
-        let has_rules = calls.iter().any(|site| site.rule.is_some());
-        let outline = Arc::new(Outline::new(&module.structure));
-        let (code, module) = (Arc::new(code), Arc::new(module));
-        let landings = Arc::clone(&code);
+        let flow = Flow::of(&module);
+        let Resolved { code, lookups, windows, indexings } = resolve(&module, &flow);
+        let callee = |call: &CallSite| module.procedures.get(call.procedure as usize);
+        let distinct = flow.calls().iter().map(|call| callee(call).map(Distinct::of).unwrap_or_default());
+        let has_rules = flow.calls().iter().filter_map(callee).any(|procedure| procedure.rule.is_some());
+        let code = Arc::new(code);
         Ok(Program {
-            module,
-            outline,
-            layout,
+            tree: Arc::new(StatementTree::new(&module.structure)),
+            landings: Arc::clone(&code),
             code,
-            landings,
-            on_adjoints,
+            lookups: Arc::new(lookups),
+            indexings: indexings.into(),
             needs_windows: windows.iter().any(|entries| !entries.is_empty()),
-            windows,
-            indexings,
-            places,
-            calls,
-            pool,
-            needs_adjoints,
+            windows: windows.into(),
+            distinct: distinct.collect(),
+            pool: flow.layout().constants(Class::Real),
+            needs_adjoints: flow.steps().iter().any(Step::names_adjoint),
             has_rules,
             notation: Notation::default(),
             hash,
+            flow: Arc::new(flow),
+            module: Arc::new(module),
         })
     }
 
@@ -111,6 +110,33 @@ impl Program {
         &self.module
     }
 
+    /// What it does, before any engine.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        self.flow.layout()
+    }
+
+    /// How the operands of the code of one direction are found in windows.
+    pub(crate) fn lookups(&self, direction: usize) -> Lookups<'_> {
+        Lookups { own: &self.lookups[direction], indexings: &self.indexings }
+    }
+
+    /// A window with room for each call.
+    pub(crate) fn window(&self) -> Window {
+        let longest = self.windows.iter().map(Vec::len).max().unwrap_or(0);
+        let parameters = self.module.procedures.iter().map(|p| p.parameters.len()).max().unwrap_or(0);
+        Window::with_room(longest, parameters)
+    }
+
+    /// A call by its number in the flow, and the number of its callee's rule, if that has one.
+    pub(crate) fn call(&self, number: u32) -> (&CallSite, Option<u32>) {
+        let call = &self.flow.calls()[number as usize];
+        (call, self.module.procedures[call.procedure as usize].rule)
+    }
+
     /// The variables of a procedure's frame that the text names, with these names. Of a program that
     /// records no text all of them, by their own names.
     pub fn written_names(&self, procedure: usize) -> impl Iterator<Item = (u32, &str)> {
@@ -125,13 +151,13 @@ impl Program {
 
     /// The blocks of the text around an instruction, innermost first.
     pub fn blocks_around(&self, at: u32) -> impl Iterator<Item = &Block> {
-        self.outline.around(&self.module.structure, at)
+        self.tree.around(&self.module.structure, at)
     }
 
     /// The block of whose own words an instruction is a part, and the number of its seam; none where the
     /// instruction was written as it is.
     pub fn seam(&self, at: u32) -> Option<(&Block, usize)> {
-        self.outline.seam(&self.module.structure, at)
+        self.tree.seam(&self.module.structure, at)
     }
 
     /// Identifies the program in state files.
@@ -183,7 +209,7 @@ impl Program {
 
     /// Where the constants lie among the cells of a class: nothing changes them, and they have no adjoints.
     pub fn constants(&self, class: Class) -> Range<usize> {
-        self.layout.constants(class)
+        self.layout().constants(class)
     }
 
     /// The position before main's first instruction.

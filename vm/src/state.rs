@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::room::{self, OutOfMemory};
 use crate::travel::{Track, Travel};
 
-/// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
-pub const MODE: usize = 0;
+pub use reviver_flow::layout::MODE;
 
 /// Cells that a parameter of an open call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use crate::interp::effective_direction;
-use crate::op::{DIRECT, Kind, Op};
+use crate::op::{Kind, Op, WINDOWED};
 use crate::program::{FORWARD, Program};
 use crate::state::State;
 use crate::travel::Travel;
@@ -58,7 +58,7 @@ impl Stops {
             {
                 op.kind = Kind::Stop;
                 // Its operands are none of a stop's business: they may be outside of their arrays.
-                op.indices = DIRECT;
+                op.flags &= !WINDOWED;
             }
         }
         Stops { nodes, program: program.with_code(code) }

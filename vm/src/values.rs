@@ -6,12 +6,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, Module, RealSystem, Role, Shape, Values, Word};
-use reviver_isa::number::{F32, F64, FixedPoint, Reals};
+use reviver_isa::module::{Global, RealSystem, Role, Shape, Values, Word};
+use reviver_isa::number::{F32, F64, FixedPoint, Reals, literal_bits};
 use thiserror::Error;
 
-use crate::engine::with_reals;
 use crate::notation::Notation;
+use crate::numbers::with_reals;
 use crate::program::Program;
 use crate::state::{State, TapeEntry};
 
@@ -47,7 +47,7 @@ impl Program {
     /// The offsets of a global's cells, in its class.
     pub fn cells(&self, global: usize) -> Range<usize> {
         let (Some(&start), Some(declared)) =
-            (self.layout.globals.get(global), self.module().globals.get(global))
+            (self.layout().globals.get(global), self.module().globals.get(global))
         else {
             return 0..0;
         };
@@ -189,7 +189,7 @@ impl Program {
         match module.globals.get(global).map(|g| &g.initial) {
             Some(Values::Ints(ints)) => Value::Int(ints.get(n).copied().unwrap_or(0)),
             Some(Values::Reals(reals)) => {
-                Value::Real(literal_bits(module, reals.get(n).copied().unwrap_or(0.0)))
+                Value::Real(literal_bits(module.real, reals.get(n).copied().unwrap_or(0.0)))
             }
             None => Value::Int(0),
         }
@@ -303,14 +303,9 @@ fn put(program: &Program, state: &mut State, global: usize, values: &Values) {
         }
         Values::Reals(reals) => {
             let module = program.module();
-            cells.zip(reals).for_each(|(cell, &value)| state.reals[cell] = literal_bits(module, value));
+            cells.zip(reals).for_each(|(cell, &value)| state.reals[cell] = literal_bits(module.real, value));
         }
     }
-}
-
-/// The bits of a literal in the module's number system; a verified literal has some.
-pub(crate) fn literal_bits(module: &Module, value: f64) -> u64 {
-    with_reals!(module.real, |reals| reals.literal(value).map_or(0, |cell| reals.to_bits(cell)))
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 //! filled when the procedure is entered, so that a step looks a frame's variable or a parameter up by a number
 //! and asks nothing; elements of arrays are looked up just before their step, in the window too. Knows no step.
 
+use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
-use crate::op::{DIRECT, DISTINCT_AB, DISTINCT_AC, DISTINCT_BC, NO_INDEX_A, NO_INDEX_B, Op};
-use crate::program::Program;
+use crate::op::{Op, WINDOWED};
 use crate::state::{Frame, Reference};
 use crate::trap::Cause;
 
@@ -41,9 +41,23 @@ pub(crate) struct Indexing {
     pub dimension: u8,
 }
 
-/// How [`Op::indices`] says which of the program's indexings belong to a step: the number of the first, and
-/// how many.
-pub(crate) const COUNT_BITS: u32 = 3;
+/// How the operands of a step are found in a window: which of the program's indexings come first, and what must
+/// be told apart then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lookup {
+    /// The number of the first indexing, and how many there are.
+    pub first: u32,
+    pub count: u8,
+    pub guards: Guards,
+}
+
+/// All that steps are found by in the windows of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookups<'p> {
+    /// One for each op of the code, if any of them needs a window.
+    pub own: &'p [Lookup],
+    pub indexings: &'p [Indexing],
+}
 
 /// The window of a machine, and the call that it was filled for.
 #[derive(Clone, Debug, Default)]
@@ -55,13 +69,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// With room for each call of a program, so that running asks for none.
-    pub(crate) fn with_room(program: &Program) -> Window {
+    /// With room for so many cells and parameters, so that running asks for none.
+    pub(crate) fn with_room(cells: usize, parameters: usize) -> Window {
         let mut window = Window::default();
-        let longest = program.windows.iter().map(Vec::len).max().unwrap_or(0);
-        let parameters = program.module().procedures.iter().map(|p| p.parameters.len()).max().unwrap_or(0);
         // Where there is none now, it is asked for later.
-        let _ = window.cells.try_reserve_exact(longest);
+        let _ = window.cells.try_reserve_exact(cells);
         let _ = window.references.try_reserve_exact(parameters);
         window
     }
@@ -94,27 +106,28 @@ impl Window {
     }
 }
 
-/// The cells of a step's operands, told apart where they may be one cell.
+/// The cells of the operands of an op, told apart where they may be one cell.
 #[inline(always)]
 pub(crate) fn find(
     op: &Op,
+    counter: usize,
     window: &mut [u32],
-    indexings: &[Indexing],
+    lookups: Lookups<'_>,
     ints: &[i64],
 ) -> Result<[usize; 3], Cause> {
-    if op.indices == DIRECT {
-        return Ok(op.cells());
+    if op.flags & WINDOWED == 0 {
+        return Ok(op.operands());
     }
-    let (first, count) = (op.indices as usize >> COUNT_BITS, op.indices as usize & ((1 << COUNT_BITS) - 1));
-    let own = &indexings[first..first + count];
+    let lookup = lookups.own[counter];
+    let own = &lookups.indexings[lookup.first as usize..lookup.first as usize + usize::from(lookup.count)];
     for indexing in own {
         indexing.find(window, ints)?;
     }
     // Of a branch half the third is no operand, but where it lands.
     let third = window.get(op.c as usize).map_or(0, |&cell| cell as usize);
     let cells = [window[op.a as usize] as usize, window[op.b as usize] as usize, third];
-    if op.guards != 0 && keeps(Rule::AliasesAreChecked) {
-        distinct(op, cells, window, own)?;
+    if !lookup.guards.is_empty() && keeps(Rule::AliasesAreChecked) {
+        distinct(lookup.guards, cells, window, own)?;
     }
     Ok(cells)
 }
@@ -140,18 +153,32 @@ impl Indexing {
 
 /// A target is none of its sources, and no index: its old value would be needed to undo the step.
 #[inline]
-fn distinct(op: &Op, [a, b, c]: [usize; 3], window: &[u32], indexings: &[Indexing]) -> Result<(), Cause> {
-    let guarded = |guard: u8| op.guards & guard != 0;
-    if guarded(DISTINCT_AB) && a == b {
+fn distinct(guards: Guards, cells: [usize; 3], window: &[u32], indexings: &[Indexing]) -> Result<(), Cause> {
+    let is_index = |target: usize| {
+        let own = |indexing: &&Indexing| window[indexing.cell as usize] as usize == target;
+        indexings.iter().find(own).map(|indexing| u32::from(indexing.operand))
+    };
+    tell_apart(guards, cells, is_index)
+}
+
+/// Traps where cells that must be different are one. `index_of` gives the operand of which a cell is an index.
+pub(crate) fn tell_apart(
+    guards: Guards,
+    [a, b, c]: [usize; 3],
+    index_of: impl Fn(usize) -> Option<u32>,
+) -> Result<(), Cause> {
+    if guards.contains(Guards::FIRST_SECOND) && a == b {
         return Err(Cause::Alias { operand: 1 });
     }
-    if guarded(DISTINCT_AC) && a == c || guarded(DISTINCT_BC) && b == c {
+    let is_third = guards.contains(Guards::FIRST_THIRD) && a == c;
+    if is_third || guards.contains(Guards::SECOND_THIRD) && b == c {
         return Err(Cause::Alias { operand: 2 });
     }
-    for (guard, target) in [(NO_INDEX_A, a), (NO_INDEX_B, b)] {
-        let is_index = |indexing: &&Indexing| window[indexing.cell as usize] as usize == target;
-        if let Some(indexing) = indexings.iter().filter(|_| guarded(guard)).find(is_index) {
-            return Err(Cause::Alias { operand: u32::from(indexing.operand) });
+    for (guard, target) in [(Guards::FIRST_NO_INDEX, a), (Guards::SECOND_NO_INDEX, b)] {
+        if guards.contains(guard)
+            && let Some(operand) = index_of(target)
+        {
+            return Err(Cause::Alias { operand });
         }
     }
     Ok(())

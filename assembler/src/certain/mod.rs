@@ -3,24 +3,23 @@
 //!
 //! Each procedure is walked with what is known of its scalar cells (`state`): a number, or "as `n` was
 //! given, plus 3". Where ways join, only what both know is kept, until nothing changes. Calls forget
-//! what their callees may change (`effects`). Nothing is ever guessed: arrays, reals and values that
+//! what their callees may change ([`Effects`]). Nothing is ever guessed: arrays, reals and values that
 //! are computed from what is given are unknown, and about what is unknown nothing is said. Where a
 //! program is too large, or calls through cells, there are no findings.
 //!
 //! Knows modules; knows no source text and no words.
 
-mod effects;
 mod state;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use reviver_flow::effects::Effects;
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{Passing, Procedure, Role, Shape, Values};
 use reviver_isa::update::Update;
 
-use self::effects::Effects;
 use self::state::{Entry, State, Value};
 
 /// Something that is certain to go wrong in a verified module.
@@ -217,7 +216,7 @@ impl<'m> Walk<'m> {
                 state.write(base, Value::Unknown);
             }
         }
-        for &global in self.effects.of_call(call.procedure) {
+        for global in self.effects.of_call(call.procedure) {
             state.write(Base::Global(global), Value::Unknown);
         }
     }
@@ -285,13 +284,4 @@ fn initial(values: &Values) -> Option<i64> {
         Values::Ints(list) => Some(list.first().copied().unwrap_or(0)),
         Values::Reals(_) => None,
     }
-}
-
-/// The cells that an instruction without a link changes.
-fn targets(instruction: &Instruction) -> impl Iterator<Item = &Place> {
-    let targets = instruction.operands.iter().take(instruction.update.shape().targets());
-    targets.filter_map(|operand| match operand {
-        Operand::Place(place) if !place.adjoint => Some(place),
-        _ => None,
-    })
 }

@@ -6,13 +6,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use reviver_flow::effects::targets;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Instruction, Operand, Place};
 use reviver_isa::module::Word;
 use reviver_isa::update::Update;
-
-use super::targets;
 
 /// What is known of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! `asm ∘ disasm = id`: the same module, the same bytes, structure included.
 
-use reviver_assembler::disassemble::disassemble;
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::disassemble::{disassemble, disassembly};
 use reviver_assembler::files::Memory;
 use reviver_assembler::format::format;
 use reviver_assembler::image;
@@ -107,5 +108,17 @@ fn shuffle(lines: &mut Vec<String>, all: &[&str], words: &[&str], random: &mut R
             }
             lines[at] = line.join(" ");
         }
+    }
+}
+
+/// Who opens an image needs the places of its instructions, and doesn't assemble its text again to have them.
+#[test]
+fn a_disassembly_knows_the_lines_that_assembling_it_finds() {
+    for (name, text) in SAMPLES {
+        let first = module(text);
+        let told = disassembly(&first);
+        let assembly = assemble("again.rasm", told.text.clone().into_bytes(), &Memory::new());
+        let lines: Vec<u32> = assembly.lines.iter().map(|line| line.line).collect();
+        assert_eq!(told.lines, lines, "{name}");
     }
 }

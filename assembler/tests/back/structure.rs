@@ -1,9 +1,10 @@
 //! What a module records of its text: true of the text, and refused where it isn't true of the code.
 
+use reviver_flow::tree::StatementTree;
 use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::module::Module;
 use reviver_isa::predicate::PredicatePart;
-use reviver_isa::structure::{Block, BlockKind, Bound, Outline, Structure};
+use reviver_isa::structure::{Block, BlockKind, Bound, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::verify::verify;
 
@@ -95,7 +96,7 @@ fn names_mean_variables_where_they_are_open() {
 #[test]
 fn the_innermost_block_is_found() {
     let module = module(TEXT);
-    let outline = Outline::new(&module.structure);
+    let outline = StatementTree::new(&module.structure);
     for at in 0..module.code.len() as u32 {
         let slow = module.structure.blocks.iter().rev().filter(|b| (b.start()..b.end()).contains(&at));
         let found: Vec<&Block> = outline.around(&module.structure, at).collect();

@@ -1,8 +1,7 @@
 //! Why a cell has its value: who wrote it last, out of what, and where that came from. Travels on the
 //! timeline with one search after another, and comes back before it answers.
 
-use reviver_isa::instruction::Operand;
-use reviver_isa::update::{Shape, Update};
+use reviver_flow::access::Made;
 use reviver_vm::Travel;
 use reviver_vm::stops::Node;
 
@@ -151,30 +150,20 @@ impl Session {
     /// The cells whose values a write makes a new value of; of an adjoint, the cotangents. A move hands a
     /// value on: its source is the other cell alone. What comes from a stack or a tape is an [`Entry`].
     fn sources(&self, node: Node, target: Cell) -> Vec<Cell> {
-        let code = &self.program().module().code;
-        let (Some(instruction), Some(update)) = (code.get(node.instruction() as usize), self.update(node))
-        else {
-            return Vec::new();
-        };
-        let carried = carried(&self.memory, self.state(), instruction);
+        let Some(step) = self.program().flow().step(node.instruction()) else { return Vec::new() };
+        let carried = carried(&self.memory, self.state(), step);
         if let Some(change) = carried.into_iter().find(|change| change.to == target) {
             return change.from;
         }
-        let cells: Vec<Cell> = instruction
-            .operands
-            .iter()
-            .filter(|operand| matches!(operand, Operand::Place(_)))
-            .filter_map(|operand| self.memory.operand(self.state(), operand))
-            .collect();
-        match (update, update.shape()) {
-            (Update::Swap, _) => {
-                let other = cells.iter().copied().find(|&cell| cell != target);
-                vec![other.unwrap_or(target)]
-            }
-            (Update::Overwrite, _) => cells.into_iter().filter(|&cell| cell != target).collect(),
-            (Update::Neg | Update::Not | Update::Conj, _) => vec![target],
-            (_, Shape::Single) => Vec::new(),
-            _ => cells,
+        let depth = self.state().calls.len();
+        let named = step.slots.iter().filter(|slot| !slot.is_constant());
+        let cells: Vec<Cell> = named.filter_map(|slot| self.memory.slot(self.state(), depth, slot)).collect();
+        match step.made() {
+            Made::Elsewhere => Vec::new(),
+            Made::OfItself => vec![target],
+            Made::OfOther => vec![cells.iter().copied().find(|&cell| cell != target).unwrap_or(target)],
+            Made::OfSources => cells.into_iter().filter(|&cell| cell != target).collect(),
+            Made::OfAll => cells,
         }
     }
 }

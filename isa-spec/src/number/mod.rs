@@ -6,6 +6,7 @@ pub mod fixed;
 pub mod fixed_point;
 pub mod float;
 pub mod lifted;
+pub mod literal;
 pub mod reals;
 pub mod words;
 
@@ -13,5 +14,6 @@ pub use arithmetic::Arithmetic;
 pub use fixed_point::FixedPoint;
 pub use float::{F32, F64};
 pub use lifted::Lifted;
+pub use literal::literal_bits;
 pub use reals::Reals;
 pub use words::{Narrow, Wide, Words};

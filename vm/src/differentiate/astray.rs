@@ -5,6 +5,7 @@
 use std::fmt;
 
 use reviver_isa::instruction::Class;
+use reviver_isa::number::literal_bits;
 
 use crate::drift::same_values;
 use crate::explain::{Explanation, cell_name};
@@ -12,7 +13,7 @@ use crate::lanes::Lanes;
 use crate::machine::Machine;
 use crate::program::Program;
 use crate::state::{MODE, State, TapeEntry};
-use crate::values::{Value, literal_bits};
+use crate::values::Value;
 use crate::watch::{Freed, Rounding};
 
 /// Why a way back can't be trusted.
@@ -108,7 +109,7 @@ pub(super) fn largest<B: Lanes>(program: &Program, state: &State<B>) -> f64 {
 
 /// The unit in the last place of a number of this magnitude.
 fn last_place(program: &Program, magnitude: f64) -> f64 {
-    program.ulp(literal_bits(program.module(), magnitude))
+    program.ulp(literal_bits(program.module().real, magnitude))
 }
 
 /// The name of something that differs, where something does.

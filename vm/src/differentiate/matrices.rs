@@ -1,11 +1,13 @@
 //! More than one derivative: tangents, Jacobians, Hessians and Taylor series. Rows and columns are in
 //! the order in which variables are given.
 
+use reviver_isa::number::literal_bits;
+
 use crate::lanes::Lanes;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::{State, TapeEntry};
-use crate::values::{Value, literal_bits};
+use crate::values::Value;
 
 use super::lift::lift;
 use super::pass::{forward, round};
@@ -98,7 +100,7 @@ pub(super) struct TangentRun {
 impl Subject {
     /// The bits of the number nearest to a value.
     pub fn number(&self, value: f64) -> u64 {
-        literal_bits(self.program.module(), value)
+        literal_bits(self.program.module().real, value)
     }
 
     pub(super) fn approximate(&self, bits: u64) -> f64 {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::literal_bits;
 use serde::{Deserialize, Serialize};
 
 use crate::explain::{Explanation, explain};
@@ -16,7 +17,7 @@ use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
-use crate::values::{Value, literal_bits};
+use crate::values::Value;
 
 use super::astray::{Astray, judge, largest};
 use super::turning::Turning;
@@ -235,7 +236,7 @@ impl<B: Lanes> Pass<B> {
         let largest = largest(program, start).max(largest(program, state));
         let (step, position) = (state.step, state.position);
         let turn = Turn { step, position, loss: loss as u64, value, largest, history_bytes };
-        let one = B::of_word(literal_bits(program.module(), 1.0));
+        let one = B::of_word(literal_bits(program.module().real, 1.0));
         state.set_mode(true);
         state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
         self.turn = Some(turn);

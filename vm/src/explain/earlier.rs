@@ -27,7 +27,7 @@ impl Explainer<'_> {
             return None;
         }
         let (depth, back) = (self.state.calls.len(), self.travel().reversed());
-        let (mut state, mut window) = (self.state.try_clone().ok()?, Window::with_room(self.program));
+        let (mut state, mut window) = (self.state.try_clone().ok()?, self.program.window());
         for _ in 0..MOST_STEPS {
             if state.position == position && state.calls.len() == depth {
                 return Some(state);

@@ -19,7 +19,7 @@ pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> S
     let within = |start: u32, shape: Shape| {
         (start..start.saturating_add(shape.cells() as u32)).contains(&cell).then(|| (cell - start) as usize)
     };
-    for (global, &start) in module.globals.iter().zip(&program.layout.globals) {
+    for (global, &start) in module.globals.iter().zip(&program.layout().globals) {
         if global.class == class
             && let Some(n) = within(start, global.shape)
         {
@@ -28,7 +28,7 @@ pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> S
     }
     for OpenFrame { procedure, frame } in open_frames(program, state) {
         let owner = &module.procedures[procedure];
-        let places = owner.frame.iter().zip(&program.layout.frames[procedure]);
+        let places = owner.frame.iter().zip(&program.layout().frames[procedure]);
         for (number, (variable, &offset)) in (0..).zip(places) {
             if variable.class == class
                 && let Some(n) = within(frame.start(class) + offset, variable.shape)

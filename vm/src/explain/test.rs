@@ -2,13 +2,14 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::number::literal_bits;
 use reviver_isa::predicate::{Predicate, PredicatePart};
 
 use super::{Explainer, because, listed};
 use crate::lookup::cell_of;
 use crate::program::Program;
 use crate::state::{MODE, State};
-use crate::values::{Value, literal_bits};
+use crate::values::Value;
 
 /// A condition and a state to test it on, in the procedure of an instruction.
 pub(super) struct Tested<'a> {
@@ -42,7 +43,7 @@ impl Tested<'_> {
     fn value(&self, operand: &Operand) -> Option<Value> {
         match operand {
             Operand::Int(value) => Some(Value::Int(*value)),
-            Operand::Real(value) => Some(Value::Real(literal_bits(self.program.module(), *value))),
+            Operand::Real(value) => Some(Value::Real(literal_bits(self.program.module().real, *value))),
             Operand::Mode => self.state.ints.get(MODE).map(|&mode| Value::Int(mode)),
             Operand::Place(_) => match cell_of(self.program, self.state, self.at, operand)? {
                 (Class::Int, cell) => self.state.ints.get(cell as usize).map(|&value| Value::Int(value)),

@@ -185,7 +185,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let numbers = self.numbers;
         let code = &self.program.code[self.direction][..];
         let landings = &self.program.landings[self.direction][..];
-        let (window, indexings) = (&mut self.window.cells[..], &self.program.indexings[..]);
+        let (window, lookups) = (&mut self.window.cells[..], self.program.lookups(self.direction));
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
@@ -198,7 +198,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             drops: 0,
             mode: PhantomData,
         };
-        let scope = Scope { places: &self.program.places, frame: *frame, references };
+        let scope = Scope { flow: self.program.flow(), frame: *frame, references };
         let mut rare = Rare {
             numbers,
             tolerance: self.tolerance,
@@ -216,16 +216,16 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 Cells { ints: &mut *direct.ints, reals: &mut *direct.reals, adjoints: &mut *direct.adjoints }
             };
         }
-        /// The cells of an instruction's operands.
+        /// The cells of the operands of an op at a place of the code.
         macro_rules! found {
-            ($op:ident) => {
+            ($op:ident, $at:expr) => {
                 if WINDOWED {
-                    match window::find($op, window, indexings, direct.ints) {
+                    match window::find($op, $at, window, lookups, direct.ints) {
                         Ok(cells) => cells,
                         Err(cause) => break Pause::Trap(cause),
                     }
                 } else {
-                    $op.cells()
+                    $op.operands()
                 }
             };
         }
@@ -234,15 +234,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             ($op:ident) => {{
                 let agrees = if $op.flags & op::LANDS_ON_INTS != 0 {
                     let join = &landings[$op.c as usize - 1];
-                    join.holds(order_ints(found!(join), direct.ints))
+                    join.holds(order_ints(found!(join, $op.c as usize - 1), direct.ints))
                 } else if $op.flags & op::LANDS_ALWAYS != 0 {
                     true
                 } else if $op.flags & op::LANDS_ON_REALS != 0 {
                     let join = &landings[$op.c as usize - 1];
-                    join.holds(order_reals(found!(join), direct.reals, numbers.reals))
+                    join.holds(order_reals(found!(join, $op.c as usize - 1), direct.reals, numbers.reals))
                 } else {
                     let join = &landings[$op.c as usize - 1];
-                    match rare.order(join, cells!()) {
+                    match rare.order($op.c as usize - 1, cells!()) {
                         Ok(ordering) => join.holds(ordering),
                         Err(cause) => break Pause::Trap(cause),
                     }
@@ -278,7 +278,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 break Pause::Budget;
             }
             let op = &code[counter];
-            let found = found!(op);
+            let found = found!(op, counter);
             match frequent::<W, R, H, M>(op, found, &mut direct) {
                 Frequent::Done => {}
                 Frequent::Failed(failed) => break Pause::Trap(trapped(failed, op, found)),
@@ -288,17 +288,17 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     Kind::BrReal => branch!(op, order_reals(found, direct.reals, numbers.reals)),
                     Kind::FromInt => join!(op, order_ints(found, direct.ints)),
                     Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
-                    Kind::BrOnAdjoints => match rare.order(op, cells!()) {
+                    Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
                         Ok(ordering) => branch!(op, ordering),
                         Err(cause) => break Pause::Trap(cause),
                     },
-                    Kind::FromOnAdjoints => match rare.order(op, cells!()) {
+                    Kind::FromOnAdjoints => match rare.order(counter, cells!()) {
                         Ok(ordering) => join!(op, ordering),
                         Err(cause) => break Pause::Trap(cause),
                     },
                     Kind::OnAdjoints => {
                         let moment = Moment { counter, left };
-                        if let Err(cause) = rare.execute_on_adjoints(op, cells!(), moment) {
+                        if let Err(cause) = rare.execute_on_adjoints(cells!(), moment) {
                             break Pause::Trap(cause);
                         }
                     }

@@ -3,6 +3,7 @@
 
 use std::marker::PhantomData;
 
+use reviver_flow::Step;
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Engine, Failed, Operation, step};
@@ -14,8 +15,7 @@ use crate::interp::mode::{Mode, Plain};
 use crate::interp::ordering;
 use crate::journal::Journal;
 use crate::lanes::Lanes;
-use crate::op::Op;
-use crate::program::Program;
+use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::Counters;
 use crate::trap::Cause;
@@ -44,26 +44,27 @@ pub(crate) struct Moment {
 }
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
+    /// The step at a place of the code, and what it does in the direction of the code.
+    fn step(&self, counter: usize) -> Option<(&Step, Operation)> {
+        let step = self.program.flow().step(self.program.instruction_at(counter, self.direction))?;
+        let operation = if self.direction == FORWARD { step.operation } else { step.inverse() };
+        Some((step, operation))
+    }
+
     /// The ordering of the sources of a branch half that compares an adjoint with something.
     #[inline(never)]
-    pub fn order(&self, op: &Op, cells: Cells<R::Bits>) -> Result<u8, Cause> {
-        // The third is no operand: where a branch lands.
-        let [a, b, _] = self.scope.sources(op, 2, cells.ints)?;
+    pub fn order(&self, counter: usize, cells: Cells<R::Bits>) -> Result<u8, Cause> {
+        let Some((step, _)) = self.step(counter) else { return Ok(1) };
+        let [a, b, _] = self.scope.operands(step, cells.ints)?;
         let [a, b] = [a, b].map(|address| self.numbers.reals.of_bits(read(&cells, address)));
         Ok(ordering(a, b))
     }
 
     /// Makes a step that names an adjoint: plainly, on copies of its real operands.
     #[inline(never)]
-    pub fn execute_on_adjoints(
-        &mut self,
-        op: &Op,
-        mut cells: Cells<R::Bits>,
-        moment: Moment,
-    ) -> Result<(), Cause> {
-        let op = &self.program.on_adjoints[op.a as usize];
-        let Some(operation) = op.operation() else { return Ok(()) };
-        let addresses = self.scope.operands(op, cells.ints)?;
+    pub fn execute_on_adjoints(&mut self, mut cells: Cells<R::Bits>, moment: Moment) -> Result<(), Cause> {
+        let Some((of_flow, operation)) = self.step(moment.counter) else { return Ok(()) };
+        let addresses = self.scope.operands(of_flow, cells.ints)?;
         self.make_room(moment)?;
         let mut keeping = self.keeping::<Plain>(cells.reborrow(), moment, None);
         if keeping.is_kept() {

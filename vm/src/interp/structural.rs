@@ -2,6 +2,7 @@
 //!
 //! Each step first finds out whether it can be made, then makes it, so that a trap changes nothing.
 
+use reviver_flow::CallSite;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Limits;
 use reviver_isa::mutants::{Rule, keeps};
@@ -16,7 +17,7 @@ use crate::interp::mode::is_silent;
 use crate::interp::{Run, effective_direction};
 use crate::journal::Journal;
 use crate::lanes::Lanes;
-use crate::op::{CallSite, Kind, Op};
+use crate::op::{Kind, Op};
 use crate::program::FORWARD;
 use crate::room::{self, Room};
 use crate::state::{Adjoints, CallRecord, Counters, Frame, Part, Reference, State, TapeEntry};
@@ -70,7 +71,7 @@ impl Store {
     }
 }
 
-impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
+impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> {
     /// Makes one step over an instruction that the inner loop doesn't handle.
     pub(crate) fn structural(&mut self) -> Result<Option<Stop>, Cause> {
         let op = self.program.code[self.direction][self.counter];
@@ -85,10 +86,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             Kind::Stop => return Ok(Some(Stop::Budget)),
             Kind::Leave if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
             Kind::Leave => self.leave(interval)?,
-            Kind::ShowInt | Kind::ShowReal => stop = self.show(&op)?,
+            Kind::Show => stop = self.show()?,
             Kind::GradOn | Kind::GradOff => self.switch(op.kind == Kind::GradOn)?,
-            Kind::MoveInt => self.transfer(&op, Class::Int, interval)?,
-            Kind::MoveReal => self.transfer(&op, Class::Real, interval)?,
+            Kind::Move => self.transfer(&op, interval)?,
             // The loop's own; and bounds that a call passes are never executed.
             _ => {}
         }
@@ -123,7 +123,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// What a call executes first. A rule acts at the callee's entry: going forward before the body, going
     /// backward after it.
     fn first_part(&self, op: &Op) -> Part {
-        let has_rule = self.program.calls[op.a as usize].rule.is_some();
+        let has_rule = self.program.call(op.a).1.is_some();
         if !has_rule || !self.state.mode() || !keeps(Rule::RulesStandIn) {
             return Part::Whole;
         }
@@ -159,20 +159,23 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     fn scope(&self) -> Scope<'_> {
-        Scope { places: &self.program.places, frame: self.state.frame, references: &self.state.references }
+        Scope { flow: self.program.flow(), frame: self.state.frame, references: &self.state.references }
     }
 
-    /// The one operand of an op.
-    fn cell(&self, op: &Op) -> Result<usize, Cause> {
-        self.scope().operands(op, &self.state.ints).map(|[a, _, _]| a)
-    }
-
-    fn show(&mut self, op: &Op) -> Result<Option<Stop>, Cause> {
-        let cell = self.cell(op)?;
+    /// The class and the cell of the next step's one operand.
+    fn operand(&self) -> Result<(Class, usize), Cause> {
         let at = self.program.instruction_at(self.counter, self.direction);
-        let (class, bits) = match op.kind {
-            Kind::ShowInt => (Class::Int, self.state.ints[cell] as u64),
-            _ => (Class::Real, self.real(cell).word()),
+        let Some(step) = self.program.flow().step(at) else { return Ok((Class::Int, 0)) };
+        let [cell, ..] = self.scope().operands(step, &self.state.ints)?;
+        Ok((step.class(), cell))
+    }
+
+    fn show(&mut self) -> Result<Option<Stop>, Cause> {
+        let (class, cell) = self.operand()?;
+        let at = self.program.instruction_at(self.counter, self.direction);
+        let bits = match class {
+            Class::Int => self.state.ints[cell] as u64,
+            Class::Real => self.real(cell).word(),
         };
         self.counter += 1;
         let step = self.state.step + 1;
@@ -189,10 +192,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if self.state.calls.len() as u64 >= u64::from(limit) && keeps(Rule::DepthIsLimited) {
             return Err(Cause::DepthExceeded { limit });
         }
-        let site = &self.program.calls[op.a as usize];
         let (part, inverted) = (self.first_part(op), self.inverted_within(op));
-        self.make_room(site, part)?;
-        self.refer(site)?;
+        let (site, procedure) = self.executed(op.a, part);
+        self.make_room(site, procedure)?;
+        self.refer(op.a, site)?;
         let references = self.state.references.len() - site.arguments.len();
         let at = self.program.instruction_at(self.counter, self.direction);
         let state = &mut *self.state;
@@ -202,7 +205,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if part != Part::Whole && keeps(Rule::RulesSwitchTheModeOff) {
             state.set_mode(false);
         }
-        self.begin(site, part, if part == Part::Rule { !inverted } else { inverted });
+        self.begin(procedure, part, if part == Part::Rule { !inverted } else { inverted });
         self.count_call();
         Ok(())
     }
@@ -214,9 +217,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Finds memory for the record, the references and the frame of a call's part.
-    fn make_room(&mut self, site: &CallSite, part: Part) -> Result<(), Cause> {
-        let layout = &self.program.layout;
-        let procedure = executed(site, part);
+    fn make_room(&mut self, site: &CallSite, procedure: usize) -> Result<(), Cause> {
+        let layout = self.program.layout();
         let (ints, reals) = (layout.frame_ints[procedure] as usize, layout.frame_reals[procedure] as usize);
         let state = &mut *self.state;
         if (state.ints.len() + ints).max(state.reals.len() + reals) as u64 > MAX_CELLS {
@@ -232,14 +234,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Makes the frame of a call's part and goes to its near bound.
-    fn begin(&mut self, site: &CallSite, part: Part, inverted: bool) {
+    fn begin(&mut self, procedure: usize, part: Part, inverted: bool) {
         let program = self.program;
-        let procedure = executed(site, part);
         let state = &mut *self.state;
         state.frame.ints = state.ints.len() as u32;
         state.frame.reals = state.reals.len() as u32;
-        state.ints.resize(state.ints.len() + program.layout.frame_ints[procedure] as usize, 0);
-        let reals = state.reals.len() + program.layout.frame_reals[procedure] as usize;
+        state.ints.resize(state.ints.len() + program.layout().frame_ints[procedure] as usize, 0);
+        let reals = state.reals.len() + program.layout().frame_reals[procedure] as usize;
         state.reals.resize(reals, R::Bits::default());
         if let Some(adjoints) = &mut state.adjoints {
             adjoints.cells.resize(reals, R::Bits::default());
@@ -255,22 +256,22 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Resolves the arguments of a call onto the references, or changes nothing.
-    fn refer(&mut self, site: &CallSite) -> Result<(), Cause> {
+    fn refer(&mut self, call: u32, site: &CallSite) -> Result<(), Cause> {
         let start = self.state.references.len();
-        let outcome = self.push_references(site, start);
+        let outcome = self.push_references(call, site, start);
         if outcome.is_err() {
             self.state.references.truncate(start);
         }
         outcome
     }
 
-    fn push_references(&mut self, site: &CallSite, start: usize) -> Result<(), Cause> {
+    fn push_references(&mut self, call: u32, site: &CallSite, start: usize) -> Result<(), Cause> {
         for (n, argument) in site.arguments.iter().enumerate() {
             let reference = self.scope().reference(n as u32, argument, &self.state.ints)?;
             self.state.references.push(reference);
         }
         let own: &[Reference] = &self.state.references[start..];
-        match site.distinct.violation(own) {
+        match self.program.distinct[call as usize].violation(own) {
             Some((first, second)) if keeps(Rule::OverlapIsChecked) => {
                 Err(Cause::ArgumentsOverlap { first, second })
             }
@@ -280,17 +281,17 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     fn leave(&mut self, interval: Interval) -> Result<(), Cause> {
         let Some(record) = self.state.calls.last().copied() else { return Ok(()) };
-        let program = self.program;
-        let site = &program.calls[program.code[FORWARD][record.site as usize].a as usize];
+        let call = self.program.code[FORWARD][record.site as usize].a;
+        let (site, _) = self.program.call(call);
         self.check_frame()?;
         self.check_references(site, record)?;
-        let next = self.next_part(record);
-        if let Some(part) = next {
-            self.make_room(site, part)?;
+        let next = self.next_part(record).map(|part| (part, self.executed(call, part).1));
+        if let Some((_, procedure)) = next {
+            self.make_room(site, procedure)?;
         }
         self.free_frame(interval);
         match next {
-            Some(part) => self.go_on(site, part),
+            Some((part, procedure)) => self.go_on(procedure, part),
             None => {
                 self.return_from(record);
                 self.count_call();
@@ -300,12 +301,19 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// From the entry of a callee to that of its rule, or the other way round: the machine turns.
-    fn go_on(&mut self, site: &CallSite, part: Part) {
+    fn go_on(&mut self, procedure: usize, part: Part) {
         if let Some(record) = self.state.calls.last_mut() {
             record.part = part;
         }
         let inverted = !self.state.inverted;
-        self.begin(site, part, inverted);
+        self.begin(procedure, part, inverted);
+    }
+
+    /// A call of the flow, and the procedure that a part of it executes.
+    fn executed(&self, call: u32, part: Part) -> (&'a CallSite, usize) {
+        let (site, rule) = self.program.call(call);
+        let rule = if part == Part::Rule { rule } else { None };
+        (site, rule.unwrap_or(site.procedure) as usize)
     }
 
     fn return_from(&mut self, record: CallRecord) {
@@ -405,8 +413,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// Moves a value between a cell and a stack or a tape.
-    fn transfer(&mut self, op: &Op, class: Class, interval: Interval) -> Result<(), Cause> {
-        let cell = self.cell(op)?;
+    fn transfer(&mut self, op: &Op, interval: Interval) -> Result<(), Cause> {
+        let (class, cell) = self.operand()?;
         match op.update.action() {
             Action::Put(store) => self.put_from(class, cell, Store::of(store, class), interval)?,
             Action::Take(store) => self.fill_from(class, cell, Store::of(store, class), interval)?,
@@ -626,10 +634,4 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             _ => self.state.reals[address] = bits,
         }
     }
-}
-
-/// The procedure that a part of a call executes.
-fn executed(site: &CallSite, part: Part) -> usize {
-    let rule = if part == Part::Rule { site.rule } else { None };
-    rule.unwrap_or(site.procedure) as usize
 }

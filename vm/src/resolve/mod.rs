@@ -1,378 +1,265 @@
-//! From instructions to ops: names become offsets, immediates are pooled, and what can't be known
-//! before a step is put apart. Knows one direction at a time; knows no state.
+//! From the flow to ops, block by block, once in each direction. Knows no state.
 
-mod alias;
 mod windows;
 
-use std::collections::HashMap;
-
-use reviver_isa::formula;
-use reviver_isa::function::{Form, Function};
-use reviver_isa::instruction::{self, Base, Class, Index, Instruction, Link, Operand};
-use reviver_isa::module::{Extent, Module, Shape as Cells};
+use reviver_flow::graph::{BlockEnd, Edge, Way};
+use reviver_flow::step::Orderings;
+use reviver_flow::{Flow, Step, StepLink};
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Module;
 use reviver_isa::mutants::{Rule, keeps};
-use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
-use reviver_isa::update::{Action, Direction, Shape};
+use reviver_isa::update::{Action, Direction};
 
-use crate::distinct::Distinct;
-use crate::layout::Layout;
-use crate::op::{self, Argument, CallSite, Kind, Op, Place, Spot, Term};
-use crate::program::{BACKWARD, FORWARD};
-use crate::state::MODE;
-use crate::values::literal_bits;
-use crate::window::{Entry, Indexing};
+use crate::op::{self, Kind, Op};
+use crate::window::{Entry, Indexing, Lookup};
 
 use windows::Windows;
 
-/// A module, resolved.
+/// A flow, resolved.
 pub(crate) struct Resolved {
-    pub layout: Layout,
+    /// The steps in order; and the inverse of each, in the opposite order.
     pub code: [Vec<Op>; 2],
-    /// Steps that name adjoints.
-    pub on_adjoints: Vec<Op>,
-    pub places: Vec<Place>,
-    pub calls: Vec<CallSite>,
+    /// How the operands of each op are found; empty where no step needs a window.
+    pub lookups: [Vec<Lookup>; 2],
     /// Of each procedure; empty where none of its steps needs one.
     pub windows: Vec<Vec<Entry>>,
     pub indexings: Vec<Indexing>,
 }
 
-/// Resolves a verified module.
-pub(crate) fn resolve(module: &Module) -> Resolved {
-    let mut resolver = Resolver::new(module);
-    let zero = resolver.pool_int(0);
-    let forward: Vec<Op> = (0..module.code.len()).map(|at| resolver.op(at, FORWARD)).collect();
-    let backward: Vec<Op> = (0..module.code.len()).rev().map(|at| resolver.op(at, BACKWARD)).collect();
-    let Resolver { layout, places, calls, .. } = resolver;
-    let mut on_adjoints = Vec::new();
-    let mut windows = Windows::new(&places, module.procedures.len(), zero);
-    let mut code = [forward, backward];
-    for (direction, code) in code.iter_mut().enumerate() {
-        let last = code.len().saturating_sub(1);
-        for (n, op) in code.iter_mut().enumerate() {
-            let at = if direction == FORWARD { n } else { last - n };
-            let procedure = module.procedures.partition_point(|p| (p.exit as usize) < at);
-            with_numbers(op, procedure, &mut windows, &mut on_adjoints);
-        }
-    }
+/// Resolves the flow of a module.
+pub(crate) fn resolve(module: &Module, flow: &Flow) -> Resolved {
+    let mut windows = Windows::new(flow, module.procedures.len());
+    let numbered = numbered(module, flow, &mut windows);
     let (windows, indexings) = windows.finish();
-    let code = code.map(with_landings);
-    Resolved { layout, code, on_adjoints, places, calls, windows, indexings }
+    let ways = [Way::Along, Way::Against];
+    let code = ways.map(|way| with_landings(Emitter { flow, numbered: &numbered, way }.code()));
+    let needs_windows = windows.iter().any(|entries| !entries.is_empty());
+    let lookups = ways.map(|way| if needs_windows { lookups(&numbered, way) } else { Vec::new() });
+    Resolved { code, lookups, windows, indexings }
 }
 
-/// Numbers the operands of a step that are only known in a call. A step that names an adjoint is put apart,
-/// out of the loop's sight; what moves values, prints or calls resolves its operands itself.
-fn with_numbers(op: &mut Op, procedure: usize, windows: &mut Windows, on_adjoints: &mut Vec<Op>) {
-    let names_adjoint = windows.names_adjoint(op);
-    match op.kind {
-        Kind::BrInt | Kind::BrReal if names_adjoint => op.kind = Kind::BrOnAdjoints,
-        Kind::FromInt | Kind::FromReal if names_adjoint => op.kind = Kind::FromOnAdjoints,
-        Kind::BrInt | Kind::BrReal | Kind::FromInt | Kind::FromReal => windows.number(procedure, op, 2),
-        _ if op.is_on_cells() && names_adjoint => {
-            on_adjoints.push(*op);
-            *op = Op { kind: Kind::OnAdjoints, a: on_adjoints.len() as u32 - 1, ..*op };
-        }
-        _ if op.is_on_cells() => windows.number(procedure, op, 3),
-        _ => {}
-    }
+/// The operands of a step: their addresses, or their numbers in the window.
+#[derive(Clone, Copy, Default)]
+struct Numbered {
+    operands: [u32; 3],
+    /// None where the operands are addresses.
+    lookup: Option<Lookup>,
 }
 
-/// Lays the module out and turns instructions into ops, pooling immediates and dynamic places.
-struct Resolver<'a> {
-    module: &'a Module,
-    layout: Layout,
-    places: Vec<Place>,
-    place_numbers: HashMap<(u32, instruction::Place), u32>,
-    int_numbers: HashMap<i64, u32>,
-    real_numbers: HashMap<u64, u32>,
-    calls: Vec<CallSite>,
-    call_numbers: HashMap<usize, u32>,
-}
-
-impl<'a> Resolver<'a> {
-    fn new(module: &'a Module) -> Resolver<'a> {
-        let layout = Layout::new(module);
-        let mut resolver = Resolver {
-            module,
-            layout,
-            places: Vec::new(),
-            place_numbers: HashMap::new(),
-            int_numbers: HashMap::new(),
-            real_numbers: HashMap::new(),
-            calls: Vec::new(),
-            call_numbers: HashMap::new(),
-        };
-        // Unused operands name the first cell, so there is one.
-        resolver.pool_int(0);
-        resolver.pool_real(0.0);
-        resolver
-    }
-
-    fn op(&mut self, at: usize, direction: usize) -> Op {
-        let instruction = &self.module.code[at];
-        let procedure = self.procedure(at);
-        let update = match direction {
-            FORWARD => instruction.update,
-            _ => instruction.update.inverse(),
-        };
-        let function = instruction.function;
-        let mut op = Op {
-            kind: Kind::Bound,
-            function,
-            update,
-            flags: 0,
-            guards: 0,
-            a: 0,
-            b: 0,
-            c: 0,
-            indices: op::DIRECT,
-        };
-        let mut operands = [0u32; 3];
-        for (n, operand) in instruction.operands.iter().enumerate() {
-            let (address, dynamic) = self.operand(procedure, operand);
-            operands[n] = address;
-            op.flags |= if dynamic { op::DYNAMIC[n] } else { 0 };
-        }
-        [op.a, op.b, op.c] = operands;
-        let class = self.target_class(procedure, instruction);
-        let form = self.form(procedure, instruction, class);
-        op.kind =
-            kind(instruction, Operation { update, function, form, undoes: direction == BACKWARD }, class);
-        match update.shape() {
-            Shape::Branch => op.flags |= orderings(function) << op::ORDERINGS,
-            shape => op.guards = distinctions(shape, class, form, function.arity(), op.flags),
-        }
-        match &instruction.link {
-            Link::None => {}
-            Link::Partner(partner) => op.c = self.landing(*partner, direction),
-            Link::Calls(_) => op.a = self.call_site(at, procedure, instruction),
-        }
-        op
-    }
-
-    fn procedure(&self, at: usize) -> usize {
-        self.module.procedures.partition_point(|p| (p.exit as usize) < at)
-    }
-
-    /// Behind the partner, in the code of the direction.
-    fn landing(&self, partner: u32, direction: usize) -> u32 {
-        let at_the_partner = match direction {
-            FORWARD => partner,
-            _ => self.module.code.len() as u32 - 1 - partner,
-        };
-        at_the_partner + u32::from(keeps(Rule::LandingsLieBehindThePartner))
-    }
-
-    /// The class of the first operand; sources decide for conditions.
-    fn target_class(&self, procedure: usize, instruction: &Instruction) -> Class {
-        instruction.operands.first().map_or(Class::Int, |operand| self.class(procedure, operand))
-    }
-
-    fn class(&self, procedure: usize, operand: &Operand) -> Class {
-        match operand {
-            Operand::Int(_) | Operand::Mode => Class::Int,
-            Operand::Real(_) => Class::Real,
-            Operand::Place(place) => self.declaration(procedure, place.base).0,
-        }
-    }
-
-    fn declaration(&self, procedure: usize, base: Base) -> (Class, Extent) {
-        let declaration = self.module.declaration(&self.module.procedures[procedure], base);
-        declaration.map_or((Class::Int, Extent::Cells(Cells::Scalar)), |d| (d.class, d.extent))
-    }
-
-    /// The form in which a verified instruction applies its function; of one without a function, the form of
-    /// its operands, which are all of one class.
-    fn form(&self, procedure: usize, instruction: &Instruction, class: Class) -> Form {
-        let update = instruction.update;
-        let plain = if class == Class::Int { Form::Int } else { Form::Real };
-        if !update.takes_function() {
-            return plain;
-        }
-        let targets = update.shape().targets();
-        let result = if targets == 0 { Class::Int } else { class };
-        let sources: Vec<Class> =
-            instruction.operands.iter().skip(targets).map(|operand| self.class(procedure, operand)).collect();
-        formula::form(instruction.function, result, &sources).unwrap_or(plain)
-    }
-
-    /// The address of an operand, or the number of its place and true.
-    fn operand(&mut self, procedure: usize, operand: &Operand) -> (u32, bool) {
-        match operand {
-            Operand::Int(value) => (self.pool_int(*value), false),
-            Operand::Mode => (MODE as u32, false),
-            Operand::Real(value) => (self.pool_real(*value), false),
-            Operand::Place(place) => match self.place(procedure, place) {
-                primal if place.adjoint => (self.adjoint(procedure, place, primal), true),
-                Place::Scalar(Spot::Absolute(address)) => (address, false),
-                resolved => (self.place_number(procedure, place, resolved), true),
-            },
-        }
-    }
-
-    /// The number of an adjoint's place, which names that of its cell.
-    fn adjoint(&mut self, procedure: usize, place: &instruction::Place, primal: Place) -> u32 {
-        let own = instruction::Place { adjoint: false, ..place.clone() };
-        let number = self.place_number(procedure, &own, primal);
-        self.place_number(procedure, place, Place::AdjointOf(number))
-    }
-
-    fn place_number(&mut self, procedure: usize, place: &instruction::Place, resolved: Place) -> u32 {
-        let places = &mut self.places;
-        *self.place_numbers.entry((procedure as u32, place.clone())).or_insert_with(|| {
-            places.push(resolved);
-            places.len() as u32 - 1
-        })
-    }
-
-    fn place(&self, procedure: usize, place: &instruction::Place) -> Place {
-        let base = self.spot(procedure, place.base);
-        let (_, extent) = self.declaration(procedure, place.base);
-        let resolved = match (place.index.as_deref(), extent) {
-            (Some(Index::One(term)), Extent::Cells(cells)) => {
-                Place::Vector { base, length: cells.cells() as u32, term: self.term(procedure, term) }
-            }
-            (Some(Index::One(term)), Extent::Slice) => {
-                Place::Vector { base, length: 0, term: self.term(procedure, term) }
-            }
-            (Some(Index::Two(row, column)), Extent::Cells(Cells::Matrix(rows, columns))) => Place::Matrix {
-                base,
-                rows,
-                columns,
-                row: self.term(procedure, row),
-                column: self.term(procedure, column),
-            },
-            _ => Place::Scalar(base),
-        };
-        constant(resolved)
-    }
-
-    fn spot(&self, procedure: usize, base: Base) -> Spot {
-        match base {
-            Base::Global(n) => Spot::Absolute(self.layout.globals[n as usize]),
-            Base::Frame(n) if procedure == 0 => {
-                let start = match self.module.procedures[0].frame[n as usize].class {
-                    Class::Int => self.layout.main_ints,
-                    Class::Real => self.layout.main_reals,
-                };
-                Spot::Absolute(start + self.layout.frames[0][n as usize])
-            }
-            Base::Frame(n) => {
-                let class = self.module.procedures[procedure].frame[n as usize].class;
-                Spot::Frame(class, self.layout.frames[procedure][n as usize])
-            }
-            Base::Parameter(n) => Spot::Parameter(n),
-        }
-    }
-
-    fn term(&self, procedure: usize, term: &instruction::Term) -> Term {
-        Term { cell: term.cell.map(|base| self.spot(procedure, base)), offset: term.offset }
-    }
-
-    fn pool_int(&mut self, value: i64) -> u32 {
-        let pool = &mut self.layout.pool_ints;
-        let number = *self.int_numbers.entry(value).or_insert_with(|| {
-            pool.push(value);
-            pool.len() as u32 - 1
-        });
-        self.layout.pool_ints_start + number
-    }
-
-    fn pool_real(&mut self, value: f64) -> u32 {
-        let bits = literal_bits(self.module, value);
-        let pool = &mut self.layout.pool_reals;
-        let number = *self.real_numbers.entry(bits).or_insert_with(|| {
-            pool.push(bits);
-            pool.len() as u32 - 1
-        });
-        self.layout.pool_reals_start + number
-    }
-
-    fn call_site(&mut self, at: usize, procedure: usize, instruction: &Instruction) -> u32 {
-        if let Some(&number) = self.call_numbers.get(&at) {
-            return number;
-        }
-        let Link::Calls(calls) = &instruction.link else { return 0 };
-        let Some(call) = calls.first() else { return 0 };
-        let arguments = call.arguments.iter().map(|argument| self.argument(procedure, argument)).collect();
-        let callee = &self.module.procedures[call.procedure as usize];
-        self.calls.push(CallSite {
-            procedure: call.procedure,
-            rule: callee.rule,
-            arguments,
-            distinct: Distinct::of(callee),
-        });
-        let number = self.calls.len() as u32 - 1;
-        self.call_numbers.insert(at, number);
-        number
-    }
-
-    fn argument(&mut self, procedure: usize, argument: &instruction::Argument) -> Argument {
-        let slice = match argument {
-            instruction::Argument::Scalar(Operand::Place(place)) => {
-                return Argument::Cell(self.place(procedure, place));
-            }
-            instruction::Argument::Scalar(operand) => {
-                return Argument::Cell(Place::Scalar(Spot::Absolute(self.operand(procedure, operand).0)));
-            }
-            instruction::Argument::Slice(slice) => slice,
-        };
-        let base = self.spot(procedure, slice.base);
-        let (_, extent) = self.declaration(procedure, slice.base);
-        let length = match extent {
-            Extent::Cells(cells) => cells.cells() as u32,
-            Extent::Slice => 0,
-        };
-        let (rows, columns) = match extent {
-            Extent::Cells(Cells::Matrix(rows, columns)) => (rows, columns),
-            _ => (1, length),
-        };
-        match &slice.range {
-            instruction::Range::Whole => Argument::Whole { base, length },
-            instruction::Range::Span { from, to, step } => Argument::Span {
-                base,
-                length,
-                from: self.term(procedure, from),
-                to: self.term(procedure, to),
-                step: *step,
-            },
-            instruction::Range::Row(row) => {
-                Argument::Row { base, rows, columns, row: self.term(procedure, row) }
-            }
-            instruction::Range::Column(column) => {
-                Argument::Column { base, rows, columns, column: self.term(procedure, column) }
-            }
-        }
+fn lookups(numbered: &[Numbered], way: Way) -> Vec<Lookup> {
+    let own = |numbered: &Numbered| numbered.lookup.unwrap_or_default();
+    match way {
+        Way::Along => numbered.iter().map(own).collect(),
+        Way::Against => numbered.iter().rev().map(own).collect(),
     }
 }
 
-/// The kind of an instruction in the direction of its update, whose first operand is of a class.
-fn kind(instruction: &Instruction, operation: Operation, class: Class) -> Kind {
-    let of_class = |int, real| if class == Class::Int { int } else { real };
-    match operation.update.action() {
-        Action::Replace | Action::Erase => Kind::of(operation),
+/// The operands of every step that the loop itself makes. What names an adjoint, moves values, prints or calls
+/// is resolved when it is made.
+fn numbered(module: &Module, flow: &Flow, windows: &mut Windows) -> Vec<Numbered> {
+    let mut all = Vec::with_capacity(flow.steps().len());
+    for (number, procedure) in module.procedures.iter().enumerate() {
+        let steps = flow.steps().get(procedure.entry as usize..=procedure.exit as usize).unwrap_or_default();
+        all.extend(steps.iter().map(|step| operands(number, step, windows)));
+    }
+    all
+}
+
+fn operands(procedure: usize, step: &Step, windows: &mut Windows) -> Numbered {
+    let mut operands = [0; 3];
+    let mut is_direct = true;
+    for (operand, slot) in operands.iter_mut().zip(&step.slots) {
+        match slot.address() {
+            Some(address) => *operand = address,
+            None => is_direct = false,
+        }
+    }
+    if is_direct || step.names_adjoint() || !is_of_loop(step.operation.update.action()) {
+        return Numbered { operands, lookup: None };
+    }
+    match windows.number(procedure, step) {
+        Some((operands, lookup)) => Numbered { operands, lookup: Some(lookup) },
+        None => Numbered { operands, lookup: None },
+    }
+}
+
+/// Whether the loop makes the steps of an action: those on cells, and branches.
+fn is_of_loop(action: Action) -> bool {
+    match action {
         Action::Accumulate
+        | Action::Replace
+        | Action::Erase
         | Action::Map
         | Action::Exchange
         | Action::Rotate
         | Action::Clear
-        | Action::Test => Kind::of(Operation { undoes: false, ..operation }),
-        Action::Jump if operation.function == Function::Always => Kind::Jump,
-        Action::Jump => of_class(Kind::BrInt, Kind::BrReal),
-        Action::Join => of_class(Kind::FromInt, Kind::FromReal),
-        // Calling is the same in both directions: the callee is entered from the near side.
-        Action::Call(_) => match instruction.update.action() {
-            Action::Call(Direction::Forward) => Kind::Call,
+        | Action::Test
+        | Action::Jump
+        | Action::Join => true,
+        Action::Put(_)
+        | Action::Take(_)
+        | Action::Show
+        | Action::Begin
+        | Action::End
+        | Action::Call(_)
+        | Action::CallVia(_)
+        | Action::Parallel(_)
+        | Action::Switch(_) => false,
+    }
+}
+
+/// Goes through the blocks one way, and makes ops of their steps.
+struct Emitter<'a> {
+    flow: &'a Flow,
+    numbered: &'a [Numbered],
+    way: Way,
+}
+
+impl Emitter<'_> {
+    fn code(&self) -> Vec<Op> {
+        let mut code = Vec::with_capacity(self.flow.steps().len());
+        let blocks = self.flow.graph().blocks();
+        match self.way {
+            Way::Along => (0..blocks.len()).for_each(|block| self.block(block, &mut code)),
+            Way::Against => (0..blocks.len()).rev().for_each(|block| self.block(block, &mut code)),
+        }
+        code
+    }
+
+    /// The bound that is passed when the block is entered by a call, if there is one; the steps; and what is at
+    /// the end.
+    fn block(&self, block: usize, code: &mut Vec<Op>) {
+        let Some(own) = self.flow.graph().blocks().get(block).cloned() else { return };
+        let near = match self.way {
+            Way::Along => own.start.checked_sub(1),
+            Way::Against => Some(own.end),
+        };
+        let is_bound = |at: &u32| {
+            let action = self.flow.step(*at).map(|step| step.operation.update.action());
+            matches!(action, Some(Action::Begin | Action::End))
+        };
+        if let Some(at) = near.filter(is_bound) {
+            code.push(self.op(at, Kind::Bound));
+        }
+        match self.way {
+            Way::Along => own.for_each(|at| code.push(self.step(at))),
+            Way::Against => own.rev().for_each(|at| code.push(self.step(at))),
+        }
+        if let Some(end) = self.flow.end(block as u32, self.way) {
+            code.push(self.gate(end));
+        }
+    }
+
+    /// What is done this way over a step.
+    fn operation(&self, step: &Step) -> Operation {
+        match self.way {
+            Way::Along => step.operation,
+            Way::Against => step.inverse(),
+        }
+    }
+
+    fn op(&self, at: u32, kind: Kind) -> Op {
+        let step = self.flow.step(at);
+        let operation = step.map(|step| self.operation(step));
+        let Numbered { operands: [a, b, c], lookup } =
+            self.numbered.get(at as usize).copied().unwrap_or_default();
+        Op {
+            kind,
+            function: operation.map_or(Function::Copy, |operation| operation.function),
+            update: operation.map_or(reviver_isa::Update::Exit, |operation| operation.update),
+            flags: if lookup.is_some() { op::WINDOWED } else { 0 },
+            a,
+            b,
+            c,
+        }
+    }
+
+    /// A step within a block.
+    fn step(&self, at: u32) -> Op {
+        let kind = |step: &Step| match step.operation.update.action() {
+            Action::Accumulate
+            | Action::Replace
+            | Action::Erase
+            | Action::Map
+            | Action::Exchange
+            | Action::Rotate
+            | Action::Clear
+            | Action::Test => match step.names_adjoint() {
+                true => Kind::OnAdjoints,
+                false => Kind::of(self.operation(step)),
+            },
+            Action::Put(_) | Action::Take(_) => Kind::Move,
+            Action::Show => Kind::Show,
+            // At the ends of blocks.
+            Action::Jump
+            | Action::Join
+            | Action::Begin
+            | Action::End
+            | Action::Call(_)
+            | Action::CallVia(_)
+            | Action::Parallel(_)
+            | Action::Switch(_) => Kind::Bound,
+        };
+        let kind = self.flow.step(at).map_or(Kind::Bound, kind);
+        self.op(at, kind)
+    }
+
+    /// The step at the end of a block.
+    fn gate(&self, end: BlockEnd) -> Op {
+        match end {
+            BlockEnd::Go { next: Edge { join, .. } } => self.half(join.unwrap_or(0), None),
+            BlockEnd::Branch { at, taken, .. } => self.half(at, Some(taken)),
+            BlockEnd::Call { at, .. } => self.call(at),
+            BlockEnd::Switch { at, .. } => {
+                let update = self.flow.step(at).map(|step| self.operation(step).update.action());
+                self.op(at, if update == Some(Action::Switch(true)) { Kind::GradOn } else { Kind::GradOff })
+            }
+            BlockEnd::Leave { at } => self.op(at, Kind::Leave),
+        }
+    }
+
+    /// Calling is the same in both directions: the callee is entered from the near side.
+    fn call(&self, at: u32) -> Op {
+        let step = self.flow.step(at);
+        let kind = match step.map(|step| step.operation.update.action()) {
+            Some(Action::Call(Direction::Forward)) => Kind::Call,
             _ => Kind::Uncall,
-        },
-        Action::Begin => Kind::Bound,
-        Action::End => Kind::Leave,
-        Action::Put(_) | Action::Take(_) => of_class(Kind::MoveInt, Kind::MoveReal),
-        Action::Show => of_class(Kind::ShowInt, Kind::ShowReal),
-        Action::Switch(true) => Kind::GradOn,
-        Action::Switch(false) => Kind::GradOff,
-        Action::CallVia(_) | Action::Parallel(_) => Kind::Bound, // refused by `verify`
+        };
+        let number = match step.map(|step| step.link) {
+            Some(StepLink::Call(number)) => number,
+            _ => 0,
+        };
+        Op { a: number, ..self.op(at, kind) }
+    }
+
+    /// A branch half, and where it leads if it is taken.
+    fn half(&self, at: u32, taken: Option<Edge>) -> Op {
+        let Some(step) = self.flow.step(at) else { return self.op(at, Kind::Bound) };
+        let of_class = |int, real| if step.class() == Class::Int { int } else { real };
+        let kind = match (taken, step.names_adjoint()) {
+            (Some(_), _) if step.operation.function == Function::Always => Kind::Jump,
+            (Some(_), true) => Kind::BrOnAdjoints,
+            (Some(_), false) => of_class(Kind::BrInt, Kind::BrReal),
+            (None, true) => Kind::FromOnAdjoints,
+            (None, false) => of_class(Kind::FromInt, Kind::FromReal),
+        };
+        let Orderings(orderings) = step.orderings();
+        let op = self.op(at, kind);
+        let lands = taken.map_or(0, |edge| self.landing(edge));
+        Op { flags: op.flags | orderings << op::ORDERINGS, c: lands, ..op }
+    }
+
+    /// Where the code of this way has the first op of a block.
+    fn landing(&self, edge: Edge) -> u32 {
+        let steps = self.flow.steps().len() as u32;
+        let block = self.flow.graph().blocks().get(edge.to as usize);
+        let behind = block.map_or(0, |block| match self.way {
+            Way::Along => block.start,
+            Way::Against => steps - block.end,
+        });
+        behind - u32::from(!keeps(Rule::LandingsLieBehindThePartner))
     }
 }
 
@@ -391,52 +278,4 @@ fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
         }
     }
     code
-}
-
-/// The orderings of two sources under which a comparison holds, found by asking its row: bit 0 below, bit 1
-/// equal, bit 2 above.
-fn orderings(function: Function) -> u8 {
-    let words = Arithmetic { words: Wide, reals: F64 };
-    let holds = |a, b, bit: u8| u8::from(function.int(&words, a, b) == Ok(1)) << bit;
-    holds(0, 1, 0) | holds(0, 0, 1) | holds(1, 0, 2)
-}
-
-/// Which operands must be told apart at each step, because some address is not known before.
-fn distinctions(shape: Shape, class: Class, form: Form, arity: usize, dynamic: u8) -> u8 {
-    if dynamic & op::ANY_DYNAMIC == 0 {
-        return 0; // `verify` has compared the addresses
-    }
-    let when = |applies: bool, flag: u8| if applies { flag } else { 0 };
-    let index = when(class == Class::Int, op::NO_INDEX_A);
-    let like_target = |n: usize| arity > n && form.source(n) == class;
-    match shape {
-        Shape::Accumulate => {
-            index | when(like_target(0), op::DISTINCT_AB) | when(like_target(1), op::DISTINCT_AC)
-        }
-        Shape::Single => index,
-        Shape::Exchange => index | when(class == Class::Int, op::NO_INDEX_B),
-        Shape::Rotate => op::DISTINCT_AB | op::DISTINCT_AC | op::DISTINCT_BC,
-        _ => 0,
-    }
-}
-
-/// A place whose indices are all constants is a scalar.
-fn constant(place: Place) -> Place {
-    let at = |base: Spot, offset: i64| match base {
-        Spot::Absolute(base) => Some(Place::Scalar(Spot::Absolute(base + offset as u32))),
-        Spot::Frame(class, base) => Some(Place::Scalar(Spot::Frame(class, base + offset as u32))),
-        Spot::Parameter(_) => None,
-    };
-    let folded = match place {
-        Place::Vector { base, term: Term { cell: None, offset }, .. } => at(base, offset),
-        Place::Matrix {
-            base,
-            columns,
-            row: Term { cell: None, offset: row },
-            column: Term { cell: None, offset: column },
-            ..
-        } => at(base, row * i64::from(columns) + column),
-        _ => None,
-    };
-    folded.unwrap_or(place)
 }

@@ -1,0 +1,82 @@
+//! Whether two slots of one step are one cell, as far as that is known before a call. The frame of a call is
+//! fresh, so none of its variables is anything that was there before; arguments that a callee may change share
+//! no cells with others, which is checked where it is entered. Knows no instruction.
+
+use crate::slot::{Anchor, Element, Location, Locus, Region, Slot, Subscript};
+
+/// What is known of two slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alias {
+    Never,
+    /// Known only when the step is made.
+    Maybe,
+    Always,
+}
+
+/// The elements that numbers in slots stand for.
+#[derive(Clone, Copy)]
+pub struct Aliases<'e> {
+    pub elements: &'e [Element],
+}
+
+impl Aliases<'_> {
+    /// Of a target and another slot.
+    pub fn of(self, a: &Slot, b: &Slot) -> Alias {
+        if a.class != b.class || a.adjoint != b.adjoint {
+            return Alias::Never;
+        }
+        // Adjoints are targets of `in` parameters too, and those may share cells.
+        let parameters = if a.adjoint { Alias::Maybe } else { Alias::Never };
+        match (a.location, b.location) {
+            (Location::Cell(a), Location::Cell(b)) => cells(a, b, parameters),
+            _ if a.location == b.location => Alias::Always,
+            _ if self.are_apart(a, b, parameters) => Alias::Never,
+            _ => Alias::Maybe,
+        }
+    }
+
+    /// Whether the arrays have no cell in common, or the indices differ.
+    fn are_apart(self, a: &Slot, b: &Slot, parameters: Alias) -> bool {
+        let (Some(a), Some(b)) = (a.locus(self.elements), b.locus(self.elements)) else { return false };
+        !meet(a.region(), b.region(), parameters) || differ(&a, &b)
+    }
+}
+
+/// Whether two elements of one array have an index that differs by a constant.
+fn differ(a: &Locus, b: &Locus) -> bool {
+    let (Locus::Element(a), Locus::Element(b)) = (a, b) else { return false };
+    let differs = |(one, other): (Subscript, Subscript)| one.cell == other.cell && one.offset != other.offset;
+    a.base() == b.base() && a.subscripts().zip(b.subscripts()).any(differs)
+}
+
+/// `parameters` is what is known of two of them.
+fn cells(a: Anchor, b: Anchor, parameters: Alias) -> Alias {
+    let maybe = |other: Anchor| if is_of_caller(other) { Alias::Maybe } else { Alias::Never };
+    match (a, b) {
+        (a, b) if a == b => Alias::Always,
+        (Anchor::Parameter(_), Anchor::Parameter(_)) => parameters,
+        (Anchor::Parameter(_), other) | (other, Anchor::Parameter(_)) => maybe(other),
+        _ => Alias::Never,
+    }
+}
+
+/// Whether it may be what a call passed to be changed.
+fn is_of_caller(anchor: Anchor) -> bool {
+    matches!(anchor, Anchor::Fixed(_))
+}
+
+fn meet(a: Region, b: Region, parameters: Alias) -> bool {
+    let overlap = |first: u32, other: u32| {
+        u64::from(first) < u64::from(other) + u64::from(b.length)
+            && u64::from(other) < u64::from(first) + u64::from(a.length)
+    };
+    match (a.anchor, b.anchor) {
+        (Anchor::Fixed(first), Anchor::Fixed(other)) => overlap(first, other),
+        (Anchor::Frame(class, first), Anchor::Frame(other_class, other)) => {
+            class == other_class && overlap(first, other)
+        }
+        (Anchor::Parameter(n), Anchor::Parameter(m)) => n == m || parameters != Alias::Never,
+        (Anchor::Parameter(_), other) | (other, Anchor::Parameter(_)) => is_of_caller(other),
+        _ => false,
+    }
+}

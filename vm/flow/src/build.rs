@@ -1,0 +1,197 @@
+//! From a module to its flow: names become slots, immediates are pooled, and what can't be known before a step
+//! is put apart. Knows no direction and no state.
+
+use std::collections::HashMap;
+
+use arrayvec::ArrayVec;
+use reviver_isa::instruction::{Argument, Base, Call, Class, Index, Instruction, Link, Operand};
+use reviver_isa::instruction::{Place, Range, Slice, Term};
+use reviver_isa::module::{Extent, Module, Shape as Cells};
+use reviver_isa::number::literal_bits;
+use reviver_isa::step::Operation;
+
+use crate::call::{Array, CallSite, Passed};
+use crate::layout::{Layout, MODE, Pool};
+use crate::slot::{Anchor, Element, Location, Locus, Slot, Subscript};
+use crate::step::{Guards, Step, StepLink, form};
+
+/// The parts of a flow, while its module is read.
+pub(crate) struct Builder<'m> {
+    module: &'m Module,
+    pub layout: Layout,
+    pool: Pool,
+    pub elements: Vec<Element>,
+    numbers: HashMap<Element, u32>,
+    pub calls: Vec<CallSite>,
+}
+
+impl<'m> Builder<'m> {
+    pub fn new(module: &'m Module) -> Builder<'m> {
+        let mut layout = Layout::of(module);
+        let pool = Pool::new(&mut layout);
+        Builder { module, layout, pool, elements: Vec::new(), numbers: HashMap::new(), calls: Vec::new() }
+    }
+
+    /// The steps of a procedure's instructions.
+    pub fn steps(&mut self, procedure: usize, code: &[Instruction], steps: &mut Vec<Step>) {
+        steps.extend(code.iter().map(|instruction| self.step(procedure, instruction)));
+    }
+
+    fn step(&mut self, procedure: usize, instruction: &Instruction) -> Step {
+        let Instruction { update, function, .. } = *instruction;
+        let operands = instruction.operands.iter();
+        let slots: ArrayVec<Slot, 3> = operands.map(|operand| self.slot(procedure, operand)).collect();
+        let classes: ArrayVec<Class, 3> = slots.iter().map(|slot| slot.class).collect();
+        let form = form(update, function, &classes);
+        let operation = Operation { update, function, form, undoes: false };
+        let link = match &instruction.link {
+            Link::None => StepLink::None,
+            Link::Partner(partner) => StepLink::Partner(*partner),
+            Link::Calls(calls) => StepLink::Call(self.call(procedure, calls)),
+        };
+        let guards = match slots.iter().all(|slot| slot.address().is_some()) {
+            // `verify` has compared the addresses.
+            true => Guards::default(),
+            false => Guards::of(operation, &slots, &self.elements),
+        };
+        Step { operation, slots, guards, link }
+    }
+
+    fn slot(&mut self, procedure: usize, operand: &Operand) -> Slot {
+        let constant = |class, address| {
+            let location = Location::Cell(Anchor::Constant(address));
+            Slot { class, adjoint: false, location }
+        };
+        match operand {
+            Operand::Int(value) => constant(Class::Int, self.pool.int(&mut self.layout, *value)),
+            Operand::Mode => Slot::int(Anchor::Fixed(MODE as u32)),
+            Operand::Real(value) => {
+                let bits = literal_bits(self.module.real, *value);
+                constant(Class::Real, self.pool.real(&mut self.layout, bits))
+            }
+            Operand::Place(place) => {
+                let (class, locus) = locate(self.module, &self.layout, procedure, place);
+                let location = match locus {
+                    Locus::Cell(anchor) => Location::Cell(anchor),
+                    Locus::Element(element) => Location::Element(self.number(element)),
+                };
+                Slot { class, adjoint: place.adjoint, location }
+            }
+        }
+    }
+
+    fn number(&mut self, element: Element) -> u32 {
+        let elements = &mut self.elements;
+        *self.numbers.entry(element).or_insert_with(|| {
+            elements.push(element);
+            elements.len() as u32 - 1
+        })
+    }
+
+    /// Of several calls, which can't be run yet, the first.
+    fn call(&mut self, procedure: usize, calls: &[Call]) -> u32 {
+        let site = calls.first().map(|call| CallSite {
+            procedure: call.procedure,
+            arguments: call.arguments.iter().map(|argument| self.passed(procedure, argument)).collect(),
+        });
+        self.calls.push(site.unwrap_or(CallSite { procedure: 0, arguments: Vec::new() }));
+        self.calls.len() as u32 - 1
+    }
+
+    fn passed(&mut self, procedure: usize, argument: &Argument) -> Passed {
+        let slice = match argument {
+            Argument::Scalar(operand) => return Passed::Cell(self.slot(procedure, operand)),
+            Argument::Slice(slice) => slice,
+        };
+        let scope = Scope { module: self.module, layout: &self.layout, procedure };
+        let (base, length) = (scope.anchor(slice.base), scope.length(slice));
+        let array = Array { base, length };
+        let (rows, columns) = scope.size(slice);
+        match &slice.range {
+            Range::Whole => Passed::Whole(array),
+            Range::Span { from, to, step } => {
+                let [from, to] = [from, to].map(|term| scope.subscript(term));
+                Passed::Span { array, from, to, step: *step }
+            }
+            Range::Row(row) => Passed::Row { base, rows, columns, row: scope.subscript(row) },
+            Range::Column(column) => Passed::Column { base, rows, columns, column: scope.subscript(column) },
+        }
+    }
+}
+
+/// What a place of a procedure is, and its class.
+pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: &Place) -> (Class, Locus) {
+    let scope = Scope { module, layout, procedure };
+    let base = scope.anchor(place.base);
+    let (class, extent) = scope.declaration(place.base);
+    let vector = |length, term| Element::Vector { base, length, index: scope.subscript(term) };
+    let element = match (place.index.as_deref(), extent) {
+        (Some(Index::One(term)), Extent::Cells(cells)) => vector(Some(cells.cells() as u32), term),
+        (Some(Index::One(term)), Extent::Slice) => vector(None, term),
+        (Some(Index::Two(row, column)), Extent::Cells(Cells::Matrix(rows, columns))) => {
+            let [row, column] = [row, column].map(|term| scope.subscript(term));
+            Element::Matrix { base, rows, columns, row, column }
+        }
+        _ => return (class, Locus::Cell(base)),
+    };
+    (class, folded(&element).map_or(Locus::Element(element), Locus::Cell))
+}
+
+/// The cell of an element whose indices are all constants.
+fn folded(element: &Element) -> Option<Anchor> {
+    let distance = match *element {
+        Element::Vector { length: Some(_), index: Subscript { cell: None, offset }, .. } => offset,
+        Element::Matrix {
+            columns,
+            row: Subscript { cell: None, offset: row },
+            column: Subscript { cell: None, offset: column },
+            ..
+        } => row * i64::from(columns) + column,
+        Element::Vector { .. } | Element::Matrix { .. } => return None,
+    };
+    match element.base() {
+        Anchor::Fixed(base) => Some(Anchor::Fixed(base + distance as u32)),
+        Anchor::Frame(class, base) => Some(Anchor::Frame(class, base + distance as u32)),
+        Anchor::Constant(_) | Anchor::Parameter(_) => None,
+    }
+}
+
+/// A procedure's view of the declarations.
+struct Scope<'a> {
+    module: &'a Module,
+    layout: &'a Layout,
+    procedure: usize,
+}
+
+impl Scope<'_> {
+    /// Of what a verified module declares.
+    fn anchor(&self, base: Base) -> Anchor {
+        self.layout.anchor(self.module, self.procedure, base).unwrap_or(Anchor::Fixed(MODE as u32))
+    }
+
+    fn declaration(&self, base: Base) -> (Class, Extent) {
+        let owner = self.module.procedures.get(self.procedure);
+        let declared = owner.and_then(|owner| self.module.declaration(owner, base));
+        declared.map_or((Class::Int, Extent::Cells(Cells::Scalar)), |d| (d.class, d.extent))
+    }
+
+    fn length(&self, slice: &Slice) -> Option<u32> {
+        match self.declaration(slice.base).1 {
+            Extent::Cells(cells) => Some(cells.cells() as u32),
+            Extent::Slice => None,
+        }
+    }
+
+    /// Rows and columns; a vector is one row.
+    fn size(&self, slice: &Slice) -> (u32, u32) {
+        match self.declaration(slice.base).1 {
+            Extent::Cells(Cells::Matrix(rows, columns)) => (rows, columns),
+            Extent::Cells(cells) => (1, cells.cells() as u32),
+            Extent::Slice => (1, 0),
+        }
+    }
+
+    fn subscript(&self, term: &Term) -> Subscript {
+        Subscript { cell: term.cell.map(|base| self.anchor(base)), offset: term.offset }
+    }
+}

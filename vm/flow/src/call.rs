@@ -1,0 +1,59 @@
+//! Calls: what is passed for each parameter, with as much of it as is known before a run. Knows no state.
+
+use crate::slot::{Anchor, Slot, Subscript};
+
+/// A call of a procedure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The number of the callee.
+    pub procedure: u32,
+    pub arguments: Vec<Passed>,
+}
+
+/// An array that a call passes, or passes a part of. A parameter brings its own length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array {
+    pub base: Anchor,
+    pub length: Option<u32>,
+}
+
+/// What a call passes for one parameter: a reference to these cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    Cell(Slot),
+    /// All elements.
+    Whole(Array),
+    /// Those from, from + step, … below `to`.
+    Span {
+        array: Array,
+        from: Subscript,
+        to: Subscript,
+        step: u32,
+    },
+    Row {
+        base: Anchor,
+        rows: u32,
+        columns: u32,
+        row: Subscript,
+    },
+    Column {
+        base: Anchor,
+        rows: u32,
+        columns: u32,
+        column: Subscript,
+    },
+}
+
+impl Passed {
+    /// What is computed from cells to find it, where it isn't an element.
+    pub fn subscripts(&self) -> impl Iterator<Item = Subscript> + use<> {
+        let (first, second) = match *self {
+            Passed::Cell(_) | Passed::Whole(_) => (None, None),
+            Passed::Span { from, to, .. } => (Some(from), Some(to)),
+            Passed::Row { row: subscript, .. } | Passed::Column { column: subscript, .. } => {
+                (Some(subscript), None)
+            }
+        };
+        first.into_iter().chain(second)
+    }
+}

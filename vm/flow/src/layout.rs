@@ -1,0 +1,157 @@
+//! Where everything that lives as long as the program lies in memory. Knows declarations; knows no
+//! instruction.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use reviver_isa::instruction::{Base, Class};
+use reviver_isa::module::{Module, Procedure, Shape};
+
+use crate::slot::Anchor;
+
+/// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
+pub const MODE: usize = 0;
+
+/// Offsets of everything that lives as long as the program.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The first cell of each global, in its class.
+    pub globals: Vec<u32>,
+    /// The first cell of each frame variable of each procedure, relative to the frame.
+    pub frames: Vec<Vec<u32>>,
+    /// Cells of each procedure's frame.
+    pub frame_ints: Vec<u32>,
+    pub frame_reals: Vec<u32>,
+    /// Where main's frame begins.
+    pub main_ints: u32,
+    pub main_reals: u32,
+    /// Where the immediates begin, behind main's frame.
+    pub pool_ints_start: u32,
+    pub pool_reals_start: u32,
+    /// The immediates; reals as the bits of the number system.
+    pub pool_ints: Vec<i64>,
+    pub pool_reals: Vec<u64>,
+}
+
+impl Layout {
+    /// Places what a module declares; there are no immediates yet.
+    pub(crate) fn of(module: &Module) -> Layout {
+        let (mut ints, mut reals) = (MODE as u32 + 1, 0);
+        let place = |class, cells| advance(class, cells, &mut ints, &mut reals);
+        let globals = module.globals.iter().map(|global| (global.class, global.shape));
+        let globals = places(globals, place);
+        let frames = module.procedures.iter().map(frame);
+        let mut layout = Layout {
+            globals,
+            frames: Vec::new(),
+            frame_ints: Vec::new(),
+            frame_reals: Vec::new(),
+            main_ints: ints,
+            main_reals: reals,
+            pool_ints_start: ints,
+            pool_reals_start: reals,
+            pool_ints: Vec::new(),
+            pool_reals: Vec::new(),
+        };
+        for (offsets, ints, reals) in frames {
+            layout.frames.push(offsets);
+            layout.frame_ints.push(ints);
+            layout.frame_reals.push(reals);
+        }
+        layout.pool_ints_start += layout.frame_ints.first().copied().unwrap_or(0);
+        layout.pool_reals_start += layout.frame_reals.first().copied().unwrap_or(0);
+        layout
+    }
+
+    /// The first cell of what a declaration of a procedure stands for. Main's frame lies in one place as long as
+    /// the program lives.
+    pub fn anchor(&self, module: &Module, procedure: usize, base: Base) -> Option<Anchor> {
+        Some(match base {
+            Base::Global(n) => Anchor::Fixed(*self.globals.get(n as usize)?),
+            Base::Frame(n) => {
+                let class = module.procedures.get(procedure)?.frame.get(n as usize)?.class;
+                let offset = *self.frames.get(procedure)?.get(n as usize)?;
+                match (procedure, class) {
+                    (0, Class::Int) => Anchor::Fixed(self.main_ints + offset),
+                    (0, Class::Real) => Anchor::Fixed(self.main_reals + offset),
+                    _ => Anchor::Frame(class, offset),
+                }
+            }
+            Base::Parameter(n) => Anchor::Parameter(n),
+        })
+    }
+
+    /// Where the constants lie among the cells of a class.
+    pub fn constants(&self, class: Class) -> Range<usize> {
+        let (start, count) = match class {
+            Class::Int => (self.pool_ints_start, self.pool_ints.len()),
+            Class::Real => (self.pool_reals_start, self.pool_reals.len()),
+        };
+        start as usize..start as usize + count
+    }
+
+    /// Cells of each class before the first frame of a call.
+    pub fn static_cells(&self) -> (usize, usize) {
+        (self.constants(Class::Int).end, self.constants(Class::Real).end)
+    }
+}
+
+/// The first cells of declarations.
+fn places(
+    declared: impl Iterator<Item = (Class, Shape)>,
+    mut place: impl FnMut(Class, Shape) -> u32,
+) -> Vec<u32> {
+    declared.map(|(class, shape)| place(class, shape)).collect()
+}
+
+fn advance(class: Class, shape: Shape, ints: &mut u32, reals: &mut u32) -> u32 {
+    let next = match class {
+        Class::Int => ints,
+        Class::Real => reals,
+    };
+    let start = *next;
+    *next += shape.cells() as u32;
+    start
+}
+
+/// The offsets of a frame's variables, and its cells of each class.
+fn frame(procedure: &Procedure) -> (Vec<u32>, u32, u32) {
+    let (mut ints, mut reals) = (0, 0);
+    let variables = procedure.frame.iter().map(|variable| (variable.class, variable.shape));
+    let offsets = places(variables, |class, shape| advance(class, shape, &mut ints, &mut reals));
+    (offsets, ints, reals)
+}
+
+/// Gives each immediate one cell.
+pub(crate) struct Pool {
+    ints: HashMap<i64, u32>,
+    reals: HashMap<u64, u32>,
+}
+
+impl Pool {
+    /// Operands that a step hasn't got name the first constant, so there is one of each class.
+    pub fn new(layout: &mut Layout) -> Pool {
+        let mut pool = Pool { ints: HashMap::new(), reals: HashMap::new() };
+        pool.int(layout, 0);
+        pool.real(layout, 0);
+        pool
+    }
+
+    pub fn int(&mut self, layout: &mut Layout, value: i64) -> u32 {
+        let cells = &mut layout.pool_ints;
+        layout.pool_ints_start
+            + *self.ints.entry(value).or_insert_with(|| {
+                cells.push(value);
+                cells.len() as u32 - 1
+            })
+    }
+
+    pub fn real(&mut self, layout: &mut Layout, bits: u64) -> u32 {
+        let cells = &mut layout.pool_reals;
+        layout.pool_reals_start
+            + *self.reals.entry(bits).or_insert_with(|| {
+                cells.push(bits);
+                cells.len() as u32 - 1
+            })
+    }
+}

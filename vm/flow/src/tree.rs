@@ -1,0 +1,46 @@
+//! The tree of a program's statements: which block of the text lies in which. Knows no step.
+
+use reviver_isa::structure::{Block, BlockKind, Structure};
+
+/// Which block lies in which: finds those around an instruction quickly.
+#[derive(Clone, Debug, Default)]
+pub struct StatementTree {
+    /// By number of the block, that of the block around it.
+    parents: Vec<Option<u32>>,
+}
+
+impl StatementTree {
+    pub fn new(structure: &Structure) -> StatementTree {
+        let mut open: Vec<u32> = Vec::new();
+        let mut parents = Vec::with_capacity(structure.blocks.len());
+        for (number, block) in (0..).zip(&structure.blocks) {
+            let has_ended = |outer: &u32| {
+                structure.blocks.get(*outer as usize).is_none_or(|outer| outer.end() <= block.start())
+            };
+            while open.pop_if(|outer| has_ended(outer)).is_some() {}
+            parents.push(open.last().copied());
+            open.push(number);
+        }
+        StatementTree { parents }
+    }
+
+    /// The blocks around an instruction, innermost first.
+    pub fn around<'s>(&self, structure: &'s Structure, at: u32) -> impl Iterator<Item = &'s Block> {
+        let begun = structure.blocks.partition_point(|block| block.start() <= at);
+        let mut next = begun.checked_sub(1).map(|n| n as u32);
+        let blocks = std::iter::from_fn(move || {
+            let number = next? as usize;
+            next = self.parents.get(number).copied().flatten();
+            structure.blocks.get(number)
+        });
+        blocks.filter(move |block| at < block.end())
+    }
+
+    /// The block one of whose own words an instruction comes from, and the number of its seam; none
+    /// where the instruction was written as it is.
+    pub fn seam<'s>(&self, structure: &'s Structure, at: u32) -> Option<(&'s Block, usize)> {
+        let written = |block: &&Block| !matches!(block.kind, BlockKind::Compute | BlockKind::Macro { .. });
+        let block = self.around(structure, at).find(written)?;
+        block.seam_of(at).map(|seam| (block, seam))
+    }
+}
