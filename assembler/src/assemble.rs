@@ -15,7 +15,7 @@ use crate::include::{Loaded, load};
 use crate::lint;
 use crate::lower::{Lowered, lower};
 use crate::places;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceLine, Sources, Span};
 use crate::tree::Body;
 
 /// What became of a text.
@@ -29,17 +29,10 @@ pub struct Assembly {
     pub diagnostics: Vec<Diagnostic>,
     /// The line on which each instruction acts. One of a macro acts where the macro is used, a half
     /// of a block's branch pair at its word: `else`, `fi`.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
     /// By number of the file: the way to it from the program's folder, as the includes spell it.
     /// Empty for the program itself.
     pub paths: Vec<String>,
-}
-
-/// A line of a source file; lines count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Line {
-    pub file: FileId,
-    pub line: u32,
 }
 
 impl Assembly {
@@ -102,12 +95,12 @@ fn no_program() -> Diagnostic {
 }
 
 /// The line on which each instruction acts.
-fn lines_of(lowered: &Lowered, sources: &Sources) -> Vec<Line> {
+fn lines_of(lowered: &Lowered, sources: &Sources) -> Vec<SourceLine> {
     let (mut acts, mut uses) = (Ranges::new(&lowered.acts), Ranges::new(&lowered.uses));
     let line = |(at, own): (u32, &Span)| {
         let acting = acts.at(at);
         let span = uses.at(at).or(acting).unwrap_or(*own);
-        Line { file: span.file, line: sources.line(span.file, span.start) as u32 }
+        SourceLine { file: span.file, line: sources.line(span.file, span.start) as u32 }
     };
     (0..).zip(&lowered.spans).map(line).collect()
 }
@@ -128,7 +121,7 @@ impl<'l> Ranges<'l> {
 
 /// The lines, the files that they are of, and the paths of these, as a structure records them. `paths`
 /// are those of the sources.
-fn recorded_lines(lines: &[Line], paths: &[String]) -> (Vec<u32>, Vec<(u32, u32)>, Vec<String>) {
+fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32, u32)>, Vec<String>) {
     let mut files = Vec::new();
     let mut file = FileId::default();
     for (at, line) in (0..).zip(lines) {

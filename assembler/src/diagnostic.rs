@@ -1,6 +1,6 @@
 //! What is wrong with a source text: a message, the place, related places and a cure.
 
-use crate::source::Span;
+use crate::span::Span;
 
 /// How bad it is: nothing is assembled from a text with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -71,5 +71,6 @@ pub mod parser;
 mod places;
 pub mod render;
 pub mod source;
+mod span;
 pub mod suggest;
 pub mod tree;

@@ -3,40 +3,12 @@
 //! Every file that is added is there to stay, a broken one too, so that a diagnostic can show the
 //! place that breaks it. What is wrong with a file's bytes is said once, here.
 
-use std::ops::Range;
 use std::string::FromUtf8Error;
 
 use reviver_isa::names::deceiving;
 
 use crate::diagnostic::Diagnostic;
-
-/// Number of a file in [`Sources`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileId(pub u32);
-
-/// A range of bytes in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Span {
-    pub file: FileId,
-    pub start: u32,
-    pub end: u32,
-}
-
-impl Span {
-    /// The smallest span that covers both (of the same file).
-    pub fn to(self, other: Span) -> Span {
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
-    }
-
-    /// The empty span just behind this one.
-    pub fn after(self) -> Span {
-        Span { start: self.end, ..self }
-    }
-
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
+pub use crate::span::{FileId, SourceLine, Span};
 
 /// Bytes that a line may have. Longer ones come from generators gone wrong, and no tool shows them.
 pub const LONGEST_LINE: usize = 1 << 20;

@@ -178,7 +178,7 @@ struct Inverse {
     counterparts: BTreeMap<Line, u32>,
 }
 
-fn own_line(line: reviver_assembler::assemble::Line) -> Line {
+fn own_line(line: reviver_assembler::source::SourceLine) -> Line {
     Line { file: line.file.0, line: line.line }
 }
 

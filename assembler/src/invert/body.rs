@@ -1,10 +1,11 @@
 //! The inverse of statements, one kind after the other.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::update::Update;
 
 use super::arrange::turned;
-use super::irreversible;
 use crate::diagnostic::{Diagnostic, in_order};
+use crate::source::Span;
 use crate::tree::{Body, Compute, For, If, Instruction, Local, Loop, Node, Statement};
 
 /// The body that undoes another: its statements in the opposite order, each inverted. Knows no
@@ -121,4 +122,11 @@ impl Inverter {
 /// One half of a `local` pair as the other: the class is stated where the variable begins.
 fn half(tree: &Local, class: Option<Class>) -> Box<Local> {
     Box::new(Local { class, ..tree.clone() })
+}
+
+/// What is said about an instruction without an inverse.
+pub(super) fn irreversible(update: Update, place: Span) -> Diagnostic {
+    let message = format!("`{}` has no inverse", update.name());
+    Diagnostic::error(message, place, "irreversible: it erases what the target held")
+        .help("undo what made the value, or keep it: `push` it, or declare it `.garbage`")
 }

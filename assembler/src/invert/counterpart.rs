@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::assemble::Line;
 use crate::parser::parse;
-use crate::source::{Sources, Span};
+use crate::source::{SourceLine, Sources, Span};
 use crate::tree::{Body, Directive, Node, Statement};
 
 /// By line of the program, the line of the inverse text that undoes it. `inverse` is the tree that was
 /// printed as `text`.
-pub(super) fn counterparts(sources: &Sources, inverse: &Body, text: &str) -> BTreeMap<Line, u32> {
+pub(super) fn counterparts(sources: &Sources, inverse: &Body, text: &str) -> BTreeMap<SourceLine, u32> {
     let mut printed = Sources::new();
     let file = printed.add("", text);
     let (tree, _) = parse(&printed, file);
@@ -22,7 +21,7 @@ pub(super) fn counterparts(sources: &Sources, inverse: &Body, text: &str) -> BTr
 struct Walk<'s> {
     sources: &'s Sources,
     printed: &'s Sources,
-    lines: BTreeMap<Line, u32>,
+    lines: BTreeMap<SourceLine, u32>,
 }
 
 impl Walk<'_> {
@@ -72,7 +71,7 @@ impl Walk<'_> {
     }
 
     fn line(&mut self, own: Span, printed: Span) {
-        let line = Line { file: own.file, line: self.sources.line(own.file, own.start) as u32 };
+        let line = SourceLine { file: own.file, line: self.sources.line(own.file, own.start) as u32 };
         let counterpart = self.printed.line(printed.file, printed.start) as u32;
         self.lines.insert(line, counterpart);
     }

@@ -7,13 +7,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::body::Inverter;
 use super::counterpart::counterparts;
-use super::stays;
-use crate::assemble::Line;
+use super::program::stays;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
 use crate::format::print_with;
 use crate::include::{Loaded, include, load};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, SourceLine, Sources};
 use crate::tree::{Body, Directive, Statement};
 
 /// What became of a program that was to be inverted.
@@ -25,7 +24,7 @@ pub struct Inversion {
     pub text: Result<String, Vec<Diagnostic>>,
     /// By line of the program, the line of the text (counted from 1) that undoes it; none for what stays
     /// in another file.
-    pub counterparts: BTreeMap<Line, u32>,
+    pub counterparts: BTreeMap<SourceLine, u32>,
 }
 
 /// Inverts a program. `name` is its file's name, from which includes are found through `files`;

@@ -3,7 +3,7 @@
 
 use reviver_isa::arith::Order;
 
-use super::is_own;
+use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::format::spelled;
 use crate::source::Span;

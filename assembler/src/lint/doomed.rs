@@ -8,7 +8,7 @@ use reviver_isa::module::{Global, Role, Values};
 use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::text::Speller;
 
-use super::is_own;
+use super::own::is_own;
 use crate::certain::{Finding, findings};
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;

@@ -14,11 +14,11 @@
 mod conditions;
 mod doomed;
 mod names;
+mod own;
 mod usage;
 
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
-use crate::source::{FileId, Span};
 use crate::tree::Body;
 
 /// Warnings beyond this many are only counted.
@@ -32,8 +32,4 @@ pub(crate) fn lint(body: &Body, lowered: &Lowered) -> Vec<Diagnostic> {
     names::warn(body, &mut warnings);
     conditions::warn(body, &mut warnings);
     warnings.finish()
-}
-
-fn is_own(place: Span) -> bool {
-    place.file == FileId(0)
 }

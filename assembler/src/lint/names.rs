@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::is_own;
+use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::tree::{
     Body, Condition, ConditionKind, Declaration, Directive, Expression, ExpressionKind, Initial, Name,

@@ -6,7 +6,7 @@ use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
 use reviver_isa::update::Update;
 
-use super::is_own;
+use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 

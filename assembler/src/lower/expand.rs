@@ -1,50 +1,19 @@
-//! Macros, and the bounds of copying: what is lowered more often than it is written.
+//! Macros: their bodies are lowered where they are used.
 //!
 //! A macro's parameters are names of the scope that its body is lowered in, bound to what the
 //! arguments stand for at the use. So a body can be lowered as it is, at any depth, and can name
 //! nothing of its use by accident.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use reviver_isa::structure::BlockKind;
 
 use super::Lowering;
-use super::report::Report;
 use super::scope::{Kind, Local};
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
 use crate::source::Span;
-use crate::tree::{self, Body, Expression, Name};
-
-/// Statements that macros and `uncompute` may add, so that a short text can't ask for hours.
-const MOST_COPIED: u32 = 5_000_000;
-
-/// The copies that are open and what they have cost.
-#[derive(Default)]
-pub(super) struct Expansion {
-    /// The macros that are being expanded, outermost first.
-    open: Vec<usize>,
-    /// Bodies of macros backward, made at their first `undo`.
-    inverses: HashMap<usize, Rc<Body>>,
-    copies: u32,
-    copied: u32,
-}
-
-impl Expansion {
-    /// Counts a statement. True once more were copied than there may be.
-    pub(super) fn is_exhausted(&mut self, report: &mut Report, span: Span) -> bool {
-        if self.copies == 0 {
-            return false;
-        }
-        self.copied = self.copied.saturating_add(1);
-        if self.copied == MOST_COPIED + 1 {
-            let message = format!("macros and `uncompute` copy more than {MOST_COPIED} statements");
-            report.add(Diagnostic::error(message, span, "the copy that was one too many"));
-        }
-        self.copied > MOST_COPIED
-    }
-}
+use crate::tree::{self, Expression, Name};
 
 impl<'t> Lowering<'t> {
     /// From here on a body is lowered a second time.

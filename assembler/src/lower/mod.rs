@@ -14,7 +14,7 @@
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
 //! | `condition`, `branching`, `counted` | conditions; `if` and `from`; `for` |
 //! | `routine` | `local`, `delocal` and `compute` |
-//! | `expand` | macros |
+//! | `expand`, `copies` | macros; what copying costs |
 //! | `record`, `recorded` | what is recorded of statements and names, and reading it back |
 //! | `code`, `report` | what lowering makes: instructions and diagnostics |
 
@@ -24,6 +24,7 @@ mod call;
 mod code;
 mod condition;
 mod constant;
+mod copies;
 mod counted;
 mod declare;
 mod elsewhere;
@@ -49,8 +50,8 @@ use reviver_isa::structure::{Block, NameScope, Structure};
 use reviver_isa::update::Update;
 
 use self::code::Code;
+use self::copies::Expansion;
 use self::declare::Declared;
-use self::expand::Expansion;
 use self::frame::Frame;
 use self::label::Labels;
 use self::report::Report;

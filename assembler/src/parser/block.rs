@@ -1,6 +1,7 @@
 //! What has a beginning and an end: structured statements, procedures and macros. Reports what
 //! lacks its other half, with both places.
 
+use super::open::Open;
 use super::{Parse, Parsed, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Lexer, Token};
@@ -24,17 +25,6 @@ const TERMINATORS: [(&str, &str); 9] = [
     (".end", ".proc"),
     (".endm", ".macro"),
 ];
-
-/// A block whose end has not been seen yet.
-pub(super) struct Open {
-    /// The word that begins it.
-    keyword: &'static str,
-    span: Span,
-    /// What may end the part at hand.
-    ends: &'static [&'static str],
-    /// An error has named it as the culprit already, or its head is broken: what it lacks is a consequence.
-    blamed: bool,
-}
 
 const FOR_USAGE: &str = "write `for i in 0..n`; the end is exclusive";
 

@@ -6,6 +6,7 @@ use reviver_isa::text::compound;
 use reviver_isa::update::Update;
 
 use super::words;
+use crate::suggest::{did_you_mean, nearest};
 
 /// Operands of more characters are not repeated.
 const LONGEST_OPERAND: usize = 24;
@@ -131,6 +132,12 @@ pub(crate) fn advice(word: &str, operands: &[String]) -> Option<String> {
         Some((_, text)) => Some(filled(text, operands)),
         None => words::function(&lower).and_then(of_function),
     }
+}
+
+/// What to say about a word where a statement begins, if its author can be guessed to have meant
+/// something. `operands` are those that follow it.
+pub(super) fn statement_help(word: &str, operands: &[String]) -> Option<String> {
+    advice(word, operands).or_else(|| nearest(word, words::statement_words()).map(did_you_mean))
 }
 
 fn filled(text: &str, operands: &[String]) -> String {

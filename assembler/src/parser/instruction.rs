@@ -5,7 +5,7 @@ use reviver_isa::function::Function;
 use reviver_isa::text::compound;
 use reviver_isa::update::{Shape, Update};
 
-use super::foreign::advice;
+use super::foreign::{advice, statement_help};
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
@@ -190,7 +190,7 @@ impl Parser<'_> {
     fn no_use<T>(&mut self, name: &Name) -> Parse<T> {
         let problem = self.unexpected("`,` or the end of the line");
         let problem = problem.with(name.span, "no instruction, so taken for a macro");
-        self.fail(problem.help_if(words::statement_help(&name.text, &[])))
+        self.fail(problem.help_if(statement_help(&name.text, &[])))
     }
 
     /// `A[i] = …` and `x' += …`: no macro's name has brackets or a prime.

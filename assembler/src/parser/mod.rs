@@ -9,7 +9,7 @@
 //! | `cursor` | the walk through the tokens; reporting |
 //! | `words` | reserved words, and what a misspelt one may mean |
 //! | `foreign`, `assignment` | what other languages write, and how it is said here |
-//! | `block` | structured statements, procedures and macros: what pairs with what |
+//! | `block`, `open` | structured statements, procedures and macros: what pairs with what |
 //! | `instruction` | flat instructions, macro uses, `local` |
 //! | `directive` | directives of one line |
 //! | `condition`, `expression`, `literal` | what statements are made of |
@@ -23,6 +23,7 @@ mod expression;
 pub(crate) mod foreign;
 mod instruction;
 mod literal;
+mod open;
 mod recorded;
 pub(crate) mod words;
 
@@ -31,7 +32,7 @@ use std::rc::Rc;
 
 use compact_str::CompactString;
 
-use self::block::Open;
+use self::open::Open;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lexer::{Kind, Lexer, Token};
 use crate::source::{FileId, Sources, Span};

@@ -10,8 +10,7 @@ use reviver_isa::language::KEYWORDS;
 use reviver_isa::text::compound;
 use reviver_isa::update::{Over, Shape, Update};
 
-use super::foreign::advice;
-use crate::suggest::{did_you_mean, nearest};
+use crate::suggest::nearest;
 
 /// A word that can't be a name.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +43,6 @@ pub(super) fn update(mnemonic: &str) -> Option<Update> {
 /// The function with this name.
 pub(super) fn function(name: &str) -> Option<Function> {
     FUNCTIONS.get(name).copied()
-}
-
-/// What to say about a word where a statement begins, if its author can be guessed to have meant
-/// something. `operands` are those that follow it.
-pub(crate) fn statement_help(word: &str, operands: &[String]) -> Option<String> {
-    advice(word, operands).or_else(|| nearest(word, statement_words()).map(did_you_mean))
 }
 
 /// The words of blocks: where they begin, go on and end.

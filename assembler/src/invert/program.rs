@@ -1,0 +1,198 @@
+//! The inverse of a whole program: what becomes of declarations, tapes and headers, and what is the same in
+//! the inverse.
+
+use std::collections::HashSet;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+use reviver_isa::update::Update;
+
+use super::arrange::turned;
+use super::body::{Inverter, irreversible};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{Body, Directive, Node, Statement};
+
+/// The inverse of a whole program.
+///
+/// Declarations, procedures and macros keep their places; inputs and outputs change roles; the
+/// statements of main are inverted. An include stays: what it means must be [the same](stays) in
+/// the inverse. The `default` of an input is about the original, and dropped; that of an `.inout` stays:
+/// it may be at both ends. Expectations in a header, and records of a disassembler, which number the
+/// instructions of the original, are dropped.
+pub fn invert(body: &Body) -> Result<Body, Vec<Diagnostic>> {
+    let mut inverter = Inverter::default();
+    inverter.refuse_irreversible([body]);
+    let inverse = inverter.program(body);
+    inverter.finish(inverse)
+}
+
+impl Inverter {
+    pub(super) fn program(&mut self, body: &Body) -> Body {
+        let (header, program) = split_header(body);
+        let mut inverse = header_of_inverse(header);
+        let marked_at = inverse.len() + program.iter().take_while(|node| node.is_blank()).count();
+        inverse.extend(turned(program, |node, class| self.program_node(node, class)));
+        if body.iter().any(is_mark) {
+            inverse.retain(|node| !is_mark(node));
+        } else {
+            inverse.insert(marked_at.min(inverse.len()), mark());
+        }
+        inverse.retain(|node| !is_record(node));
+        exchange_tapes(&mut inverse);
+        inverse
+    }
+
+    fn program_node(&mut self, node: &Node, class: Option<Class>) -> Node {
+        let statement = match &node.statement {
+            Statement::Directive(directive) => Statement::Directive(inverse_directive(directive)),
+            Statement::Procedure(procedure) => {
+                let mut procedure = procedure.clone();
+                procedure.body.retain(|node| !is_record(node));
+                Statement::Procedure(procedure)
+            }
+            Statement::Macro(_) => node.statement.clone(),
+            _ => return self.node(node, class),
+        };
+        Node { statement, ..node.clone() }
+    }
+
+    /// Reports what has no inverse in the procedures and macros of a program, whose text these are.
+    pub(super) fn refuse_irreversible<'b>(&mut self, texts: impl IntoIterator<Item = &'b Body>) {
+        let nodes: Vec<&Node> = texts.into_iter().flatten().collect();
+        let rules = rules(&nodes);
+        for node in nodes {
+            let body = match &node.statement {
+                Statement::Procedure(procedure) if !rules.contains(procedure.name.text.as_str()) => {
+                    &procedure.body
+                }
+                Statement::Macro(definition) => &definition.body,
+                _ => continue,
+            };
+            visit(body, &mut |node| {
+                if let Statement::Instruction(instruction) = &node.statement
+                    && !instruction.update.is_reversible()
+                {
+                    self.diagnostics.push(irreversible(instruction.update, instruction.mnemonic));
+                }
+            });
+        }
+    }
+}
+
+/// The comment that a file begins with: it is about the whole.
+fn split_header(body: &Body) -> (&[Node], &[Node]) {
+    let is_comment = |node: &&Node| {
+        matches!(node.statement, Statement::Empty) && node.comment.is_some() && node.label.is_none()
+    };
+    let lines = body.iter().take_while(is_comment).count();
+    body.split_at_checked(lines).unwrap_or((&[], body))
+}
+
+/// The header without its expectations (`;! run … -> …`), which are about the original, and without
+/// the empty line that kept them apart.
+fn header_of_inverse(header: &[Node]) -> Body {
+    let says = |node: &Node, what: fn(&str) -> bool| node.comment.as_deref().is_some_and(what);
+    let mut kept: Body =
+        header.iter().filter(|node| !says(node, |text| text.starts_with('!'))).cloned().collect();
+    if kept.len() < header.len() {
+        while kept.last().is_some_and(|node| says(node, |text| text.trim().is_empty())) {
+            kept.pop();
+        }
+    }
+    kept
+}
+
+fn inverse_directive(directive: &Directive) -> Directive {
+    match directive {
+        Directive::Globals { role, declarations } => {
+            let mut declarations = declarations.clone();
+            if *role != Role::InOut {
+                declarations.iter_mut().for_each(|declaration| declaration.default = None);
+            }
+            Directive::Globals { role: role.inverse(), declarations }
+        }
+        _ => directive.clone(),
+    }
+}
+
+/// Whether a text, outside of its includes, is the same in the inverse of every program that
+/// includes it: it declares no inputs and outputs, does nothing itself, and reaches for no tape.
+pub(super) fn stays(body: &Body) -> bool {
+    let mut taped = false;
+    visit(body, &mut |node| taped |= uses_tape(node));
+    !taped && body.iter().all(node_stays)
+}
+
+fn node_stays(node: &Node) -> bool {
+    match &node.statement {
+        Statement::Empty => node.label.is_none(),
+        Statement::Directive(Directive::Globals { role, .. }) => *role == role.inverse(),
+        Statement::Directive(Directive::Ancillas(_)) => true,
+        Statement::Directive(_) => !is_record(node) && !is_mark(node),
+        Statement::Procedure(_) | Statement::Macro(_) => true,
+        _ => false,
+    }
+}
+
+/// The line that says of a program that it is an inverse.
+fn mark() -> Node {
+    let statement = Statement::Directive(Directive::Inverse);
+    Node { label: None, statement, comment: None, span: Span::default() }
+}
+
+fn is_mark(node: &Node) -> bool {
+    matches!(node.statement, Statement::Directive(Directive::Inverse))
+}
+
+fn is_record(node: &Node) -> bool {
+    use Directive::{Block, File, Lines, NoLabels, Path, Scope};
+    let Statement::Directive(directive) = &node.statement else { return false };
+    matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_))
+}
+
+/// Procedures that stand in for the adjoint of others. They run as they are, never backward.
+fn rules<'b>(nodes: &[&'b Node]) -> HashSet<&'b str> {
+    let mut rules = HashSet::new();
+    for node in nodes {
+        if let Statement::Procedure(procedure) = &node.statement {
+            rules.extend(procedure.rule.iter().map(|rule| rule.text.as_str()));
+        }
+    }
+    rules
+}
+
+/// Visits all statements of a body, those inside of others too.
+fn visit(body: &Body, look: &mut impl FnMut(&Node)) {
+    for node in body {
+        look(node);
+        for inner in node.statement.bodies() {
+            visit(inner, look);
+        }
+    }
+}
+
+/// The update that does the same to the other tape, in the other direction.
+fn other_tape(update: Update) -> Option<Update> {
+    match update {
+        Update::Read => Some(Update::Unwrite),
+        Update::Unwrite => Some(Update::Read),
+        Update::Write => Some(Update::Unread),
+        Update::Unread => Some(Update::Write),
+        _ => None,
+    }
+}
+
+fn uses_tape(node: &Node) -> bool {
+    matches!(&node.statement, Statement::Instruction(it) if other_tape(it.update).is_some())
+}
+
+/// Makes every instruction use the other tape.
+fn exchange_tapes(body: &mut Body) {
+    for node in body {
+        if let Statement::Instruction(instruction) = &mut node.statement {
+            instruction.update = other_tape(instruction.update).unwrap_or(instruction.update);
+        }
+        node.statement.bodies_mut().into_iter().for_each(exchange_tapes);
+    }
+}
