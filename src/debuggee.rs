@@ -10,7 +10,7 @@ use reviver_vm::room::OutOfMemory;
 
 use crate::cli::{Debugged, Given};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{load, start, write};
+use crate::{load, read, start, streams};
 
 /// What there is to debug.
 pub enum Debuggee {
@@ -38,19 +38,19 @@ impl Debuggee {
 pub fn open(options: &Debugged, script: Option<&Path>) -> Outcome<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
-    let bytes = load::source(&given.file)?;
-    if load::is_image(&given.file, &bytes) {
+    let bytes = read::source(&given.file)?;
+    if read::is_image(&given.file, &bytes) {
         // A damaged image has no lines that a screen could show.
         load::module_of(&given.file, bytes.clone())?;
     }
-    match Subject::open(&load::name(&given.file), bytes.clone(), load::files()) {
+    match Subject::open(&read::name(&given.file), bytes.clone(), read::files()) {
         Ok(subject) => Ok(Debuggee::Session(Box::new(session(options, subject)?))),
         Err(error) => Ok(broken(given, bytes, error)),
     }
 }
 
 fn session(options: &Debugged, mut subject: Subject) -> Outcome<Session> {
-    write::complain(&subject.warnings);
+    streams::complain(&subject.warnings);
     subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
     let limits = Limits { history: options.history, ..Limits::default() };

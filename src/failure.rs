@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::write;
-
 /// The exit codes of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -50,7 +48,7 @@ pub struct Failure {
     pub message: String,
     for_programs: Box<ForPrograms>,
     /// Whether the command has put all of this into an object of its own.
-    told: bool,
+    pub(crate) told: bool,
 }
 
 /// What `--json` prints of a failure.
@@ -126,15 +124,6 @@ impl Failure {
     #[must_use]
     pub fn told(self) -> Failure {
         Failure { told: true, ..self }
-    }
-
-    /// Says it on stderr; with `--json` also on stdout, unless it has been said there.
-    pub fn tell(&self, json: bool) {
-        if json && !self.told && self.exit != Exit::Unread {
-            // If stdout can't be written, stderr still says what went wrong first.
-            write::print(&format!("{}\n", Json::Object(self.members()))).ok();
-        }
-        write::complain(&self.message);
     }
 }
 

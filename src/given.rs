@@ -8,6 +8,7 @@ use reviver_vm::values::{Value, ValueError};
 use reviver_vm::{Program, State};
 
 use crate::failure::{Failure, Outcome};
+use crate::kinds::looks_like_number;
 use crate::table;
 
 /// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
@@ -114,11 +115,4 @@ pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
     }
     let entries: Result<Vec<TapeEntry>, _> = inline.into_iter().map(parse).collect();
     entries.map_err(|error| refused(program, &error, Failure::usage(format_args!("--tape: {error}"))))
-}
-
-/// Whether a text is rather a number, right or wrong, than the name of a file.
-pub fn looks_like_number(text: &str) -> bool {
-    let unsigned = text.trim().trim_start_matches(['+', '-']);
-    unsigned.starts_with(|c: char| c.is_ascii_digit())
-        && unsigned.chars().all(|c| c.is_ascii_hexdigit() || "xo._+-E".contains(c))
 }

@@ -4,6 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reviver_isa::instruction::Class;
+use reviver_isa::text::Speller;
+use reviver_isa::update::Shape;
 use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::garbage::Garbage;
@@ -13,7 +16,6 @@ use reviver_vm::{Machine, Program, State, Stop, Travel};
 use crate::cli::Run;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::{self, Signal};
-use crate::output;
 use crate::progress::Progress;
 
 /// Steps between two looks at the clock.
@@ -157,7 +159,7 @@ fn go(options: &Run, machine: &mut Machine, travel: Travel, shown: &mut Shown) -
             Ok(Stop::Budget) if made + budget >= limit => return Ok(limited(machine, travel)),
             Ok(Stop::Budget) => progress.update(made + budget),
             Ok(Stop::Shown { at, class, bits }) => {
-                let entry = output::shown(machine, at, class, bits);
+                let entry = entry_shown(machine, at, class, bits);
                 if options.start.json {
                     shown.add(entry);
                 } else {
@@ -181,4 +183,18 @@ fn limited(machine: &Machine, travel: Travel) -> Ending {
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     let state = machine.state();
     if state.position == bound && state.calls.is_empty() { Ending::Arrived } else { Ending::Limited }
+}
+
+/// The name and the value of what a `show` shows.
+fn entry_shown(machine: &Machine, at: u32, class: Class, bits: u64) -> (String, Value) {
+    let value = match class {
+        Class::Int => Value::Int(bits as i64),
+        Class::Real => Value::Real(bits),
+    };
+    let module = machine.program().module();
+    let procedure = &module.procedures[machine.program().procedure_of(at)];
+    let operand = module.code.get(at as usize).filter(|i| i.update.shape() == Shape::Show);
+    let name = operand.and_then(|i| i.operands.first());
+    let name = name.map_or(String::new(), |operand| Speller { module, procedure }.operand(operand));
+    (name, value)
 }

@@ -5,8 +5,6 @@ use reviver_assembler::image;
 use reviver_files::FileKind;
 use reviver_vm::checkpoint;
 
-use crate::given;
-
 /// The first line of every text that is written to a file: who works on such a text by hand gives it another
 /// name, or takes the line out.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
@@ -25,5 +23,12 @@ pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 fn is_tape(bytes: &[u8]) -> bool {
     let separates = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
     let parts = bytes.split(separates).filter(|part| !part.is_empty());
-    parts.map(std::str::from_utf8).all(|part| part.is_ok_and(given::looks_like_number))
+    parts.map(std::str::from_utf8).all(|part| part.is_ok_and(looks_like_number))
+}
+
+/// Whether a text is rather a number, right or wrong, than the name of a file.
+pub fn looks_like_number(text: &str) -> bool {
+    let unsigned = text.trim().trim_start_matches(['+', '-']);
+    unsigned.starts_with(|c: char| c.is_ascii_digit())
+        && unsigned.chars().all(|c| c.is_ascii_hexdigit() || "xo._+-E".contains(c))
 }

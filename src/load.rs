@@ -2,86 +2,24 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::Sources;
 use reviver_assembler::{image, render};
-use reviver_files::{Content, ReadError, UsedFiles};
 use reviver_isa::Module;
 use reviver_isa::module::Structure;
-use reviver_isa::names::printable;
 use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
 use serde_json::Value as Json;
 
 use crate::failure::{Exit, Failure, Outcome, counted};
 use crate::output::diagnostics;
-use crate::{output, write};
-
-/// The files that this process uses. There is one register of them, so that nobody can ask another.
-pub fn files() -> &'static UsedFiles {
-    static FILES: LazyLock<UsedFiles> = LazyLock::new(UsedFiles::default);
-    &FILES
-}
-
-/// The bytes of a file that is no text; `-` is standard input.
-pub fn data(path: &Path) -> Outcome<Vec<u8>> {
-    content(path, Content::Data)
-}
-
-/// The bytes of a program, a text or an image; `-` is standard input.
-pub fn source(path: &Path) -> Outcome<Vec<u8>> {
-    content(path, if is_called_image(path) { Content::Data } else { Content::Text })
-}
-
-/// The bytes of a text that is no program; `-` is standard input.
-pub fn text(path: &Path) -> Outcome<String> {
-    String::from_utf8(content(path, Content::Text)?)
-        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", shown(path))))
-}
-
-fn content(path: &Path, content: Content) -> Outcome<Vec<u8>> {
-    let read = match path == Path::new("-") {
-        true => files().read_standard_input(content),
-        false => files().read(path, content),
-    };
-    read.map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &Path, error: &ReadError) -> Failure {
-    let name = shown(path);
-    let failure = match error {
-        ReadError::NotFound => Failure::load(format_args!("there is no file {name}")),
-        _ => Failure::load(format_args!("can't read {name}: {error}")),
-    };
-    match error.help() {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
-}
-
-/// What a file is called in `.include`.
-pub fn name(path: &Path) -> String {
-    if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
-}
-
-/// What a file is called in messages. A terminal obeys nothing in it.
-pub fn shown(path: &Path) -> String {
-    printable(&name(path)).into_owned()
-}
-
-/// Whether a file is an image rather than a text. A damaged image must not be taken for a text.
-pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
-    let magic = image::MAGIC;
-    bytes.starts_with(&magic[..4]) || is_called_image(path)
-}
-
-fn is_called_image(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "rbc")
-}
+use crate::output::places::place;
+use crate::read::{files, is_image, name, shown, source};
+use crate::streams::complain;
 
 /// A command runs one program. Its text is kept for reports of what happens to it later.
 static TEXT: OnceLock<Sources> = OnceLock::new();
@@ -111,7 +49,7 @@ pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
     let mut assembly = assemble(&name(path), bytes, files());
     match assembly.module.take() {
         Some(module) => {
-            write::complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));
+            complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));
             let warnings = diagnostics::json(&assembly.sources, &assembly.diagnostics);
             // A disassembly speaks of another text, which isn't here.
             if assembly.is_own(&module.structure) {
@@ -174,7 +112,7 @@ pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> 
 fn described(path: &Path, structure: &Structure, violation: &Violation) -> String {
     let at = diagnostics::instruction(violation.site);
     let file = at.and_then(|at| structure.file(at));
-    let place = output::place(&name(path), file, at.and_then(|at| structure.line(at)));
+    let place = place(&name(path), file, at.and_then(|at| structure.line(at)));
     let help = violation.help.iter().map(|help| format!("  = help: {help}\n"));
     format!("error: {}\n --> {place}\n{}", violation.message, help.collect::<String>())
 }

@@ -12,7 +12,9 @@ mod kinds;
 mod load;
 mod output;
 mod progress;
+mod read;
 mod start;
+mod streams;
 mod subject;
 mod table;
 mod write;
@@ -38,7 +40,7 @@ fn ended(outcome: Outcome, json: bool) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.tell(json);
+            streams::tell(&failure, json);
             ExitCode::from(failure.exit as u8)
         }
     }
@@ -51,7 +53,7 @@ fn arguments() -> Outcome<Option<Arguments>> {
         Err(error) if error.use_stderr() => Err(misuse(&error)),
         Err(error) => {
             let printed = error.print().and_then(|()| std::io::stdout().flush());
-            printed.map(|()| None).map_err(|error| write::unprintable(&error))
+            printed.map(|()| None).map_err(|error| streams::unprintable(&error))
         }
     }
 }

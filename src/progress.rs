@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use crate::failure::Outcome;
-use crate::write;
+use crate::streams;
 
 /// Shows steps made so far.
 pub struct Progress {
@@ -35,8 +35,8 @@ impl Progress {
     /// Prints a line to stdout without a trace of the progress line in it.
     pub fn print(&self, text: &str) -> Outcome {
         match &self.bar {
-            Some(bar) => bar.suspend(|| write::print(text)),
-            None => write::print(text),
+            Some(bar) => bar.suspend(|| streams::print(text)),
+            None => streams::print(text),
         }
     }
 }

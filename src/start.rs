@@ -13,7 +13,7 @@ use reviver_vm::{Machine, Program, Travel};
 
 use crate::cli::{Given, Start};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{given, load, write};
+use crate::{given, load, streams};
 
 /// Standard input can be read once. `others` are the files that a command reads besides.
 pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Outcome {
@@ -114,7 +114,7 @@ fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Tra
     for (n, global) in program.assumed(given, travel) {
         program.give_default(machine.state_mut(), n);
         let name = &global.name;
-        write::complain(&format!("note: `{name}` isn't given: its `default` stands for it\n"));
+        streams::complain(&format!("note: `{name}` isn't given: its `default` stands for it\n"));
         assumed.push(n);
     }
     assumed

@@ -13,7 +13,7 @@ use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::Start;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{given, interrupt, load, output, start};
+use crate::{given, interrupt, output, read, start};
 
 /// A name that was asked for: a global as a whole, or one of its cells.
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
     match error {
         DifferentiateError::Trap { backward, explanation } => {
             let what = if backward { "trap on the way back" } else { "trap" };
-            let failure = output::trap(Exit::Trap, what, &load::name(&options.given.file), &explanation);
+            let failure = output::trap(Exit::Trap, what, &read::name(&options.given.file), &explanation);
             match explanation.cause {
                 cause if cause.is_about_derivatives() => {
                     failure.help("differentiate where it has one, or branch around it there")

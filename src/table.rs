@@ -11,7 +11,7 @@ use reviver_vm::values::ValueError;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome, counted};
-use crate::load;
+use crate::read;
 
 /// Reads a text as a number.
 pub type Parse<'p, T> = &'p dyn Fn(&str) -> Result<T, ValueError>;
@@ -45,8 +45,8 @@ pub fn list<T>(path: &Path, parse: Parse<'_, T>) -> Outcome<Vec<T>> {
 }
 
 fn text(path: &Path) -> Outcome<String> {
-    let mut text = String::from_utf8(load::data(path)?)
-        .map_err(|_| Failure::usage(format_args!("{}: this is not UTF-8 text", load::name(path))))?;
+    let mut text = String::from_utf8(read::data(path)?)
+        .map_err(|_| Failure::usage(format_args!("{}: this is not UTF-8 text", read::name(path))))?;
     // Spreadsheets write a byte order mark.
     if text.starts_with('\u{feff}') {
         text.remove(0);
@@ -91,7 +91,7 @@ impl<'t> Table<'t> {
         let is_header =
             rows.first().is_some_and(|row| !row.fields.iter().any(|field| looks_like_number(field.text)));
         let header = is_header.then(|| rows.remove(0));
-        Table { file: load::name(path), header, rows }
+        Table { file: read::name(path), header, rows }
     }
 
     fn check_shape(&self, name: &str, shape: Shape) -> Outcome {

@@ -1,6 +1,6 @@
-//! Output: files that appear whole or not at all, and text for the two standard streams.
+//! Output: files that appear whole or not at all, or standard output.
 
-use std::io::{self, BufWriter, Error, ErrorKind, Write};
+use std::io::{self, Error, ErrorKind, Write};
 use std::path::Path;
 
 use reviver_files::{FileKind, Output, Replaces, WriteError};
@@ -8,7 +8,8 @@ use reviver_vm::room::OutOfMemory;
 
 use crate::cli::Written;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{kinds, load};
+use crate::streams::{print_bytes, print_with};
+use crate::{kinds, read};
 
 /// Where a command's output goes, tried before there is any.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Target {
         if path == Path::new("-") {
             return Ok(Target::Printed);
         }
-        load::files().output(path, replaces).map(Target::File).map_err(|error| refused(&error, cure))
+        read::files().output(path, replaces).map(Target::File).map_err(|error| refused(&error, cure))
     }
 
     /// Writes or prints.
@@ -53,7 +54,7 @@ impl Target {
             Target::File(output) => {
                 let mut bytes = Growing(Vec::new());
                 tell(&mut bytes).map_err(|error| {
-                    Failure::load(format_args!("can't write {}: {error}", load::shown(output.path())))
+                    Failure::load(format_args!("can't write {}: {error}", read::shown(output.path())))
                 })?;
                 output.commit(&bytes.0).map_err(|error| unwritten(&error))
             }
@@ -111,32 +112,4 @@ pub fn text(written: &Written, text: &str) -> Outcome {
         }
         target => target.write(text.as_bytes()),
     }
-}
-
-/// Prints to standard output.
-pub fn print(text: &str) -> Outcome {
-    print_bytes(text.as_bytes())
-}
-
-fn print_bytes(bytes: &[u8]) -> Outcome {
-    print_with(|out| out.write_all(bytes))
-}
-
-/// Prints to standard output what may be too long for memory.
-pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
-    let mut out = BufWriter::new(io::stdout().lock());
-    tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
-}
-
-/// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.
-pub fn unprintable(error: &Error) -> Failure {
-    match error.kind() {
-        ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
-        _ => Failure::load(format_args!("can't write to standard output: {error}")),
-    }
-}
-
-/// Prints to standard error. If that can't be written, there is nobody left to tell.
-pub fn complain(text: &str) {
-    std::io::stderr().write_all(text.as_bytes()).ok();
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
-use reviver_debugger::command::table::{COMMANDS, EVENTS, REASONS};
+use reviver_debugger::command::names::{EVENTS, REASONS};
+use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::topics::TOPICS;
 use reviver_debugger::command::{Console, Outcome, find, find_topic};
 use reviver_debugger::listing::{Line, Subject, spell};
@@ -18,6 +19,7 @@ use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{PointOptions, Session, SessionError};
 use reviver_debugger::timeline::Limits;
+use reviver_debugger::tui::app::Face;
 use reviver_files::UsedFiles;
 use reviver_isa::instruction::{Class, Link};
 use reviver_vm::stops::{Node, Stops};
@@ -235,6 +237,7 @@ fn commands_and_cells_are_completed() {
     let console = Console::new(
         Session::at_begin(support::subject(&support::text("sort.rasm"))).unwrap(),
         UsedFiles::default(),
+        Box::new(Face::default()),
     );
     assert_eq!(candidates(&console, "reverse-c"), (0, vec!["reverse-continue".to_owned()]));
     assert_eq!(candidates(&console, "print A[i] + P"), (13, vec!["P".to_owned()]));
@@ -331,7 +334,8 @@ fn an_image_is_shown_disassembled() {
     let Subject { program, .. } = support::subject(&support::text("fib.rasm"));
     let image = reviver_assembler::image::encode(program.module()).unwrap();
     let subject = Subject::open("fib.rbc", image, &Disk).unwrap();
-    let mut console = Console::new(Session::at_begin(subject).unwrap(), UsedFiles::default());
+    let mut console =
+        Console::new(Session::at_begin(subject).unwrap(), UsedFiles::default(), Box::new(Face::default()));
     console.execute("break again").unwrap();
     console.execute("c").unwrap();
     console.execute("expect b == 1").unwrap();
@@ -354,7 +358,8 @@ fn an_image_says_where_its_text_came_from() {
     // A disassembled text says the same; one that stands for itself says nothing.
     assert_eq!(origins(&Subject::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
-    let mut console = Console::new(Session::at_begin(image).unwrap(), UsedFiles::default());
+    let mut console =
+        Console::new(Session::at_begin(image).unwrap(), UsedFiles::default(), Box::new(Face::default()));
     let outcome = console.execute("s").unwrap();
     let said = render(&console.session, &outcome);
     assert!(said.contains(" (source: lib/complex.rasm:9): add.mul"), "{said}");
@@ -377,8 +382,11 @@ fn what_undoes_an_instruction_is_known_in_every_program() {
 #[test]
 fn a_compound_condition_that_fails_is_named() {
     let told = |text: &str| {
-        let mut console =
-            Console::new(Session::at_begin(support::subject(text)).unwrap(), UsedFiles::default());
+        let mut console = Console::new(
+            Session::at_begin(support::subject(text)).unwrap(),
+            UsedFiles::default(),
+            Box::new(Face::default()),
+        );
         let outcome = console.execute("c").unwrap();
         render(&console.session, &outcome)
     };
@@ -648,7 +656,11 @@ fn the_mode_is_not_switched_where_it_decides_how_a_call_is_left() {
         add   u', 1.0
 .end
 ";
-    let mut console = Console::new(Session::at_begin(support::subject(text)).unwrap(), UsedFiles::default());
+    let mut console = Console::new(
+        Session::at_begin(support::subject(text)).unwrap(),
+        UsedFiles::default(),
+        Box::new(Face::default()),
+    );
     console.execute("step").unwrap();
     for command in ["set mode = 1", "gradient y"] {
         assert_eq!(console.execute(command).unwrap_err().to_string(), SessionError::RuledCall.to_string());
@@ -673,6 +685,7 @@ fn integers_have_no_adjoints() {
     let console = Console::new(
         Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap(),
         UsedFiles::default(),
+        Box::new(Face::default()),
     );
     let error = console.session.evaluate("a' + 1").unwrap_err();
     assert_eq!(error.to_string(), "`a` is an integer: only reals have adjoints");

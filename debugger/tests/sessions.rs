@@ -18,6 +18,7 @@ use reviver_debugger::command::{Console, SAVED};
 use reviver_debugger::outcome::StopKind;
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::Limits;
+use reviver_debugger::tui::app::Face;
 use reviver_files::UsedFiles;
 use reviver_vm::Machine;
 
@@ -51,6 +52,7 @@ fn console(header: &[&str]) -> Console {
     Console::new(
         Session::new(subject, machine.into_state(), Limits::default()).unwrap().with_most_steps(most),
         UsedFiles::default(),
+        Box::new(Face::default()),
     )
 }
 
@@ -324,8 +326,11 @@ const OWN: &[(&str, &str, &str)] = &[
 #[test]
 fn own_programs_say_what_they_should() {
     for (text, script, expected) in OWN {
-        let mut console =
-            Console::new(Session::at_begin(support::subject(text)).unwrap(), UsedFiles::default());
+        let mut console = Console::new(
+            Session::at_begin(support::subject(text)).unwrap(),
+            UsedFiles::default(),
+            Box::new(Face::default()),
+        );
         let mut output = Vec::new();
         run(&mut console, script, &mut output).unwrap();
         let output = String::from_utf8(output).unwrap();

@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::Check;
 use crate::failure::{Outcome, counted};
-use crate::{load, write};
+use crate::{load, read, streams};
 
 pub fn run(options: &Check) -> Outcome {
-    let (module, diagnostics) = load::with_warnings(&options.file, load::source(&options.file)?)?;
+    let (module, diagnostics) = load::with_warnings(&options.file, read::source(&options.file)?)?;
     // What can't be run yet is no mistake; of a text the assembler has said it already.
     let (not_yet, broken): (Vec<_>, Vec<_>) = verify(&module).into_iter().partition(|v| v.not_yet);
     if !broken.is_empty() {
@@ -17,8 +17,8 @@ pub fn run(options: &Check) -> Outcome {
     }
     let summary = Summary::of(&module, not_yet.is_empty(), diagnostics.is_null());
     match options.json {
-        true => write::print(&format!("{}\n", summary.members(&module, diagnostics))),
-        false => write::print(&summary.text(&module)),
+        true => streams::print(&format!("{}\n", summary.members(&module, diagnostics))),
+        false => streams::print(&summary.text(&module)),
     }
 }
 

@@ -4,10 +4,10 @@ use clap::CommandFactory as _;
 
 use crate::cli::{Arguments, Completions};
 use crate::failure::Outcome;
-use crate::write;
+use crate::streams;
 
 pub fn run(options: &Completions) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Arguments::command(), "reviver", &mut script);
-    write::print(&String::from_utf8_lossy(&script))
+    streams::print(&String::from_utf8_lossy(&script))
 }

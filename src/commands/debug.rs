@@ -4,14 +4,14 @@ use std::path::Path;
 
 use reviver_debugger::batch::{self, Ended};
 use reviver_debugger::command::Console;
-use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::app::{App, Face};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 use reviver_debugger::tui::{self, TuiError, keys, terminal};
 
 use crate::cli::Debug;
 use crate::debuggee::{self, Debuggee};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{load, write};
+use crate::{read, streams};
 
 pub fn run(options: &Debug) -> Outcome {
     match &options.batch {
@@ -22,7 +22,7 @@ pub fn run(options: &Debug) -> Outcome {
 
 fn screen(options: &Debug) -> Outcome {
     let keys =
-        keys::file::load(load::files(), options.keys.as_deref(), options.preset).map_err(Failure::load)?;
+        keys::file::load(read::files(), options.keys.as_deref(), options.preset).map_err(Failure::load)?;
     if !terminal::is_terminal() {
         return Err(no_screen(TuiError::NoTerminal));
     }
@@ -31,7 +31,7 @@ fn screen(options: &Debug) -> Outcome {
     let theme = Theme::new(ThemeName::choose(options.theme, variable, terminal::ground));
     match debuggee {
         Debuggee::Session(session) => {
-            tui::run(App::new(*session, load::files().clone(), keys, theme)).map_err(no_screen)
+            tui::run(App::new(*session, read::files().clone(), keys, theme)).map_err(no_screen)
         }
         Debuggee::Broken { error, failure } => {
             tui::run(App::broken(&error, keys, theme)).map_err(no_screen)?;
@@ -55,16 +55,19 @@ fn no_screen(error: TuiError) -> Failure {
 fn batch(options: &Debug, path: &Path) -> Outcome {
     let session = debuggee::open(&options.debugged, Some(path))?.session()?;
     let script = script(path)?;
-    let ended =
-        batch::run(&mut Console::new(session, load::files().clone()), &script, &mut std::io::stdout().lock());
-    match ended.map_err(|error| write::unprintable(&error))? {
+    let ended = batch::run(
+        &mut Console::new(session, read::files().clone(), Box::new(Face::default())),
+        &script,
+        &mut std::io::stdout().lock(),
+    );
+    match ended.map_err(|error| streams::unprintable(&error))? {
         Ended::Fine => Ok(()),
         Ended::Failed { line } => {
-            let name = load::shown(path);
+            let name = read::shown(path);
             Err(Failure::new(Exit::Check, format_args!("the command on line {line} of {name} failed")))
         }
         Ended::Limited { line } => {
-            let (name, limit) = (load::shown(path), options.debugged.max_steps.unwrap_or_default());
+            let (name, limit) = (read::shown(path), options.debugged.max_steps.unwrap_or_default());
             let failure = Failure::new(
                 Exit::StepLimit,
                 format_args!("the command on line {line} of {name} went {limit} steps from the start"),
@@ -76,7 +79,7 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
 
 /// The commands in a script, or in what an earlier script has printed.
 fn script(path: &Path) -> Outcome<String> {
-    let text = load::text(path)?;
+    let text = read::text(path)?;
     let is_transcript = text.lines().any(|line| line.starts_with("> "));
     Ok(if is_transcript { batch::script_of(&text) } else { text })
 }

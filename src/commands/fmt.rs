@@ -8,7 +8,7 @@ use reviver_assembler::source::Sources;
 use crate::cli::Fmt;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::write::Target;
-use crate::{load, write};
+use crate::{load, read, streams};
 
 pub fn run(options: &Fmt) -> Outcome {
     let mut unformatted = Vec::new();
@@ -16,14 +16,14 @@ pub fn run(options: &Fmt) -> Outcome {
         let (before, after) = formatted(path)?;
         if options.check {
             if before != after {
-                unformatted.push(load::shown(path));
+                unformatted.push(read::shown(path));
             }
         } else if options.write && path != Path::new("-") {
             if before != after {
                 Target::in_place(path)?.write(after.as_bytes())?;
             }
         } else {
-            write::print(&after)?;
+            streams::print(&after)?;
         }
     }
     if unformatted.is_empty() {
@@ -37,7 +37,7 @@ pub fn run(options: &Fmt) -> Outcome {
 fn formatted(path: &Path) -> Outcome<(String, String)> {
     let mut sources = Sources::default();
     let refuse = |sources: &Sources, diagnostics: &[_]| load::faulty(sources, diagnostics, "no program");
-    let file = match sources.add_bytes(load::name(path), load::source(path)?) {
+    let file = match sources.add_bytes(read::name(path), read::source(path)?) {
         Ok(file) => file,
         Err(diagnostic) => return Err(refuse(&sources, &[*diagnostic])),
     };

@@ -13,18 +13,18 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::output::gradient::Page;
 use crate::output::verified;
 use crate::write::Target;
-use crate::{kinds, load, output, subject, write};
+use crate::{kinds, output, read, streams, subject, write};
 
 pub fn run(options: &Grad) -> Outcome {
     let start = &options.differentiated.start;
     let mut page = page(options)?;
     let verdict = verdict(options, &page);
     let verdict = page.unverified.take().map_or(verdict, Err);
-    let printed = write::print_with(|out| match start.json {
+    let printed = streams::print_with(|out| match start.json {
         true => output::object(page.members(), &verdict, out),
         false => page.text(out),
     });
-    write::complain(&page.warnings(&load::name(&start.given.file)));
+    streams::complain(&page.warnings(&read::name(&start.given.file)));
     // A reader that has gone away doesn't change what the gradient is worth.
     verdict.map_err(Failure::told).and(printed)
 }
@@ -71,8 +71,8 @@ fn gradient(options: &Grad, subject: &Subject, loss: &Variable) -> Outcome<Gradi
 
 /// How far a gradient has come that was saved.
 fn underway(program: &Program, path: &Path) -> Outcome<Underway> {
-    checkpoint::decode_underway(program, &load::data(path)?)
-        .map_err(|error| Failure::load(format_args!("{}: {error}", load::shown(path))))
+    checkpoint::decode_underway(program, &read::data(path)?)
+        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))
 }
 
 /// What a gradient fails with that was stopped, once it is saved.
@@ -91,9 +91,9 @@ fn saved(
         Ok(()) => failure
             .help(format_args!(
                 "to go on from there, give the same command with `--from-state {}`, and another file to save to",
-                load::shown(path)
+                read::shown(path)
             ))
-            .detail("saved_state", load::shown(path).into()),
+            .detail("saved_state", read::shown(path).into()),
         Err(unsaved) => failure.and(unsaved),
     }
 }

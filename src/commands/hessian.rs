@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome, counted};
 use crate::given::Values;
 use crate::output::derivatives::Spelling;
 use crate::subject::Selection;
-use crate::{given, load, output, subject, table, write};
+use crate::{given, output, read, streams, subject, table};
 
 pub fn run(options: &Hessian) -> Outcome {
     let start = &options.differentiated.start;
@@ -31,7 +31,7 @@ pub fn run(options: &Hessian) -> Outcome {
     let spelling = Spelling(&subject);
     let said = spelling.said(&hessian.trust);
     let verdict = said.verdict(options.differentiated.strict);
-    let printed = write::print_with(|out| match (whole, start.json) {
+    let printed = streams::print_with(|out| match (whole, start.json) {
         (true, true) => {
             output::object(spelling.hessian_members((&selections, &inputs), &hessian), &verdict, out)
         }
@@ -39,7 +39,7 @@ pub fn run(options: &Hessian) -> Outcome {
         (false, true) => output::object(spelling.product_members(&selections, &hessian), &verdict, out),
         (false, false) => spelling.product_text(&loss, &selections, &hessian, out),
     });
-    write::complain(&said.warnings(&load::name(&start.given.file)));
+    streams::complain(&said.warnings(&read::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)
 }
 

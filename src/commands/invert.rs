@@ -4,17 +4,17 @@ use reviver_assembler::invert::{Inversion, invert_text};
 
 use crate::cli::Invert;
 use crate::failure::Outcome;
-use crate::{load, write};
+use crate::{load, read, write};
 
 pub fn run(options: &Invert) -> Outcome {
-    let mut bytes = load::source(&options.file)?;
-    if load::is_image(&options.file, &bytes) {
+    let mut bytes = read::source(&options.file)?;
+    if read::is_image(&options.file, &bytes) {
         bytes = load::text_of(&options.file, &load::module(&options.file)?)?.into_bytes();
     }
-    let name = load::name(&options.file);
+    let name = read::name(&options.file);
     // A printed inverse is for the folder of the program.
-    let inverse_name = options.written.output.as_deref().map_or_else(|| name.clone(), load::name);
-    let inversion = invert_text(&name, bytes, &inverse_name, load::files());
+    let inverse_name = options.written.output.as_deref().map_or_else(|| name.clone(), read::name);
+    let inversion = invert_text(&name, bytes, &inverse_name, read::files());
     let Inversion { sources, text, .. } = inversion;
     let text = text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, "no inverse"))?;
     write::text(&options.written, &text)

@@ -6,12 +6,12 @@ use reviver_isa::{Function, Update, manual};
 
 use crate::cli::Isa;
 use crate::failure::{Failure, Outcome};
-use crate::write;
+use crate::streams;
 
 pub fn run(options: &Isa) -> Outcome {
-    let Some(name) = &options.name else { return write::print(&manual::overview()) };
+    let Some(name) = &options.name else { return streams::print(&manual::overview()) };
     match manual::page(name) {
-        Some(page) => write::print(&page),
+        Some(page) => streams::print(&page),
         None => Err(unknown(name)),
     }
 }

@@ -6,7 +6,7 @@ use reviver_vm::differentiate::matrices::jacobian;
 use crate::cli::Jacobian;
 use crate::failure::{Failure, Outcome};
 use crate::output::derivatives::Spelling;
-use crate::{load, output, subject, write};
+use crate::{output, read, streams, subject};
 
 pub fn run(options: &Jacobian) -> Outcome {
     let start = &options.differentiated.start;
@@ -21,10 +21,10 @@ pub fn run(options: &Jacobian) -> Outcome {
     let spelling = Spelling(&subject);
     let said = spelling.said(&jacobian.trust);
     let verdict = said.verdict(options.differentiated.strict);
-    let printed = write::print_with(|out| match start.json {
+    let printed = streams::print_with(|out| match start.json {
         true => output::object(spelling.jacobian_members(&outputs, &inputs, &jacobian), &verdict, out),
         false => spelling.jacobian_text(&outputs, &inputs, &jacobian, out),
     });
-    write::complain(&said.warnings(&load::name(&start.given.file)));
+    streams::complain(&said.warnings(&read::name(&start.given.file)));
     verdict.map_err(Failure::told).and(printed)
 }

@@ -8,12 +8,13 @@ use std::time::Duration;
 use etcetera::BaseStrategy as _;
 use reviver_debugger::command::{Console, SESSION};
 use reviver_debugger::repl::{self, Observer};
+use reviver_debugger::tui::app::Face;
 
 use crate::cli::Repl;
 use crate::failure::{Failure, Outcome, all};
 use crate::interrupt::Signal;
 use crate::write::Target;
-use crate::{debuggee, interrupt, load, start, write};
+use crate::{debuggee, interrupt, read, start, streams};
 
 pub fn run(options: &Repl) -> Outcome {
     check_input(options)?;
@@ -23,10 +24,10 @@ pub fn run(options: &Repl) -> Outcome {
     let transcript = transcript.transpose()?;
     let is_typed = std::io::stdin().is_terminal();
     if is_typed {
-        write::print("`help` lists the commands, Tab completes, Ctrl-D ends the session.\n")?;
+        streams::print("`help` lists the commands, Tab completes, Ctrl-D ends the session.\n")?;
     }
     let history = is_typed.then(history).flatten();
-    let console = Console::new(session, load::files().clone());
+    let console = Console::new(session, read::files().clone(), Box::new(Face::default()));
     let observer = Observer::new(&console);
     let transcript = transcript.map(|target| Arc::new(Mutex::new(Some(target))));
     if let Some(transcript) = &transcript {
@@ -37,7 +38,7 @@ pub fn run(options: &Repl) -> Outcome {
     // What was done so far is worth keeping, however it ended.
     let written = transcript.map_or(Ok(()), |target| keep(&target, &ended.transcript));
     let stopped = interrupt::ending().map_or(Ok(()), |signal| Err(stopped(signal)));
-    all([stopped, written, ended.outcome.map_err(|error| write::unprintable(&error))])
+    all([stopped, written, ended.outcome.map_err(|error| streams::unprintable(&error))])
 }
 
 /// The file that a transcript goes to, until somebody has written it.
@@ -59,7 +60,7 @@ fn end(signal: Signal, observer: &Observer, place: &Place) {
         looks += 1;
     }
     let ended = all([Err(stopped(signal)), keep(place, &observer.transcript())]);
-    ended.unwrap_or_else(|failure| failure.tell(false));
+    ended.unwrap_or_else(|failure| streams::tell(&failure, false));
     std::process::exit(signal.exit() as i32);
 }
 

@@ -11,7 +11,7 @@ use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, travel};
 use crate::start::Begun;
 use crate::write::Target;
-use crate::{kinds, load, output, start, write};
+use crate::{kinds, output, read, start, streams, write};
 
 pub fn run(options: &Run) -> Outcome {
     check_streams(options)?;
@@ -31,9 +31,9 @@ pub fn run(options: &Run) -> Outcome {
     // What can't be written to a file is still printed.
     let prints_tape = options.tape_out.is_none() || taped.is_err();
     let verdict = all([saved, taped, verdict(options, &report)]);
-    let printed = write::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
+    let printed = streams::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
     if verdict.is_ok() && !report.garbage.is_empty() {
-        write::complain(&output::garbage(&report));
+        streams::complain(&output::garbage(&report));
     }
     // A reader that has gone away doesn't change what the run came to.
     all([verdict.map_err(Failure::told), printed])
@@ -90,8 +90,8 @@ fn begun(options: &Run, program: &Arc<Program>) -> Outcome<Begun> {
     let Some(path) = &options.from_state else {
         return start::begun(&options.start.given, program, direction(options));
     };
-    let (state, residues) = checkpoint::decode(program, &load::data(path)?)
-        .map_err(|error| Failure::load(format_args!("{}: {error}", load::shown(path))))?;
+    let (state, residues) = checkpoint::decode(program, &read::data(path)?)
+        .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))?;
     Ok(Begun { machine: Machine::resume(program.clone(), state, residues), assumed: Vec::new() })
 }
 
@@ -126,7 +126,7 @@ fn verdict(options: &Run, report: &Report) -> Outcome {
 }
 
 fn file_name(options: &Run) -> String {
-    load::name(&options.start.given.file)
+    read::name(&options.start.given.file)
 }
 
 /// A run that a signal has stopped, and how to go on.

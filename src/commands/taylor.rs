@@ -5,7 +5,7 @@ use reviver_vm::differentiate::matrices::taylor;
 use crate::cli::Taylor;
 use crate::failure::Outcome;
 use crate::output::derivatives::Spelling;
-use crate::{load, subject, write};
+use crate::{read, streams, subject};
 
 pub fn run(options: &Taylor) -> Outcome {
     let start = &options.start;
@@ -17,10 +17,10 @@ pub fn run(options: &Taylor) -> Outcome {
     let series = taylor(&subject, &outputs, &along, options.order.into())
         .map_err(|error| subject::failure(start, &subject.program, error))?;
     let spelling = Spelling(&subject);
-    let printed = write::print_with(|out| match start.json {
+    let printed = streams::print_with(|out| match start.json {
         true => spelling.taylor_members(&selections, &along, &series).write(out),
         false => spelling.taylor_text(&selections, &along, &series, out),
     });
-    write::complain(&spelling.said(&series.trust).warnings(&load::name(&start.given.file)));
+    streams::complain(&spelling.said(&series.trust).warnings(&read::name(&start.given.file)));
     printed
 }

@@ -9,7 +9,7 @@ use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation};
 use serde_json::{Map, Value as Json, json};
 
-use super::place_of;
+use super::places::place_of;
 
 /// A list for `"diagnostics"`: each with its place, the related places, and the cure.
 pub fn json(sources: &Sources, diagnostics: &[Diagnostic]) -> Json {

@@ -8,7 +8,7 @@ use reviver_vm::Program;
 use reviver_vm::reports::{Loss, Reports, Tally};
 use serde_json::{Map, Value as Json};
 
-use super::place;
+use super::places::place;
 
 /// An instruction as people look it up.
 pub struct Spot {

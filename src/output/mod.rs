@@ -5,6 +5,7 @@ pub mod diagnostics;
 pub mod gradient;
 mod json;
 pub mod losses;
+pub mod places;
 mod text;
 pub mod told;
 mod trap;
@@ -12,22 +13,17 @@ pub mod trust;
 pub mod verified;
 
 use std::io::{self, Write};
-use std::path::Path;
 
-use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, Role, Structure};
-use reviver_isa::names::printable;
-use reviver_isa::text::Speller;
-use reviver_isa::update::{Shape as Operands, Update};
+use reviver_isa::module::{Global, Role};
+use reviver_isa::update::Update;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, State, Travel};
+use reviver_vm::{Program, State, Travel};
 
 use crate::cli::Run;
 use crate::failure::Outcome;
 use crate::journey::Report;
-use crate::load;
 
 use told::{Cells, Object};
 
@@ -116,38 +112,4 @@ fn state_bytes(state: &State) -> usize {
         + size_of_val(&state.output[..])
         + size_of_val(&state.calls[..])
         + size_of_val(&state.references[..])
-}
-
-/// The file and the line of an instruction, as far as a program records them.
-pub fn place_of(path: &Path, structure: &Structure, at: Option<u32>) -> (String, Option<u32>) {
-    let file = at.and_then(|at| structure.file(at));
-    (place(&load::name(path), file, None), at.and_then(|at| structure.line(at)))
-}
-
-/// `file:line` as people look it up: in the included file, if the line is of one. `file` is the
-/// program's, from whose folder the path of the included one leads on.
-pub fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
-    let place = match included {
-        Some(path) => Path::new(file).with_file_name(path).display().to_string(),
-        None => file.to_owned(),
-    };
-    let place = printable(&place);
-    match line {
-        Some(line) => format!("{place}:{line}"),
-        None => place.into_owned(),
-    }
-}
-
-/// The name and the value of what a `show` shows.
-pub fn shown(machine: &Machine, at: u32, class: Class, bits: u64) -> (String, Value) {
-    let value = match class {
-        Class::Int => Value::Int(bits as i64),
-        Class::Real => Value::Real(bits),
-    };
-    let module = machine.program().module();
-    let procedure = &module.procedures[machine.program().procedure_of(at)];
-    let operand = module.code.get(at as usize).filter(|i| i.update.shape() == Operands::Show);
-    let name = operand.and_then(|i| i.operands.first());
-    let name = name.map_or(String::new(), |operand| Speller { module, procedure }.operand(operand));
-    (name, value)
 }

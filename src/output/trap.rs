@@ -9,7 +9,7 @@ use reviver_assembler::source::{FileId, Sources, Span};
 use reviver_vm::explain::{Explanation, OtherPlace, Spot};
 use serde_json::{Map, Value as Json, json};
 
-use super::place;
+use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 

@@ -3,9 +3,10 @@
 use reviver_vm::Travel::{self, Backward, Forward};
 use reviver_vm::notation::Notation;
 
+use super::arguments::split_word;
 use super::code;
-use super::table::{Argument, COMMANDS, Command, EVENTS};
-use super::{CommandError, Console, Outcome, find, find_topic, split_word};
+use super::console::{Carried, CommandError, CommandRow, Console, Outcome};
+use super::names::EVENTS;
 use crate::expression::Expression;
 use crate::format::{self, Layout};
 use crate::outcome::Motion;
@@ -13,78 +14,73 @@ use crate::points::Watch;
 use crate::session::{EventKind, PointOptions, Session, SessionError};
 use crate::view;
 
-/// What an action comes to.
-pub(super) type Done = Result<Outcome, CommandError>;
-/// The row of the command that is carried out.
-pub(super) type Row = &'static Command;
-
 /// Values, frames and writes that are printed where nothing else is said.
 pub(super) const SOME: usize = 20;
 
-fn motion(motion: Result<Motion, SessionError>) -> Done {
+fn motion(motion: Result<Motion, SessionError>) -> Carried {
     Ok(Outcome::Motion(motion?))
 }
 
-pub fn step(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn step(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     motion(Ok(console.session.step(Forward, row.count(rest)?)))
 }
 
-pub fn reverse_step(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn reverse_step(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     motion(Ok(console.session.step(Backward, row.count(rest)?)))
 }
 
-pub fn next(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn next(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     motion(Ok(console.session.next(Forward, row.count(rest)?)))
 }
 
-pub fn reverse_next(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn reverse_next(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     motion(Ok(console.session.next(Backward, row.count(rest)?)))
 }
 
-pub fn finish(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn finish(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(console.session.finish(Forward))
 }
 
-pub fn reverse_finish(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn reverse_finish(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(console.session.finish(Backward))
 }
 
-pub fn resume(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn resume(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(Ok(console.session.resume(Forward)))
 }
 
-pub fn reverse_resume(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn reverse_resume(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(Ok(console.session.resume(Backward)))
 }
 
-pub fn run(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn run(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(Ok(console.session.run()))
 }
 
-pub fn start(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn start(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(Ok(console.session.goto_start()))
 }
 
-pub fn until(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn until(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     run_to(console, row, rest, Forward)
 }
 
-pub fn reverse_until(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn reverse_until(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     run_to(console, row, rest, Backward)
 }
 
-fn run_to(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
+fn run_to(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> Carried {
     let (places, _) = console.session.places(row.something(rest, "a place")?)?;
     motion(Ok(console.session.run_to(&places, travel)))
 }
 
-pub fn goto(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let session = &mut console.session;
     match row.something(rest, "a step, a percentage, `start`, `end` or a mark")? {
         "start" | "begin" => motion(Ok(session.goto_start())),
@@ -103,23 +99,23 @@ pub fn goto(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn last(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn last(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     motion(console.session.last_write(row.something(rest, "a cell")?))
 }
 
-pub fn next_write(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     motion(console.session.next_write(row.something(rest, "a cell")?))
 }
 
-pub fn next_event(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn next_event(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     to_event(console, row, rest, Forward)
 }
 
-pub fn last_event(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn last_event(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     to_event(console, row, rest, Backward)
 }
 
-fn to_event(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done {
+fn to_event(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> Carried {
     let wanted = match rest {
         "" => None,
         kind => {
@@ -130,17 +126,17 @@ fn to_event(console: &mut Console, row: Row, rest: &str, travel: Travel) -> Done
     motion(console.session.next_event(travel, wanted))
 }
 
-pub fn undo(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn undo(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(console.session.undo())
 }
 
-pub fn redo(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn redo(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     motion(console.session.redo())
 }
 
-pub fn mark(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn mark(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let name = row.something(rest, "a name")?;
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
@@ -154,7 +150,7 @@ pub fn mark(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::Marked { name: name.to_owned(), at: console.session.mark(name) })
 }
 
-pub fn fence(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn fence(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     match rest {
         "" => Ok(Outcome::Fence { at: console.session.fence(), is_set: true }),
         "delete" => Ok(Outcome::Fence { at: console.session.remove_fence()?, is_set: false }),
@@ -162,12 +158,12 @@ pub fn fence(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn break_at(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn break_at(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (place, options) = row.point_options(rest)?;
     Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
 }
 
-pub fn tbreak(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (place, options) = row.point_options(rest)?;
     if options.log.is_some() {
         return Err(row.wrong("a point with a message never stops anybody, so it can't stop just once"));
@@ -176,7 +172,7 @@ pub fn tbreak(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
 }
 
-pub fn watch(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn watch(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (words, options) = row.point_options(rest)?;
     // A cell may be called `any` too.
     match words.strip_suffix("any").filter(|cell| cell.ends_with(char::is_whitespace)) {
@@ -185,27 +181,27 @@ pub fn watch(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn rwatch(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn rwatch(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     set_watch(console, row, row.point_options(rest)?, Watch::Read)
 }
 
-pub fn awatch(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn awatch(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     set_watch(console, row, row.point_options(rest)?, Watch::Access)
 }
 
-fn set_watch(console: &mut Console, row: Row, asked: (&str, PointOptions), watch: Watch) -> Done {
+fn set_watch(console: &mut Console, row: CommandRow, asked: (&str, PointOptions), watch: Watch) -> Carried {
     let (cell, options) = asked;
     let cell = row.something(cell, "a cell")?;
     Ok(Outcome::PointSet(Box::new(console.session.watch(cell, watch, &options)?.clone())))
 }
 
-pub fn delete(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn delete(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let chosen = row.points(rest, console.session.points())?;
     chosen.iter().try_for_each(|id| console.session.delete(*id))?;
     Ok(Outcome::Deleted(chosen.len()))
 }
 
-pub fn clear(console: &mut Console, _: Row, rest: &str) -> Done {
+pub fn clear(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
     let line = code::line_of(&console.session, rest)?;
     let ids = code::breakpoints(&console.session, line);
     if ids.is_empty() {
@@ -217,38 +213,38 @@ pub fn clear(console: &mut Console, _: Row, rest: &str) -> Done {
 }
 
 /// The number of a point, and what follows it.
-fn point(row: Row, rest: &str) -> Result<(u32, &str), CommandError> {
+fn point(row: CommandRow, rest: &str) -> Result<(u32, &str), CommandError> {
     let (id, rest) = split_word(row.something(rest, "the number of a breakpoint or watchpoint")?);
     Ok((row.number(id)?, rest))
 }
 
-pub fn condition(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn condition(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (id, condition) = point(row, rest)?;
     let condition = Some(condition).filter(|condition| !condition.is_empty());
     Ok(Outcome::PointSet(Box::new(console.session.condition(id, condition)?.clone())))
 }
 
-pub fn ignore(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn ignore(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (id, count) = point(row, rest)?;
     let count = row.number(row.something(count, "a number of hits")?)?;
     Ok(Outcome::PointSet(Box::new(console.session.ignore(id, count)?.clone())))
 }
 
-pub fn enable(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn enable(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     switch(console, row, rest, true)
 }
 
-pub fn disable(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn disable(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     switch(console, row, rest, false)
 }
 
-fn switch(console: &mut Console, row: Row, rest: &str, on: bool) -> Done {
+fn switch(console: &mut Console, row: CommandRow, rest: &str, on: bool) -> Carried {
     let chosen = row.points(rest, console.session.points())?;
     let switched = chosen.iter().map(|id| Ok(console.session.enable(*id, on)?.clone()));
     Ok(Outcome::Points(switched.collect::<Result<_, SessionError>>()?))
 }
 
-pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn print(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let text = row.something(rest, "an expression")?;
     let (layout, expression) = Layout::split(text).map_err(SessionError::from)?;
     let expression = row.something(expression, "an expression")?;
@@ -259,7 +255,7 @@ pub fn print(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::Values(vec![(expression.to_owned(), Ok(value))]))
 }
 
-pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (layout, rest) = Layout::split(rest).map_err(SessionError::from)?;
     let mut words = row.something(rest, "the name of an array")?.split_whitespace();
     let name = words.next().unwrap_or_default();
@@ -270,7 +266,7 @@ pub fn examine(console: &mut Console, row: Row, rest: &str) -> Done {
 }
 
 /// Elements of an array, from a number on and at most so many, unless the layout says how many.
-fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layout: Layout) -> Done {
+fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layout: Layout) -> Carried {
     let footprint = console.session.footprint().to_vec();
     let (session, count) = (&console.session, layout.count.unwrap_or(count));
     let mut array = view::cells::array(session, &footprint, name, first, count)?;
@@ -285,7 +281,7 @@ fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layou
     Ok(Outcome::Array(array))
 }
 
-pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
+pub fn display(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
     if !rest.is_empty() {
         let (_, expression) = Layout::split(rest).map_err(SessionError::from)?;
         console.session.check_names(&Expression::parse(expression)?)?;
@@ -294,7 +290,7 @@ pub fn display(console: &mut Console, _: Row, rest: &str) -> Done {
     Ok(Outcome::Values(console.displayed()))
 }
 
-pub fn undisplay(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn undisplay(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     if rest.is_empty() {
         console.displays.clear();
         return Ok(Outcome::Nothing);
@@ -307,17 +303,8 @@ pub fn undisplay(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::Nothing)
 }
 
-pub fn info(console: &mut Console, row: Row, rest: &str) -> Done {
-    if rest.is_empty() {
-        return Ok(Outcome::Help(vec![row]));
-    }
-    let (name, rest) = split_word(rest);
-    let topic = find_topic(name)?;
-    (topic.action)(console, topic, rest)
-}
-
 /// A cell, and a number behind it.
-fn cell_and_number(row: Row, rest: &str, default: usize) -> Result<(&str, usize), CommandError> {
+fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str, usize), CommandError> {
     let rest = row.something(rest, "a cell")?;
     match rest.rsplit_once(char::is_whitespace) {
         Some((cell, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
@@ -327,14 +314,14 @@ fn cell_and_number(row: Row, rest: &str, default: usize) -> Result<(&str, usize)
     }
 }
 
-pub fn why(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     /// Few enough for a screen.
     const LINKS: usize = 2;
     let (cell, depth) = cell_and_number(row, rest, LINKS)?;
     Ok(Outcome::Origins(console.session.why(cell, depth)?))
 }
 
-pub fn history(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn history(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let (cell, most) = cell_and_number(row, rest, SOME)?;
     if most == 0 {
         return Err(row.wrong("`history` takes a number of writes, at least 1"));
@@ -342,7 +329,7 @@ pub fn history(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::History(console.session.history(cell, most)?))
 }
 
-pub fn inverse(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn inverse(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     match console.session.listing().inverse() {
         Ok(lines) => Ok(Outcome::Inverse(lines.to_vec())),
@@ -350,12 +337,12 @@ pub fn inverse(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn backtrace(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn backtrace(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let count = if rest.is_empty() { SOME } else { row.number(rest)? };
     Ok(Outcome::Frames(view::stack::frames(&console.session, 0, count)))
 }
 
-pub fn frame(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn frame(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     match rest {
         "" => {}
         number if number.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -366,35 +353,35 @@ pub fn frame(console: &mut Console, row: Row, rest: &str) -> Done {
     selected(&console.session)
 }
 
-pub fn up(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn up(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     console.session.up(row.count(rest)?)?;
     selected(&console.session)
 }
 
-pub fn down(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn down(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     console.session.down(row.count(rest)?)?;
     selected(&console.session)
 }
 
 /// The frame that is selected.
-pub(super) fn selected(session: &Session) -> Done {
+pub(super) fn selected(session: &Session) -> Carried {
     let frame = view::stack::selected(session);
     frame.map(Outcome::Frame).ok_or_else(|| CommandError::Failed("there is no frame".into()))
 }
 
-pub fn set(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn set(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let rest = rest.strip_prefix("var ").unwrap_or(rest);
     let (cell, value) = rest.split_once('=').ok_or_else(|| row.wrong("`set` takes a cell and a value"))?;
     let edit = console.session.set(cell.trim_end(), value)?;
     Ok(Outcome::Edited { edit, branch: console.session.moment().branch })
 }
 
-pub fn gradient(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let seed = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
     Ok(Outcome::Seeded { seed, branch: console.session.moment().branch })
 }
 
-pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn timeline(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     match rest {
         "" => Ok(Outcome::Forks(console.session.timeline().forks())),
         "up" => motion(console.session.timeline_up()),
@@ -402,24 +389,12 @@ pub fn timeline(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn check(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn check(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Check(console.session.check()?))
 }
 
-pub fn help(_: &mut Console, _: Row, rest: &str) -> Done {
-    match rest {
-        "" => Ok(Outcome::Help(COMMANDS.iter().collect())),
-        words => {
-            let (word, rest) = split_word(words);
-            let command = find(word)?;
-            let is_topic = command.argument == Argument::Topic && !rest.is_empty();
-            Ok(Outcome::Help(vec![if is_topic { find_topic(rest)? } else { command }]))
-        }
-    }
-}
-
-pub fn quit(_: &mut Console, row: Row, rest: &str) -> Done {
+pub fn quit(_: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Quit)
 }

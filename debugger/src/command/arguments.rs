@@ -1,7 +1,6 @@
 //! The arguments of commands: numbers, points, and what follows `if` and `log`. Knows no command.
 
-use super::CommandError;
-use super::table::Command;
+use super::console::{Command, CommandError};
 use crate::points::Point;
 use crate::session::{PointOptions, SessionError};
 
@@ -93,4 +92,16 @@ fn split_at_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
         Some((at, _)) => (text[..at].trim(), Some(text[at + word.len()..].trim())),
         None => (text.trim(), None),
     }
+}
+
+/// What stands before a `#` that begins a word.
+pub(crate) fn without_comment(line: &str) -> &str {
+    let starts = |(at, _): &(usize, &str)| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+    line.match_indices('#').find(starts).map_or(line, |(at, _)| &line[..at])
+}
+
+/// The first word of a text, and what follows it.
+pub(super) fn split_word(line: &str) -> (&str, &str) {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    (word, rest.trim())
 }

@@ -1,8 +1,7 @@
 //! The commands that print the program: source lines and instructions. What was listed last is theirs,
 //! so that the next page follows it.
 
-use super::actions::{Done, Row};
-use super::{CommandError, Console, Outcome};
+use super::console::{Carried, CommandError, CommandRow, Console, Listed, Outcome};
 use crate::listing::{Line, spell};
 use crate::session::Session;
 use crate::timeline::Moment;
@@ -12,18 +11,7 @@ use crate::view::code::CodePane;
 /// Lines that `list` and `disassemble` print.
 const PAGE: u32 = 10;
 
-/// What `list` has printed: it goes on from there, until the session is somewhere else.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
-    /// The moment, and the depth of the frame that was selected.
-    at: (Moment, usize),
-    file: u32,
-    /// The first line, and the one behind the last.
-    first: u32,
-    end: u32,
-}
-
-pub fn list(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let session = &console.session;
     let last = console.listed.filter(|listed| listed.at == here(session));
     let (file, first, end) = match (rest, last) {
@@ -71,7 +59,12 @@ fn before(file: u32, first: u32) -> Result<(u32, u32, u32), CommandError> {
 }
 
 /// `20,25`, or `20,` for a page from there on.
-fn range(session: &Session, row: Row, first: &str, last: &str) -> Result<(u32, u32, u32), CommandError> {
+fn range(
+    session: &Session,
+    row: CommandRow,
+    first: &str,
+    last: &str,
+) -> Result<(u32, u32, u32), CommandError> {
     let Line { file, line } =
         session.line_named(first)?.ok_or_else(|| row.wrong(format!("`{first}` is no line")))?;
     let end = match last {
@@ -105,7 +98,7 @@ pub(super) fn breakpoints(session: &Session, line: Line) -> Vec<u32> {
     pane.lines.iter().flat_map(|line| &line.breakpoints).map(|mark| mark.id).collect()
 }
 
-pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
+pub fn disassemble(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
     let session = &console.session;
     let at = instruction_of(session, rest)?;
     let last = session.program().module().code.len() as u32;
@@ -114,7 +107,7 @@ pub fn disassemble(console: &mut Console, _: Row, rest: &str) -> Done {
 }
 
 /// `info line`: the instructions of a line.
-pub fn info_line(console: &mut Console, _: Row, rest: &str) -> Done {
+pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
     let session = &console.session;
     let line = match rest {
         "" => view::code::here(session),

@@ -1,9 +1,7 @@
 //! `plot` and `unplot`: which cells are plotted over time. The screen draws them below the time bar, the line
 //! mode where it is asked.
 
-use super::actions::Done;
-use super::table::Command;
-use super::{CommandError, Console, Outcome};
+use super::console::{Carried, CommandError, CommandRow, Console, Outcome};
 use crate::memory::Target;
 use crate::session::SessionError;
 use crate::view::plot::Plot;
@@ -14,7 +12,7 @@ pub const MOST_PLOTS: usize = 4;
 /// Columns of a plot: more than the line mode draws, so that a screen can use them too.
 const COLUMNS: usize = 240;
 
-pub fn plot(console: &mut Console, row: &'static Command, rest: &str) -> Done {
+pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let name = row.something(rest, "a cell")?;
     let target = target(console, name)?;
     let position = console.plots.iter().position(|(_, plotted)| *plotted == target);
@@ -32,7 +30,7 @@ pub fn plot(console: &mut Console, row: &'static Command, rest: &str) -> Done {
     Ok(Outcome::Plot(Plot { name: name.to_owned(), number, samples }))
 }
 
-pub fn unplot(console: &mut Console, _: &'static Command, rest: &str) -> Done {
+pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
     let before = console.plots.len();
     if rest.is_empty() {
         console.plots.clear();

@@ -2,13 +2,13 @@
 //! saved. The only part of the commands that knows files.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use reviver_files::{Content, FileKind, Replaces, WriteError};
 
-use super::actions::{Done, Row};
-use super::table::REASONS;
-use super::{CommandError, Console, Outcome, without_comment};
+use super::arguments::without_comment;
+use super::console::{Carried, CommandError, CommandRow, Console, Outcome};
+use super::names::REASONS;
 use crate::expression::Expression;
 
 /// The first line of a saved session, which tells it from other files.
@@ -17,66 +17,6 @@ pub const SAVED: &str = "# a session of the reviver debugger";
 /// Saved sessions among other files.
 pub static SESSION: FileKind =
     FileKind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
-
-/// Scripts that carry one another out, the innermost last. What they come to is bounded, however they are
-/// written: a script is no program.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Open {
-    /// As they were named, and where they really are.
-    paths: Vec<(String, Option<PathBuf>)>,
-    /// Commands that were carried out by scripts within a script.
-    nested: usize,
-}
-
-impl Open {
-    /// Scripts within one another, and commands that those within one carry out, at most.
-    const DEEPEST: usize = 10;
-    const MOST_NESTED: usize = 100_000;
-
-    fn enter(&mut self, path: &str) -> Result<(), CommandError> {
-        let place = std::fs::canonicalize(path).ok();
-        let chain =
-            || self.paths.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" in ");
-        let is_open = place.is_some() && self.paths.iter().any(|(_, open)| *open == place);
-        if is_open {
-            let chain = chain();
-            let message =
-                format!("`{path}` is being carried out already: it would never end (it is in {chain})");
-            return Err(CommandError::Failed(message));
-        }
-        if self.paths.len() >= Open::DEEPEST {
-            let message = format!(
-                "`{path}` is nested too deeply: no more than {} scripts carry one another out (it is in {})",
-                Open::DEEPEST,
-                chain()
-            );
-            return Err(CommandError::Failed(message));
-        }
-        self.paths.push((path.to_owned(), place));
-        Ok(())
-    }
-
-    /// Another command of the innermost script is due.
-    fn count(&mut self) -> Result<(), CommandError> {
-        if self.paths.len() > 1 {
-            self.nested += 1;
-        }
-        match self.nested > Open::MOST_NESTED {
-            true => Err(CommandError::Failed(format!(
-                "the scripts within a script have carried out {} commands: there are no more to be",
-                Open::MOST_NESTED
-            ))),
-            false => Ok(()),
-        }
-    }
-
-    fn leave(&mut self) {
-        self.paths.pop();
-        if self.paths.is_empty() {
-            self.nested = 0;
-        }
-    }
-}
 
 fn add_line(text: String, line: &str) -> String {
     text + line + "\n"
@@ -100,7 +40,7 @@ impl Console {
 
     /// Carries the lines of a script out, until one fails or is cut short. Returns each line with its outcome.
     fn script(&mut self, path: &str, text: &str) -> Result<Outcome, CommandError> {
-        self.scripts.enter(path)?;
+        self.scripts.enter(path).map_err(CommandError::Failed)?;
         let outcome = self.script_lines(text);
         self.scripts.leave();
         outcome
@@ -113,7 +53,8 @@ impl Console {
                 continue;
             }
             let command = line.trim().to_owned();
-            let outcome = match self.scripts.count().and_then(|()| self.execute(line)) {
+            let may_go_on = self.scripts.count().map_err(CommandError::Failed);
+            let outcome = match may_go_on.and_then(|()| self.execute(line)) {
                 Ok(outcome) => outcome,
                 Err(error) => {
                     let (line, error) = (number + 1, Box::new(error));
@@ -130,7 +71,7 @@ impl Console {
     }
 }
 
-pub fn expect(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn expect(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let condition = Expression::parse(row.something(rest, "a condition")?)?;
     match condition.holds(console.session.scene())? {
         true => Ok(Outcome::Nothing),
@@ -143,7 +84,7 @@ pub fn expect(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn expect_stop(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     if !REASONS.contains(&rest) {
         return Err(row.wrong(format!("`{rest}` is none of {}", REASONS.join(", "))));
     }
@@ -154,7 +95,7 @@ pub fn expect_stop(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn source(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let path = row.something(rest, "a file")?;
     let unreadable = |error: &dyn Display| CommandError::File(format!("`{path}` can't be read: {error}"));
     let bytes = console.files.read(Path::new(path), Content::Text).map_err(|error| unreadable(&error))?;
@@ -162,14 +103,14 @@ pub fn source(console: &mut Console, row: Row, rest: &str) -> Done {
     console.script(path, &text)
 }
 
-pub fn save(console: &mut Console, row: Row, rest: &str) -> Done {
+pub fn save(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     let path = row.something(rest, "a file")?;
     let text = console.transcript();
     write(console, path, &text, &SESSION)
 }
 
 /// Writes a text of a kind, over a file of the same kind or an empty one at most.
-pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> Done {
+pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> Carried {
     let refused = |error: WriteError| {
         let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };
         CommandError::File(format!("{error}{help}"))

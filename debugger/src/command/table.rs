@@ -1,52 +1,20 @@
 //! All commands, one row each: name, aliases, arguments, help, action. Completion, help, parsing and
 //! the manual of the REPL come from here.
 
+use reviver_assembler::suggest::nearest;
+
 use super::actions::*;
+use super::arguments::split_word;
 use super::code::{disassemble, list};
+pub use super::console::{Action, Argument, Command};
+use super::console::{Carried, CommandRow, commands};
+use super::console::{CommandError, Console, Outcome};
+use super::foreign;
+use super::names::{EVENTS, REASONS};
 use super::picture::picture;
 use super::plot::{plot, unplot};
 use super::scripts::{expect, expect_stop, save, source};
 use super::topics::TOPICS;
-use super::{CommandError, Console, Outcome};
-use crate::outcome::StopKind;
-use crate::session::EventKind;
-
-/// What an argument names, for completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Argument {
-    None,
-    Count,
-    /// A step, a percentage, `start`, `end` or a mark.
-    Step,
-    /// A line, a label, a procedure.
-    Place,
-    Procedure,
-    Cell,
-    Expression,
-    /// The number of a breakpoint or watchpoint.
-    Point,
-    Command,
-    /// A topic of `info`, with an argument of its own.
-    Topic,
-    Mark,
-    File,
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-}
-
-/// Carries a command out; the text is what follows its name.
-pub type Action = fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>;
-
-/// A row of the table.
-pub struct Command {
-    pub name: &'static str,
-    pub aliases: &'static [&'static str],
-    pub usage: &'static str,
-    pub help: &'static str,
-    /// What its first argument names.
-    pub argument: Argument,
-    pub action: Action,
-}
 
 impl Command {
     /// The rows below this one: the topics of `info`.
@@ -54,55 +22,6 @@ impl Command {
         if self.argument == Argument::Topic { TOPICS } else { &[] }
     }
 }
-
-impl std::fmt::Debug for Command {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Command({})", self.name)
-    }
-}
-
-impl PartialEq for Command {
-    fn eq(&self, other: &Command) -> bool {
-        self.name == other.name
-    }
-}
-
-/// The names of all kinds that an enum lists.
-macro_rules! names_of {
-    ($Kind:ident) => {{
-        let mut names = [""; $Kind::ALL.len()];
-        let mut n = 0;
-        while n < names.len() {
-            names[n] = $Kind::ALL[n].name();
-            n += 1;
-        }
-        names
-    }};
-}
-
-/// The kinds of events on the timeline.
-pub const EVENTS: &[&str] = &names_of!(EventKind);
-
-/// Why a motion stops, as `expect-stop` names it.
-pub const REASONS: &[&str] = &names_of!(StopKind);
-
-macro_rules! commands {
-    ($(#[$doc:meta])+ $table:ident $before:literal $(
-        $name:literal [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;
-    )+) => {
-        $(#[$doc])+
-        pub static $table: &[Command] = &[$(Command {
-            name: $name,
-            aliases: &[$($alias),*],
-            usage: concat!($before, $name, $usage),
-            help: $help,
-            argument: $argument,
-            action: $action,
-        }),+];
-    };
-}
-
-pub(super) use commands;
 
 commands! {
     /// Every command, in the order of the help.
@@ -225,4 +144,68 @@ commands! {
         "Tell about a command, a topic of `info`, or all commands.";
     "quit" ["q", "exit"] "" Argument::None => quit,
         "End the session.";
+}
+
+/// The command that a word names: its name, an alias, or a beginning that only one name has.
+///
+/// # Errors
+/// None, or several; a command that only gdb has.
+pub fn find(word: &str) -> Result<&'static Command, CommandError> {
+    row_of(COMMANDS, "command", word).map_err(|error| match foreign::instead_of(word) {
+        Some(instead) => CommandError::Foreign { word: word.to_owned(), instead },
+        None => error,
+    })
+}
+
+/// The topic of `info` that a word names, as [`find`].
+///
+/// # Errors
+/// None, or several.
+pub fn find_topic(word: &str) -> Result<&'static Command, CommandError> {
+    row_of(TOPICS, "topic", word)
+}
+
+fn row_of(
+    table: &'static [Command],
+    what: &'static str,
+    word: &str,
+) -> Result<&'static Command, CommandError> {
+    let names = |command: &&'static Command| command.name == word || command.aliases.contains(&word);
+    if let Some(command) = table.iter().find(names) {
+        return Ok(command);
+    }
+    let begun: Vec<&'static Command> =
+        table.iter().filter(|command| command.name.starts_with(word)).collect();
+    match begun[..] {
+        [command] => Ok(command),
+        [] => {
+            let all = table.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+            Err(CommandError::Unknown { what, word: word.to_owned(), near: nearest(word, all) })
+        }
+        _ => {
+            let candidates = begun.iter().map(|command| command.name).collect();
+            Err(CommandError::Ambiguous { word: word.to_owned(), candidates })
+        }
+    }
+}
+
+fn info(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+    if rest.is_empty() {
+        return Ok(Outcome::Help(vec![row]));
+    }
+    let (name, rest) = split_word(rest);
+    let topic = find_topic(name)?;
+    (topic.action)(console, topic, rest)
+}
+
+fn help(_: &mut Console, _: CommandRow, rest: &str) -> Carried {
+    match rest {
+        "" => Ok(Outcome::Help(COMMANDS.iter().collect())),
+        words => {
+            let (word, rest) = split_word(words);
+            let command = find(word)?;
+            let is_topic = command.argument == Argument::Topic && !rest.is_empty();
+            Ok(Outcome::Help(vec![if is_topic { find_topic(rest)? } else { command }]))
+        }
+    }
 }

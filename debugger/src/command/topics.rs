@@ -2,10 +2,9 @@
 
 use reviver_isa::instruction::Base;
 
-use super::actions::{self, Done, Row, SOME};
+use super::actions::{self, SOME};
 use super::code::info_line;
-use super::table::{Argument, Command, commands};
-use super::{CommandError, Console, Outcome};
+use super::console::{Argument, Carried, Command, CommandError, CommandRow, Console, Outcome, commands};
 use crate::points::{Point, Trigger};
 use crate::view;
 use crate::view::cells::{ArrayFacts, CellsPane};
@@ -46,7 +45,7 @@ commands! {
         "List the watchpoints.";
 }
 
-fn arrays(console: &mut Console, row: Row, rest: &str) -> Done {
+fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     let (footprint, pane) = cells_pane(console);
     let window = |facts: &ArrayFacts| {
@@ -61,24 +60,24 @@ fn some_of(outcomes: Vec<(String, Outcome)>) -> Outcome {
     if outcomes.is_empty() { Outcome::Empty } else { Outcome::All(outcomes) }
 }
 
-fn breakpoints(console: &mut Console, row: Row, rest: &str) -> Done {
+fn breakpoints(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Points(console.session.points().to_vec()))
 }
 
-fn watchpoints(console: &mut Console, row: Row, rest: &str) -> Done {
+fn watchpoints(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     let is_watch = |point: &&Point| matches!(point.trigger, Trigger::Watch { .. });
     Ok(Outcome::Points(console.session.points().iter().filter(is_watch).cloned().collect()))
 }
 
-fn card(console: &mut Console, row: Row, rest: &str) -> Done {
+fn card(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     let card = view::card::card(&mut console.session);
     card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
 }
 
-fn cells(console: &mut Console, row: Row, rest: &str) -> Done {
+fn cells(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Cells(cells_pane(console).1))
 }
@@ -89,7 +88,7 @@ fn cells_pane(console: &mut Console) -> (Vec<crate::outcome::Touch>, CellsPane) 
     (footprint, pane)
 }
 
-fn locals(console: &mut Console, row: Row, rest: &str) -> Done {
+fn locals(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     let (_, pane) = cells_pane(console);
     let scene = console.session.scene();
@@ -100,7 +99,7 @@ fn locals(console: &mut Console, row: Row, rest: &str) -> Done {
     Ok(Outcome::Cells(CellsPane { globals: Vec::new(), registers: Vec::new(), arrays, ..pane }))
 }
 
-fn display(console: &mut Console, row: Row, rest: &str) -> Done {
+fn display(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     match actions::display(console, row, "")? {
         Outcome::Values(values) if values.is_empty() => Ok(Outcome::Empty),
@@ -108,33 +107,33 @@ fn display(console: &mut Console, row: Row, rest: &str) -> Done {
     }
 }
 
-fn events(console: &mut Console, row: Row, rest: &str) -> Done {
+fn events(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Events(view::timeline::events(&console.session, SOME)))
 }
 
-fn fences(console: &mut Console, row: Row, rest: &str) -> Done {
+fn fences(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Fences(console.session.fences().collect()))
 }
 
-fn frame(console: &mut Console, row: Row, rest: &str) -> Done {
+fn frame(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     actions::selected(&console.session)
 }
 
-fn marks(console: &mut Console, row: Row, rest: &str) -> Done {
+fn marks(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     let marks = console.session.marks().iter().map(|(name, moment)| (name.clone(), *moment));
     Ok(Outcome::Marks(marks.collect()))
 }
 
-fn status(console: &mut Console, row: Row, rest: &str) -> Done {
+fn status(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Status(Box::new(view::status::status(&console.session))))
 }
 
-fn tapes(console: &mut Console, row: Row, rest: &str) -> Done {
+fn tapes(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     row.nothing(rest)?;
     Ok(Outcome::Rows(view::stack::rows(&console.session, SOME).to_vec()))
 }

@@ -8,7 +8,7 @@ use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
-use super::scan::SLICE;
+use super::goal::SLICE;
 use super::{Session, SessionError, instruction_at};
 use crate::expression::Expression;
 use crate::memory::{Cell, MODE_BIT};

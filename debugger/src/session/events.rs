@@ -1,64 +1,14 @@
 //! What happened when: stops and traps, what the user has put on the current branch, branches that leave it,
 //! and calls. And travel from one of them to the next, within the steps that were reached before.
 
-use std::collections::BTreeMap;
-
 use reviver_vm::Travel;
 
-use super::scan::Found;
+use super::event::{Event, EventKind};
+use super::goal::Found;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
 use crate::timeline::{BranchNumber, CallStretch};
-
-/// What stopped somebody at a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    Point(u32),
-    Trap,
-}
-
-/// What can stand on the scrub bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventKind {
-    /// A breakpoint or a watchpoint has stopped somebody.
-    Stop,
-    Trap,
-    Mark,
-    Fence,
-    Fork,
-    /// A call was entered or left.
-    Call,
-}
-
-impl EventKind {
-    pub const ALL: [EventKind; 6] = [
-        EventKind::Stop,
-        EventKind::Trap,
-        EventKind::Mark,
-        EventKind::Fence,
-        EventKind::Fork,
-        EventKind::Call,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            EventKind::Stop => "stop",
-            EventKind::Trap => "trap",
-            EventKind::Mark => "mark",
-            EventKind::Fence => "fence",
-            EventKind::Fork => "fork",
-            EventKind::Call => "call",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<EventKind> {
-        EventKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-/// Events by the moments at which they happened.
-pub(super) type Events = BTreeMap<(BranchNumber, i64), Event>;
 
 /// Events that are remembered at most; then those of the first branch go, from its beginning on.
 const MOST_EVENTS: usize = 10_000;

@@ -6,9 +6,11 @@
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
 mod edit;
+mod event;
 mod events;
 mod footprint;
 mod frames;
+mod goal;
 mod points;
 mod progress;
 mod query;
@@ -21,7 +23,7 @@ mod trail;
 mod travel;
 mod why;
 
-pub use events::{Event, EventKind};
+pub use event::{Event, EventKind};
 pub use points::PointOptions;
 pub use progress::Progress;
 pub use samples::{Range, Sample, Samples};
@@ -36,7 +38,7 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
-use self::events::Events;
+use self::event::Events;
 use crate::expression::{Computed, Expression, ExpressionError, Scene};
 use crate::format::{self, FormatError, Layout};
 use crate::listing::{Listing, Subject};

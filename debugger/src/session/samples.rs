@@ -9,7 +9,7 @@ use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
-use super::scan::SLICE;
+use super::goal::SLICE;
 use crate::memory::Target;
 use crate::outcome::{Printed, Reason};
 use crate::points::{Watch, candidates};

@@ -5,6 +5,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Stop, Trap, Travel, explain};
 
+use super::goal::{Found, SLICE, Scan, Until};
 use super::stretch::{Forth, Skip};
 use super::{Session, scene};
 use crate::access::{self, Access};
@@ -13,32 +14,6 @@ use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Print, Printed, Reason, Touch};
 use crate::points::{Point, Trigger, Watch, candidates};
 use reviver_vm::stops::{Node, Stops};
-
-/// Steps between two looks at the interrupt flag.
-pub(super) const SLICE: u64 = 1 << 20;
-
-/// A scan that is to be made.
-pub(super) struct Scan {
-    pub travel: Travel,
-    pub budget: u64,
-    pub until: Until,
-}
-
-/// Where a scan ends besides at points.
-pub(super) enum Until {
-    /// After its budget.
-    Budget,
-    /// At one of these nodes.
-    Nodes(Vec<Node>),
-    /// Where no more calls than these are open.
-    Depth(usize),
-}
-
-/// What a scan found.
-pub(super) struct Found {
-    pub reason: Reason,
-    pub printed: Printed,
-}
 
 /// A cell that a watchpoint waits for, before a step and after it.
 pub(super) struct Watched {

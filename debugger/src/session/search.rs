@@ -14,7 +14,7 @@ use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
-use super::scan::SLICE;
+use super::goal::SLICE;
 use super::store::{Entry, moves};
 use crate::access::{self, Access};
 use crate::memory::{Cell, Target};

@@ -4,7 +4,7 @@
 
 use reviver_vm::Stop;
 
-use super::scan::{SLICE, Scan, Until};
+use super::goal::{SLICE, Scan, Until};
 use super::{Session, scene};
 use reviver_vm::stops::{Node, Stops};
 

@@ -1,6 +1,6 @@
 //! What the user leaves in time: marks and fences, and the trail of where one was, for undo and redo.
 
-use super::scan::Found;
+use super::goal::Found;
 use super::travel::way;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use reviver_vm::Travel;
 
-use super::scan::{Found, SLICE, Scan, Until};
+use super::goal::{Found, SLICE, Scan, Until};
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::points::Place;

@@ -25,7 +25,7 @@ use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
-use super::past::Past;
+use super::past::{Past, Remembering};
 
 /// What going back may cost in programs that lose bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,10 +140,22 @@ impl Branch {
         let inherits = drift::same_values(self.state(), &state);
         let mut branch = Branch::new(self.program.clone(), state, self.step(), self.limits)?;
         if inherits {
-            branch.pasts = Past::of(self)?.into_iter().collect();
+            branch.pasts = self.past()?.into_iter().collect();
             branch.pasts.extend(self.pasts.iter().map(|past| past.from(number)));
         }
         Ok(branch)
+    }
+
+    /// What a branch that leaves this one here takes over; nothing where there is nothing to take. In gradient
+    /// mode steps in rules stand between those of the program, so that they have no place in a branch without
+    /// them: such a branch is none to take from.
+    fn past(&self) -> Result<Option<Past>, OutOfMemory> {
+        let number = self.state().own_steps();
+        let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;
+        if !usable {
+            return Ok(None);
+        }
+        Ok(Some(Past::new(Arc::new(self.remembered()?), number)))
     }
 
     /// The same branch with its checkpoints, at its origin and without a window. It leaves half of the
@@ -151,7 +163,7 @@ impl Branch {
     ///
     /// # Errors
     /// There is no memory for another copy of the origin.
-    pub fn remembered(&self) -> Result<Branch, OutOfMemory> {
+    fn remembered(&self) -> Result<Branch, OutOfMemory> {
         let machine = Machine::resume(self.program.clone(), self.origin.try_clone()?, None);
         let limits = Limits { history: self.limits.history / 2, ..self.limits };
         let pasts = self.pasts.iter().map(|past| past.from(0)).collect();
@@ -182,7 +194,7 @@ impl Branch {
     ///
     /// # Errors
     /// There is no memory to find it.
-    pub fn lost_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
+    fn lost_before(mut self, step: i64) -> Result<(Residues, u64), OutOfMemory> {
         self.open_window(step)?;
         if self.distance() == self.base {
             self.take_older();
@@ -565,6 +577,12 @@ fn is_at_bound(program: &Program, state: &State, travel: Travel) -> bool {
 
 fn side_of(travel: Travel) -> usize {
     usize::from(travel == Travel::Backward)
+}
+
+impl Remembering for Branch {
+    fn lost_on_the_way(&self, number: i64) -> Result<(Residues, u64), OutOfMemory> {
+        self.try_clone()?.lost_before(number)
+    }
 }
 
 /// Whether every step of a branch can be undone by its inverse alone, bit for bit.

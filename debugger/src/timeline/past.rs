@@ -8,15 +8,23 @@
 use std::sync::Arc;
 
 use reviver_vm::Travel;
-use reviver_vm::history::Past as Records;
+use reviver_vm::history::{Past as Records, Residues};
 use reviver_vm::room::OutOfMemory;
 
-use super::branch::Branch;
+/// An earlier branch, as far as a later one asks.
+pub trait Remembering: std::fmt::Debug + Send + Sync {
+    /// What steps toward the origin lose from the state of a number on, and the distance up to which that
+    /// is told.
+    ///
+    /// # Errors
+    /// There is no memory to find it.
+    fn lost_on_the_way(&self, number: i64) -> Result<(Residues, u64), OutOfMemory>;
+}
 
 /// An earlier branch, from its origin to the state at which it was left. A clone shares all of it.
 #[derive(Clone, Debug)]
 pub struct Past {
-    branch: Arc<Branch>,
+    branch: Arc<dyn Remembering>,
     /// The number of the state at which it was left: its steps without those in rules.
     left_at: i64,
     /// What a state's number is on the earlier branch, less what it is on the later one.
@@ -33,20 +41,9 @@ struct Window {
 }
 
 impl Past {
-    /// What a branch that leaves `branch` at its current state takes over; nothing where there is nothing to
-    /// take. In gradient mode steps in rules stand between those of the program, so that they have no
-    /// place in a branch without them: such a branch is none to take from.
-    ///
-    /// # Errors
-    /// There is no memory for the state that it begins with.
-    pub fn of(branch: &Branch) -> Result<Option<Past>, OutOfMemory> {
-        let number = branch.state().own_steps();
-        let usable = !branch.is_lossless() && number != 0 && branch.state().rule_steps == 0;
-        if !usable {
-            return Ok(None);
-        }
-        let branch = Arc::new(branch.remembered()?);
-        Ok(Some(Past { branch, left_at: number, offset: number, window: None }))
+    /// What a branch takes over that leaves another at the state of a number.
+    pub fn new(branch: Arc<dyn Remembering>, left_at: i64) -> Past {
+        Past { branch, left_at, offset: left_at, window: None }
     }
 
     /// The same for a branch whose origin has another number on the one that it leaves.
@@ -85,7 +82,7 @@ impl Past {
             _ => {
                 // What is looked up next takes its place.
                 self.window = None;
-                let (residues, from) = self.branch.try_clone()?.lost_before(number)?;
+                let (residues, from) = self.branch.lost_on_the_way(number)?;
                 let records = Records::new(residues, self.offset);
                 self.window = Some(Window { from, to: distance, records: records.clone() });
                 Ok((records, distance - from))

@@ -48,7 +48,7 @@ pub struct Theme {
     pub fork: Style,
     pub trap: Style,
     /// Cells in the plot.
-    pub plots: [Style; super::panes::MOST_PLOTS],
+    pub plots: [Style; crate::command::plot::MOST_PLOTS],
     pub status: Style,
     pub prompt: Style,
     pub key: Style,

@@ -6,11 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Modifier;
 use reviver_assembler::files::Disk;
 use reviver_debugger::command::Console;
+use reviver_debugger::command::picture::DRAWN;
 use reviver_debugger::listing::Subject;
 use reviver_debugger::session::Session;
-use reviver_debugger::tui::app::App;
+use reviver_debugger::tui::app::{App, Face};
 use reviver_debugger::tui::keys::KeyMap;
-use reviver_debugger::tui::picture::DRAWN;
+
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 use reviver_files::UsedFiles;
 
@@ -152,7 +153,7 @@ fn a_picture_has_every_character_of_the_screen() {
 
 #[test]
 fn a_script_draws_a_screen_that_was_just_opened() {
-    let mut console = Console::new(session("fib.rasm"), UsedFiles::default());
+    let mut console = Console::new(session("fib.rasm"), UsedFiles::default(), Box::new(Face::default()));
     let file = file("script.svg");
     for line in ["goto 18", "mark middle", "display a + b", "plot n"] {
         console.execute(line).unwrap();
@@ -199,7 +200,7 @@ fn what_is_on_the_screen_is_escaped() {
 
 #[test]
 fn other_files_are_left_alone() {
-    let mut console = Console::new(session("fib.rasm"), UsedFiles::default());
+    let mut console = Console::new(session("fib.rasm"), UsedFiles::default(), Box::new(Face::default()));
     let (notes, picture) = (file("notes"), file("again.svg"));
     std::fs::write(&notes, "<svg>mine</svg>").unwrap();
     let error = console.execute(&format!("picture {}", notes.display())).unwrap_err().to_string();

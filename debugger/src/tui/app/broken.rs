@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
-use super::Effect;
+use super::effect::Effect;
 use crate::listing::OpenError;
 use crate::tui::keys::Action;
 use crate::tui::panes::text::hanging;

@@ -10,15 +10,17 @@ use super::errand::Task;
 use super::messages::Messages;
 use super::plots::Plotted;
 use super::{App, Effect, Engine};
-use crate::command::Console;
+use crate::command::table::Command;
+use crate::command::{CommandError, Console, Painter};
 use crate::outcome::Reason;
+use crate::session::SessionError;
 use crate::timeline::Moment;
 use crate::tui::keys::KeyMap;
 use crate::tui::panes::Choices;
-use crate::tui::picture::{self, Paper};
+use crate::tui::picture::{self, LEAST, MOST, Paper};
 use crate::tui::theme::{Theme, ThemeName};
 
-/// A screen without its session.
+/// A screen without its session. It draws a copy of one.
 #[derive(Clone, Debug)]
 pub struct Face {
     pub size: Size,
@@ -50,10 +52,7 @@ impl Default for Face {
 
 impl Face {
     /// What the screen shows of a session, as SVG. The session is copied, and stays as it is.
-    ///
-    /// # Errors
-    /// There is no memory for the copy.
-    pub fn picture(&self, console: &Console) -> Result<String, OutOfMemory> {
+    fn drawn(&self, console: &Console) -> Result<String, OutOfMemory> {
         let mut app = App::with_face(self, console.try_clone()?);
         let area = Rect::from((Position::ORIGIN, self.size));
         // Only a screen that was divided knows how many columns its plots have.
@@ -67,6 +66,45 @@ impl Face {
         let paper = Paper::new(self.theme.ground, self.theme.name.ground());
         Ok(picture::svg(&buffer, paper, &title))
     }
+}
+
+impl Painter for Face {
+    fn picture(
+        &self,
+        console: &Console,
+        command: &'static Command,
+        options: &str,
+    ) -> Result<String, CommandError> {
+        let mut face = self.clone();
+        for word in options.split_whitespace() {
+            choose(&mut face, command, word)?;
+        }
+        Ok(face.drawn(console).map_err(SessionError::NoMemory)?)
+    }
+
+    fn unseen(&self) -> Box<dyn Painter> {
+        Box::new(Face::default())
+    }
+}
+
+/// Takes an option: a size, or a theme.
+fn choose(face: &mut Face, command: &'static Command, word: &str) -> Result<(), CommandError> {
+    if let Some(theme) = ThemeName::ALL.into_iter().find(|theme| theme.name() == word) {
+        face.theme = Theme::new(theme);
+        return Ok(());
+    }
+    let Some((width, height)) = word.split_once('x') else {
+        let names = ThemeName::ALL.map(ThemeName::name).join(", ");
+        return Err(command.wrong(format!("`{word}` is no size, such as 120x40, and none of {names}")));
+    };
+    let size = Size { width: command.number(width)?, height: command.number(height)? };
+    let fits = (LEAST.width..=MOST.width).contains(&size.width)
+        && (LEAST.height..=MOST.height).contains(&size.height);
+    if !fits {
+        return Err(command.wrong(format!("a picture has from {LEAST} to {MOST} cells")));
+    }
+    face.size = size;
+    Ok(())
 }
 
 impl App {

@@ -6,6 +6,7 @@ mod act;
 mod arrangement;
 mod broken;
 mod draw;
+mod effect;
 mod errand;
 mod face;
 mod heading;
@@ -27,6 +28,7 @@ use ratatui::buffer::Buffer;
 use reviver_files::UsedFiles;
 use reviver_vm::Travel;
 
+pub use effect::Effect;
 pub use errand::{Done, Errand};
 pub use face::Face;
 
@@ -50,20 +52,6 @@ use crate::session::{Progress, Session};
 use crate::timeline::Span;
 use crate::view::card::{CardView, card};
 use crate::view::code::{counterpart, here};
-
-/// What the outside has to do.
-#[derive(Debug)]
-pub enum Effect {
-    Quit,
-    /// Switch the mouse on or off.
-    Mouse(bool),
-    /// Forget what is on the screen, and draw everything.
-    Clear,
-    /// Give the terminal back to the shell until that lets the debugger go on.
-    Suspend,
-    /// Run this, and give what it comes to to [`App::returned`].
-    Run(Errand),
-}
 
 /// Where the session is.
 #[derive(Debug)]
@@ -124,7 +112,11 @@ impl App {
     /// The application for a session. `files` knows what was read to open it.
     pub fn new(mut session: Session, files: UsedFiles, keys: KeyMap, theme: Theme) -> App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
-        let mut app = App::with(Engine::Here(Box::new(Console::new(session, files))), keys, theme);
+        let mut app = App::with(
+            Engine::Here(Box::new(Console::new(session, files, Box::new(Face::default())))),
+            keys,
+            theme,
+        );
         (app.interrupt, app.progress, app.card) = (interrupt, progress, card);
         app.follow();
         app
@@ -420,7 +412,9 @@ impl App {
         let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
             Engine::Here(mut console) => {
-                console.face = face.or(console.face);
+                if let Some(face) = face {
+                    console.painter = face;
+                }
                 Some(Effect::Run(Errand { console, task }))
             }
             other => {

@@ -12,16 +12,13 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier, Style};
 
-use self::shapes::{Shape, shapes};
+use self::shapes::{CELL, Shape, shapes};
 use super::colour::{Rgb, channels};
 use super::panes::text::width;
 use super::theme::Ground;
+use crate::command::picture::DRAWN;
 
-/// The first line of a picture, which tells it from other files.
-pub const DRAWN: &str = "<!-- a picture of the reviver debugger -->";
-
-/// The size of a cell, and how much room there is around the cells, in pixels.
-const CELL: Size = Size { width: 8, height: 17 };
+/// How much room there is around the cells, in pixels.
 const MARGIN: u16 = 12;
 
 /// From a row's top to the line that its letters stand on.

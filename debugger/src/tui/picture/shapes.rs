@@ -1,7 +1,10 @@
 //! Characters that are lines and bars, as rectangles in a cell. Knows the characters that the panes draw
 //! with, and a few of their relatives; everything else is text.
 
-use super::CELL;
+use ratatui::layout::Size;
+
+/// The size of a cell, in pixels.
+pub(super) const CELL: Size = Size { width: 8, height: 17 };
 
 /// A rectangle in a cell: left, top, width and height in pixels, and how much of it covers what is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

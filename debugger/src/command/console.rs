@@ -1,0 +1,368 @@
+//! What commands are made of: a row of the table, the console that it works on, what it came to, or why it
+//! failed. Knows no command.
+
+use reviver_files::UsedFiles;
+use reviver_vm::room::OutOfMemory;
+use thiserror::Error;
+
+use super::nesting::OpenScripts;
+use crate::expression::{ExpressionError, Hint};
+use crate::memory::Target;
+use crate::outcome::{Check, Edit, History, Motion, Origin, Seed, StopKind};
+use crate::points::Point;
+use crate::session::{Session, SessionError};
+use crate::timeline::{BranchNumber, Fork, Moment};
+use crate::view::card::CardView;
+use crate::view::cells::{ArrayView, CellsPane};
+use crate::view::code::CodePane;
+use crate::view::plot::Plot;
+use crate::view::stack::{FrameView, Row};
+use crate::view::status::Status;
+use crate::view::timeline::Events;
+
+/// What an argument names, for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    None,
+    Count,
+    /// A step, a percentage, `start`, `end` or a mark.
+    Step,
+    /// A line, a label, a procedure.
+    Place,
+    Procedure,
+    Cell,
+    Expression,
+    /// The number of a breakpoint or watchpoint.
+    Point,
+    Command,
+    /// A topic of `info`, with an argument of its own.
+    Topic,
+    Mark,
+    File,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+/// Carries a command out; the text is what follows its name.
+pub type Action = fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>;
+
+/// A row of the table.
+pub struct Command {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    pub usage: &'static str,
+    pub help: &'static str,
+    /// What its first argument names.
+    pub argument: Argument,
+    pub action: Action,
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Command({})", self.name)
+    }
+}
+
+impl PartialEq for Command {
+    fn eq(&self, other: &Command) -> bool {
+        self.name == other.name
+    }
+}
+
+/// What an action comes to.
+pub(super) type Carried = Result<Outcome, CommandError>;
+/// The row of the command that is carried out.
+pub(super) type CommandRow = &'static Command;
+
+macro_rules! commands {
+    ($(#[$doc:meta])+ $table:ident $before:literal $(
+        $name:literal [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;
+    )+) => {
+        $(#[$doc])+
+        pub static $table: &[Command] = &[$(Command {
+            name: $name,
+            aliases: &[$($alias),*],
+            usage: concat!($before, $name, $usage),
+            help: $help,
+            argument: $argument,
+            action: $action,
+        }),+];
+    };
+}
+
+pub(super) use commands;
+
+/// What a command came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Motion(Motion),
+    /// Expressions and their values, or why they have none.
+    Values(Vec<(String, Result<String, String>)>),
+    Array(ArrayView),
+    PointSet(Box<Point>),
+    Points(Vec<Point>),
+    Deleted(usize),
+    Origins(Vec<Origin>),
+    History(History),
+    /// A cell was set; the session is on this branch now.
+    Edited {
+        edit: Edit,
+        branch: BranchNumber,
+    },
+    /// A gradient was begun; on this branch it is carried back.
+    Seeded {
+        seed: Seed,
+        branch: BranchNumber,
+    },
+    Check(Check),
+    Code(CodePane),
+    /// Instructions: index, text, whether it is the next one.
+    Instructions(Vec<(u32, String, bool)>),
+    /// A source line and its instructions.
+    Line {
+        name: String,
+        instructions: Vec<(u32, String, bool)>,
+    },
+    /// The frame that is selected.
+    Frame(FrameView),
+    Frames(Vec<FrameView>),
+    Cells(CellsPane),
+    Rows(Vec<Row>),
+    Card(CardView),
+    Status(Box<Status>),
+    Marks(Vec<(String, Moment)>),
+    Marked {
+        name: String,
+        at: Moment,
+    },
+    Events(Events),
+    Fences(Vec<i64>),
+    Fence {
+        at: Moment,
+        is_set: bool,
+    },
+    Forks(Vec<Fork>),
+    Inverse(Vec<String>),
+    Plot(Plot),
+    /// The cells that are still plotted.
+    Unplotted(Vec<String>),
+    Help(Vec<&'static Command>),
+    /// Several, one after the other.
+    All(Vec<(String, Outcome)>),
+    /// A file was written.
+    Saved(String),
+    Quit,
+    /// There is nothing of what was asked for.
+    Empty,
+    Nothing,
+}
+
+/// Why a line is no command, or a command failed.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum CommandError {
+    #[error("there is no {what} `{word}`")]
+    Unknown { what: &'static str, word: String, near: Option<&'static str> },
+    #[error("`{word}` is a command of gdb that is not needed here")]
+    Foreign { word: String, instead: &'static str },
+    #[error("`{word}` can mean {}", candidates.join(", "))]
+    Ambiguous { word: String, candidates: Vec<&'static str> },
+    #[error("{message}")]
+    Usage { message: String, usage: &'static str },
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("{0}")]
+    File(String),
+    #[error("{0}")]
+    Failed(String),
+    /// A script failed at a line; what came of the lines before it is done.
+    #[error("line {line}: `{command}`: {error}")]
+    Script { line: usize, command: String, error: Box<CommandError>, done: Vec<(String, Outcome)> },
+}
+
+impl Outcome {
+    /// Why this went no further than it was to, where the user stopped it or the step limit did.
+    pub fn cut_short(&self) -> Option<StopKind> {
+        let reason = match self {
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => reason,
+            Outcome::History(history) => history.stopped.as_ref()?,
+            Outcome::Origins(chain) => chain.iter().find_map(Origin::stopped)?,
+            Outcome::Plot(plot) => return (!plot.samples.is_whole).then_some(StopKind::Interrupted),
+            Outcome::All(outcomes) => {
+                return outcomes.iter().find_map(|(_, outcome)| outcome.cut_short());
+            }
+            _ => return None,
+        };
+        let kind = reason.kind();
+        matches!(kind, StopKind::Interrupted | StopKind::StepLimit).then_some(kind)
+    }
+
+    /// Whether the session is to end, because of this or of the last command of a script.
+    pub fn quits(&self) -> bool {
+        match self {
+            Outcome::Quit => true,
+            Outcome::All(all) => all.last().is_some_and(|(_, last)| last.quits()),
+            _ => false,
+        }
+    }
+
+    /// Whether this has led somewhere else, in time or among the frames.
+    pub fn moves(&self) -> bool {
+        match self {
+            Outcome::Motion(_) | Outcome::Edited { .. } | Outcome::Seeded { .. } | Outcome::Frame(_) => true,
+            Outcome::All(all) => all.iter().any(|(_, outcome)| outcome.moves()),
+            _ => false,
+        }
+    }
+}
+
+impl From<ExpressionError> for CommandError {
+    fn from(error: ExpressionError) -> CommandError {
+        SessionError::from(error).into()
+    }
+}
+
+impl CommandError {
+    /// What could help, without a full stop.
+    pub fn help(&self) -> Option<String> {
+        let meant = |near: &Option<String>| near.as_ref().map(|near| format!("did you mean `{near}`?"));
+        match self {
+            CommandError::Unknown { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            CommandError::Unknown { what: "topic", .. } => Some("`help info` lists the topics".into()),
+            CommandError::Unknown { .. } => Some("`help` lists the commands".into()),
+            CommandError::Foreign { instead, .. } => Some((*instead).to_owned()),
+            CommandError::Usage { usage, .. } => Some(format!("usage: {usage}")),
+            CommandError::Session(
+                SessionError::NoPlace { near, .. }
+                | SessionError::NoName { near, .. }
+                | SessionError::NoMark { near, .. },
+            ) => meant(near),
+            CommandError::Session(SessionError::Expression(ExpressionError::Unknown { name, hint })) => {
+                match hint.as_ref()? {
+                    Hint::Near(near) => Some(format!("did you mean `{near}`?")),
+                    Hint::Frame { procedure, outward } => {
+                        let command = selecting(*outward);
+                        Some(format!("`{name}` is {procedure}'s: `{command}` selects its frame"))
+                    }
+                }
+            }
+            CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
+                Some("`==` compares; the command `set a = 1` changes a cell".into())
+            }
+            CommandError::Script { error, .. } => error.help(),
+            _ => None,
+        }
+    }
+}
+
+/// The command that selects a frame so many calls further out, or further in where negative.
+fn selecting(outward: isize) -> String {
+    let name = if outward < 0 { "down" } else { "up" };
+    match outward.unsigned_abs() {
+        1 => name.to_owned(),
+        count => format!("{name} {count}"),
+    }
+}
+
+/// What `list` has printed: it goes on from there, until the session is somewhere else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// The moment, and the depth of the frame that was selected.
+    pub(super) at: (Moment, usize),
+    pub(super) file: u32,
+    /// The first line, and the one behind the last.
+    pub(super) first: u32,
+    pub(super) end: u32,
+}
+
+/// Draws what a screen shows of a session: that on which it is seen, or one that was just opened.
+pub trait Painter: std::fmt::Debug + Send {
+    /// The picture of a session. `options` are those of the command, which says what is wrong with them.
+    ///
+    /// # Errors
+    /// Options that don't fit, or no memory for what is drawn.
+    fn picture(
+        &self,
+        console: &Console,
+        command: &'static Command,
+        options: &str,
+    ) -> Result<String, CommandError>;
+
+    /// One that draws what nobody has looked at yet.
+    fn unseen(&self) -> Box<dyn Painter>;
+}
+
+/// A session that is told what to do in lines of text.
+#[derive(Debug)]
+pub struct Console {
+    pub session: Session,
+    /// What was read for the session, and what it reads and writes.
+    pub(super) files: UsedFiles,
+    /// Draws the pictures of the session.
+    pub(crate) painter: Box<dyn Painter>,
+    /// Expressions that are printed after every motion.
+    pub(super) displays: Vec<String>,
+    /// Cells that are plotted: their names and themselves. A name means another cell in another call.
+    pub(super) plots: Vec<(String, Target)>,
+    /// The lines that were carried out.
+    pub(super) transcript: Vec<String>,
+    /// Whether the last of them stands for motions that nobody typed.
+    pub(super) glides: bool,
+    /// What an empty line repeats.
+    pub(super) repeated: Option<String>,
+    /// Where `list` goes on.
+    pub(super) listed: Option<Listed>,
+    /// Scripts that are being carried out, the innermost last.
+    pub(super) scripts: OpenScripts,
+}
+
+impl Console {
+    /// A copy that no screen shows.
+    ///
+    /// # Errors
+    /// There is no memory for the states of its session.
+    pub(crate) fn try_clone(&self) -> Result<Console, OutOfMemory> {
+        Ok(Console {
+            session: self.session.try_clone()?,
+            files: self.files.clone(),
+            painter: self.painter.unseen(),
+            displays: self.displays.clone(),
+            plots: self.plots.clone(),
+            transcript: self.transcript.clone(),
+            glides: self.glides,
+            repeated: self.repeated.clone(),
+            listed: self.listed,
+            scripts: self.scripts.clone(),
+        })
+    }
+
+    /// `files` knows what was read to open the session: it is never overwritten. `painter` draws it where
+    /// no screen shows it.
+    pub fn new(session: Session, files: UsedFiles, painter: Box<dyn Painter>) -> Console {
+        Console {
+            session,
+            files,
+            painter,
+            displays: Vec::new(),
+            plots: Vec::new(),
+            transcript: Vec::new(),
+            glides: false,
+            repeated: None,
+            listed: None,
+            scripts: OpenScripts::default(),
+        }
+    }
+
+    /// The cells that are plotted, at most [`MOST_PLOTS`](super::plot::MOST_PLOTS).
+    pub fn plots(&self) -> &[(String, Target)] {
+        &self.plots
+    }
+
+    /// What is displayed after every motion: expressions and their values here, or why they have none.
+    pub fn displayed(&self) -> Vec<(String, Result<String, String>)> {
+        let value = |text: &String| {
+            let value = self.session.evaluate(text);
+            (text.clone(), value.map(|(_, text)| text).map_err(|error| error.to_string()))
+        };
+        self.displays.iter().map(value).collect()
+    }
+}

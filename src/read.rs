@@ -1,0 +1,72 @@
+//! Reading files: every one through one register, so that no output overwrites it.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use reviver_assembler::image;
+use reviver_files::{Content, ReadError, UsedFiles};
+use reviver_isa::names::printable;
+
+use crate::failure::{Failure, Outcome};
+
+/// The files that this process uses. There is one register of them, so that nobody can ask another.
+pub fn files() -> &'static UsedFiles {
+    static FILES: LazyLock<UsedFiles> = LazyLock::new(UsedFiles::default);
+    &FILES
+}
+
+/// The bytes of a file that is no text; `-` is standard input.
+pub fn data(path: &Path) -> Outcome<Vec<u8>> {
+    content(path, Content::Data)
+}
+
+/// The bytes of a program, a text or an image; `-` is standard input.
+pub fn source(path: &Path) -> Outcome<Vec<u8>> {
+    content(path, if is_called_image(path) { Content::Data } else { Content::Text })
+}
+
+/// The bytes of a text that is no program; `-` is standard input.
+pub fn text(path: &Path) -> Outcome<String> {
+    String::from_utf8(content(path, Content::Text)?)
+        .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", shown(path))))
+}
+
+fn content(path: &Path, content: Content) -> Outcome<Vec<u8>> {
+    let read = match path == Path::new("-") {
+        true => files().read_standard_input(content),
+        false => files().read(path, content),
+    };
+    read.map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &ReadError) -> Failure {
+    let name = shown(path);
+    let failure = match error {
+        ReadError::NotFound => Failure::load(format_args!("there is no file {name}")),
+        _ => Failure::load(format_args!("can't read {name}: {error}")),
+    };
+    match error.help() {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}
+
+/// What a file is called in `.include`.
+pub fn name(path: &Path) -> String {
+    if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
+}
+
+/// What a file is called in messages. A terminal obeys nothing in it.
+pub fn shown(path: &Path) -> String {
+    printable(&name(path)).into_owned()
+}
+
+/// Whether a file is an image rather than a text. A damaged image must not be taken for a text.
+pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
+    let magic = image::MAGIC;
+    bytes.starts_with(&magic[..4]) || is_called_image(path)
+}
+
+fn is_called_image(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rbc")
+}

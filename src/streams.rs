@@ -1,0 +1,45 @@
+//! The standard streams: what is printed, what is complained about, and how a failure is told.
+
+use std::io::{self, BufWriter, Error, ErrorKind, Write};
+
+use serde_json::Value as Json;
+
+use crate::failure::{Exit, Failure, Outcome};
+
+/// Prints to standard output.
+pub fn print(text: &str) -> Outcome {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints bytes, of an image say.
+pub fn print_bytes(bytes: &[u8]) -> Outcome {
+    print_with(|out| out.write_all(bytes))
+}
+
+/// Prints to standard output what may be too long for memory.
+pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
+}
+
+/// What printing failed with. A reader that has gone away (`| head`) ends the command without a word.
+pub fn unprintable(error: &Error) -> Failure {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
+        _ => Failure::load(format_args!("can't write to standard output: {error}")),
+    }
+}
+
+/// Prints to standard error. If that can't be written, there is nobody left to tell.
+pub fn complain(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).ok();
+}
+
+/// Says a failure on stderr; with `--json` also on stdout, unless it has been said there.
+pub fn tell(failure: &Failure, json: bool) {
+    if json && !failure.told && failure.exit != Exit::Unread {
+        // If stdout can't be written, stderr still says what went wrong first.
+        print(&format!("{}\n", Json::Object(failure.members()))).ok();
+    }
+    complain(&failure.message);
+}
