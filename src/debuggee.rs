@@ -4,12 +4,12 @@ use std::path::Path;
 
 use reviver_debugger::listing::{OpenError, Subject};
 use reviver_debugger::session::Session;
-use reviver_debugger::timeline::Limits;
+use reviver_debugger::timeline::TimelineLimits;
 use reviver_vm::Travel;
 use reviver_vm::room::OutOfMemory;
 
 use crate::cli::{Debugged, Given};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::{load, read, start, streams};
 
 /// What there is to debug.
@@ -26,7 +26,7 @@ pub enum Debuggee {
 
 impl Debuggee {
     /// The session, where nothing is to be done without one.
-    pub fn session(self) -> Outcome<Session> {
+    pub fn session(self) -> Fallible<Session> {
         match self {
             Debuggee::Session(session) => Ok(*session),
             Debuggee::Broken { failure, .. } => Err(failure),
@@ -35,7 +35,7 @@ impl Debuggee {
 }
 
 /// The program at its start, with everything given. `script` is read besides.
-pub fn open(options: &Debugged, script: Option<&Path>) -> Outcome<Debuggee> {
+pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
     let bytes = read::source(&given.file)?;
@@ -49,11 +49,11 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Outcome<Debuggee> {
     }
 }
 
-fn session(options: &Debugged, mut subject: Subject) -> Outcome<Session> {
+fn session(options: &Debugged, mut subject: Subject) -> Fallible<Session> {
     streams::complain(&subject.warnings);
     subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
-    let limits = Limits { history: options.history, ..Limits::default() };
+    let limits = TimelineLimits { history: options.history, ..TimelineLimits::default() };
     let session = Session::new(subject, machine.into_state(), limits).map_err(no_memory)?;
     Ok(match options.max_steps {
         Some(most) => session.with_most_steps(most),

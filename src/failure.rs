@@ -127,14 +127,14 @@ impl Failure {
     }
 }
 
-pub type Outcome<T = ()> = Result<T, Failure>;
+pub type Fallible<T = ()> = Result<T, Failure>;
 
 /// Several outcomes: the words of all that failed, and the exit code of the first of them.
 ///
 /// # Errors
 /// Where one of them is one.
-pub fn all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
-    let failures = outcomes.into_iter().filter_map(Outcome::err);
+pub fn all(outcomes: impl IntoIterator<Item = Fallible>) -> Fallible {
+    let failures = outcomes.into_iter().filter_map(Fallible::err);
     failures.reduce(Failure::and).map_or(Ok(()), Err)
 }
 

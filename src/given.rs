@@ -7,12 +7,12 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, ValueError};
 use reviver_vm::{Program, State};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Fallible};
 use crate::kinds::looks_like_number;
 use crate::table;
 
 /// Applies every `--set` to a state. The same cell twice is an error. Returns the globals that were given.
-pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Outcome<Vec<usize>> {
+pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Fallible<Vec<usize>> {
     let mut given = Vec::new();
     for assignment in arguments.iter().flat_map(|argument| assignments("--set", argument)) {
         let (name, values) = assignment?;
@@ -30,13 +30,13 @@ fn give(
     program: &Program,
     state: &mut State,
     (global, declared): (usize, &Global),
-    values: &Values,
-) -> Outcome {
+    values: &GivenValues,
+) -> Fallible {
     let name = &declared.name;
     let parse = |text: &str| program.parse(declared.class, text);
     let given = match values {
-        Values::Inline(texts) => texts.iter().map(|text| parse(text)).collect::<Result<Vec<Value>, _>>(),
-        Values::File(file) => Ok(table::cells(file, name, declared.shape, &parse)?),
+        GivenValues::Inline(texts) => texts.iter().map(|text| parse(text)).collect::<Result<Vec<Value>, _>>(),
+        GivenValues::File(file) => Ok(table::cells(file, name, declared.shape, &parse)?),
     };
     given
         .and_then(|values| program.give_values(state, global, &values))
@@ -54,19 +54,19 @@ fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
 }
 
 /// What an assignment gives.
-pub enum Values {
+pub enum GivenValues {
     Inline(Vec<String>),
     File(PathBuf),
 }
 
 /// `a=1,2,b=3` is `a` with two values and `b` with one: a value with `=` in it begins a new name.
-pub fn assignments(option: &str, argument: &str) -> Vec<Outcome<(String, Values)>> {
-    let mut assignments: Vec<Outcome<(String, Values)>> = Vec::new();
+pub fn assignments(option: &str, argument: &str) -> Vec<Fallible<(String, GivenValues)>> {
+    let mut assignments: Vec<Fallible<(String, GivenValues)>> = Vec::new();
     for part in parts(argument) {
         match (part.split_once('='), assignments.last_mut()) {
             (Some((name, value)), _) => assignments.push(Ok((name.trim().to_owned(), values(value)))),
-            (None, Some(Ok((_, Values::Inline(values))))) => values.push(part.trim().to_owned()),
-            (None, Some(Ok((name, Values::File(_))))) => {
+            (None, Some(Ok((_, GivenValues::Inline(values))))) => values.push(part.trim().to_owned()),
+            (None, Some(Ok((name, GivenValues::File(_))))) => {
                 let failure = Failure::usage(format_args!("{option} {name}: a file gives all values of it"));
                 assignments.push(Err(failure));
             }
@@ -89,10 +89,10 @@ pub fn parts(list: &str) -> Vec<&str> {
     .collect()
 }
 
-fn values(value: &str) -> Values {
+fn values(value: &str) -> GivenValues {
     match value.trim().strip_prefix('@') {
-        Some(file) => Values::File(PathBuf::from(file)),
-        None => Values::Inline(vec![value.trim().to_owned()]),
+        Some(file) => GivenValues::File(PathBuf::from(file)),
+        None => GivenValues::Inline(vec![value.trim().to_owned()]),
     }
 }
 
@@ -107,7 +107,7 @@ fn unknown(program: &Program, name: &str) -> Failure {
 }
 
 /// `--tape`: values, a file (with an `@` before it or not), or `-`; in the order in which they are told.
-pub fn tape(program: &Program, argument: &str) -> Outcome<Vec<TapeEntry>> {
+pub fn tape(program: &Program, argument: &str) -> Fallible<Vec<TapeEntry>> {
     let parse = |text: &str| program.parse_entry(text);
     let inline: Vec<&str> = argument.split([',', ' ']).filter(|part| !part.is_empty()).collect();
     if !inline.iter().all(|part| looks_like_number(part)) {

@@ -13,10 +13,10 @@ use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, State, Stop, Travel};
 
-use crate::cli::Run;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::cli::RunOptions;
+use crate::failure::{Exit, Failure, Fallible};
 use crate::interrupt::{self, Signal};
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 
 /// Steps between two looks at the clock.
 const CHUNK: u64 = 1 << 22;
@@ -43,16 +43,16 @@ pub struct RoundTrip {
 
 /// What `show` shows, as far as it is kept: a program may show without end.
 #[derive(Default)]
-pub struct Shown {
+pub struct ShownValues {
     pub entries: Vec<(String, Value)>,
     pub left_out: u64,
 }
 
-impl Shown {
+impl ShownValues {
     const MOST: usize = 1 << 20;
 
     fn add(&mut self, entry: (String, Value)) {
-        if self.entries.len() < Shown::MOST { self.entries.push(entry) } else { self.left_out += 1 }
+        if self.entries.len() < ShownValues::MOST { self.entries.push(entry) } else { self.left_out += 1 }
     }
 }
 
@@ -74,7 +74,7 @@ pub struct Report<'m> {
     /// Results that weren't given, and for which their `default` stood, by number.
     pub assumed: Vec<usize>,
     /// What `show` showed, kept for `--json`.
-    pub shown: Shown,
+    pub shown: ShownValues,
 }
 
 impl Report<'_> {
@@ -85,14 +85,18 @@ impl Report<'_> {
 }
 
 /// Runs as the options say. Only a round trip needs copies of the state: one of its start, one of its turn.
-pub fn travel<'m>(options: &Run, machine: &'m mut Machine, assumed: Vec<usize>) -> Outcome<Report<'m>> {
+pub fn travel<'m>(
+    options: &RunOptions,
+    machine: &'m mut Machine,
+    assumed: Vec<usize>,
+) -> Fallible<Report<'m>> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let program = machine.program().clone();
     let started = Instant::now();
     machine.stop_when(interrupt::flag());
     let first_step = machine.state().step;
     let first = if options.check { Some(copy(machine)?) } else { None };
-    let mut shown = Shown::default();
+    let mut shown = ShownValues::default();
     let ending = go(options, machine, travel, &mut shown)?;
     let steps = machine.state().step.abs_diff(first_step);
     let history_bytes = machine.history_bytes();
@@ -120,7 +124,7 @@ pub fn travel<'m>(options: &Run, machine: &'m mut Machine, assumed: Vec<usize>) 
     })
 }
 
-fn copy(machine: &Machine) -> Outcome<State> {
+fn copy(machine: &Machine) -> Fallible<State> {
     machine.state().try_clone().map_err(|error| {
         Failure::new(Exit::Trap, format_args!("{error} for the copies that `--check` compares"))
             .help("without `--check` none is made")
@@ -128,14 +132,14 @@ fn copy(machine: &Machine) -> Outcome<State> {
 }
 
 fn come_back(
-    options: &Run,
+    options: &RunOptions,
     machine: &mut Machine,
     travel: Travel,
     first: &State,
     turn: &State,
-) -> Outcome<RoundTrip> {
+) -> Fallible<RoundTrip> {
     // What the way there has shown isn't shown again.
-    let ending = go(options, machine, travel, &mut Shown::default())?;
+    let ending = go(options, machine, travel, &mut ShownValues::default())?;
     let (program, last) = (machine.program(), machine.state());
     let steps = last.step.abs_diff(turn.step);
     if !matches!(ending, Ending::Arrived) {
@@ -147,8 +151,13 @@ fn come_back(
 }
 
 /// Runs to the bound, showing progress and what `show` shows.
-fn go(options: &Run, machine: &mut Machine, travel: Travel, shown: &mut Shown) -> Outcome<Ending> {
-    let mut progress = Progress::new(if travel == Travel::Forward { "forward" } else { "backward" });
+fn go(
+    options: &RunOptions,
+    machine: &mut Machine,
+    travel: Travel,
+    shown: &mut ShownValues,
+) -> Fallible<Ending> {
+    let mut progress = ProgressLine::new(if travel == Travel::Forward { "forward" } else { "backward" });
     let first = machine.state().step;
     let limit = options.start.max_steps.unwrap_or(u64::MAX);
     loop {

@@ -15,7 +15,7 @@ use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
 use serde_json::Value as Json;
 
-use crate::failure::{Exit, Failure, Outcome, counted};
+use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::diagnostics;
 use crate::output::places::place;
 use crate::read::{files, is_image, name, shown, source};
@@ -30,17 +30,17 @@ pub fn kept_text() -> Option<&'static Sources> {
 }
 
 /// The module in a text or an image. Warnings are printed on the way.
-pub fn module(path: &Path) -> Outcome<Module> {
+pub fn module(path: &Path) -> Fallible<Module> {
     module_of(path, source(path)?)
 }
 
 /// The same, of a file that has been read.
-pub fn module_of(path: &Path, bytes: Vec<u8>) -> Outcome<Module> {
+pub fn module_of(path: &Path, bytes: Vec<u8>) -> Fallible<Module> {
     with_warnings(path, bytes).map(|(module, _)| module)
 }
 
 /// The same, with the warnings once more, as JSON. Of an image there are none to be had: null.
-pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Outcome<(Module, Json)> {
+pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Fallible<(Module, Json)> {
     if is_image(path, &bytes) {
         let module =
             image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", shown(path))));
@@ -76,20 +76,20 @@ pub fn color() -> bool {
 
 /// The text of a module. Only of a program one can say how it is written: in anything else, names may be
 /// none.
-pub fn text_of(path: &Path, module: &Module) -> Outcome<String> {
+pub fn text_of(path: &Path, module: &Module) -> Fallible<String> {
     let broken: Vec<_> = verify(module).into_iter().filter(|violation| !violation.not_yet).collect();
     if broken.is_empty() { Ok(disassemble(module)) } else { Err(refused(path, &module.structure, &broken)) }
 }
 
 /// A module as an image.
-pub fn encoded(path: &Path, module: &Module) -> Outcome<Vec<u8>> {
+pub fn encoded(path: &Path, module: &Module) -> Fallible<Vec<u8>> {
     image::encode(module).map_err(|error| {
         Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
     })
 }
 
 /// A module as a program that can run.
-pub fn program(path: &Path, module: Module) -> Outcome<Arc<Program>> {
+pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     let structure = module.structure.clone();
     let hash = xxhash_rust::xxh3::xxh3_128(&encoded(path, &module)?);
     Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &structure, &violations))

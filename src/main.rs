@@ -24,8 +24,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Arguments, Command};
-use crate::failure::{Failure, Outcome};
+use crate::cli::{Arguments, Invocation};
+use crate::failure::{Failure, Fallible};
 
 fn main() -> ExitCode {
     match arguments() {
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 /// Says what went wrong. Programs that ask for JSON get some.
-fn ended(outcome: Outcome, json: bool) -> ExitCode {
+fn ended(outcome: Fallible, json: bool) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -47,7 +47,7 @@ fn ended(outcome: Outcome, json: bool) -> ExitCode {
 }
 
 /// The arguments; none where all has been said that was asked for: help, the version.
-fn arguments() -> Outcome<Option<Arguments>> {
+fn arguments() -> Fallible<Option<Arguments>> {
     match Arguments::try_parse() {
         Ok(arguments) => Ok(Some(arguments)),
         Err(error) if error.use_stderr() => Err(misuse(&error)),
@@ -58,22 +58,22 @@ fn arguments() -> Outcome<Option<Arguments>> {
     }
 }
 
-fn run(command: &Command) -> Outcome {
+fn run(command: &Invocation) -> Fallible {
     match command {
-        Command::Run(options) => commands::run::run(options),
-        Command::Debug(options) => commands::debug::run(options),
-        Command::Repl(options) => commands::repl::run(options),
-        Command::Grad(options) => commands::grad::run(options),
-        Command::Jacobian(options) => commands::jacobian::run(options),
-        Command::Hessian(options) => commands::hessian::run(options),
-        Command::Taylor(options) => commands::taylor::run(options),
-        Command::Asm(options) => commands::asm::run(options),
-        Command::Disasm(options) => commands::disasm::run(options),
-        Command::Check(options) => commands::check::run(options),
-        Command::Fmt(options) => commands::fmt::run(options),
-        Command::Invert(options) => commands::invert::run(options),
-        Command::Isa(options) => commands::isa::run(options),
-        Command::Completions(options) => commands::completions::run(options),
+        Invocation::Run(options) => commands::run::run(options),
+        Invocation::Debug(options) => commands::debug::run(options),
+        Invocation::Repl(options) => commands::repl::run(options),
+        Invocation::Grad(options) => commands::grad::run(options),
+        Invocation::Jacobian(options) => commands::jacobian::run(options),
+        Invocation::Hessian(options) => commands::hessian::run(options),
+        Invocation::Taylor(options) => commands::taylor::run(options),
+        Invocation::Asm(options) => commands::asm::run(options),
+        Invocation::Disasm(options) => commands::disasm::run(options),
+        Invocation::Check(options) => commands::check::run(options),
+        Invocation::Fmt(options) => commands::fmt::run(options),
+        Invocation::Invert(options) => commands::invert::run(options),
+        Invocation::Isa(options) => commands::isa::run(options),
+        Invocation::Completions(options) => commands::completions::run(options),
     }
 }
 

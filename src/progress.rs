@@ -4,20 +4,20 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use crate::failure::Outcome;
+use crate::failure::Fallible;
 use crate::streams;
 
 /// Shows steps made so far.
-pub struct Progress {
+pub struct ProgressLine {
     started: Instant,
     bar: Option<ProgressBar>,
     what: &'static str,
 }
 
-impl Progress {
+impl ProgressLine {
     /// `what` is the direction: "forward" or "backward".
-    pub fn new(what: &'static str) -> Progress {
-        Progress { started: Instant::now(), bar: None, what }
+    pub fn new(what: &'static str) -> ProgressLine {
+        ProgressLine { started: Instant::now(), bar: None, what }
     }
 
     /// Tells that so many steps have been made.
@@ -33,7 +33,7 @@ impl Progress {
     }
 
     /// Prints a line to stdout without a trace of the progress line in it.
-    pub fn print(&self, text: &str) -> Outcome {
+    pub fn print(&self, text: &str) -> Fallible {
         match &self.bar {
             Some(bar) => bar.suspend(|| streams::print(text)),
             None => streams::print(text),
@@ -41,7 +41,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -7,7 +7,7 @@ use reviver_assembler::image;
 use reviver_files::{Content, ReadError, UsedFiles};
 use reviver_isa::names::printable;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Fallible};
 
 /// The files that this process uses. There is one register of them, so that nobody can ask another.
 pub fn files() -> &'static UsedFiles {
@@ -16,22 +16,22 @@ pub fn files() -> &'static UsedFiles {
 }
 
 /// The bytes of a file that is no text; `-` is standard input.
-pub fn data(path: &Path) -> Outcome<Vec<u8>> {
+pub fn data(path: &Path) -> Fallible<Vec<u8>> {
     content(path, Content::Data)
 }
 
 /// The bytes of a program, a text or an image; `-` is standard input.
-pub fn source(path: &Path) -> Outcome<Vec<u8>> {
+pub fn source(path: &Path) -> Fallible<Vec<u8>> {
     content(path, if is_called_image(path) { Content::Data } else { Content::Text })
 }
 
 /// The bytes of a text that is no program; `-` is standard input.
-pub fn text(path: &Path) -> Outcome<String> {
+pub fn text(path: &Path) -> Fallible<String> {
     String::from_utf8(content(path, Content::Text)?)
         .map_err(|_| Failure::load(format_args!("{}: this is not UTF-8 text", shown(path))))
 }
 
-fn content(path: &Path, content: Content) -> Outcome<Vec<u8>> {
+fn content(path: &Path, content: Content) -> Fallible<Vec<u8>> {
     let read = match path == Path::new("-") {
         true => files().read_standard_input(content),
         false => files().read(path, content),

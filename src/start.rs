@@ -12,11 +12,11 @@ use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Machine, Program, Travel};
 
 use crate::cli::{Given, Start};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::{given, load, streams};
 
 /// Standard input can be read once. `others` are the files that a command reads besides.
-pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Outcome {
+pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
     let tape = options.tape.as_deref().map(|tape| Path::new(tape.strip_prefix('@').unwrap_or(tape)));
     let readers = [Some(&*options.file), tape];
     let files = readers.iter().chain(others).filter(|path| **path == Some(Path::new("-")));
@@ -28,7 +28,7 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Outcome {
 }
 
 /// The program with the numbers that the options ask for, and in their notation.
-pub fn program(options: &Start) -> Outcome<Arc<Program>> {
+pub fn program(options: &Start) -> Fallible<Arc<Program>> {
     let program = in_numbers(&options.given, load::module(&options.given.file)?)?;
     Ok(match options.notation() {
         Notation::Signed => program,
@@ -37,7 +37,7 @@ pub fn program(options: &Start) -> Outcome<Arc<Program>> {
 }
 
 /// A module as a program with the numbers that the options ask for.
-pub fn in_numbers(options: &Given, mut module: Module) -> Outcome<Arc<Program>> {
+pub fn in_numbers(options: &Given, mut module: Module) -> Fallible<Arc<Program>> {
     let own = (module.word, module.real);
     if let Some(choice) = options.real {
         module.real = choice.over(module.real);
@@ -58,7 +58,7 @@ pub fn in_numbers(options: &Given, mut module: Module) -> Outcome<Arc<Program>> 
 
 /// A machine at the beginning (or, to travel backward, at the end) with everything given. Says on stderr for
 /// which results the `default` stands.
-pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Outcome<Machine> {
+pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Machine> {
     begun(options, program, travel).map(|begun| begun.machine)
 }
 
@@ -70,7 +70,7 @@ pub struct Begun {
 }
 
 /// The same, with a list of what wasn't given.
-pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Outcome<Begun> {
+pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Begun> {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
         Travel::Backward => Machine::at_end(program.clone()),
@@ -99,7 +99,7 @@ fn no_memory(error: OutOfMemory) -> Failure {
         .help("smaller arrays take less: an integer or a real takes 8 bytes")
 }
 
-fn check_tape(program: &Program, values: usize) -> Outcome {
+fn check_tape(program: &Program, values: usize) -> Fallible {
     let limit = program.module().limits.tape;
     if values as u64 <= u64::from(limit) {
         return Ok(());
@@ -121,7 +121,7 @@ fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Tra
 }
 
 /// Forward runs are given inputs, backward runs results.
-fn check_given(program: &Program, given: &[usize], travel: Travel) -> Outcome {
+fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     let back = travel == Travel::Backward;
     for &global in given {
         let Some(declared) = program.module().globals.get(global) else { continue };
@@ -140,7 +140,7 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Outcome {
 }
 
 /// A run that starts from results needs every one of them: what isn't given was never 0 by itself.
-fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Outcome {
+fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     const NAMED: usize = 8;
     let missing: Vec<&str> = program.missing(given, travel).iter().map(|(_, g)| g.name.as_str()).collect();
     if missing.is_empty() {

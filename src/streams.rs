@@ -4,20 +4,20 @@ use std::io::{self, BufWriter, Error, ErrorKind, Write};
 
 use serde_json::Value as Json;
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Fallible};
 
 /// Prints to standard output.
-pub fn print(text: &str) -> Outcome {
+pub fn print(text: &str) -> Fallible {
     print_bytes(text.as_bytes())
 }
 
 /// Prints bytes, of an image say.
-pub fn print_bytes(bytes: &[u8]) -> Outcome {
+pub fn print_bytes(bytes: &[u8]) -> Fallible {
     print_with(|out| out.write_all(bytes))
 }
 
 /// Prints to standard output what may be too long for memory.
-pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
     let mut out = BufWriter::new(io::stdout().lock());
     tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
 }

@@ -12,7 +12,7 @@ use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::Start;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::{given, interrupt, output, read, start};
 
 /// A name that was asked for: a global as a whole, or one of its cells.
@@ -25,12 +25,12 @@ pub struct Selection {
 }
 
 /// The program and the start that the options tell.
-pub fn subject(options: &Start) -> Outcome<Subject> {
+pub fn subject(options: &Start) -> Fallible<Subject> {
     subject_besides(options, &[])
 }
 
 /// The same for a command that reads other files besides.
-pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Outcome<Subject> {
+pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
     let program = start::program(options)?;
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
@@ -41,7 +41,7 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Outcome<Sub
 }
 
 /// The one cell that an option names.
-pub fn one(subject: &Subject, option: &str, name: &str) -> Outcome<Variable> {
+pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
     let found = selection(subject, option, name.trim())?;
     match &found.variables[..] {
         [variable] => Ok(variable.clone()),
@@ -54,17 +54,17 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Outcome<Variable> {
 }
 
 /// The real inputs, or those of them (or other real cells) that `--wrt` names.
-pub fn inputs(subject: &Subject, names: &[String]) -> Outcome<Vec<Selection>> {
+pub fn inputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
     selections(subject, "--wrt", names, "input", Role::is_given)
 }
 
 /// The real results, or the real cells that `--of` names.
-pub fn outputs(subject: &Subject, names: &[String]) -> Outcome<Vec<Selection>> {
+pub fn outputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
     selections(subject, "--of", names, "result", |role| matches!(role, Role::Out | Role::InOut))
 }
 
 /// All variables of some selections, in order.
-pub fn variables(selections: &[Selection]) -> Outcome<Vec<Variable>> {
+pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
     let count = selections.iter().map(|selection| selection.variables.len()).sum();
     let mut variables = Vec::new();
     variables.try_reserve_exact(count).map_err(|_| no_memory())?;
@@ -79,7 +79,7 @@ fn no_memory() -> Failure {
 }
 
 /// Refuses to differentiate nothing, or by nothing.
-pub fn check_any<'v>(what: &str, variables: impl IntoIterator<Item = &'v Variable>) -> Outcome {
+pub fn check_any<'v>(what: &str, variables: impl IntoIterator<Item = &'v Variable>) -> Fallible {
     if variables.into_iter().next().is_none() {
         return Err(Failure::usage(format_args!("the program has no real {what}s")));
     }
@@ -92,13 +92,13 @@ fn selections(
     names: &[String],
     what: &str,
     default: impl Fn(Role) -> bool,
-) -> Outcome<Vec<Selection>> {
+) -> Fallible<Vec<Selection>> {
     if names.is_empty() {
         return whole(subject, default);
     }
     let names = names.iter().flat_map(|argument| given::parts(argument));
     let selections =
-        names.map(|name| selection(subject, option, name.trim())).collect::<Outcome<Vec<_>>>()?;
+        names.map(|name| selection(subject, option, name.trim())).collect::<Fallible<Vec<_>>>()?;
     if let Some(variable) = named_twice(&selections) {
         let name = subject.name(variable);
         return Err(Failure::usage(format_args!("{option}: the {what} `{name}` is named twice")));
@@ -120,7 +120,7 @@ fn named_twice(selections: &[Selection]) -> Option<&Variable> {
 }
 
 /// All real globals of some roles.
-fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Outcome<Vec<Selection>> {
+fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Fallible<Vec<Selection>> {
     let globals = subject.program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global.role));
     wanted
@@ -132,7 +132,7 @@ fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Outcome<Vec<Select
 }
 
 /// The cells of a name: `x`, `A`, `A[3]`, `M[1,2]`.
-pub fn selection(subject: &Subject, option: &str, name: &str) -> Outcome<Selection> {
+pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Selection> {
     let program = &subject.program;
     let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
     let base = compact.split('[').next().unwrap_or_default();

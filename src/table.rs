@@ -10,18 +10,18 @@ use reviver_isa::module::Shape;
 use reviver_vm::values::ValueError;
 use serde_json::json;
 
-use crate::failure::{Failure, Outcome, counted};
+use crate::failure::{Failure, Fallible, counted};
 use crate::read;
 
 /// Reads a text as a number.
-pub type Parse<'p, T> = &'p dyn Fn(&str) -> Result<T, ValueError>;
+pub type ReadNumber<'p, T> = &'p dyn Fn(&str) -> Result<T, ValueError>;
 
 /// The numbers of a file that has a shape, row after row: of a matrix the rows are lines, of a vector
 /// there is one row or one column. `name` says what they are for.
 ///
 /// # Errors
 /// Another shape, lines of different lengths, something that is no number, with their places.
-pub fn cells<T>(path: &Path, name: &str, shape: Shape, parse: Parse<'_, T>) -> Outcome<Vec<T>> {
+pub fn cells<T>(path: &Path, name: &str, shape: Shape, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
     let text = text(path)?;
     let table = Table::new(path, &text);
     table.check_shape(name, shape)?;
@@ -32,7 +32,7 @@ pub fn cells<T>(path: &Path, name: &str, shape: Shape, parse: Parse<'_, T>) -> O
 ///
 /// # Errors
 /// Something that is no number, a header too, with its place.
-pub fn list<T>(path: &Path, parse: Parse<'_, T>) -> Outcome<Vec<T>> {
+pub fn list<T>(path: &Path, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
     let text = text(path)?;
     let table = Table::new(path, &text);
     match &table.header {
@@ -44,7 +44,7 @@ pub fn list<T>(path: &Path, parse: Parse<'_, T>) -> Outcome<Vec<T>> {
     }
 }
 
-fn text(path: &Path) -> Outcome<String> {
+fn text(path: &Path) -> Fallible<String> {
     let mut text = String::from_utf8(read::data(path)?)
         .map_err(|_| Failure::usage(format_args!("{}: this is not UTF-8 text", read::name(path))))?;
     // Spreadsheets write a byte order mark.
@@ -68,7 +68,7 @@ struct Field<'t> {
     text: &'t str,
 }
 
-struct Row<'t> {
+struct TableRow<'t> {
     /// From 1.
     line: usize,
     fields: Vec<Field<'t>>,
@@ -77,8 +77,8 @@ struct Row<'t> {
 struct Table<'t> {
     file: String,
     /// The first line, if nothing in it looks like a number.
-    header: Option<Row<'t>>,
-    rows: Vec<Row<'t>>,
+    header: Option<TableRow<'t>>,
+    rows: Vec<TableRow<'t>>,
 }
 
 impl<'t> Table<'t> {
@@ -86,15 +86,15 @@ impl<'t> Table<'t> {
         let says = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let lines = text.lines().zip(1..).filter(|(line, _)| says(line));
         let delimiter = Delimiter::of(lines.clone().map(|(line, _)| line));
-        let mut rows: Vec<Row<'t>> =
-            lines.map(|(text, line)| Row { line, fields: delimiter.split(text) }).collect();
+        let mut rows: Vec<TableRow<'t>> =
+            lines.map(|(text, line)| TableRow { line, fields: delimiter.split(text) }).collect();
         let is_header =
             rows.first().is_some_and(|row| !row.fields.iter().any(|field| looks_like_number(field.text)));
         let header = is_header.then(|| rows.remove(0));
         Table { file: read::name(path), header, rows }
     }
 
-    fn check_shape(&self, name: &str, shape: Shape) -> Outcome {
+    fn check_shape(&self, name: &str, shape: Shape) -> Fallible {
         let wanted = match shape {
             Shape::Scalar => (1, 1),
             Shape::Vector(length) if self.rows.len() == 1 => (1, length as usize),
@@ -136,7 +136,7 @@ impl<'t> Table<'t> {
         }
     }
 
-    fn ragged(&self, pair: &[Row<'_>], name: &str, shape: Shape) -> Failure {
+    fn ragged(&self, pair: &[TableRow<'_>], name: &str, shape: Shape) -> Failure {
         let counts: Vec<usize> = pair.iter().map(|row| row.fields.len()).collect();
         let (above, here) = (counts.first().copied().unwrap_or(0), counts.last().copied().unwrap_or(0));
         let line = pair.last().map_or(0, |row| row.line);
@@ -150,7 +150,7 @@ impl<'t> Table<'t> {
     }
 
     /// Every number, in the order of reading.
-    fn parsed<T>(&self, parse: Parse<'_, T>) -> Outcome<Vec<T>> {
+    fn parsed<T>(&self, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
         let fields = self.rows.iter().flat_map(|row| row.fields.iter().map(|field| (row.line, field)));
         fields
             .map(|(line, field)| {
@@ -178,7 +178,7 @@ impl<'t> Table<'t> {
     }
 }
 
-fn is_ragged(pair: &[Row<'_>]) -> bool {
+fn is_ragged(pair: &[TableRow<'_>]) -> bool {
     pair.first().map(|row| row.fields.len()) != pair.last().map(|row| row.fields.len())
 }
 

@@ -7,52 +7,52 @@ use reviver_files::{FileKind, Output, Replaces, WriteError};
 use reviver_vm::room::OutOfMemory;
 
 use crate::cli::Written;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::streams::{print_bytes, print_with};
 use crate::{kinds, read};
 
 /// Where a command's output goes, tried before there is any.
 #[derive(Debug)]
-pub enum Target {
+pub enum OutputTarget {
     Printed,
     File(Output),
 }
 
-impl Target {
+impl OutputTarget {
     /// A file that may replace one of its kind only, unless the user insists; `-` is standard output.
     ///
     /// Ask when all inputs have been read: they are never overwritten.
-    pub fn new(path: &Path, kind: &'static FileKind, force: bool) -> Outcome<Target> {
+    pub fn new(path: &Path, kind: &'static FileKind, force: bool) -> Fallible<OutputTarget> {
         let replaces = if force { Replaces::Anything } else { Replaces::Kind(kind) };
-        Target::replacing(path, replaces, "`--force` replaces it")
+        OutputTarget::replacing(path, replaces, "`--force` replaces it")
     }
 
     /// An input that is written again.
-    pub fn in_place(path: &Path) -> Outcome<Target> {
-        Target::replacing(path, Replaces::Itself, "make it writable first")
+    pub fn in_place(path: &Path) -> Fallible<OutputTarget> {
+        OutputTarget::replacing(path, Replaces::Itself, "make it writable first")
     }
 
-    fn replacing(path: &Path, replaces: Replaces, cure: &str) -> Outcome<Target> {
+    fn replacing(path: &Path, replaces: Replaces, cure: &str) -> Fallible<OutputTarget> {
         if path == Path::new("-") {
-            return Ok(Target::Printed);
+            return Ok(OutputTarget::Printed);
         }
-        read::files().output(path, replaces).map(Target::File).map_err(|error| refused(&error, cure))
+        read::files().output(path, replaces).map(OutputTarget::File).map_err(|error| refused(&error, cure))
     }
 
     /// Writes or prints.
-    pub fn write(self, bytes: &[u8]) -> Outcome {
+    pub fn write(self, bytes: &[u8]) -> Fallible {
         match self {
-            Target::Printed => print_bytes(bytes),
-            Target::File(output) => output.commit(bytes).map_err(|error| unwritten(&error)),
+            OutputTarget::Printed => print_bytes(bytes),
+            OutputTarget::File(output) => output.commit(bytes).map_err(|error| unwritten(&error)),
         }
     }
 
     /// Writes or prints what may be too long for memory: then a file stays as it was.
-    pub fn write_with(self, tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    pub fn write_with(self, tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
         match self {
-            Target::Printed => print_with(tell),
-            Target::File(output) => {
-                let mut bytes = Growing(Vec::new());
+            OutputTarget::Printed => print_with(tell),
+            OutputTarget::File(output) => {
+                let mut bytes = GrowingBytes(Vec::new());
                 tell(&mut bytes).map_err(|error| {
                     Failure::load(format_args!("can't write {}: {error}", read::shown(output.path())))
                 })?;
@@ -63,9 +63,9 @@ impl Target {
 }
 
 /// Bytes that may be more than memory holds.
-struct Growing(Vec<u8>);
+struct GrowingBytes(Vec<u8>);
 
-impl Write for Growing {
+impl Write for GrowingBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.try_reserve(bytes.len()).map_err(|_| Error::new(ErrorKind::OutOfMemory, OutOfMemory))?;
         self.0.extend_from_slice(bytes);
@@ -94,7 +94,7 @@ fn unwritten(error: &WriteError) -> Failure {
 }
 
 /// A state is for files.
-pub fn check_state_target(path: Option<&Path>) -> Outcome {
+pub fn check_state_target(path: Option<&Path>) -> Fallible {
     match path {
         Some(path) if path == Path::new("-") => {
             Err(Failure::usage("a state can't be printed").help("name a file after `--save-state`"))
@@ -104,10 +104,10 @@ pub fn check_state_target(path: Option<&Path>) -> Outcome {
 }
 
 /// Writes a text to a file, below a line that says so, or prints it where none is named.
-pub fn text(written: &Written, text: &str) -> Outcome {
+pub fn text(written: &Written, text: &str) -> Fallible {
     let path = written.output.as_deref().unwrap_or(Path::new("-"));
-    match Target::new(path, &kinds::TEXT, written.force.force)? {
-        target @ Target::File(_) if !text.starts_with(kinds::WRITTEN) => {
+    match OutputTarget::new(path, &kinds::TEXT, written.force.force)? {
+        target @ OutputTarget::File(_) if !text.starts_with(kinds::WRITTEN) => {
             target.write([kinds::WRITTEN, text].concat().as_bytes())
         }
         target => target.write(text.as_bytes()),

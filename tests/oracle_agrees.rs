@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use reviver_assembler::assemble::assemble;
-use reviver_assembler::files::{Disk, Memory};
+use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::{Function, Update};
 use reviver_lab::campaign::programs;
@@ -273,7 +273,7 @@ fn small_cases_cover_the_language() {
     let mut rows = (HashSet::new(), HashSet::new());
     for path in texts("tests/cases/oracle") {
         let text = std::fs::read_to_string(&path).unwrap();
-        let module = assemble("case.rasm", text.into_bytes(), &Memory::new()).module.unwrap();
+        let module = assemble("case.rasm", text.into_bytes(), &FilesInMemory::new()).module.unwrap();
         rows.0.extend(module.code.iter().map(|instruction| instruction.update));
         rows.1.extend(module.code.iter().map(|instruction| instruction.function));
         for agreement in runs(&path).iter().map(|run| run.compare(REFERENCE)).filter_map(Result::ok) {

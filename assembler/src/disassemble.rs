@@ -40,7 +40,7 @@ pub struct Disassembly {
 pub fn disassembly(module: &Module) -> Disassembly {
     let out = String::new();
     let mut text =
-        Text { module, labels: labels(module), out, counted: (0, 1), lines: vec![1; module.code.len()] };
+        ModuleText { module, labels: labels(module), out, counted: (0, 1), lines: vec![1; module.code.len()] };
     text.settings();
     text.globals();
     let mut blocks = Blocks::of(&module.structure);
@@ -109,7 +109,7 @@ fn seam_words(block: &Block) -> &'static [&'static str] {
 }
 
 /// The text so far.
-struct Text<'m> {
+struct ModuleText<'m> {
     module: &'m Module,
     labels: HashMap<u32, String>,
     out: String,
@@ -119,7 +119,7 @@ struct Text<'m> {
     lines: Vec<u32>,
 }
 
-impl Text<'_> {
+impl ModuleText<'_> {
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
         // Writing to a string can't fail.
         let _ = self.out.write_fmt(line);

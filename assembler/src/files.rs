@@ -82,25 +82,25 @@ fn one_name(path: &Path) -> String {
 
 /// Files held in memory, for tests and for editors.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct FilesInMemory {
     files: HashMap<String, Vec<u8>>,
 }
 
-impl Memory {
+impl FilesInMemory {
     /// No files.
-    pub fn new() -> Memory {
-        Memory::default()
+    pub fn new() -> FilesInMemory {
+        FilesInMemory::default()
     }
 
     /// Adds a file, or replaces it.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Memory {
+    pub fn with(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> FilesInMemory {
         self.files.insert(name.into(), bytes.into());
         self
     }
 }
 
-impl Files for Memory {
+impl Files for FilesInMemory {
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
         let name = plain(&Path::new(from).parent().unwrap_or(Path::new("")).join(path));
         match self.files.get(&name) {

@@ -8,12 +8,12 @@ mod page;
 pub(crate) mod text;
 mod value;
 
-use self::page::{Indent, Page};
-use self::text::Text;
+use self::page::{Indent, LayoutPage};
+use self::text::StatementText;
 use crate::diagnostic::Diagnostic;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
-use crate::tree::{Body, Compute, Expression, For, If, Loop, Macro, Node, Procedure, Statement};
+use crate::tree::{Body, Compute, Expression, For, If, Loop, Macro, ProcedureNode, Statement, StatementNode};
 
 /// The canonical text of a file, or what keeps it from being parsed.
 pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>> {
@@ -25,34 +25,34 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
 
 /// The canonical text of a tree that has no source text. Its spans are to be empty.
 pub fn print(body: &Body) -> String {
-    Printer { sources: None, page: Page::default() }.finish(body)
+    TreePrinter { sources: None, page: LayoutPage::default() }.finish(body)
 }
 
 /// The canonical text of a tree that was made from these sources, inverted perhaps: literals keep
 /// the author's spelling, and comments at the margin stay there.
 pub fn print_with(sources: &Sources, body: &Body) -> String {
-    Printer { sources: Some(sources), page: Page::default() }.finish(body)
+    TreePrinter { sources: Some(sources), page: LayoutPage::default() }.finish(body)
 }
 
 /// An expression as text. It has no source text, so literals are in base 10.
 pub(crate) fn spelled(expression: &Expression) -> String {
-    let mut text = Text::new(None);
+    let mut text = StatementText::new(None);
     text.expression(expression);
     text.finish()
 }
 
-struct Printer<'s> {
+struct TreePrinter<'s> {
     sources: Option<&'s Sources>,
-    page: Page,
+    page: LayoutPage,
 }
 
-impl<'s> Printer<'s> {
+impl<'s> TreePrinter<'s> {
     fn finish(mut self, body: &Body) -> String {
         self.body(body, 0);
         self.page.finish()
     }
 
-    fn body(&mut self, body: &[Node], depth: usize) {
+    fn body(&mut self, body: &[StatementNode], depth: usize) {
         let mut rest = body;
         while let Some((node, after)) = rest.split_first() {
             self.node(node, after, depth);
@@ -60,7 +60,7 @@ impl<'s> Printer<'s> {
         }
     }
 
-    fn node(&mut self, node: &Node, after: &[Node], depth: usize) {
+    fn node(&mut self, node: &StatementNode, after: &[StatementNode], depth: usize) {
         let at = Indent::Depth(depth);
         match &node.statement {
             Statement::Empty => self.empty(node, after, depth),
@@ -83,7 +83,7 @@ impl<'s> Printer<'s> {
     }
 
     /// A blank line, a comment, or a label on a line of its own.
-    fn empty(&mut self, node: &Node, after: &[Node], depth: usize) {
+    fn empty(&mut self, node: &StatementNode, after: &[StatementNode], depth: usize) {
         let comment = node.comment.as_deref();
         match (&node.label, comment) {
             (Some(label), _) => self.page.line(Some(&label.text), Indent::Margin, "", comment),
@@ -101,15 +101,15 @@ impl<'s> Printer<'s> {
     }
 
     /// The first line of a statement, with its label and comment.
-    fn first(&mut self, node: &Node, indent: Indent, write: impl FnOnce(&mut Text<'s>)) {
-        let mut text = Text::new(self.sources);
+    fn first(&mut self, node: &StatementNode, indent: Indent, write: impl FnOnce(&mut StatementText<'s>)) {
+        let mut text = StatementText::new(self.sources);
         write(&mut text);
         self.page.line(label(node), indent, &text.finish(), node.comment.as_deref());
     }
 
     /// A line in the middle or at the end of a block.
-    fn further(&mut self, indent: Indent, comment: Option<&str>, write: impl FnOnce(&mut Text<'s>)) {
-        let mut text = Text::new(self.sources);
+    fn further(&mut self, indent: Indent, comment: Option<&str>, write: impl FnOnce(&mut StatementText<'s>)) {
+        let mut text = StatementText::new(self.sources);
         write(&mut text);
         self.page.line(None, indent, &text.finish(), comment);
     }
@@ -118,7 +118,7 @@ impl<'s> Printer<'s> {
         self.page.line(None, indent, word, comment);
     }
 
-    fn branching(&mut self, node: &Node, tree: &If, depth: usize) {
+    fn branching(&mut self, node: &StatementNode, tree: &If, depth: usize) {
         let at = Indent::Depth(depth);
         self.first(node, at, |text| text.guarded("if", &tree.entry));
         self.body(&tree.then, depth + 1);
@@ -129,7 +129,7 @@ impl<'s> Printer<'s> {
         self.further(at, tree.end_comment.as_deref(), |text| text.guarded("fi", &tree.exit));
     }
 
-    fn repetition(&mut self, node: &Node, tree: &Loop, depth: usize) {
+    fn repetition(&mut self, node: &StatementNode, tree: &Loop, depth: usize) {
         let at = Indent::Depth(depth);
         self.first(node, at, |text| text.guarded("from", &tree.entry));
         self.body(&tree.first, depth + 1);
@@ -140,14 +140,14 @@ impl<'s> Printer<'s> {
         self.further(at, tree.end_comment.as_deref(), |text| text.guarded("until", &tree.exit));
     }
 
-    fn counted(&mut self, node: &Node, tree: &For, depth: usize) {
+    fn counted(&mut self, node: &StatementNode, tree: &For, depth: usize) {
         let at = Indent::Depth(depth);
         self.first(node, at, |text| text.for_head(tree));
         self.body(&tree.body, depth + 1);
         self.word(at, "rof", tree.end_comment.as_deref());
     }
 
-    fn compute(&mut self, node: &Node, tree: &Compute, depth: usize) {
+    fn compute(&mut self, node: &StatementNode, tree: &Compute, depth: usize) {
         let at = Indent::Depth(depth);
         self.page.line(label(node), at, "compute", node.comment.as_deref());
         self.body(&tree.body, depth + 1);
@@ -156,25 +156,25 @@ impl<'s> Printer<'s> {
         self.word(at, "uncompute", tree.end_comment.as_deref());
     }
 
-    fn procedure(&mut self, node: &Node, tree: &Procedure) {
+    fn procedure(&mut self, node: &StatementNode, tree: &ProcedureNode) {
         self.first(node, Indent::Margin, |text| text.procedure_head(tree));
         self.body(&tree.body, 0);
         self.word(Indent::Margin, ".end", tree.end_comment.as_deref());
     }
 
-    fn macro_definition(&mut self, node: &Node, tree: &Macro) {
+    fn macro_definition(&mut self, node: &StatementNode, tree: &Macro) {
         self.first(node, Indent::Margin, |text| text.macro_head(&tree.name.text, &tree.parameters));
         self.body(&tree.body, 0);
         self.word(Indent::Margin, ".endm", tree.end_comment.as_deref());
     }
 }
 
-fn label(node: &Node) -> Option<&str> {
+fn label(node: &StatementNode) -> Option<&str> {
     node.label.as_ref().map(|label| label.text.as_str())
 }
 
 /// Where the next statement stands, for a comment before it.
-fn indent_of(after: &[Node], depth: usize) -> Indent {
+fn indent_of(after: &[StatementNode], depth: usize) -> Indent {
     let next = after.iter().find(|node| !matches!(node.statement, Statement::Empty));
     match next.map(|node| &node.statement) {
         Some(Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_)) => Indent::Margin,

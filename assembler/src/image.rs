@@ -175,13 +175,13 @@ fn header(image: &[u8]) -> Result<(), LoadError> {
 }
 
 /// A line of the section table.
-struct Entry {
+struct TableLine {
     id: u32,
     offset: u64,
     length: u64,
 }
 
-fn table(image: &[u8]) -> Result<Vec<Entry>, LoadError> {
+fn table(image: &[u8]) -> Result<Vec<TableLine>, LoadError> {
     let count = u32::from_le_bytes(read(image, 16)?) as usize;
     let end = count.saturating_mul(ENTRY).saturating_add(TABLE);
     if end > image.len() {
@@ -189,7 +189,7 @@ fn table(image: &[u8]) -> Result<Vec<Entry>, LoadError> {
     }
     let entry = |n: usize| {
         let at = TABLE + n * ENTRY;
-        Ok(Entry {
+        Ok(TableLine {
             id: u32::from_le_bytes(read(image, at)?),
             offset: u64::from_le_bytes(read(image, at + 4)?),
             length: u64::from_le_bytes(read(image, at + 12)?),
@@ -199,7 +199,7 @@ fn table(image: &[u8]) -> Result<Vec<Entry>, LoadError> {
 }
 
 /// Checks the image as a whole, and says what most likely happened to it.
-fn intact(image: &[u8], entries: &[Entry]) -> Result<(), LoadError> {
+fn intact(image: &[u8], entries: &[TableLine]) -> Result<(), LoadError> {
     let found = checksum(image);
     let wanted = u32::from_le_bytes(read(image, CHECKSUM.start)?);
     if found == wanted {
@@ -216,7 +216,7 @@ fn intact(image: &[u8], entries: &[Entry]) -> Result<(), LoadError> {
 struct Sections<'a>(Vec<(Section, &'a [u8])>);
 
 /// Checks that the sections tile the rest of the image.
-fn locate<'a>(image: &'a [u8], entries: &[Entry]) -> Result<Sections<'a>, LoadError> {
+fn locate<'a>(image: &'a [u8], entries: &[TableLine]) -> Result<Sections<'a>, LoadError> {
     let mut next = (TABLE + ENTRY * entries.len()) as u64;
     let mut sections: Vec<(Section, &[u8])> = Vec::new();
     for entry in entries {

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
-use crate::tree::{Body, Directive, Node, Statement};
+use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// How deep includes may nest.
 const DEEPEST: usize = 64;
@@ -157,7 +157,7 @@ impl Loaded {
 }
 
 /// The path of an include, and its place.
-pub(crate) fn include(node: &Node) -> Option<(&str, Span)> {
+pub(crate) fn include(node: &StatementNode) -> Option<(&str, Span)> {
     match &node.statement {
         Statement::Directive(Directive::Include { path, path_span }) => Some((path, *path_span)),
         _ => None,

@@ -5,7 +5,7 @@
 
 /// What a token is. Its text is the span's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name, keyword or mnemonic.
     Word,
     /// A word with a dot inside: `add.mul`
@@ -63,7 +63,7 @@ pub enum Kind {
 /// A kind and the bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: u32,
     pub end: u32,
 }
@@ -86,7 +86,7 @@ impl<'t> Lexer<'t> {
         self.skip(|b| matches!(b, b' ' | b'\t'));
         let start = self.at;
         let kind = match self.byte(0) {
-            None => Kind::End,
+            None => TokenKind::End,
             Some(first) => self.scan(first),
         };
         Token { kind, start: start as u32, end: self.at as u32 }
@@ -111,19 +111,19 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn take(&mut self, bytes: usize, kind: Kind) -> Kind {
+    fn take(&mut self, bytes: usize, kind: TokenKind) -> TokenKind {
         self.at += bytes;
         kind
     }
 
     /// Consumes the token that begins with the byte at hand.
-    fn scan(&mut self, first: u8) -> Kind {
+    fn scan(&mut self, first: u8) -> TokenKind {
         match first {
-            b'\n' => self.take(1, Kind::Newline),
-            b'\r' if self.byte(1) == Some(b'\n') => self.take(2, Kind::Newline),
+            b'\n' => self.take(1, TokenKind::Newline),
+            b'\r' if self.byte(1) == Some(b'\n') => self.take(2, TokenKind::Newline),
             b';' => {
                 self.skip_line();
-                Kind::Comment
+                TokenKind::Comment
             }
             b'"' => self.quoted(),
             b'.' => self.dot(),
@@ -133,31 +133,31 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         self.skip(continues_word);
         if self.byte(0) == Some(b'.') && self.byte(1).is_some_and(begins_word) {
             self.at += 1;
             self.skip(|b| continues_word(b) || b == b'.');
-            return Kind::Dotted;
+            return TokenKind::Dotted;
         }
-        Kind::Word
+        TokenKind::Word
     }
 
-    fn dot(&mut self) -> Kind {
+    fn dot(&mut self) -> TokenKind {
         match self.byte(1) {
-            Some(b'.') => self.take(2, Kind::Range),
+            Some(b'.') => self.take(2, TokenKind::Range),
             Some(b'0'..=b'9') => self.number(),
             Some(b) if begins_word(b) => {
                 self.at += 1;
                 self.skip(continues_word);
-                Kind::Directive
+                TokenKind::Directive
             }
             _ => self.unknown(),
         }
     }
 
     /// Everything that clings to a number belongs to it, so that `12ab` is one malformed literal.
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         let decimal = !(self.byte(0) == Some(b'0')
             && self.byte(1).is_some_and(|b| matches!(b, b'x' | b'X' | b'b' | b'B' | b'o' | b'O')));
         while let Some(byte) = self.byte(0) {
@@ -172,24 +172,24 @@ impl<'t> Lexer<'t> {
                 self.at += 1;
             }
         }
-        Kind::Number
+        TokenKind::Number
     }
 
-    fn quoted(&mut self) -> Kind {
+    fn quoted(&mut self) -> TokenKind {
         self.at += 1;
         self.skip(|b| !matches!(b, b'"' | b'\n' | b'\r'));
-        if self.byte(0) == Some(b'"') { self.take(1, Kind::Text) } else { Kind::UnclosedText }
+        if self.byte(0) == Some(b'"') { self.take(1, TokenKind::Text) } else { TokenKind::UnclosedText }
     }
 
-    fn symbol(&mut self, first: u8) -> Kind {
+    fn symbol(&mut self, first: u8) -> TokenKind {
         match (first, self.byte(1)) {
-            (b':', Some(b'=')) => self.take(2, Kind::Becomes),
-            (b'=', Some(b'=')) => self.take(2, Kind::Equal),
-            (b'!', Some(b'=')) => self.take(2, Kind::NotEqual),
-            (b'<', Some(b'=')) => self.take(2, Kind::LessEqual),
-            (b'>', Some(b'=')) => self.take(2, Kind::GreaterEqual),
-            (b'<', Some(b'<')) => self.take(2, Kind::ShiftLeft),
-            (b'>', Some(b'>')) => self.take(2, Kind::ShiftRight),
+            (b':', Some(b'=')) => self.take(2, TokenKind::Becomes),
+            (b'=', Some(b'=')) => self.take(2, TokenKind::Equal),
+            (b'!', Some(b'=')) => self.take(2, TokenKind::NotEqual),
+            (b'<', Some(b'=')) => self.take(2, TokenKind::LessEqual),
+            (b'>', Some(b'=')) => self.take(2, TokenKind::GreaterEqual),
+            (b'<', Some(b'<')) => self.take(2, TokenKind::ShiftLeft),
+            (b'>', Some(b'>')) => self.take(2, TokenKind::ShiftRight),
             _ => match single(first) {
                 Some(kind) => self.take(1, kind),
                 None => self.unknown(),
@@ -198,14 +198,14 @@ impl<'t> Lexer<'t> {
     }
 
     /// One character, and those after it that can't begin a token either, all of one kind.
-    fn unknown(&mut self) -> Kind {
+    fn unknown(&mut self) -> TokenKind {
         let rest = self.text.get(self.at..).unwrap_or("");
         let first = rest.chars().next();
         self.at += first.map_or(1, char::len_utf8);
         if first.is_some_and(|c| !c.is_ascii()) {
             self.skip(|b| !b.is_ascii());
         }
-        Kind::Unknown
+        TokenKind::Unknown
     }
 }
 
@@ -217,29 +217,29 @@ fn continues_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
 
-fn single(byte: u8) -> Option<Kind> {
+fn single(byte: u8) -> Option<TokenKind> {
     Some(match byte {
-        b',' => Kind::Comma,
-        b':' => Kind::Colon,
-        b'=' => Kind::Assign,
-        b'\'' => Kind::Prime,
-        b'(' => Kind::ParenOpen,
-        b')' => Kind::ParenClose,
-        b'[' => Kind::BracketOpen,
-        b']' => Kind::BracketClose,
-        b'{' => Kind::BraceOpen,
-        b'}' => Kind::BraceClose,
-        b'+' => Kind::Plus,
-        b'-' => Kind::Minus,
-        b'*' => Kind::Star,
-        b'/' => Kind::Slash,
-        b'%' => Kind::Percent,
-        b'~' => Kind::Tilde,
-        b'&' => Kind::Ampersand,
-        b'^' => Kind::Caret,
-        b'|' => Kind::Bar,
-        b'<' => Kind::Less,
-        b'>' => Kind::Greater,
+        b',' => TokenKind::Comma,
+        b':' => TokenKind::Colon,
+        b'=' => TokenKind::Assign,
+        b'\'' => TokenKind::Prime,
+        b'(' => TokenKind::ParenOpen,
+        b')' => TokenKind::ParenClose,
+        b'[' => TokenKind::BracketOpen,
+        b']' => TokenKind::BracketClose,
+        b'{' => TokenKind::BraceOpen,
+        b'}' => TokenKind::BraceClose,
+        b'+' => TokenKind::Plus,
+        b'-' => TokenKind::Minus,
+        b'*' => TokenKind::Star,
+        b'/' => TokenKind::Slash,
+        b'%' => TokenKind::Percent,
+        b'~' => TokenKind::Tilde,
+        b'&' => TokenKind::Ampersand,
+        b'^' => TokenKind::Caret,
+        b'|' => TokenKind::Bar,
+        b'<' => TokenKind::Less,
+        b'>' => TokenKind::Greater,
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::source::Span;
-use crate::tree::{Body, Condition, ConditionKind, Expression, Instruction, Operands, Statement};
+use crate::tree::{Body, Condition, ConditionKind, Expression, InstructionNode, Operands, Statement};
 
 /// The places of the operands (of a call: the arguments) of each instruction, by its own place.
 pub(crate) fn operands(body: &Body, wanted: &HashSet<Span>) -> HashMap<Span, Vec<Span>> {
@@ -29,7 +29,7 @@ fn search(body: &Body, wanted: &HashSet<Span>, found: &mut HashMap<Span, Vec<Spa
     }
 }
 
-fn of_instruction(instruction: &Instruction) -> Vec<Span> {
+fn of_instruction(instruction: &InstructionNode) -> Vec<Span> {
     match &instruction.operands {
         Operands::Cells(list) => spans(list),
         Operands::Condition(condition) | Operands::Branch { condition, .. } => sides(condition),

@@ -21,7 +21,7 @@ pub struct Position {
 }
 
 #[derive(Clone, Debug)]
-struct SourceFile {
+struct LoadedFile {
     name: String,
     text: String,
     /// The first byte of each line; never empty.
@@ -32,7 +32,7 @@ struct SourceFile {
 /// The files that an assembly has seen.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    files: Vec<SourceFile>,
+    files: Vec<LoadedFile>,
 }
 
 impl Sources {
@@ -61,11 +61,11 @@ impl Sources {
         };
         let line_starts = line_starts(&text);
         let problem = problem.or_else(|| long_line(file, &text, &line_starts)).map(Box::new);
-        self.files.push(SourceFile { name, text, line_starts, problem });
+        self.files.push(LoadedFile { name, text, line_starts, problem });
         file
     }
 
-    fn file(&self, file: FileId) -> Option<&SourceFile> {
+    fn file(&self, file: FileId) -> Option<&LoadedFile> {
         self.files.get(file.0 as usize)
     }
 

@@ -29,11 +29,11 @@ pub struct Name {
 pub type Comment = Box<str>;
 
 /// One file, or the body of a block, line by line. Of blank lines in a row only the first is kept.
-pub type Body = Vec<Node>;
+pub type Body = Vec<StatementNode>;
 
 /// One source line (or one block of lines).
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct StatementNode {
     /// `label:` in front of the statement.
     pub label: Option<Box<Name>>,
     pub statement: Statement,
@@ -48,7 +48,7 @@ pub enum Statement {
     /// Nothing but, perhaps, a comment or a label.
     Empty,
     Directive(Directive),
-    Instruction(Instruction),
+    Instruction(InstructionNode),
     /// `name a, b`, or `undo name a, b` for the inverse of the macro's body.
     MacroUse {
         name: Box<Name>,
@@ -61,11 +61,11 @@ pub enum Statement {
     Compute(Box<Compute>),
     Local(Box<Local>),
     Delocal(Box<Local>),
-    Procedure(Box<Procedure>),
+    Procedure(Box<ProcedureNode>),
     Macro(Box<Macro>),
 }
 
-impl Node {
+impl StatementNode {
     /// Whether it is a line with nothing on it.
     pub fn is_blank(&self) -> bool {
         matches!(self.statement, Statement::Empty) && self.comment.is_none() && self.label.is_none()
@@ -106,10 +106,10 @@ pub enum Directive {
     /// `.in`, `.out`, `.inout`, `.var`, `.garbage`
     Globals {
         role: Role,
-        declarations: Vec<Declaration>,
+        declarations: Vec<DeclarationNode>,
     },
     /// `.ancilla`: variables of the current procedure's frame.
-    Ancillas(Vec<Declaration>),
+    Ancillas(Vec<DeclarationNode>),
     Const {
         name: Box<Name>,
         value: Box<Expression>,
@@ -217,7 +217,7 @@ pub enum Limit {
 
 /// `name[shape]: class = initial default given`
 #[derive(Clone, Debug)]
-pub struct Declaration {
+pub struct DeclarationNode {
     pub name: Name,
     /// Empty for a scalar; one or two lengths for an array.
     pub shape: Vec<Expression>,
@@ -362,7 +362,7 @@ pub enum ConditionKind {
 
 /// A flat instruction.
 #[derive(Clone, Debug)]
-pub struct Instruction {
+pub struct InstructionNode {
     pub update: Update,
     pub function: Function,
     pub mnemonic: Span,
@@ -379,7 +379,7 @@ pub enum Operands {
     /// `br partner, condition` and `from partner, condition`
     Branch { partner: Box<Name>, condition: Box<Condition> },
     /// `call p(…)`, `par p(…), q(…)`
-    Calls(Box<[Call]>),
+    Calls(Box<[CallNode]>),
     /// `callvia c(…)`
     CallVia(Box<CallVia>),
 }
@@ -393,7 +393,7 @@ pub struct CallVia {
 
 /// A procedure and its arguments.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct CallNode {
     pub procedure: Name,
     pub arguments: Vec<Expression>,
 }
@@ -464,9 +464,9 @@ pub struct Local {
 
 /// `.proc name(parameters) rule other … .end`
 #[derive(Clone, Debug)]
-pub struct Procedure {
+pub struct ProcedureNode {
     pub name: Name,
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<ParameterNode>,
     pub rule: Option<Name>,
     pub body: Body,
     pub end_comment: Option<Comment>,
@@ -476,7 +476,7 @@ pub struct Procedure {
 
 /// `in name: class` or `inout name[]: class`
 #[derive(Clone, Debug)]
-pub struct Parameter {
+pub struct ParameterNode {
     pub passing: Passing,
     pub name: Name,
     pub slice: bool,
@@ -501,7 +501,7 @@ mod tests {
     /// A text of millions of lines is a tree of as many nodes, and of two or three expressions each.
     #[test]
     fn what_there_is_many_of_is_small() {
-        assert_eq!((size_of::<Node>(), size_of::<Expression>()), (80, 32));
+        assert_eq!((size_of::<StatementNode>(), size_of::<Expression>()), (80, 32));
         assert_eq!(size_of::<reviver_isa::instruction::Instruction>(), 104);
     }
 }

@@ -13,7 +13,7 @@ use crate::render::{render, render_done, render_error};
 
 /// How a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum BatchEnding {
     /// Every command succeeded, or one of them was `quit`.
     Fine,
     /// The command on this line (counted from 1) failed; what was said about it has been written.
@@ -26,7 +26,7 @@ pub enum Ended {
 ///
 /// # Errors
 /// Output that can't be written.
-pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::Result<Ended> {
+pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::Result<BatchEnding> {
     for (number, line) in (1..).zip(script.lines()) {
         let command = without_comment(line).trim();
         if command.is_empty() {
@@ -37,7 +37,7 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
             Ok(outcome) => {
                 output.write_all(render(&console.session, &outcome).as_bytes())?;
                 if outcome.cut_short() == Some(StopKind::StepLimit) {
-                    return Ok(Ended::Limited { line: number });
+                    return Ok(BatchEnding::Limited { line: number });
                 }
                 if outcome.quits() {
                     break;
@@ -46,11 +46,11 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
             Err(error) => {
                 output.write_all(render_done(&console.session, &error).as_bytes())?;
                 output.write_all(render_error(&error).as_bytes())?;
-                return Ok(Ended::Failed { line: number });
+                return Ok(BatchEnding::Failed { line: number });
             }
         }
     }
-    Ok(Ended::Fine)
+    Ok(BatchEnding::Fine)
 }
 
 /// The script in a transcript: its commands, each on its own line, without what came of them.

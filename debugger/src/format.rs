@@ -9,7 +9,7 @@ use crate::expression::Computed;
 
 /// What stands behind the slash of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct PrintFormat {
     /// How many values.
     pub count: Option<usize>,
     /// How values are written; as the language does unless it says otherwise.
@@ -23,13 +23,13 @@ pub struct Layout {
 )]
 pub struct FormatError(String);
 
-impl Layout {
+impl PrintFormat {
     /// Takes `/8x` off the beginning of a text; what follows comes back with it.
     ///
     /// # Errors
     /// A letter that is no format, a number that is too great.
-    pub fn split(text: &str) -> Result<(Layout, &str), FormatError> {
-        let Some(rest) = text.strip_prefix('/') else { return Ok((Layout::default(), text)) };
+    pub fn split(text: &str) -> Result<(PrintFormat, &str), FormatError> {
+        let Some(rest) = text.strip_prefix('/') else { return Ok((PrintFormat::default(), text)) };
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let letters = word.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = &word[..word.len() - letters.len()];
@@ -44,7 +44,7 @@ impl Layout {
             "t" | "b" => Notation::Binary,
             _ => return Err(error()),
         };
-        Ok((Layout { count, format }, rest.trim()))
+        Ok((PrintFormat { count, format }, rest.trim()))
     }
 }
 
@@ -65,11 +65,13 @@ mod tests {
 
     #[test]
     fn formats_are_taken_off() {
-        let hex = |count| Layout { count, format: Notation::Hexadecimal };
-        assert_eq!(Layout::split("/8x A"), Ok((hex(Some(8)), "A")));
-        assert_eq!(Layout::split("/x  a / b"), Ok((hex(None), "a / b")));
-        assert_eq!(Layout::split("a / b"), Ok((Layout::default(), "a / b")));
-        assert_eq!(Layout::split("/"), Ok((Layout::default(), "")));
-        assert!(Layout::split("/q a").is_err() && Layout::split("/99999999999999999999 a").is_err());
+        let hex = |count| PrintFormat { count, format: Notation::Hexadecimal };
+        assert_eq!(PrintFormat::split("/8x A"), Ok((hex(Some(8)), "A")));
+        assert_eq!(PrintFormat::split("/x  a / b"), Ok((hex(None), "a / b")));
+        assert_eq!(PrintFormat::split("a / b"), Ok((PrintFormat::default(), "a / b")));
+        assert_eq!(PrintFormat::split("/"), Ok((PrintFormat::default(), "")));
+        assert!(
+            PrintFormat::split("/q a").is_err() && PrintFormat::split("/99999999999999999999 a").is_err()
+        );
     }
 }

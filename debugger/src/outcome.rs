@@ -9,7 +9,7 @@ use reviver_vm::values::Value;
 
 use crate::listing::Line;
 use crate::memory::Cell;
-use crate::points::Watch;
+use crate::points::WatchMode;
 use crate::timeline::Moment;
 
 /// A movement through time.
@@ -123,7 +123,7 @@ pub struct Hit {
 #[derive(Clone, Debug, PartialEq)]
 pub enum HitKind {
     Break { text: String },
-    Watch { watch: Watch, write: Touch },
+    Watch { watch: WatchMode, write: Touch },
 }
 
 /// What a step did to one cell. `before` and `after` are in time, whichever way one travels.
@@ -196,7 +196,7 @@ impl Printed {
 
 /// One link in the chain of a value's origins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Origin {
+pub struct ValueOrigin {
     /// Number of the link that asked for this one; none for the cell that was asked for.
     pub parent: Option<usize>,
     /// How many links lie between this one and the question.
@@ -206,7 +206,7 @@ pub struct Origin {
     pub cause: OriginCause,
 }
 
-impl Origin {
+impl ValueOrigin {
     /// Why its cause was not looked for any further.
     pub fn stopped(&self) -> Option<&Reason> {
         match &self.cause {
@@ -220,7 +220,7 @@ impl Origin {
 #[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
     /// An instruction wrote it, out of these cells and their values, or took it from a store.
-    Written { write: Touch, sources: Vec<(String, String)>, store: Option<Store> },
+    Written { write: Touch, sources: Vec<(String, String)>, store: Option<ValueStore> },
     /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
     /// It is none that anything could write.
@@ -233,26 +233,26 @@ pub enum OriginCause {
 
 /// Where values are that have no cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum ValueStore {
     Stack(Class),
     InputTape,
     OutputTape,
 }
 
-impl Store {
+impl ValueStore {
     pub fn name(self) -> &'static str {
         match self {
-            Store::Stack(Class::Int) => "the integer stack",
-            Store::Stack(Class::Real) => "the real stack",
-            Store::InputTape => "the input tape",
-            Store::OutputTape => "the output tape",
+            ValueStore::Stack(Class::Int) => "the integer stack",
+            ValueStore::Stack(Class::Real) => "the real stack",
+            ValueStore::InputTape => "the input tape",
+            ValueStore::OutputTape => "the output tape",
         }
     }
 }
 
 /// The values of a cell over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct History {
+pub struct CellHistory {
     pub cell: String,
     /// In the order of time.
     pub writes: Vec<Touch>,
@@ -288,7 +288,7 @@ pub struct Seed {
 
 /// What a check of the whole branch found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Check {
+pub struct RoundTripCheck {
     pub steps: u64,
     /// Why it went no further.
     pub stop: Reason,

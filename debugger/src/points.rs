@@ -10,13 +10,13 @@ use reviver_flow::{Access, StepLink};
 use reviver_isa::update::{Shape, Update};
 use reviver_vm::{Program, State, Travel};
 
-use crate::expression::{Expression, ExpressionError, Scene};
+use crate::expression::{ConsoleExpression, ExpressionError, Scene};
 use crate::memory::{MODE_BIT, Memory, Scope, Target};
 use reviver_vm::stops::Node;
 
 /// What a watchpoint waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
+pub enum WatchMode {
     /// A write that changes the content.
     Change,
     /// Any write, of an equal value too.
@@ -26,30 +26,30 @@ pub enum Watch {
     Access,
 }
 
-impl Watch {
+impl WatchMode {
     pub fn name(self) -> &'static str {
         match self {
-            Watch::Change => "watch",
-            Watch::Write => "watch (any write)",
-            Watch::Read => "rwatch",
-            Watch::Access => "awatch",
+            WatchMode::Change => "watch",
+            WatchMode::Write => "watch (any write)",
+            WatchMode::Read => "rwatch",
+            WatchMode::Access => "awatch",
         }
     }
 
     /// Whether a step that did this is one of those waited for.
     pub fn wants(self, read: bool, written: bool, changed: bool) -> bool {
         match self {
-            Watch::Change => changed,
-            Watch::Write => written,
-            Watch::Read => read,
-            Watch::Access => read || written,
+            WatchMode::Change => changed,
+            WatchMode::Write => written,
+            WatchMode::Read => read,
+            WatchMode::Access => read || written,
         }
     }
 }
 
 /// A place in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum BreakPlace {
     Instruction(u32),
     /// An instruction where the machine itself runs in one direction only.
     Entry {
@@ -64,10 +64,10 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
     /// Any of these places.
-    Break(Vec<Place>),
+    Break(Vec<BreakPlace>),
     Watch {
         target: Target,
-        watch: Watch,
+        watch: WatchMode,
         /// Where it was set.
         scope: Option<Scope>,
     },
@@ -87,43 +87,43 @@ pub struct Point {
     /// Gone once it has stopped somebody.
     pub temporary: bool,
     /// It counts only where this holds.
-    pub condition: Option<Expression>,
+    pub condition: Option<ConsoleExpression>,
     /// So many times it doesn't stop, only count.
     pub ignore: u64,
     pub hits: u64,
     /// Instead of stopping, this is printed.
-    pub log: Option<Message>,
+    pub log: Option<LogMessage>,
 }
 
 /// A text with expressions in braces.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Message {
+pub struct LogMessage {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum MessagePart {
     Text(String),
-    Value(Expression),
+    Value(ConsoleExpression),
 }
 
-impl Message {
+impl LogMessage {
     /// Reads a text like `round {i}: a = {a}`.
     ///
     /// # Errors
     /// What is wrong with an expression in it.
-    pub fn parse(text: &str) -> Result<Message, ExpressionError> {
+    pub fn parse(text: &str) -> Result<LogMessage, ExpressionError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
             let (inside, behind) = after.split_once('}').ok_or(ExpressionError::Unclosed('{'))?;
-            parts.push(Part::Text(before.to_owned()));
-            parts.push(Part::Value(Expression::parse(inside)?));
+            parts.push(MessagePart::Text(before.to_owned()));
+            parts.push(MessagePart::Value(ConsoleExpression::parse(inside)?));
             rest = behind;
         }
-        parts.push(Part::Text(rest.to_owned()));
-        Ok(Message { text: text.to_owned(), parts })
+        parts.push(MessagePart::Text(rest.to_owned()));
+        Ok(LogMessage { text: text.to_owned(), parts })
     }
 
     /// As it was written.
@@ -132,18 +132,18 @@ impl Message {
     }
 
     /// What stands in its braces.
-    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+    pub fn expressions(&self) -> impl Iterator<Item = &ConsoleExpression> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Value(expression) => Some(expression),
+            MessagePart::Text(_) => None,
+            MessagePart::Value(expression) => Some(expression),
         })
     }
 
     /// With the values of a scene; an expression without one says why.
     pub fn fill(&self, scene: Scene<'_>) -> String {
-        let fill = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Value(expression) => match expression.evaluate(scene) {
+        let fill = |part: &MessagePart| match part {
+            MessagePart::Text(text) => text.clone(),
+            MessagePart::Value(expression) => match expression.evaluate(scene) {
                 Ok(value) => scene.text(value),
                 Err(error) => format!("<{error}>"),
             },
@@ -172,7 +172,7 @@ impl Point {
     }
 }
 
-impl Place {
+impl BreakPlace {
     /// The nodes at which somebody who travels this way is at the place.
     pub fn nodes(self, program: &Program, travel: Travel) -> [Node; 2] {
         let [plain, inverted] = self.positions(program);
@@ -188,19 +188,19 @@ impl Place {
     /// The position outside of an `uncall`, and the one inside.
     fn positions(self, program: &Program) -> [u32; 2] {
         match self {
-            Place::Instruction(at) => {
+            BreakPlace::Instruction(at) => {
                 let update = program.module().code.get(at as usize).map(|i| i.update);
                 [
                     if update == Some(Update::From) { at + 1 } else { at },
                     if update == Some(Update::Br) { at } else { at + 1 },
                 ]
             }
-            Place::Entry { at, inverted } => {
-                let mut positions = Place::Instruction(at).positions(program);
+            BreakPlace::Entry { at, inverted } => {
+                let mut positions = BreakPlace::Instruction(at).positions(program);
                 positions[usize::from(!inverted)] = u32::MAX;
                 positions
             }
-            Place::Procedure(n) => {
+            BreakPlace::Procedure(n) => {
                 let bounds = program.module().procedures.get(n as usize);
                 bounds.map_or([u32::MAX; 2], |p| [p.entry + 1, p.exit])
             }
@@ -210,23 +210,23 @@ impl Place {
     /// The instruction that people see there.
     pub fn instruction(self, program: &Program) -> u32 {
         match self {
-            Place::Instruction(at) | Place::Entry { at, .. } => at,
-            Place::Procedure(_) => self.positions(program)[0],
+            BreakPlace::Instruction(at) | BreakPlace::Entry { at, .. } => at,
+            BreakPlace::Procedure(_) => self.positions(program)[0],
         }
     }
 }
 
 /// Every instruction whose step may do what a watchpoint waits for, as far as the text tells.
-pub fn candidates(memory: &Memory, target: Target, watch: Watch) -> Vec<u32> {
+pub fn candidates(memory: &Memory, target: Target, watch: WatchMode) -> Vec<u32> {
     let flow = memory.program().flow();
-    let reads_too = matches!(watch, Watch::Read | Watch::Access);
+    let reads_too = matches!(watch, WatchMode::Read | WatchMode::Access);
     let mut found = Vec::new();
     for (at, step) in (0..).zip(flow.steps()) {
         let procedure = memory.program().procedure_of(at);
         let mut touches = false;
         flow.visit_accesses(at, |access, slot| {
             let is_asked = match access {
-                Access::Write => watch != Watch::Read,
+                Access::Write => watch != WatchMode::Read,
                 Access::Read => reads_too,
             };
             // In gradient mode whatever names a cell may touch its adjoint.

@@ -16,7 +16,7 @@ use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
-use crate::command::table::{Argument, COMMANDS, Command};
+use crate::command::table::{ArgumentKind, COMMANDS, Command};
 use crate::command::{Console, find, find_topic, script};
 use crate::expression::SPECIALS;
 use crate::render::{render, render_done, render_error};
@@ -26,7 +26,7 @@ const PROMPT: &str = "(reviver) ";
 
 /// What a session in line mode came to.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ReplEnding {
     /// The commands that were carried out, as a script.
     pub transcript: String,
     /// An error where the terminal can't be read, or output can't be written.
@@ -79,11 +79,16 @@ impl Observer {
 
 /// Reads commands until `quit` or the end of the input. `history` is the file that keeps them, if any; one
 /// that can't be read or written is no reason to stop.
-pub fn run(console: Console, history: Option<&Path>, output: &mut dyn Write, observer: &Observer) -> Ended {
+pub fn run(
+    console: Console,
+    history: Option<&Path>,
+    output: &mut dyn Write,
+    observer: &Observer,
+) -> ReplEnding {
     let console = Rc::new(RefCell::new(console));
     let outcome = prompted(&console, history, output, observer);
     let transcript = console.borrow().transcript();
-    Ended { transcript, outcome }
+    ReplEnding { transcript, outcome }
 }
 
 fn prompted(
@@ -237,7 +242,7 @@ impl Highlighter for Completion {
 pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
         None => (0, COMMANDS.iter().map(|command| command.name.to_owned()).collect()),
-        Some((command, _)) if find(command).is_ok_and(|command| command.argument == Argument::File) => {
+        Some((command, _)) if find(command).is_ok_and(|command| command.argument == ArgumentKind::File) => {
             return files(typed);
         }
         Some((command, rest)) => {
@@ -256,7 +261,7 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
 /// The row whose arguments are being typed: the command's, or that of its topic.
 fn row(command: &'static Command, rest: &str) -> &'static Command {
     match rest.trim_start().split_once(char::is_whitespace) {
-        Some((topic, _)) if command.argument == Argument::Topic => find_topic(topic).unwrap_or(command),
+        Some((topic, _)) if command.argument == ArgumentKind::Topic => find_topic(topic).unwrap_or(command),
         _ => command,
     }
 }
@@ -272,21 +277,21 @@ fn arguments(console: &Console, command: &Command) -> Vec<String> {
     let session = &console.session;
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     match command.argument {
-        Argument::None | Argument::Count | Argument::File => Vec::new(),
-        Argument::Step => {
+        ArgumentKind::None | ArgumentKind::Count | ArgumentKind::File => Vec::new(),
+        ArgumentKind::Step => {
             ["start", "end"].into_iter().map(str::to_owned).chain(session.marks().keys().cloned()).collect()
         }
-        Argument::Mark => session.marks().keys().cloned().collect(),
-        Argument::Place => session.place_names().map(str::to_owned).collect(),
-        Argument::Procedure => {
+        ArgumentKind::Mark => session.marks().keys().cloned().collect(),
+        ArgumentKind::Place => session.place_names().map(str::to_owned).collect(),
+        ArgumentKind::Procedure => {
             session.program().module().procedures.iter().map(|procedure| procedure.name.clone()).collect()
         }
-        Argument::Cell => session.names().map(str::to_owned).collect(),
-        Argument::Expression => SPECIALS.into_iter().chain(session.names()).map(str::to_owned).collect(),
-        Argument::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
-        Argument::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
-        Argument::Topic => command.topics().iter().map(|topic| topic.name.to_owned()).collect(),
-        Argument::OneOf(words) => owned(words),
+        ArgumentKind::Cell => session.names().map(str::to_owned).collect(),
+        ArgumentKind::Expression => SPECIALS.into_iter().chain(session.names()).map(str::to_owned).collect(),
+        ArgumentKind::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
+        ArgumentKind::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
+        ArgumentKind::Topic => command.topics().iter().map(|topic| topic.name.to_owned()).collect(),
+        ArgumentKind::OneOf(words) => owned(words),
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::session::Progress;
-use crate::timeline::Span;
+use crate::timeline::StepSpan;
 
 /// Runs that take less time are not worth a word.
 const SOON: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(1);
 const BEAT: Duration = Duration::from_millis(200);
 
 /// Does some work, and says meanwhile how far it is along the steps that are known.
-pub fn accompany<T>(progress: &Progress, span: Span, work: impl FnOnce() -> T) -> T {
+pub fn accompany<T>(progress: &Progress, span: StepSpan, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
     }
@@ -31,7 +31,7 @@ pub fn accompany<T>(progress: &Progress, span: Span, work: impl FnOnce() -> T) -
 }
 
 /// Tells until the other end of the channel is gone.
-fn tell(progress: &Progress, span: Span, waiting: &Receiver<()>) {
+fn tell(progress: &Progress, span: StepSpan, waiting: &Receiver<()>) {
     let is_working = |time| waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     if !is_working(SOON) {
         return;
@@ -50,7 +50,7 @@ fn tell(progress: &Progress, span: Span, waiting: &Receiver<()>) {
     bar.finish_and_clear();
 }
 
-fn words(step: i64, span: Span) -> String {
+fn words(step: i64, span: StepSpan) -> String {
     match span.percent(step) {
         Some(percent) => format!("step {step} ({percent:.1} %)"),
         None => format!("step {step}"),

@@ -3,7 +3,7 @@
 mod support;
 
 use reviver_debugger::session::{EventKind, Session, SessionError};
-use reviver_debugger::timeline::{CallStretch, Limits};
+use reviver_debugger::timeline::{CallStretch, TimelineLimits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
@@ -36,7 +36,7 @@ fn calls(text: &str) -> Vec<i64> {
 fn session(text: &str) -> Session {
     let subject = support::subject(text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
-    let limits = Limits { history: 1 << 12, spacing: 64, short: 8, ..Limits::default() };
+    let limits = TimelineLimits { history: 1 << 12, spacing: 64, short: 8, ..TimelineLimits::default() };
     Session::new(subject, machine.into_state(), limits).unwrap()
 }
 

@@ -18,7 +18,7 @@ use reviver_debugger::outcome::{OriginCause, Printed, Reason};
 use reviver_debugger::render::render;
 use reviver_debugger::repl::candidates;
 use reviver_debugger::session::{PointOptions, Session, SessionError};
-use reviver_debugger::timeline::Limits;
+use reviver_debugger::timeline::TimelineLimits;
 use reviver_debugger::tui::app::Face;
 use reviver_files::UsedFiles;
 use reviver_isa::instruction::{Class, Link};
@@ -490,7 +490,7 @@ fn history_stays_within_its_limit() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
     let subject = support::subject(&text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
-    let limits = Limits { history: 2_048, short: 8, spacing: 1_000, ..Limits::default() };
+    let limits = TimelineLimits { history: 2_048, short: 8, spacing: 1_000, ..TimelineLimits::default() };
     let mut session = Session::new(subject, machine.into_state(), limits).unwrap();
     session.goto_end();
     let mut most = 0;
@@ -543,7 +543,7 @@ fn what_a_branch_inherits_stays_within_the_limit_too() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "1_000");
     let subject = support::subject(&text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
-    let limits = Limits { history: 4_096, short: 8, spacing: 1_000, ..Limits::default() };
+    let limits = TimelineLimits { history: 4_096, short: 8, spacing: 1_000, ..TimelineLimits::default() };
     let mut session = Session::new(subject, machine.into_state(), limits).unwrap();
     session.goto_end();
     session.set("mode", "1").unwrap();
@@ -578,7 +578,7 @@ fn what_was_printed_is_not_printed_again_however_one_came_back() {
                 \x20       rof\n";
     let subject = support::subject(text);
     let machine = Machine::at_begin(subject.program.clone()).unwrap();
-    let limits = Limits { history: 512, short: 8, spacing: 1_000, ..Limits::default() };
+    let limits = TimelineLimits { history: 512, short: 8, spacing: 1_000, ..TimelineLimits::default() };
     let mut session = Session::new(subject, machine.into_state(), limits).unwrap();
     let mut walk = |travel, steps: usize| -> usize {
         (0..steps).map(|_| session.step(travel, 1).printed.lines().len()).sum()

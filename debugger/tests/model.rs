@@ -7,9 +7,9 @@ mod support;
 
 use reviver_debugger::listing::Subject;
 use reviver_debugger::outcome::{Motion, OriginCause, Reason};
-use reviver_debugger::points::Watch;
+use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
-use reviver_debugger::timeline::Limits;
+use reviver_debugger::timeline::TimelineLimits;
 use reviver_isa::instruction::Class;
 use reviver_vm::state::{Part, TapeEntry};
 use reviver_vm::values::Value;
@@ -78,7 +78,7 @@ impl Model {
         Model { subject: subject.clone(), states, cells, first, branch: session.moment().branch }
     }
 
-    fn session(&self, limits: Limits) -> Session {
+    fn session(&self, limits: TimelineLimits) -> Session {
         Session::new(self.subject.clone(), self.states[0].try_clone().unwrap(), limits).unwrap()
     }
 
@@ -292,7 +292,7 @@ impl<'a> Play<'a> {
         } else {
             let cells = &self.model.cells;
             let Some(cell) = cells.get(dice.below(cells.len())).cloned() else { return };
-            let id = self.session.watch(&cell, Watch::Change, &options).unwrap().id;
+            let id = self.session.watch(&cell, WatchMode::Change, &options).unwrap().id;
             (Trigger::Watch(cell), id)
         };
         let ignored = if dice.below(3) == 0 { dice.below(5) as u64 } else { 0 };
@@ -484,9 +484,9 @@ fn play(model: &Model, sequences: std::ops::Range<u64>) {
     }
 }
 
-fn limits(seed: u64) -> Limits {
-    let tight = Limits { history: 600, checkpoints: 0, spacing: 1 + seed % 50, short: seed % 7 * 5 };
-    if seed.is_multiple_of(3) { Limits::default() } else { tight }
+fn limits(seed: u64) -> TimelineLimits {
+    let tight = TimelineLimits { history: 600, checkpoints: 0, spacing: 1 + seed % 50, short: seed % 7 * 5 };
+    if seed.is_multiple_of(3) { TimelineLimits::default() } else { tight }
 }
 
 /// Gradients of random reals from random steps, most of them from the end, and commands in the lines that

@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use reviver_debugger::batch::{Ended, run, script_of};
+use reviver_debugger::batch::{BatchEnding, run, script_of};
 use reviver_debugger::command::{Console, SAVED};
 use reviver_debugger::outcome::StopKind;
 use reviver_debugger::session::Session;
-use reviver_debugger::timeline::Limits;
+use reviver_debugger::timeline::TimelineLimits;
 use reviver_debugger::tui::app::Face;
 use reviver_files::UsedFiles;
 use reviver_vm::Machine;
@@ -50,7 +50,7 @@ fn console(header: &[&str]) -> Console {
     }
     let most = value("max-steps ").map_or(u64::MAX, |most| most.parse().unwrap());
     Console::new(
-        Session::new(subject, machine.into_state(), Limits::default()).unwrap().with_most_steps(most),
+        Session::new(subject, machine.into_state(), TimelineLimits::default()).unwrap().with_most_steps(most),
         UsedFiles::default(),
         Box::new(Face::default()),
     )
@@ -70,7 +70,7 @@ fn sessions_say_what_they_said() {
             std::fs::write(&path, &found).unwrap();
         }
         assert!(update || found == expected, "{}:\n{found}", path.display());
-        assert_eq!(ended != Ended::Fine, fails, "{}:\n{found}", path.display());
+        assert_eq!(ended != BatchEnding::Fine, fails, "{}:\n{found}", path.display());
     }
 }
 
@@ -130,7 +130,7 @@ fn quit_in_a_script_ends_the_session() {
     let mut console = console(FIB);
     let script = format!("source {}\nstep\n", outer.display());
     let mut output = Vec::new();
-    assert_eq!(run(&mut console, &script, &mut output).unwrap(), Ended::Fine);
+    assert_eq!(run(&mut console, &script, &mut output).unwrap(), BatchEnding::Fine);
     assert_eq!(console.session.step_number(), 1);
     assert!(String::from_utf8(output).unwrap().ends_with(">>> quit\n"));
 }
@@ -141,7 +141,7 @@ fn what_cuts_a_command_short_ends_the_script() {
     std::fs::write(&path, "goto end\nrs 5\n").unwrap();
     let mut console = console(&["# program fib.rasm", "# max-steps 10"]);
     let script = format!("source {}\nrs 5\n", path.display());
-    assert_eq!(run(&mut console, &script, &mut Vec::new()).unwrap(), Ended::Limited { line: 1 });
+    assert_eq!(run(&mut console, &script, &mut Vec::new()).unwrap(), BatchEnding::Limited { line: 1 });
     assert_eq!(console.session.step_number(), 10);
 }
 

@@ -5,7 +5,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use reviver_debugger::points::Watch;
+use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
 use reviver_vm::{Machine, Stop, Travel};
 
@@ -70,7 +70,7 @@ fn measure(name: &str, text: &str, cell: &str, most: f64) {
     assert_eq!(session.step_number(), 0);
     compare(there, back);
     session.delete(2).unwrap();
-    session.watch(cell, Watch::Change, &options).unwrap();
+    session.watch(cell, WatchMode::Change, &options).unwrap();
     let (there, _) = timed(|| session.resume(Travel::Forward));
     let at = session.step_number();
     report("continue to a watched change", &session, there);

@@ -9,16 +9,16 @@ use crate::folder::folder;
 
 /// What tells one file of the system from all others.
 #[cfg(unix)]
-type FileId = (u64, u64);
+type FileNumber = (u64, u64);
 #[cfg(not(unix))]
-type FileId = std::path::PathBuf;
+type FileNumber = std::path::PathBuf;
 
 /// A file, there or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
-    There(FileId),
+    There(FileNumber),
     /// Not there yet: its folder, and its name in that.
-    Missing(FileId, OsString),
+    Missing(FileNumber, OsString),
 }
 
 impl Identity {
@@ -41,24 +41,24 @@ impl Identity {
 }
 
 #[cfg(unix)]
-fn number(_: &Path, facts: &Metadata) -> io::Result<FileId> {
+fn number(_: &Path, facts: &Metadata) -> io::Result<FileNumber> {
     use std::os::unix::fs::MetadataExt as _;
     Ok((facts.dev(), facts.ino()))
 }
 
 #[cfg(unix)]
-fn number_of_open(facts: &Metadata) -> Option<FileId> {
+fn number_of_open(facts: &Metadata) -> Option<FileNumber> {
     number(Path::new(""), facts).ok()
 }
 
 /// Two names of one file by hard links are told apart here.
 #[cfg(not(unix))]
-fn number(path: &Path, _: &Metadata) -> io::Result<FileId> {
+fn number(path: &Path, _: &Metadata) -> io::Result<FileNumber> {
     fs::canonicalize(path)
 }
 
 #[cfg(not(unix))]
-fn number_of_open(_: &Metadata) -> Option<FileId> {
+fn number_of_open(_: &Metadata) -> Option<FileNumber> {
     None
 }
 

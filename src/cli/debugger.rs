@@ -34,7 +34,7 @@ pub struct Debugged {
 On the screen `?` shows the keys, and `:` takes the commands of `reviver repl`.
 --batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance.
 A program may never end after an edit: --max-steps stops it.")]
-pub struct Debug {
+pub struct DebugOptions {
     #[command(flatten)]
     pub debugged: Debugged,
     /// Carry out the commands in a file, print what comes of them, and end; `-` reads standard input
@@ -57,7 +57,7 @@ pub struct Debug {
   reviver repl programs/fib.rasm --set n=20
 
 `help` lists the commands, Tab completes, Ctrl-C stops a long run, Ctrl-D ends the session.")]
-pub struct Repl {
+pub struct ReplOptions {
     #[command(flatten)]
     pub debugged: Debugged,
     /// At the end, write the commands to a file, which `reviver debug --batch` carries out

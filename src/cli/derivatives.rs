@@ -29,7 +29,7 @@ pub struct Differentiated {
 #[command(after_help = "Examples:
   reviver grad programs/norm.rasm --loss length --verify
   reviver grad programs/besselj.rasm --loss out --set nu=2 --set z=1.0 --json")]
-pub struct Grad {
+pub struct GradOptions {
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: String,
@@ -50,7 +50,7 @@ pub struct Grad {
 
 /// All partial derivatives of results by inputs, one pass per result or per input, whichever are fewer.
 #[derive(Debug, Args)]
-pub struct Jacobian {
+pub struct JacobianOptions {
     /// Differentiate these: cells or whole arrays. All real results (`.out` and `.inout`) if not given
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Jacobian {
 #[command(after_help = "Examples:
   reviver hessian programs/norm.rasm --loss length
   reviver hessian programs/norm.rasm --loss length --times v=1,0,0,0")]
-pub struct Hessian {
+pub struct HessianOptions {
     /// The real cell to differentiate: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: String,
@@ -78,7 +78,7 @@ pub struct Hessian {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   reviver taylor programs/horner.rasm --order 3 --along x")]
-pub struct Taylor {
+pub struct TaylorOptions {
     /// The power of t where the series ends
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=MAX_ORDER as i64))]
     pub order: u8,

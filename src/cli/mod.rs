@@ -10,8 +10,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub use debugger::{Debug, Debugged, Repl};
-pub use derivatives::{Grad, Hessian, Jacobian, Taylor};
+pub use debugger::{DebugOptions, Debugged, ReplOptions};
+pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
 pub use start::{Given, Start};
 
 const STYLES: Styles = Styles::styled()
@@ -29,45 +29,45 @@ const EXIT_CODES: &str = "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3
 #[command(name = "reviver", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Invocation,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
-    Run(Run),
-    Debug(Debug),
-    Repl(Repl),
-    Grad(Grad),
-    Jacobian(Jacobian),
-    Hessian(Hessian),
-    Taylor(Taylor),
-    Asm(Asm),
-    Disasm(Disasm),
-    Check(Check),
-    Fmt(Fmt),
-    Invert(Invert),
-    Isa(Isa),
-    Completions(Completions),
+pub enum Invocation {
+    Run(RunOptions),
+    Debug(DebugOptions),
+    Repl(ReplOptions),
+    Grad(GradOptions),
+    Jacobian(JacobianOptions),
+    Hessian(HessianOptions),
+    Taylor(TaylorOptions),
+    Asm(AsmOptions),
+    Disasm(DisasmOptions),
+    Check(CheckOptions),
+    Fmt(FmtOptions),
+    Invert(InvertOptions),
+    Isa(IsaOptions),
+    Completions(CompletionsOptions),
 }
 
-impl Command {
+impl Invocation {
     /// Whether stdout is to hold one JSON object, whatever happens.
     pub fn json(&self) -> bool {
         match self {
-            Command::Run(options) => options.start.json,
-            Command::Grad(options) => options.differentiated.start.json,
-            Command::Jacobian(options) => options.differentiated.start.json,
-            Command::Hessian(options) => options.differentiated.start.json,
-            Command::Taylor(options) => options.start.json,
-            Command::Check(options) => options.json,
-            Command::Debug(_)
-            | Command::Repl(_)
-            | Command::Asm(_)
-            | Command::Disasm(_)
-            | Command::Fmt(_)
-            | Command::Invert(_)
-            | Command::Isa(_)
-            | Command::Completions(_) => false,
+            Invocation::Run(options) => options.start.json,
+            Invocation::Grad(options) => options.differentiated.start.json,
+            Invocation::Jacobian(options) => options.differentiated.start.json,
+            Invocation::Hessian(options) => options.differentiated.start.json,
+            Invocation::Taylor(options) => options.start.json,
+            Invocation::Check(options) => options.json,
+            Invocation::Debug(_)
+            | Invocation::Repl(_)
+            | Invocation::Asm(_)
+            | Invocation::Disasm(_)
+            | Invocation::Fmt(_)
+            | Invocation::Invert(_)
+            | Invocation::Isa(_)
+            | Invocation::Completions(_) => false,
         }
     }
 }
@@ -78,7 +78,7 @@ impl Command {
   reviver run programs/fib.rasm --set n=10 --check
   reviver run programs/fib.rasm --back --set a=55,b=89
   reviver run programs/sort.rasm --set A=@numbers.csv --json")]
-pub struct Run {
+pub struct RunOptions {
     #[command(flatten)]
     pub start: Start,
     /// Write the resulting tape to a file, one value a line, instead of printing it
@@ -105,7 +105,7 @@ pub struct Run {
 
 /// Assemble a text into an image.
 #[derive(Debug, Args)]
-pub struct Asm {
+pub struct AsmOptions {
     /// A `.rasm` text; `-` reads standard input
     pub file: PathBuf,
     /// The image to write, usually `.rbc`; `-` prints it
@@ -139,7 +139,7 @@ pub struct Written {
 /// The text assembles to the same image. A text is assembled first, so that what its blocks and
 /// macros become can be seen.
 #[derive(Debug, Args)]
-pub struct Disasm {
+pub struct DisasmOptions {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
     pub file: PathBuf,
     #[command(flatten)]
@@ -148,7 +148,7 @@ pub struct Disasm {
 
 /// Assemble without running and report what is wrong or doubtful.
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct CheckOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     /// Print one JSON object instead of text: what the program is, and every diagnostic with its place
@@ -158,7 +158,7 @@ pub struct Check {
 
 /// Print a text in the canonical layout.
 #[derive(Debug, Args)]
-pub struct Fmt {
+pub struct FmtOptions {
     /// `.rasm` texts; `-` reads standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
@@ -172,7 +172,7 @@ pub struct Fmt {
 
 /// Print the inverse program, whose inputs are the outputs and the other way round.
 #[derive(Debug, Args)]
-pub struct Invert {
+pub struct InvertOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     #[command(flatten)]
@@ -181,13 +181,13 @@ pub struct Invert {
 
 /// Show the manual of an instruction, or list them all.
 #[derive(Debug, Args)]
-pub struct Isa {
+pub struct IsaOptions {
     /// An update (`add`), a function (`mul`), both (`add.mul`), a keyword (`for`) or a directive (`.in`)
     pub name: Option<String>,
 }
 
 /// Print completions for a shell.
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsOptions {
     pub shell: Shell,
 }

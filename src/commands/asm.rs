@@ -1,11 +1,11 @@
 //! `reviver asm`: text to image.
 
-use crate::cli::Asm;
-use crate::failure::Outcome;
-use crate::write::Target;
+use crate::cli::AsmOptions;
+use crate::failure::Fallible;
+use crate::write::OutputTarget;
 use crate::{kinds, load};
 
-pub fn run(options: &Asm) -> Outcome {
+pub fn run(options: &AsmOptions) -> Fallible {
     let image = load::encoded(&options.file, &load::module(&options.file)?)?;
-    Target::new(&options.output, &kinds::IMAGE, options.force.force)?.write(&image)
+    OutputTarget::new(&options.output, &kinds::IMAGE, options.force.force)?.write(&image)
 }

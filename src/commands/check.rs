@@ -4,11 +4,11 @@ use reviver_isa::Module;
 use reviver_isa::verify::verify;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Check;
-use crate::failure::{Outcome, counted};
+use crate::cli::CheckOptions;
+use crate::failure::{Fallible, counted};
 use crate::{load, read, streams};
 
-pub fn run(options: &Check) -> Outcome {
+pub fn run(options: &CheckOptions) -> Fallible {
     let (module, diagnostics) = load::with_warnings(&options.file, read::source(&options.file)?)?;
     // What can't be run yet is no mistake; of a text the assembler has said it already.
     let (not_yet, broken): (Vec<_>, Vec<_>) = verify(&module).into_iter().partition(|v| v.not_yet);

@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use reviver_debugger::batch::{self, Ended};
+use reviver_debugger::batch::{self, BatchEnding};
 use reviver_debugger::command::Console;
 use reviver_debugger::tui::app::{App, Face};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 use reviver_debugger::tui::{self, TuiError, keys, terminal};
 
-use crate::cli::Debug;
+use crate::cli::DebugOptions;
 use crate::debuggee::{self, Debuggee};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Fallible};
 use crate::{read, streams};
 
-pub fn run(options: &Debug) -> Outcome {
+pub fn run(options: &DebugOptions) -> Fallible {
     match &options.batch {
         Some(script) => batch(options, script),
         None => screen(options),
     }
 }
 
-fn screen(options: &Debug) -> Outcome {
+fn screen(options: &DebugOptions) -> Fallible {
     let keys =
         keys::file::load(read::files(), options.keys.as_deref(), options.preset).map_err(Failure::load)?;
     if !terminal::is_terminal() {
@@ -52,7 +52,7 @@ fn no_screen(error: TuiError) -> Failure {
     }
 }
 
-fn batch(options: &Debug, path: &Path) -> Outcome {
+fn batch(options: &DebugOptions, path: &Path) -> Fallible {
     let session = debuggee::open(&options.debugged, Some(path))?.session()?;
     let script = script(path)?;
     let ended = batch::run(
@@ -61,12 +61,12 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
         &mut std::io::stdout().lock(),
     );
     match ended.map_err(|error| streams::unprintable(&error))? {
-        Ended::Fine => Ok(()),
-        Ended::Failed { line } => {
+        BatchEnding::Fine => Ok(()),
+        BatchEnding::Failed { line } => {
             let name = read::shown(path);
             Err(Failure::new(Exit::Check, format_args!("the command on line {line} of {name} failed")))
         }
-        Ended::Limited { line } => {
+        BatchEnding::Limited { line } => {
             let (name, limit) = (read::shown(path), options.debugged.max_steps.unwrap_or_default());
             let failure = Failure::new(
                 Exit::StepLimit,
@@ -78,7 +78,7 @@ fn batch(options: &Debug, path: &Path) -> Outcome {
 }
 
 /// The commands in a script, or in what an earlier script has printed.
-fn script(path: &Path) -> Outcome<String> {
+fn script(path: &Path) -> Fallible<String> {
     let text = read::text(path)?;
     let is_transcript = text.lines().any(|line| line.starts_with("> "));
     Ok(if is_transcript { batch::script_of(&text) } else { text })

@@ -1,10 +1,10 @@
 //! `reviver disasm`: image (or text) to flat text.
 
-use crate::cli::Disasm;
-use crate::failure::Outcome;
+use crate::cli::DisasmOptions;
+use crate::failure::Fallible;
 use crate::{load, write};
 
-pub fn run(options: &Disasm) -> Outcome {
+pub fn run(options: &DisasmOptions) -> Fallible {
     let module = load::module(&options.file)?;
     write::text(&options.written, &load::text_of(&options.file, &module)?)
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use reviver_assembler::format;
 use reviver_assembler::source::Sources;
 
-use crate::cli::Fmt;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::write::Target;
+use crate::cli::FmtOptions;
+use crate::failure::{Exit, Failure, Fallible};
+use crate::write::OutputTarget;
 use crate::{load, read, streams};
 
-pub fn run(options: &Fmt) -> Outcome {
+pub fn run(options: &FmtOptions) -> Fallible {
     let mut unformatted = Vec::new();
     for path in &options.files {
         let (before, after) = formatted(path)?;
@@ -20,7 +20,7 @@ pub fn run(options: &Fmt) -> Outcome {
             }
         } else if options.write && path != Path::new("-") {
             if before != after {
-                Target::in_place(path)?.write(after.as_bytes())?;
+                OutputTarget::in_place(path)?.write(after.as_bytes())?;
             }
         } else {
             streams::print(&after)?;
@@ -34,7 +34,7 @@ pub fn run(options: &Fmt) -> Outcome {
 }
 
 /// The text of a file, and how it should look.
-fn formatted(path: &Path) -> Outcome<(String, String)> {
+fn formatted(path: &Path) -> Fallible<(String, String)> {
     let mut sources = Sources::default();
     let refuse = |sources: &Sources, diagnostics: &[_]| load::faulty(sources, diagnostics, "no program");
     let file = match sources.add_bytes(read::name(path), read::source(path)?) {

@@ -8,14 +8,14 @@ use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable}
 use reviver_vm::reports::{Loss, Reports};
 use reviver_vm::{Program, checkpoint};
 
-use crate::cli::{Grad, Start};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::output::gradient::Page;
+use crate::cli::{GradOptions, Start};
+use crate::failure::{Exit, Failure, Fallible};
+use crate::output::gradient::GradientPage;
 use crate::output::verified;
-use crate::write::Target;
+use crate::write::OutputTarget;
 use crate::{kinds, output, read, streams, subject, write};
 
-pub fn run(options: &Grad) -> Outcome {
+pub fn run(options: &GradOptions) -> Fallible {
     let start = &options.differentiated.start;
     let mut page = page(options)?;
     let verdict = verdict(options, &page);
@@ -29,7 +29,7 @@ pub fn run(options: &Grad) -> Outcome {
     verdict.map_err(Failure::told).and(printed)
 }
 
-fn page(options: &Grad) -> Outcome<Page> {
+fn page(options: &GradOptions) -> Fallible<GradientPage> {
     let start = &options.differentiated.start;
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
@@ -48,15 +48,16 @@ fn page(options: &Grad) -> Outcome<Page> {
         false => (None, None),
     };
     add_seen(&mut gradient.trust.reports, verified.as_ref());
-    Ok(Page { subject, loss, inputs, gradient, verified, unverified })
+    Ok(GradientPage { subject, loss, inputs, gradient, verified, unverified })
 }
 
 /// The gradient, or how far it has come in a file.
-fn gradient(options: &Grad, subject: &Subject, loss: &Variable) -> Outcome<Gradient> {
+fn gradient(options: &GradOptions, subject: &Subject, loss: &Variable) -> Fallible<Gradient> {
     let program = &subject.program;
     let from = options.from_state.as_deref().map(|path| underway(program, path)).transpose()?;
     let target = options.save_state.as_deref();
-    let target = target.map(|path| Target::new(path, &kinds::STATE, options.force.force)).transpose()?;
+    let target =
+        target.map(|path| OutputTarget::new(path, &kinds::STATE, options.force.force)).transpose()?;
     gradient_from(subject, loss, from).map_err(|Halted { error, underway }| {
         let failure = subject::failure(&options.differentiated.start, program, error);
         match (underway, target) {
@@ -70,17 +71,17 @@ fn gradient(options: &Grad, subject: &Subject, loss: &Variable) -> Outcome<Gradi
 }
 
 /// How far a gradient has come that was saved.
-fn underway(program: &Program, path: &Path) -> Outcome<Underway> {
+fn underway(program: &Program, path: &Path) -> Fallible<Underway> {
     checkpoint::decode_underway(program, &read::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))))
 }
 
 /// What a gradient fails with that was stopped, once it is saved.
 fn saved(
-    options: &Grad,
+    options: &GradOptions,
     program: &Program,
     underway: &Underway,
-    target: Target,
+    target: OutputTarget,
     failure: Failure,
 ) -> Failure {
     let Some(path) = options.save_state.as_deref() else { return failure };
@@ -119,14 +120,14 @@ fn add_seen(reports: &mut Reports, verified: Option<&Check>) {
     }
 }
 
-fn verdict(options: &Grad, page: &Page) -> Outcome {
+fn verdict(options: &GradOptions, page: &GradientPage) -> Fallible {
     if let Some(check) = page.verified.as_ref().filter(|check| !check.agrees()) {
         return Err(disagreement(page, check));
     }
     page.said().verdict(options.differentiated.strict)
 }
 
-fn disagreement(page: &Page, check: &Check) -> Failure {
+fn disagreement(page: &GradientPage, check: &Check) -> Failure {
     let loss = page.loss_name();
     let mut failure =
         Failure::new(Exit::Check, format_args!("the gradient of `{loss}` does not stand the check"));

@@ -5,14 +5,14 @@ use reviver_vm::differentiate::matrices::{self, hessian_products};
 use reviver_vm::differentiate::{Subject, Variable};
 use reviver_vm::values::Value;
 
-use crate::cli::Hessian;
-use crate::failure::{Failure, Outcome, counted};
-use crate::given::Values;
+use crate::cli::HessianOptions;
+use crate::failure::{Failure, Fallible, counted};
+use crate::given::GivenValues;
 use crate::output::derivatives::Spelling;
 use crate::subject::Selection;
 use crate::{given, output, read, streams, subject, table};
 
-pub fn run(options: &Hessian) -> Outcome {
+pub fn run(options: &HessianOptions) -> Fallible {
     let start = &options.differentiated.start;
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };
@@ -44,7 +44,7 @@ pub fn run(options: &Hessian) -> Outcome {
 }
 
 /// The vector that `--times` spells: a component for each input, 0 where nothing is said.
-fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Outcome<Vec<f64>> {
+fn direction(subject: &Subject, inputs: &[Variable], times: &[String]) -> Fallible<Vec<f64>> {
     let mut components: Vec<Option<f64>> = vec![None; inputs.len()];
     for assignment in times.iter().flat_map(|argument| given::assignments("--times", argument)) {
         let (name, values) = assignment?;
@@ -68,7 +68,7 @@ fn place<'a>(
     inputs: &[Variable],
     components: &'a mut [Option<f64>],
     cell: &Variable,
-) -> Outcome<&'a mut Option<f64>> {
+) -> Fallible<&'a mut Option<f64>> {
     let n = inputs.iter().position(|input| input == cell);
     n.and_then(|n| components.get_mut(n)).ok_or_else(|| {
         let cell = subject.name(cell);
@@ -78,13 +78,13 @@ fn place<'a>(
 }
 
 /// One number for each cell that a name stands for.
-fn given_components(subject: &Subject, selection: &Selection, values: &Values) -> Outcome<Vec<f64>> {
+fn given_components(subject: &Subject, selection: &Selection, values: &GivenValues) -> Fallible<Vec<f64>> {
     let name = &selection.name;
     let components = match values {
-        Values::Inline(texts) => {
-            texts.iter().map(|text| component(subject, text)).collect::<Outcome<Vec<_>>>()?
+        GivenValues::Inline(texts) => {
+            texts.iter().map(|text| component(subject, text)).collect::<Fallible<Vec<_>>>()?
         }
-        Values::File(file) => {
+        GivenValues::File(file) => {
             let parse = |text: &str| {
                 let value = subject.program.parse(Class::Real, text)?;
                 Ok(subject.program.approximate(value))
@@ -99,7 +99,7 @@ fn given_components(subject: &Subject, selection: &Selection, values: &Values) -
     Ok(components)
 }
 
-fn component(subject: &Subject, text: &str) -> Outcome<f64> {
+fn component(subject: &Subject, text: &str) -> Fallible<f64> {
     let value: Value = subject
         .program
         .parse(Class::Real, text)

@@ -2,11 +2,11 @@
 
 use reviver_assembler::invert::{Inversion, invert_text};
 
-use crate::cli::Invert;
-use crate::failure::Outcome;
+use crate::cli::InvertOptions;
+use crate::failure::Fallible;
 use crate::{load, read, write};
 
-pub fn run(options: &Invert) -> Outcome {
+pub fn run(options: &InvertOptions) -> Fallible {
     let mut bytes = read::source(&options.file)?;
     if read::is_image(&options.file, &bytes) {
         bytes = load::text_of(&options.file, &load::module(&options.file)?)?.into_bytes();

@@ -4,11 +4,11 @@ use reviver_assembler::suggest::nearest;
 use reviver_isa::language::{DIRECTIVES, KEYWORDS};
 use reviver_isa::{Function, Update, manual};
 
-use crate::cli::Isa;
-use crate::failure::{Failure, Outcome};
+use crate::cli::IsaOptions;
+use crate::failure::{Failure, Fallible};
 use crate::streams;
 
-pub fn run(options: &Isa) -> Outcome {
+pub fn run(options: &IsaOptions) -> Fallible {
     let Some(name) = &options.name else { return streams::print(&manual::overview()) };
     match manual::page(name) {
         Some(page) => streams::print(&page),

@@ -3,12 +3,12 @@
 use reviver_vm::differentiate::Subject;
 use reviver_vm::differentiate::matrices::jacobian;
 
-use crate::cli::Jacobian;
-use crate::failure::{Failure, Outcome};
+use crate::cli::JacobianOptions;
+use crate::failure::{Failure, Fallible};
 use crate::output::derivatives::Spelling;
 use crate::{output, read, streams, subject};
 
-pub fn run(options: &Jacobian) -> Outcome {
+pub fn run(options: &JacobianOptions) -> Fallible {
     let start = &options.differentiated.start;
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };

@@ -10,17 +10,18 @@ use reviver_debugger::command::{Console, SESSION};
 use reviver_debugger::repl::{self, Observer};
 use reviver_debugger::tui::app::Face;
 
-use crate::cli::Repl;
-use crate::failure::{Failure, Outcome, all};
+use crate::cli::ReplOptions;
+use crate::failure::{Failure, Fallible, all};
 use crate::interrupt::Signal;
-use crate::write::Target;
+use crate::write::OutputTarget;
 use crate::{debuggee, interrupt, read, start, streams};
 
-pub fn run(options: &Repl) -> Outcome {
+pub fn run(options: &ReplOptions) -> Fallible {
     check_input(options)?;
     let session = debuggee::open(&options.debugged, None)?.session()?;
     // Better refused now than after an hour of work.
-    let transcript = options.transcript.as_ref().map(|path| Target::new(path, &SESSION, options.force.force));
+    let transcript =
+        options.transcript.as_ref().map(|path| OutputTarget::new(path, &SESSION, options.force.force));
     let transcript = transcript.transpose()?;
     let is_typed = std::io::stdin().is_terminal();
     if is_typed {
@@ -42,16 +43,16 @@ pub fn run(options: &Repl) -> Outcome {
 }
 
 /// The file that a transcript goes to, until somebody has written it.
-type Place = Mutex<Option<Target>>;
+type TranscriptFile = Mutex<Option<OutputTarget>>;
 
-fn keep(place: &Place, transcript: &str) -> Outcome {
+fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
     let target = place.lock().unwrap_or_else(PoisonError::into_inner).take();
     target.map_or(Ok(()), |target| target.write(transcript.as_bytes()))
 }
 
 /// Ends the session on a thread of its own. A command that is carried out has a while to stop; whoever waits for
 /// the next one waits in vain.
-fn end(signal: Signal, observer: &Observer, place: &Place) {
+fn end(signal: Signal, observer: &Observer, place: &TranscriptFile) {
     const LOOKS: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(20);
     let mut looks = 0;
@@ -69,7 +70,7 @@ fn stopped(signal: Signal) -> Failure {
 }
 
 /// Commands come from standard input, so nothing else can.
-fn check_input(options: &Repl) -> Outcome {
+fn check_input(options: &ReplOptions) -> Fallible {
     start::check_input(&options.debugged.given, &[Some(Path::new("-"))]).map_err(|_| {
         Failure::usage("`reviver repl` reads commands from standard input: nothing else can be read from it")
     })

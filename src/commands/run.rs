@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use reviver_vm::{Machine, Program, Travel, checkpoint};
 
-use crate::cli::Run;
-use crate::failure::{Exit, Failure, Outcome, all, counted};
+use crate::cli::RunOptions;
+use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, travel};
 use crate::start::Begun;
-use crate::write::Target;
+use crate::write::OutputTarget;
 use crate::{kinds, output, read, start, streams, write};
 
-pub fn run(options: &Run) -> Outcome {
+pub fn run(options: &RunOptions) -> Fallible {
     check_streams(options)?;
     let program = start::program(&options.start)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
@@ -39,7 +39,7 @@ pub fn run(options: &Run) -> Outcome {
     all([verdict.map_err(Failure::told), printed])
 }
 
-fn save(target: Target, program: &Program, machine: &Machine) -> Outcome {
+fn save(target: OutputTarget, program: &Program, machine: &Machine) -> Fallible {
     let bytes = checkpoint::encode(program, machine.state(), machine.residues())
         .map_err(|error| Failure::load(format_args!("can't save the state: {error}")))?;
     target.write(&bytes)
@@ -47,15 +47,15 @@ fn save(target: Target, program: &Program, machine: &Machine) -> Outcome {
 
 /// The files that a run writes.
 struct Outputs {
-    state: Option<Target>,
-    tape: Option<Target>,
+    state: Option<OutputTarget>,
+    tape: Option<OutputTarget>,
 }
 
 impl Outputs {
     /// Tries them, before the run and when everything is read that the run needs.
-    fn new(options: &Run) -> Outcome<Outputs> {
+    fn new(options: &RunOptions) -> Fallible<Outputs> {
         let target = |path: &Option<PathBuf>, kind| {
-            path.as_ref().map(|path| Target::new(path, kind, options.force.force)).transpose()
+            path.as_ref().map(|path| OutputTarget::new(path, kind, options.force.force)).transpose()
         };
         Ok(Outputs {
             state: target(&options.save_state, &kinds::STATE)?,
@@ -65,7 +65,7 @@ impl Outputs {
 }
 
 /// Writes the resulting tape, if there is one: a run that was stopped has none.
-fn write_tape(target: Target, report: &Report) -> Outcome {
+fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
     if !matches!(report.ending, Ending::Arrived) {
         return Ok(());
     }
@@ -76,7 +76,7 @@ fn write_tape(target: Target, report: &Report) -> Outcome {
 }
 
 /// Each standard stream serves one purpose.
-fn check_streams(options: &Run) -> Outcome {
+fn check_streams(options: &RunOptions) -> Fallible {
     let is_stream = |path: &Path| path == Path::new("-");
     start::check_input(&options.start.given, &[options.from_state.as_deref()])?;
     if options.start.json && options.tape_out.as_deref().is_some_and(is_stream) {
@@ -86,7 +86,7 @@ fn check_streams(options: &Run) -> Outcome {
     write::check_state_target(options.save_state.as_deref())
 }
 
-fn begun(options: &Run, program: &Arc<Program>) -> Outcome<Begun> {
+fn begun(options: &RunOptions, program: &Arc<Program>) -> Fallible<Begun> {
     let Some(path) = &options.from_state else {
         return start::begun(&options.start.given, program, direction(options));
     };
@@ -95,12 +95,12 @@ fn begun(options: &Run, program: &Arc<Program>) -> Outcome<Begun> {
     Ok(Begun { machine: Machine::resume(program.clone(), state, residues), assumed: Vec::new() })
 }
 
-fn direction(options: &Run) -> Travel {
+fn direction(options: &RunOptions) -> Travel {
     if options.back { Travel::Backward } else { Travel::Forward }
 }
 
 /// What a report deserves to fail with.
-fn verdict(options: &Run, report: &Report) -> Outcome {
+fn verdict(options: &RunOptions, report: &Report) -> Fallible {
     match &report.ending {
         Ending::Trapped(explanation) => {
             return Err(output::trap(Exit::Trap, "trap", &file_name(options), explanation));
@@ -125,12 +125,12 @@ fn verdict(options: &Run, report: &Report) -> Outcome {
     Err(Failure::spelled(Exit::Check, "garbage is left", output::garbage(report)))
 }
 
-fn file_name(options: &Run) -> String {
+fn file_name(options: &RunOptions) -> String {
     read::name(&options.start.given.file)
 }
 
 /// A run that a signal has stopped, and how to go on.
-fn interrupted(options: &Run, signal: Signal, steps: u64, travel: Travel) -> Failure {
+fn interrupted(options: &RunOptions, signal: Signal, steps: u64, travel: Travel) -> Failure {
     let (steps, name) = (counted(usize::try_from(steps).unwrap_or(usize::MAX), "step"), signal.name());
     let way = if travel == Travel::Forward { "forward" } else { "backward" };
     let failure = Failure::new(signal.exit(), format_args!("stopped by {name} after {steps} {way}"));
@@ -144,7 +144,7 @@ fn interrupted(options: &Run, signal: Signal, steps: u64, travel: Travel) -> Fai
     }
 }
 
-fn round_trip_verdict(options: &Run, report: &Report, trip: &RoundTrip) -> Outcome {
+fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -> Fallible {
     let failure = match &trip.ending {
         Ending::Arrived if trip.restored => return Ok(()),
         Ending::Arrived => Failure::new(Exit::Check, "the start was not restored"),

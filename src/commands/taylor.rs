@@ -2,12 +2,12 @@
 
 use reviver_vm::differentiate::matrices::taylor;
 
-use crate::cli::Taylor;
-use crate::failure::Outcome;
+use crate::cli::TaylorOptions;
+use crate::failure::Fallible;
 use crate::output::derivatives::Spelling;
 use crate::{read, streams, subject};
 
-pub fn run(options: &Taylor) -> Outcome {
+pub fn run(options: &TaylorOptions) -> Fallible {
     let start = &options.start;
     let subject = subject::subject(start)?;
     let along = subject::one(&subject, "--along", &options.along)?;

@@ -8,7 +8,7 @@ use reviver_vm::differentiate::matrices::{Hessian, Jacobian, Sweep, Taylor};
 use reviver_vm::differentiate::{Subject, Trust, Variable};
 use reviver_vm::values::{Value, adjoint_name};
 
-use super::told::{Cells, Object, Told, number};
+use super::told::{Object, Tellable, TellableCells, number};
 use super::trust::Said;
 use crate::subject::Selection;
 
@@ -25,23 +25,25 @@ impl<'a> Spelling<'a> {
     }
 
     /// Numbers in a shape.
-    fn cells(&self, shape: Shape, numbers: &'a [f64]) -> Cells<'a> {
+    fn cells(&self, shape: Shape, numbers: &'a [f64]) -> TellableCells<'a> {
         let spelling = Spelling(self.0);
-        Cells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
+        TellableCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
     }
 
-    fn list(&self, numbers: &'a [f64]) -> Cells<'a> {
+    fn list(&self, numbers: &'a [f64]) -> TellableCells<'a> {
         self.cells(Shape::Vector(u32::try_from(numbers.len()).unwrap_or(u32::MAX)), numbers)
     }
 
-    fn lists(&self, rows: &'a [Vec<f64>]) -> Told<'a> {
+    fn lists(&self, rows: &'a [Vec<f64>]) -> Tellable<'a> {
         let spelling = Spelling(self.0);
-        Told::list(rows.len(), move |n| spelling.list(rows.get(n).map_or(&[], Vec::as_slice)).into())
+        Tellable::list(rows.len(), move |n| spelling.list(rows.get(n).map_or(&[], Vec::as_slice)).into())
     }
 
-    fn names(&self, variables: &'a [Variable]) -> Cells<'a> {
+    fn names(&self, variables: &'a [Variable]) -> TellableCells<'a> {
         let subject = self.0;
-        Cells::list(variables.len(), move |n| variables.get(n).map_or(String::new(), |v| subject.name(v)))
+        TellableCells::list(variables.len(), move |n| {
+            variables.get(n).map_or(String::new(), |v| subject.name(v))
+        })
     }
 
     /// A vector with one component for each cell of the selections, by name.
@@ -54,7 +56,7 @@ impl<'a> Spelling<'a> {
         &self,
         selections: &'a [Selection],
         mut components: &'a [f64],
-    ) -> impl Iterator<Item = (&'a Selection, Cells<'a>)> {
+    ) -> impl Iterator<Item = (&'a Selection, TellableCells<'a>)> {
         selections.iter().map(move |selection| {
             let count = selection.variables.len().min(components.len());
             let (own, others) = components.split_at(count);
@@ -117,7 +119,7 @@ impl<'a> Spelling<'a> {
             Sweep::Forward => "forward",
         };
         let mut members = Object::default();
-        members.insert("values", Cells::list(values.len(), value));
+        members.insert("values", TellableCells::list(values.len(), value));
         members.insert("jacobian", self.lists(&jacobian.rows));
         members.insert("rows", self.names(outputs));
         members.insert("columns", self.names(inputs));
@@ -220,7 +222,7 @@ impl<'a> Spelling<'a> {
             lists = others;
             let spelling = Spelling(self.0);
             let coefficients = move |n: usize| own.get(n).map_or(&[][..], Vec::as_slice);
-            let told = Told::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
+            let told = Tellable::shaped(output.shape, move |n| spelling.list(coefficients(n)).into());
             (output.name.clone(), told)
         });
         let taylor: Object = taylor.collect();

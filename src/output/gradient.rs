@@ -11,14 +11,14 @@ use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, adjoint_name};
 
-use super::told::{Cells, Object, number};
+use super::told::{Object, TellableCells, number};
 use super::trust::Said;
 use super::verified;
 use crate::failure::Failure;
 use crate::subject::Selection;
 
 /// Everything that is said about a gradient.
-pub struct Page {
+pub struct GradientPage {
     pub subject: Subject,
     pub loss: Variable,
     pub inputs: Vec<Selection>,
@@ -28,7 +28,7 @@ pub struct Page {
     pub unverified: Option<Failure>,
 }
 
-impl Page {
+impl GradientPage {
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let gradient = &self.gradient;
         writeln!(out, "{} = {}", self.loss_name(), self.real(gradient.value))?;
@@ -128,8 +128,8 @@ impl Page {
         Some(format!("tape[{}]", self.subject.program.told_at(Tape::Input, entries.len(), entry)))
     }
 
-    fn adjoints<'a>(&'a self, input: &'a Selection) -> Cells<'a> {
-        Cells::new(input.shape, |n| {
+    fn adjoints<'a>(&'a self, input: &'a Selection) -> TellableCells<'a> {
+        TellableCells::new(input.shape, |n| {
             let cell = input.variables.get(n)?.cell;
             Some(self.real(self.gradient.adjoints.cells.get(cell).copied().unwrap_or_default()))
         })
@@ -140,10 +140,10 @@ impl Page {
     }
 
     /// The adjoints of the input tape in the order in which it is told; integers have none.
-    fn tape(&self) -> Cells<'_> {
+    fn tape(&self) -> TellableCells<'_> {
         let entries = &self.subject.start.input;
         let shape = Shape::Vector(u32::try_from(entries.len()).unwrap_or(u32::MAX));
-        Cells::new(shape, |n| {
+        TellableCells::new(shape, |n| {
             let at = self.subject.program.told_at(Tape::Input, entries.len(), n);
             let bits = self.gradient.adjoints.input.get(at).copied().unwrap_or_default();
             matches!(entries.get(at), Some(TapeEntry::Real(_))).then(|| self.real(bits))

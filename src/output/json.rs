@@ -6,13 +6,13 @@ use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
 use serde_json::{Map, Value as Json, json};
 
-use super::told::{Cells, Object, Told, number};
+use super::told::{Object, Tellable, TellableCells, number};
 use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
-use crate::cli::Run;
+use crate::cli::RunOptions;
 use crate::journey::{Ending, Report, RoundTrip};
 
 /// Everything that a run tells, but for what it fails with.
-pub fn members<'r>(report: &'r Report, options: &Run) -> Object<'r> {
+pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     let mut object = Object::default();
     if !report.assumed.is_empty() {
         let globals = &report.program.module().globals;
@@ -28,7 +28,7 @@ pub fn members<'r>(report: &'r Report, options: &Run) -> Object<'r> {
             Some(json!({ name: number(&report.program.text(*value)) }))
         };
         let count = report.shown.entries.len();
-        object.insert("shown", Told::list(count, move |n| Told::Json(entry(n).unwrap_or_default())));
+        object.insert("shown", Tellable::list(count, move |n| Tellable::Json(entry(n).unwrap_or_default())));
     }
     if report.shown.left_out > 0 {
         object.insert("shown_left_out", report.shown.left_out);
@@ -68,7 +68,7 @@ fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
 }
 
 /// What kept a direction from its end.
-fn ending(ending: &Ending, options: &Run, object: &mut Object) {
+fn ending(ending: &Ending, options: &RunOptions, object: &mut Object) {
     match ending {
         // A trap is a failure, which brings its own words.
         Ending::Arrived | Ending::Trapped(_) => {}
@@ -86,19 +86,19 @@ fn outputs<'r>(report: &'r Report) -> Object<'r> {
 }
 
 /// A global and what it holds.
-fn told<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Told<'r>) {
-    (cell.1.name.clone(), Cells::of(&report.program, report.state(), cell).into())
+fn told<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, Tellable<'r>) {
+    (cell.1.name.clone(), TellableCells::of(&report.program, report.state(), cell).into())
 }
 
 /// Declared garbage, and every cell that differs although it must not.
 fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
     let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);
-    let listed = listed.map(|cell| (cell.name.clone(), Told::Json(number(&cell.found))));
+    let listed = listed.map(|cell| (cell.name.clone(), Tellable::Json(number(&cell.found))));
     declared.map(|cell| told(report, cell)).chain(listed).collect()
 }
 
-fn round_trip(trip: &RoundTrip, options: &Run, object: &mut Object) {
+fn round_trip(trip: &RoundTrip, options: &RunOptions, object: &mut Object) {
     if !matches!(trip.ending, Ending::Limited | Ending::Interrupted(_)) {
         object.insert("restored", trip.restored);
         object.insert("bit_exact", trip.bit_exact);

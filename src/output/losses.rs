@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::places::place;
 
 /// An instruction as people look it up.
-pub struct Spot {
+pub struct LossSpot {
     pub instruction: String,
     pub procedure: String,
     pub line: Option<u32>,
@@ -19,9 +19,9 @@ pub struct Spot {
     pub file: Option<String>,
 }
 
-impl Spot {
+impl LossSpot {
     /// The instruction of this index; none where there is none.
-    pub fn of(program: &Program, at: u32) -> Option<Spot> {
+    pub fn of(program: &Program, at: u32) -> Option<LossSpot> {
         let module = program.module();
         let instruction = module.code.get(at as usize)?;
         let procedure = module.procedures.get(program.procedure_of(at))?;
@@ -30,7 +30,7 @@ impl Spot {
             Update::Exit => ".end".to_owned(),
             _ => Speller { module, procedure }.instruction(instruction, |other| format!("#{other}")),
         };
-        Some(Spot {
+        Some(LossSpot {
             instruction: spelled,
             procedure: procedure.name.clone(),
             line: module.structure.line(at),
@@ -57,24 +57,25 @@ impl Spot {
 }
 
 /// Something that was lost at one instruction.
-pub struct Reported {
+pub struct ReportedLoss {
     loss: Loss,
     tally: Tally,
-    spot: Spot,
+    spot: LossSpot,
 }
 
 /// Reports in the words of the program, in the order of its instructions.
-pub fn reported(program: &Program, reports: &Reports) -> Vec<Reported> {
-    let described = |(at, loss, tally)| Spot::of(program, at).map(|spot| Reported { loss, tally, spot });
+pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
+    let described =
+        |(at, loss, tally)| LossSpot::of(program, at).map(|spot| ReportedLoss { loss, tally, spot });
     reports.iter().filter_map(described).collect()
 }
 
 /// Warnings for stderr, one for each place.
-pub fn warnings(reported: &[Reported], file: &str) -> String {
+pub fn warnings(reported: &[ReportedLoss], file: &str) -> String {
     reported.iter().map(|reported| reported.warning(file)).collect()
 }
 
-impl Reported {
+impl ReportedLoss {
     pub fn json(&self) -> Json {
         let mut members = Map::new();
         members.insert("kind".into(), self.loss.name().into());

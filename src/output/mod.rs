@@ -21,11 +21,11 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, State, Travel};
 
-use crate::cli::Run;
-use crate::failure::Outcome;
+use crate::cli::RunOptions;
+use crate::failure::Fallible;
 use crate::journey::Report;
 
-use told::{Cells, Object};
+use told::{Object, TellableCells};
 
 pub use text::garbage;
 pub use trap::trap;
@@ -33,9 +33,9 @@ pub use trap::trap;
 /// The whole output for stdout. For people, without the tape if it has gone to a file.
 pub fn render(
     report: &Report,
-    options: &Run,
+    options: &RunOptions,
     with_tape: bool,
-    verdict: &Outcome,
+    verdict: &Fallible,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match options.start.json {
@@ -45,7 +45,7 @@ pub fn render(
 }
 
 /// The one object that a command prints for programs: what it found, and what it fails with.
-pub fn object(mut members: Object, verdict: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+pub fn object(mut members: Object, verdict: &Fallible, out: &mut dyn Write) -> io::Result<()> {
     if let Err(failure) = verdict {
         members.extend(failure.members());
     }
@@ -62,9 +62,9 @@ fn result_cells<'r>(report: &'r Report<'_>) -> impl Iterator<Item = (usize, &'r 
 }
 
 /// The resulting tape, in the order in which tapes of the program are told.
-pub fn resulting_tape<'r>(report: &'r Report) -> Cells<'r> {
+pub fn resulting_tape<'r>(report: &'r Report) -> TellableCells<'r> {
     let entries = resulting_entries(report);
-    Cells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
+    TellableCells::list(entries.len(), move |n| tape_value(report, n).unwrap_or_default())
 }
 
 /// A value of the resulting tape; none behind the last.

@@ -7,13 +7,13 @@ use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
 use reviver_vm::garbage::Garbage;
 
-use super::told::Cells;
+use super::told::TellableCells;
 use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
-use crate::cli::Run;
+use crate::cli::RunOptions;
 use crate::failure::counted;
 use crate::journey::{Ending, Report, RoundTrip};
 
-pub fn render(report: &Report, options: &Run, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
     if matches!(report.ending, Ending::Arrived) {
         results(report, with_tape, out)?;
     }
@@ -27,7 +27,7 @@ pub fn render(report: &Report, options: &Run, with_tape: bool, out: &mut dyn Wri
 }
 
 fn results(report: &Report, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
-    let cells = |cell| Cells::of(&report.program, report.state(), cell);
+    let cells = |cell| TellableCells::of(&report.program, report.state(), cell);
     for cell in result_cells(report) {
         writeln!(out, "{} = {}", cell.1.name, cells(cell))?;
     }

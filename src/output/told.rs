@@ -22,25 +22,25 @@ type Spell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
 
 /// Numbers in a shape: a scalar as it is, a vector in brackets, a matrix as a vector of rows.
 #[derive(Clone)]
-pub struct Cells<'a> {
+pub struct TellableCells<'a> {
     shape: Shape,
     spell: Spell<'a>,
 }
 
-impl<'a> Cells<'a> {
-    pub fn new(shape: Shape, spell: impl Fn(usize) -> Option<String> + 'a) -> Cells<'a> {
-        Cells { shape, spell: Rc::new(spell) }
+impl<'a> TellableCells<'a> {
+    pub fn new(shape: Shape, spell: impl Fn(usize) -> Option<String> + 'a) -> TellableCells<'a> {
+        TellableCells { shape, spell: Rc::new(spell) }
     }
 
     /// A list of so many.
-    pub fn list(count: usize, spell: impl Fn(usize) -> String + 'a) -> Cells<'a> {
-        Cells::new(Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)), move |n| Some(spell(n)))
+    pub fn list(count: usize, spell: impl Fn(usize) -> String + 'a) -> TellableCells<'a> {
+        TellableCells::new(Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)), move |n| Some(spell(n)))
     }
 
     /// What a state holds in the cells of a global.
-    pub fn of(program: &'a Program, state: &'a State, (n, global): (usize, &Global)) -> Cells<'a> {
+    pub fn of(program: &'a Program, state: &'a State, (n, global): (usize, &Global)) -> TellableCells<'a> {
         let (first, class) = (program.cells(n).start, global.class);
-        Cells::new(global.shape, move |element| {
+        TellableCells::new(global.shape, move |element| {
             let value = match class {
                 Class::Int => Value::Int(*state.ints.get(first + element)?),
                 Class::Real => Value::Real(*state.reals.get(first + element)?),
@@ -57,7 +57,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl fmt::Display for Cells<'_> {
+impl fmt::Display for TellableCells<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.shape {
             Shape::Scalar => self.entry(0, f),
@@ -86,74 +86,74 @@ fn listed(
 }
 
 /// A part of what is told to programs.
-pub enum Told<'a> {
+pub enum Tellable<'a> {
     Json(Json),
     /// So many parts, each of which is made when it is told.
-    List(usize, Rc<dyn Fn(usize) -> Told<'a> + 'a>),
+    List(usize, Rc<dyn Fn(usize) -> Tellable<'a> + 'a>),
     Object(Object<'a>),
 }
 
-impl<'a> Told<'a> {
-    pub fn list(count: usize, part: impl Fn(usize) -> Told<'a> + 'a) -> Told<'a> {
-        Told::List(count, Rc::new(part))
+impl<'a> Tellable<'a> {
+    pub fn list(count: usize, part: impl Fn(usize) -> Tellable<'a> + 'a) -> Tellable<'a> {
+        Tellable::List(count, Rc::new(part))
     }
 
     /// Parts in a shape.
-    pub fn shaped(shape: Shape, part: impl Fn(usize) -> Told<'a> + 'a) -> Told<'a> {
+    pub fn shaped(shape: Shape, part: impl Fn(usize) -> Tellable<'a> + 'a) -> Tellable<'a> {
         match shape {
             Shape::Scalar => part(0),
-            Shape::Vector(count) => Told::list(count as usize, part),
+            Shape::Vector(count) => Tellable::list(count as usize, part),
             Shape::Matrix(rows, columns) => {
                 let (part, columns) = (Rc::new(part), columns as usize);
-                Told::list(rows as usize, move |row| {
+                Tellable::list(rows as usize, move |row| {
                     let part = part.clone();
-                    Told::list(columns, move |column| part(row * columns + column))
+                    Tellable::list(columns, move |column| part(row * columns + column))
                 })
             }
         }
     }
 }
 
-impl<T: Into<Json>> From<T> for Told<'_> {
+impl<T: Into<Json>> From<T> for Tellable<'_> {
     fn from(value: T) -> Self {
-        Told::Json(value.into())
+        Tellable::Json(value.into())
     }
 }
 
-impl<'a> From<Cells<'a>> for Told<'a> {
-    fn from(cells: Cells<'a>) -> Self {
-        let Cells { shape, spell } = cells;
-        Told::shaped(shape, move |n| Told::Json(spell(n).map_or(Json::Null, |text| number(&text))))
+impl<'a> From<TellableCells<'a>> for Tellable<'a> {
+    fn from(cells: TellableCells<'a>) -> Self {
+        let TellableCells { shape, spell } = cells;
+        Tellable::shaped(shape, move |n| Tellable::Json(spell(n).map_or(Json::Null, |text| number(&text))))
     }
 }
 
-impl<'a> From<Object<'a>> for Told<'a> {
+impl<'a> From<Object<'a>> for Tellable<'a> {
     fn from(object: Object<'a>) -> Self {
-        Told::Object(object)
+        Tellable::Object(object)
     }
 }
 
-impl Serialize for Told<'_> {
+impl Serialize for Tellable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Told::Json(json) => json.serialize(serializer),
-            Told::List(count, part) => {
+            Tellable::Json(json) => json.serialize(serializer),
+            Tellable::List(count, part) => {
                 let mut list = serializer.serialize_seq(Some(*count))?;
                 (0..*count).try_for_each(|n| list.serialize_element(&part(n)))?;
                 list.end()
             }
-            Told::Object(object) => object.serialize(serializer),
+            Tellable::Object(object) => object.serialize(serializer),
         }
     }
 }
 
 /// Members in the order in which they are told.
 #[derive(Default)]
-pub struct Object<'a>(Vec<(String, Told<'a>)>);
+pub struct Object<'a>(Vec<(String, Tellable<'a>)>);
 
 impl<'a> Object<'a> {
     /// Adds a member, in the place of another one of that name.
-    pub fn insert(&mut self, key: &str, told: impl Into<Told<'a>>) {
+    pub fn insert(&mut self, key: &str, told: impl Into<Tellable<'a>>) {
         let told = told.into();
         match self.0.iter_mut().find(|(name, _)| name == key) {
             Some((_, member)) => *member = told,
@@ -176,8 +176,8 @@ impl<'a> Object<'a> {
 }
 
 /// Of members whose names differ.
-impl<'a> FromIterator<(String, Told<'a>)> for Object<'a> {
-    fn from_iter<I: IntoIterator<Item = (String, Told<'a>)>>(members: I) -> Self {
+impl<'a> FromIterator<(String, Tellable<'a>)> for Object<'a> {
+    fn from_iter<I: IntoIterator<Item = (String, Tellable<'a>)>>(members: I) -> Self {
         Object(members.into_iter().collect())
     }
 }

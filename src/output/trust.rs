@@ -7,20 +7,20 @@ use reviver_vm::Program;
 use reviver_vm::differentiate::{Astray, Trust};
 use serde_json::{Map, Value as Json};
 
-use super::losses::{self, Reported, Spot, reported};
-use crate::failure::{Exit, Failure, Outcome, counted};
+use super::losses::{self, LossSpot, ReportedLoss, reported};
+use crate::failure::{Exit, Failure, Fallible, counted};
 
 /// What is to be said about some derivatives.
 pub struct Said<'a> {
     trust: &'a Trust,
-    reported: Vec<Reported>,
+    reported: Vec<ReportedLoss>,
     /// Where the way back went astray, as far as one instruction shows it.
-    spot: Option<Spot>,
+    spot: Option<LossSpot>,
 }
 
 impl<'a> Said<'a> {
     pub fn new(program: &Program, trust: &'a Trust) -> Said<'a> {
-        let spot = trust.mended.as_ref().and_then(place).and_then(|at| Spot::of(program, at));
+        let spot = trust.mended.as_ref().and_then(place).and_then(|at| LossSpot::of(program, at));
         Said { trust, reported: reported(program, &trust.reports), spot }
     }
 
@@ -49,11 +49,11 @@ impl<'a> Said<'a> {
 
     /// What was lost, place by place.
     pub fn reported(&self) -> Json {
-        self.reported.iter().map(Reported::json).collect()
+        self.reported.iter().map(ReportedLoss::json).collect()
     }
 
     /// What `--strict` says.
-    pub fn verdict(&self, strict: bool) -> Outcome {
+    pub fn verdict(&self, strict: bool) -> Fallible {
         if !strict || self.reported.is_empty() {
             return Ok(());
         }
@@ -68,7 +68,7 @@ impl<'a> Said<'a> {
         let mut members = Map::new();
         members.insert("why".into(), astray.name().into());
         members.insert("message".into(), astray.to_string().into());
-        members.extend(self.spot.iter().flat_map(Spot::json));
+        members.extend(self.spot.iter().flat_map(LossSpot::json));
         Json::Object(members)
     }
 }

@@ -2,7 +2,7 @@
 //! assembles to the same bytes.
 
 use reviver_assembler::assemble::assemble;
-use reviver_assembler::files::Memory;
+use reviver_assembler::files::FilesInMemory;
 use reviver_assembler::image;
 use reviver_isa::Module;
 use reviver_isa::module::Structure;
@@ -10,7 +10,7 @@ use reviver_isa::module::Structure;
 use crate::support::{Folder, reviver};
 
 fn module(text: &str) -> Module {
-    assemble("a.rasm", text.as_bytes().to_vec(), &Memory::new()).module.unwrap()
+    assemble("a.rasm", text.as_bytes().to_vec(), &FilesInMemory::new()).module.unwrap()
 }
 
 const TEXT: &str = ".inout x default 1\n.out y: real\n  call p(x)\n  add y, 1\n\

@@ -20,7 +20,7 @@ use reviver_isa::instruction::{Argument, Base, Call, Class, Instruction, Link, O
 use reviver_isa::module::{Passing, Procedure, Role, Shape, Values};
 use reviver_isa::update::Update;
 
-use self::state::{Entry, State, Value};
+use self::state::{KnownAtEntry, KnownState, KnownValue};
 
 /// Something that is certain to go wrong in a verified module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +61,14 @@ struct Walk<'m> {
     module: &'m Module,
     procedure: &'m Procedure,
     effects: &'m Effects,
-    entry: Rc<Entry>,
+    entry: Rc<KnownAtEntry>,
     /// What is known behind each `from` that some way reaches.
-    joins: HashMap<u32, State>,
-    exit: Option<State>,
+    joins: HashMap<u32, KnownState>,
+    exit: Option<KnownState>,
 }
 
 /// What a way does at an instruction where ways part or meet.
-enum Step {
+enum WayOn {
     On,
     /// It ends here, or goes on behind a `from`.
     Over,
@@ -80,15 +80,15 @@ impl<'m> Walk<'m> {
         let globals = if is_main { module.globals.iter().zip(0..).map(begins).collect() } else { Vec::new() };
         let frame = procedure.frame.iter().map(|variable| (variable.class, variable.shape));
         let vacant = |(class, shape)| match (class, shape) {
-            (Class::Int, Shape::Scalar) => Value::Known(0),
-            _ => Value::Unknown,
+            (Class::Int, Shape::Scalar) => KnownValue::Known(0),
+            _ => KnownValue::Unknown,
         };
-        let entry = Entry { word: module.word, globals, frame: frame.map(vacant).collect() };
+        let entry = KnownAtEntry { word: module.word, globals, frame: frame.map(vacant).collect() };
         Walk { module, procedure, effects, entry: Rc::new(entry), joins: HashMap::new(), exit: None }
     }
 
-    fn start(&self) -> (u32, State) {
-        (self.procedure.entry + 1, State::new(Rc::clone(&self.entry)))
+    fn start(&self) -> (u32, KnownState) {
+        (self.procedure.entry + 1, KnownState::new(Rc::clone(&self.entry)))
     }
 
     /// Walks until nothing new is learnt. None if that is too much work.
@@ -103,7 +103,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Walks from a place; the places of which less is known than before.
-    fn walked(&mut self, start: u32, state: State, work: &mut usize) -> Option<Vec<u32>> {
+    fn walked(&mut self, start: u32, state: KnownState, work: &mut usize) -> Option<Vec<u32>> {
         let mut news = Vec::new();
         for (at, state) in self.way(start, state, work, &mut |_, _, _, _| {})? {
             *work = work.checked_sub(state.size())?;
@@ -124,10 +124,10 @@ impl<'m> Walk<'m> {
     fn way(
         &mut self,
         start: u32,
-        mut state: State,
+        mut state: KnownState,
         work: &mut usize,
-        look: &mut dyn FnMut(&State, u32, u32, bool),
-    ) -> Option<Vec<(u32, State)>> {
+        look: &mut dyn FnMut(&KnownState, u32, u32, bool),
+    ) -> Option<Vec<(u32, KnownState)>> {
         let mut reached = Vec::new();
         for at in start..=self.procedure.exit {
             *work = work.checked_sub(1)?;
@@ -155,7 +155,7 @@ impl<'m> Walk<'m> {
                     self.pass(&mut state, instruction)
                 }
             };
-            if matches!(step, Step::Over) {
+            if matches!(step, WayOn::Over) {
                 break;
             }
         }
@@ -165,15 +165,15 @@ impl<'m> Walk<'m> {
     /// Goes over a `br`, and on behind it.
     fn part(
         &self,
-        state: &mut State,
+        state: &mut KnownState,
         br: u32,
         from: u32,
-        look: &mut dyn FnMut(&State, u32, u32, bool),
-        reached: &mut Vec<(u32, State)>,
-    ) -> Step {
+        look: &mut dyn FnMut(&KnownState, u32, u32, bool),
+        reached: &mut Vec<(u32, KnownState)>,
+    ) -> WayOn {
         let code = &self.module.code;
         let (Some(split), Some(join)) = (code.get(br as usize), code.get(from as usize)) else {
-            return Step::Over;
+            return WayOn::Over;
         };
         let mut taken = state.clone();
         if taken.assume(split, true) {
@@ -182,20 +182,20 @@ impl<'m> Walk<'m> {
                 reached.push((from + 1, taken));
             }
         }
-        if state.assume(split, false) { Step::On } else { Step::Over }
+        if state.assume(split, false) { WayOn::On } else { WayOn::Over }
     }
 
     /// What an instruction that is no branch changes.
-    fn pass(&self, state: &mut State, instruction: &Instruction) -> Step {
+    fn pass(&self, state: &mut KnownState, instruction: &Instruction) -> WayOn {
         if let Link::Calls(calls) = &instruction.link {
             calls.iter().for_each(|call| self.call(state, call));
-            return Step::On;
+            return WayOn::On;
         }
         if instruction.update == Update::Assert {
-            return if state.assume(instruction, true) { Step::On } else { Step::Over };
+            return if state.assume(instruction, true) { WayOn::On } else { WayOn::Over };
         }
         state.change(instruction, |place| self.is_scalar_int(place));
-        Step::On
+        WayOn::On
     }
 
     fn is_scalar_int(&self, place: &Place) -> bool {
@@ -204,7 +204,7 @@ impl<'m> Walk<'m> {
     }
 
     /// A call changes what it is passed to change, and the globals that it reaches.
-    fn call(&self, state: &mut State, call: &Call) {
+    fn call(&self, state: &mut KnownState, call: &Call) {
         let Some(callee) = self.module.procedures.get(call.procedure as usize) else { return };
         for (argument, parameter) in call.arguments.iter().zip(&callee.parameters) {
             let base = match argument {
@@ -213,23 +213,23 @@ impl<'m> Walk<'m> {
                 Argument::Scalar(_) => continue,
             };
             if parameter.passing == Passing::InOut {
-                state.write(base, Value::Unknown);
+                state.write(base, KnownValue::Unknown);
             }
         }
         for global in self.effects.of_call(call.procedure) {
-            state.write(Base::Global(global), Value::Unknown);
+            state.write(Base::Global(global), KnownValue::Unknown);
         }
     }
 
     /// Once everything is settled: what is certain to go wrong.
     fn judge(mut self, findings: &mut Vec<Finding>) {
-        let mut starts: Vec<(u32, State)> = self.joins.drain().collect();
+        let mut starts: Vec<(u32, KnownState)> = self.joins.drain().collect();
         starts.push(self.start());
         starts.sort_by_key(|(at, _)| *at);
         let mut work = usize::MAX;
         let code = &self.module.code;
         let mut broken: Vec<Finding> = Vec::new();
-        let look = &mut |state: &State, br: u32, from: u32, jumped: bool| {
+        let look = &mut |state: &KnownState, br: u32, from: u32, jumped: bool| {
             let Some(join) = code.get(from as usize) else { return };
             let left = join.operands.first().and_then(|operand| state.known(operand));
             match (jumped, state.holds(join)) {
@@ -256,25 +256,25 @@ impl<'m> Walk<'m> {
             }
             let initial = initial(&global.initial);
             match exit.value(Base::Global(number)) {
-                Value::Known(value) if global.shape == Shape::Scalar && initial != Some(value) => {
+                KnownValue::Known(value) if global.shape == Shape::Scalar && initial != Some(value) => {
                     findings.push(Finding::Ends { global: number, value });
                 }
-                Value::Given { global: given, plus } => {
+                KnownValue::Given { global: given, plus } => {
                     findings.push(Finding::EndsAsGiven { global: number, given, plus });
                 }
-                Value::Known(_) | Value::Unknown => {}
+                KnownValue::Known(_) | KnownValue::Unknown => {}
             }
         }
     }
 }
 
 /// What a global holds where main begins.
-fn begins((global, number): (&reviver_isa::module::Global, u32)) -> Value {
+fn begins((global, number): (&reviver_isa::module::Global, u32)) -> KnownValue {
     let scalar_int = global.class == Class::Int && global.shape == Shape::Scalar;
     match initial(&global.initial) {
-        _ if global.role.is_given() => Value::Given { global: number, plus: 0 },
-        Some(value) if scalar_int && global.role != Role::In => Value::Known(value),
-        _ => Value::Unknown,
+        _ if global.role.is_given() => KnownValue::Given { global: number, plus: 0 },
+        Some(value) if scalar_int && global.role != Role::In => KnownValue::Known(value),
+        _ => KnownValue::Unknown,
     }
 }
 

@@ -15,7 +15,7 @@ use reviver_isa::update::Update;
 
 /// What is known of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum KnownValue {
     Known(i64),
     /// What this global was given, plus a number; of an array, its cells one by one.
     Given {
@@ -26,16 +26,16 @@ pub(super) enum Value {
 }
 
 /// What is known where a procedure begins.
-pub(super) struct Entry {
+pub(super) struct KnownAtEntry {
     pub(super) word: Word,
-    pub(super) globals: Vec<Value>,
-    pub(super) frame: Vec<Value>,
+    pub(super) globals: Vec<KnownValue>,
+    pub(super) frame: Vec<KnownValue>,
 }
 
 /// One side of a comparison that holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
-    Cell(Kind, u32),
+enum ComparedSide {
+    Cell(CellKind, u32),
     Int(i64),
     /// The bits of a real.
     Real(u64),
@@ -43,7 +43,7 @@ enum Side {
 
 /// What a cell is declared as.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum CellKind {
     Global,
     Frame,
     Parameter,
@@ -60,16 +60,16 @@ const ANY: Mask = 7;
 const MOST_FACTS: usize = 16;
 
 #[derive(Clone)]
-pub(super) struct State {
-    entry: Rc<Entry>,
+pub(super) struct KnownState {
+    entry: Rc<KnownAtEntry>,
     /// Cells that may differ from the entry, by their kind.
-    changed: [HashMap<u32, Value>; 3],
-    facts: Vec<(Side, Side, Mask)>,
+    changed: [HashMap<u32, KnownValue>; 3],
+    facts: Vec<(ComparedSide, ComparedSide, Mask)>,
 }
 
-impl State {
-    pub(super) fn new(entry: Rc<Entry>) -> State {
-        State { entry, changed: Default::default(), facts: Vec::new() }
+impl KnownState {
+    pub(super) fn new(entry: Rc<KnownAtEntry>) -> KnownState {
+        KnownState { entry, changed: Default::default(), facts: Vec::new() }
     }
 
     /// How much a copy is.
@@ -77,42 +77,43 @@ impl State {
         self.changed.iter().map(HashMap::len).sum::<usize>() + self.facts.len()
     }
 
-    pub(super) fn value(&self, base: Base) -> Value {
+    pub(super) fn value(&self, base: Base) -> KnownValue {
         let (kind, n) = key(base);
         if let Some(value) = self.changed[kind as usize].get(&n) {
             return *value;
         }
         let list = match kind {
-            Kind::Global => self.entry.globals.get(n as usize),
-            Kind::Frame => self.entry.frame.get(n as usize),
-            Kind::Parameter => None,
+            CellKind::Global => self.entry.globals.get(n as usize),
+            CellKind::Frame => self.entry.frame.get(n as usize),
+            CellKind::Parameter => None,
         };
-        list.copied().unwrap_or(Value::Unknown)
+        list.copied().unwrap_or(KnownValue::Unknown)
     }
 
     /// A cell, or some cell of an array, gets another value.
-    pub(super) fn write(&mut self, base: Base, value: Value) {
+    pub(super) fn write(&mut self, base: Base, value: KnownValue) {
         match base {
-            Base::Global(_) => self.forget(Kind::Parameter),
-            Base::Parameter(_) => self.forget(Kind::Global),
+            Base::Global(_) => self.forget(CellKind::Parameter),
+            Base::Parameter(_) => self.forget(CellKind::Global),
             Base::Frame(_) => {}
         }
         let (kind, n) = key(base);
-        let side = Side::Cell(kind, n);
+        let side = ComparedSide::Cell(kind, n);
         self.facts.retain(|(a, b, _)| *a != side && *b != side);
         self.set(base, value);
     }
 
-    fn set(&mut self, base: Base, value: Value) {
+    fn set(&mut self, base: Base, value: KnownValue) {
         let (kind, n) = key(base);
         self.changed[kind as usize].insert(n, value);
     }
 
     /// Only main knows globals where it begins, and it has no parameters.
-    fn forget(&mut self, kind: Kind) {
+    fn forget(&mut self, kind: CellKind) {
         if self.entry.globals.is_empty() {
             self.changed[kind as usize].clear();
-            let of_kind = |side: &Side| matches!(side, Side::Cell(other, _) if *other == kind);
+            let of_kind =
+                |side: &ComparedSide| matches!(side, ComparedSide::Cell(other, _) if *other == kind);
             self.facts.retain(|(a, b, _)| !of_kind(a) && !of_kind(b));
         }
     }
@@ -125,13 +126,13 @@ impl State {
     }
 
     /// What both know; none if this knows no more than that already.
-    pub(super) fn joined(&self, other: &State) -> Option<State> {
+    pub(super) fn joined(&self, other: &KnownState) -> Option<KnownState> {
         let mut join = self.clone();
         let mut news = false;
         for base in self.bases().chain(other.bases()) {
             let own = self.value(base);
-            if own != other.value(base) && own != Value::Unknown {
-                join.set(base, Value::Unknown);
+            if own != other.value(base) && own != KnownValue::Unknown {
+                join.set(base, KnownValue::Unknown);
                 news = true;
             }
         }
@@ -146,7 +147,7 @@ impl State {
         news.then_some(join)
     }
 
-    fn fact(&self, a: Side, b: Side) -> Mask {
+    fn fact(&self, a: ComparedSide, b: ComparedSide) -> Mask {
         let known = self.facts.iter().find(|(x, y, _)| (*x, *y) == (a, b));
         known.map_or(ANY, |(_, _, mask)| *mask)
     }
@@ -184,8 +185,10 @@ impl State {
     /// How two operands may compare.
     fn possible(&self, a: &Operand, b: &Operand) -> Mask {
         let by_value = match (self.operand(a), self.operand(b)) {
-            (Value::Known(a), Value::Known(b)) => compared(a, b),
-            (Value::Given { global: a, plus: x }, Value::Given { global: b, plus: y }) if a == b => {
+            (KnownValue::Known(a), KnownValue::Known(b)) => compared(a, b),
+            (KnownValue::Given { global: a, plus: x }, KnownValue::Given { global: b, plus: y })
+                if a == b =>
+            {
                 // What wraps may lie on either side.
                 if x == y { EQUAL } else { BELOW | ABOVE }
             }
@@ -203,8 +206,8 @@ impl State {
         let (Some(x), Some(y)) = (side(a), side(b)) else { return };
         if mask == EQUAL {
             match (self.operand(a), self.operand(b)) {
-                (Value::Known(value), other) | (other, Value::Known(value)) => {
-                    let cell = if matches!(self.operand(a), Value::Known(_)) { b } else { a };
+                (KnownValue::Known(value), other) | (other, KnownValue::Known(value)) => {
+                    let cell = if matches!(self.operand(a), KnownValue::Known(_)) { b } else { a };
                     self.equate(cell, other, value);
                 }
                 _ => {}
@@ -218,19 +221,19 @@ impl State {
     }
 
     /// A cell turned out to hold this number, and with it all that is known by what it was given.
-    fn equate(&mut self, cell: &Operand, known: Value, value: i64) {
+    fn equate(&mut self, cell: &Operand, known: KnownValue, value: i64) {
         if let Operand::Place(Place { base, adjoint: false, index: None }) = cell {
-            self.set(*base, Value::Known(value));
+            self.set(*base, KnownValue::Known(value));
         }
-        let Value::Given { global, plus } = known else { return };
+        let KnownValue::Given { global, plus } = known else { return };
         let given = self.wrapped(i128::from(value) - i128::from(plus));
         let cells: Vec<Base> = self.bases().chain([Base::Global(global)]).collect();
         for base in cells {
-            if let Value::Given { global: same, plus } = self.value(base)
+            if let KnownValue::Given { global: same, plus } = self.value(base)
                 && same == global
             {
                 let value = self.wrapped(i128::from(given) + i128::from(plus));
-                self.set(base, Value::Known(value));
+                self.set(base, KnownValue::Known(value));
             }
         }
     }
@@ -246,105 +249,111 @@ impl State {
         let places: Vec<&Place> = targets(instruction).collect();
         let value = match (places.as_slice(), operands) {
             ([target], [_, sources @ ..]) if is_int(target) => self.updated(instruction, target, sources),
-            _ => Value::Unknown,
+            _ => KnownValue::Unknown,
         };
         for place in places {
-            self.write(place.base, if is_scalar(place) { value } else { Value::Unknown });
+            self.write(place.base, if is_scalar(place) { value } else { KnownValue::Unknown });
         }
     }
 
     fn swap(&mut self, a: &Place, b: &Place) {
         let value = |place: &Place| match is_scalar(place) {
             true => self.value(place.base),
-            false => Value::Unknown,
+            false => KnownValue::Unknown,
         };
         let (x, y) = (value(a), value(b));
         for (place, value) in [(a, y), (b, x)] {
             if !place.adjoint {
-                self.write(place.base, if is_scalar(place) { value } else { Value::Unknown });
+                self.write(place.base, if is_scalar(place) { value } else { KnownValue::Unknown });
             }
         }
     }
 
     /// The value that an integer scalar gets.
-    fn updated(&self, instruction: &Instruction, target: &Place, sources: &[Operand]) -> Value {
+    fn updated(&self, instruction: &Instruction, target: &Place, sources: &[Operand]) -> KnownValue {
         let old = self.value(target.base);
         match instruction.update {
             // A value moves away, or the cell is found to be 0.
-            Update::Push | Update::Write | Update::Unread | Update::Vacate | Update::Erase => Value::Known(0),
+            Update::Push | Update::Write | Update::Unread | Update::Vacate | Update::Erase => {
+                KnownValue::Known(0)
+            }
             Update::Overwrite => self.function(instruction.function, sources),
             Update::Add => self.sum(old, self.function(instruction.function, sources)),
             Update::Sub => self.difference(old, self.function(instruction.function, sources)),
             Update::Xor => match (old, self.function(instruction.function, sources)) {
-                (Value::Known(a), Value::Known(b)) => Value::Known(a ^ b),
-                (old, Value::Known(0)) => old,
-                (Value::Known(0), new) => new,
-                (a, b) if a == b && a != Value::Unknown => Value::Known(0),
-                _ => Value::Unknown,
+                (KnownValue::Known(a), KnownValue::Known(b)) => KnownValue::Known(a ^ b),
+                (old, KnownValue::Known(0)) => old,
+                (KnownValue::Known(0), new) => new,
+                (a, b) if a == b && a != KnownValue::Unknown => KnownValue::Known(0),
+                _ => KnownValue::Unknown,
             },
-            _ => Value::Unknown,
+            _ => KnownValue::Unknown,
         }
     }
 
     /// The value of a function; of all but `copy`, only where its sources are numbers.
-    fn function(&self, function: Function, sources: &[Operand]) -> Value {
-        let values: Vec<Value> = sources.iter().map(|source| self.operand(source)).collect();
+    fn function(&self, function: Function, sources: &[Operand]) -> KnownValue {
+        let values: Vec<KnownValue> = sources.iter().map(|source| self.operand(source)).collect();
         match (function, values.as_slice()) {
             (Function::Copy, [value]) => *value,
             (Function::Sum, [a, b]) => self.sum(*a, *b),
             (Function::Diff, [a, b]) => self.difference(*a, *b),
-            (Function::Mul, [Value::Known(a), Value::Known(b)]) => {
-                Value::Known(self.wrapped(i128::from(*a) * i128::from(*b)))
+            (Function::Mul, [KnownValue::Known(a), KnownValue::Known(b)]) => {
+                KnownValue::Known(self.wrapped(i128::from(*a) * i128::from(*b)))
             }
             _ if function.is_condition() => self.comparison(function, sources),
-            _ => Value::Unknown,
+            _ => KnownValue::Unknown,
         }
     }
 
     /// 1 or 0, where it is certain.
-    fn comparison(&self, function: Function, sources: &[Operand]) -> Value {
-        let (Some(wanted), [a, b]) = (mask_of(function), sources) else { return Value::Unknown };
+    fn comparison(&self, function: Function, sources: &[Operand]) -> KnownValue {
+        let (Some(wanted), [a, b]) = (mask_of(function), sources) else { return KnownValue::Unknown };
         match self.possible(a, b) {
-            possible if possible & !wanted == 0 => Value::Known(1),
-            possible if possible & wanted == 0 => Value::Known(0),
-            _ => Value::Unknown,
+            possible if possible & !wanted == 0 => KnownValue::Known(1),
+            possible if possible & wanted == 0 => KnownValue::Known(0),
+            _ => KnownValue::Unknown,
         }
     }
 
     /// What an operand is, if that is a number.
     pub(super) fn known(&self, operand: &Operand) -> Option<i64> {
         match self.operand(operand) {
-            Value::Known(value) => Some(value),
-            Value::Given { .. } | Value::Unknown => None,
+            KnownValue::Known(value) => Some(value),
+            KnownValue::Given { .. } | KnownValue::Unknown => None,
         }
     }
 
-    fn operand(&self, operand: &Operand) -> Value {
+    fn operand(&self, operand: &Operand) -> KnownValue {
         match operand {
-            Operand::Int(value) => Value::Known(*value),
+            Operand::Int(value) => KnownValue::Known(*value),
             Operand::Place(place) if is_scalar(place) => self.value(place.base),
-            Operand::Real(_) | Operand::Mode | Operand::Place(_) => Value::Unknown,
+            Operand::Real(_) | Operand::Mode | Operand::Place(_) => KnownValue::Unknown,
         }
     }
 
-    fn sum(&self, a: Value, b: Value) -> Value {
+    fn sum(&self, a: KnownValue, b: KnownValue) -> KnownValue {
         match (a, b) {
-            (Value::Known(a), Value::Known(b)) => Value::Known(self.wrapped(i128::from(a) + i128::from(b))),
-            (Value::Given { global, plus }, Value::Known(n))
-            | (Value::Known(n), Value::Given { global, plus }) => {
-                Value::Given { global, plus: self.wrapped(i128::from(plus) + i128::from(n)) }
+            (KnownValue::Known(a), KnownValue::Known(b)) => {
+                KnownValue::Known(self.wrapped(i128::from(a) + i128::from(b)))
             }
-            _ => Value::Unknown,
+            (KnownValue::Given { global, plus }, KnownValue::Known(n))
+            | (KnownValue::Known(n), KnownValue::Given { global, plus }) => {
+                KnownValue::Given { global, plus: self.wrapped(i128::from(plus) + i128::from(n)) }
+            }
+            _ => KnownValue::Unknown,
         }
     }
 
-    fn difference(&self, a: Value, b: Value) -> Value {
+    fn difference(&self, a: KnownValue, b: KnownValue) -> KnownValue {
         match (a, b) {
-            (a, Value::Known(n)) => self.sum(a, Value::Known(self.wrapped(-i128::from(n)))),
-            (Value::Given { global: x, plus: a }, Value::Given { global: y, plus: b }) if x == y => {
-                Value::Known(self.wrapped(i128::from(a) - i128::from(b)))
+            (a, KnownValue::Known(n)) => self.sum(a, KnownValue::Known(self.wrapped(-i128::from(n)))),
+            (KnownValue::Given { global: x, plus: a }, KnownValue::Given { global: y, plus: b })
+                if x == y =>
+            {
+                KnownValue::Known(self.wrapped(i128::from(a) - i128::from(b)))
             }
-            _ => Value::Unknown,
+            _ => KnownValue::Unknown,
         }
     }
 
@@ -359,22 +368,22 @@ fn is_scalar(place: &Place) -> bool {
     place.index.is_none() && !place.adjoint
 }
 
-fn key(base: Base) -> (Kind, u32) {
+fn key(base: Base) -> (CellKind, u32) {
     match base {
-        Base::Global(n) => (Kind::Global, n),
-        Base::Frame(n) => (Kind::Frame, n),
-        Base::Parameter(n) => (Kind::Parameter, n),
+        Base::Global(n) => (CellKind::Global, n),
+        Base::Frame(n) => (CellKind::Frame, n),
+        Base::Parameter(n) => (CellKind::Parameter, n),
     }
 }
 
 /// An operand as a side of a comparison that can be remembered.
-fn side(operand: &Operand) -> Option<Side> {
+fn side(operand: &Operand) -> Option<ComparedSide> {
     match operand {
-        Operand::Int(value) => Some(Side::Int(*value)),
-        Operand::Real(value) => Some(Side::Real(value.to_bits())),
+        Operand::Int(value) => Some(ComparedSide::Int(*value)),
+        Operand::Real(value) => Some(ComparedSide::Real(value.to_bits())),
         Operand::Place(place) if is_scalar(place) => {
             let (kind, n) = key(place.base);
-            Some(Side::Cell(kind, n))
+            Some(ComparedSide::Cell(kind, n))
         }
         Operand::Mode | Operand::Place(_) => None,
     }

@@ -30,7 +30,7 @@ impl Indent {
 /// The text so far. Lines with comments wait for their neighbours of the same indent, to be aligned
 /// with them.
 #[derive(Default)]
-pub(super) struct Page {
+pub(super) struct LayoutPage {
     text: String,
     waiting: Vec<(String, String)>,
     /// Where the waiting lines begin.
@@ -38,7 +38,7 @@ pub(super) struct Page {
     blank: bool,
 }
 
-impl Page {
+impl LayoutPage {
     /// A line: its label, its code and its comment.
     pub(super) fn line(&mut self, label: Option<&str>, indent: Indent, code: &str, comment: Option<&str>) {
         let mut line = String::with_capacity(indent.column() + code.len());

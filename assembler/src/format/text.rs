@@ -11,8 +11,9 @@ use reviver_isa::update::Shape;
 
 use crate::source::{Sources, Span};
 use crate::tree::{
-    About, Call, CallVia, Condition, Declaration, Directive, Expression, For, Initial, Instruction, Limit,
-    Local, Name, Operands, Parameter, Procedure, RecordedBlock, RecordedBound, RecordedScope,
+    About, CallNode, CallVia, Condition, DeclarationNode, Directive, Expression, For, Initial,
+    InstructionNode, Limit, Local, Name, Operands, ParameterNode, ProcedureNode, RecordedBlock,
+    RecordedBound, RecordedScope,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -34,15 +35,15 @@ pub(crate) fn recorded_place(place: TextPlace) -> String {
 }
 
 /// Writes one statement.
-pub(super) struct Text<'s> {
+pub(super) struct StatementText<'s> {
     pub(super) out: String,
     /// Where the tree was read from, for the spelling of literals and the lines of lists.
     pub(super) sources: Option<&'s Sources>,
 }
 
-impl<'s> Text<'s> {
-    pub(super) fn new(sources: Option<&'s Sources>) -> Text<'s> {
-        Text { out: String::new(), sources }
+impl<'s> StatementText<'s> {
+    pub(super) fn new(sources: Option<&'s Sources>) -> StatementText<'s> {
+        StatementText { out: String::new(), sources }
     }
 
     pub(super) fn finish(self) -> String {
@@ -74,7 +75,7 @@ impl<'s> Text<'s> {
 
     // Instructions.
 
-    pub(super) fn instruction(&mut self, instruction: &Instruction) {
+    pub(super) fn instruction(&mut self, instruction: &InstructionNode) {
         let update = instruction.update.name();
         let none = matches!(&instruction.operands, Operands::Cells(cells) if cells.is_empty());
         let named = instruction.function != Function::Copy && instruction.update.shape() == Shape::Accumulate;
@@ -91,7 +92,7 @@ impl<'s> Text<'s> {
                 self.push(", ");
                 self.condition(condition);
             }
-            Operands::Calls(calls) => self.separated(calls, Text::call),
+            Operands::Calls(calls) => self.separated(calls, StatementText::call),
             Operands::CallVia(call) => {
                 let CallVia { cell, arguments } = &**call;
                 self.expression(cell);
@@ -100,7 +101,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    fn call(&mut self, call: &Call) {
+    fn call(&mut self, call: &CallNode) {
         self.push(&call.procedure.text);
         self.arguments(&call.arguments);
     }
@@ -163,11 +164,11 @@ impl<'s> Text<'s> {
         }
     }
 
-    pub(super) fn procedure_head(&mut self, tree: &Procedure) {
+    pub(super) fn procedure_head(&mut self, tree: &ProcedureNode) {
         self.push(".proc ");
         self.push(&tree.name.text);
         self.push("(");
-        self.separated(&tree.parameters, Text::parameter);
+        self.separated(&tree.parameters, StatementText::parameter);
         self.push(")");
         if let Some(rule) = &tree.rule {
             self.push(" rule ");
@@ -175,7 +176,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    fn parameter(&mut self, parameter: &Parameter) {
+    fn parameter(&mut self, parameter: &ParameterNode) {
         self.push(match parameter.passing {
             Passing::In => "in ",
             Passing::InOut => "inout ",
@@ -209,7 +210,7 @@ impl<'s> Text<'s> {
             Directive::Globals { role, declarations } => self.globals(*role, declarations),
             Directive::Ancillas(declarations) => {
                 self.push(".ancilla ");
-                self.separated(declarations, Text::declaration);
+                self.separated(declarations, StatementText::declaration);
             }
             Directive::Const { name, value } => {
                 self.push(".const ");
@@ -305,14 +306,14 @@ impl<'s> Text<'s> {
         }
     }
 
-    fn globals(&mut self, role: Role, declarations: &[Declaration]) {
+    fn globals(&mut self, role: Role, declarations: &[DeclarationNode]) {
         /// `.in` and `.out` often stand together.
         const WIDEST: usize = 4;
         let _ = write!(self.out, "{:WIDEST$} ", role.directive());
-        self.separated(declarations, Text::declaration);
+        self.separated(declarations, StatementText::declaration);
     }
 
-    fn declaration(&mut self, declaration: &Declaration) {
+    fn declaration(&mut self, declaration: &DeclarationNode) {
         self.push(&declaration.name.text);
         if !declaration.shape.is_empty() {
             self.push("[");

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::Text;
+use super::text::StatementText;
 use crate::source::Span;
 use crate::tree::{
     BinaryOperator, Condition, ConditionKind, Expression, ExpressionKind, Subscript, UnaryOperator,
@@ -17,7 +17,7 @@ enum Spacing {
     Tight,
 }
 
-impl<'s> Text<'s> {
+impl<'s> StatementText<'s> {
     pub(super) fn condition(&mut self, condition: &Condition) {
         match &condition.kind {
             ConditionKind::Always => self.push("always"),
@@ -61,7 +61,7 @@ impl<'s> Text<'s> {
     }
 
     pub(super) fn expressions(&mut self, list: &[Expression]) {
-        self.separated(list, Text::expression);
+        self.separated(list, StatementText::expression);
     }
 
     pub(super) fn expression(&mut self, expression: &Expression) {
@@ -81,7 +81,7 @@ impl<'s> Text<'s> {
             ExpressionKind::Element(element) => {
                 self.name(&element.name, element.adjoint);
                 self.push("[");
-                self.separated(&element.subscripts, Text::subscript);
+                self.separated(&element.subscripts, StatementText::subscript);
                 self.push("]");
             }
             ExpressionKind::Unary(operator, operand) => {

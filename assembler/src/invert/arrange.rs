@@ -1,47 +1,50 @@
 //! The order of a body's lines turned around, so that people like to read the result: what leads to
 //! a statement (comments, labels on lines of their own) moves with it, and blank lines keep apart
-//! what they kept apart. Turning twice gives the first order.
+//! what they kept apart. TakesPart twice gives the first order.
 
 use std::collections::HashMap;
 
 use compact_str::CompactString;
 use reviver_isa::instruction::Class;
 
-use crate::tree::{Node, Statement};
+use crate::tree::{Statement, StatementNode};
 
 /// Whether a statement takes part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TakesPart {
     Turns,
     /// Declarations and definitions: they don't run.
     Stays,
 }
 
-impl Place {
-    fn of(node: &Node) -> Place {
+impl TakesPart {
+    fn of(node: &StatementNode) -> TakesPart {
         match node.statement {
-            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => Place::Stays,
-            _ => Place::Turns,
+            Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => TakesPart::Stays,
+            _ => TakesPart::Turns,
         }
     }
 }
 
 /// A statement and the lines that belong to it.
 #[derive(Clone, Copy)]
-struct Group<'b> {
+struct StatementLines<'b> {
     /// Blank lines before it.
-    gap: &'b [Node],
+    gap: &'b [StatementNode],
     /// Comments and labels before it, with blank lines among them.
-    lead: &'b [Node],
-    statement: &'b Node,
+    lead: &'b [StatementNode],
+    statement: &'b StatementNode,
 }
 
 /// The lines in the opposite order, each statement mapped. The map's second argument is the class
 /// that a `local` or `delocal` is to state: that of the other half.
-pub(super) fn turned(body: &[Node], mut map: impl FnMut(&Node, Option<Class>) -> Node) -> Vec<Node> {
+pub(super) fn turned(
+    body: &[StatementNode],
+    mut map: impl FnMut(&StatementNode, Option<Class>) -> StatementNode,
+) -> Vec<StatementNode> {
     let (groups, tail) = groups(body);
     let classes = stated_classes(&groups);
-    let places: Vec<Place> = groups.iter().map(|group| Place::of(group.statement)).collect();
+    let places: Vec<TakesPart> = groups.iter().map(|group| TakesPart::of(group.statement)).collect();
     let mut lines = Vec::with_capacity(body.len());
     for (from, gap) in order(&places).into_iter().zip(gap_order(&places)) {
         let Some(group) = groups.get(from) else { continue };
@@ -54,7 +57,7 @@ pub(super) fn turned(body: &[Node], mut map: impl FnMut(&Node, Option<Class>) ->
 }
 
 /// The statements of a body, and the lines after the last one.
-fn groups(body: &[Node]) -> (Vec<Group<'_>>, &[Node]) {
+fn groups(body: &[StatementNode]) -> (Vec<StatementLines<'_>>, &[StatementNode]) {
     let mut groups = Vec::new();
     let mut rest = body;
     while let Some(at) = rest.iter().position(|node| !matches!(node.statement, Statement::Empty)) {
@@ -62,31 +65,31 @@ fn groups(body: &[Node]) -> (Vec<Group<'_>>, &[Node]) {
         let Some((statement, after)) = from.split_first() else { break };
         let blanks = before.iter().take_while(|node| node.is_blank()).count();
         let (gap, lead) = before.split_at_checked(blanks).unwrap_or((&[], before));
-        groups.push(Group { gap, lead, statement });
+        groups.push(StatementLines { gap, lead, statement });
         rest = after;
     }
     (groups, rest)
 }
 
 /// Which group comes into each slot: those that turn, in the opposite order; the others stay.
-fn order(places: &[Place]) -> Vec<usize> {
-    let turning = |(slot, place): (usize, &Place)| (*place == Place::Turns).then_some(slot);
+fn order(places: &[TakesPart]) -> Vec<usize> {
+    let turning = |(slot, place): (usize, &TakesPart)| (*place == TakesPart::Turns).then_some(slot);
     let mut last_first = places.iter().enumerate().rev().filter_map(turning);
-    let from = |(slot, place): (usize, &Place)| match place {
-        Place::Turns => last_first.next().unwrap_or(slot),
-        Place::Stays => slot,
+    let from = |(slot, place): (usize, &TakesPart)| match place {
+        TakesPart::Turns => last_first.next().unwrap_or(slot),
+        TakesPart::Stays => slot,
     };
     places.iter().enumerate().map(from).collect()
 }
 
 /// Whose blank lines come before each slot: within a run of statements that turn, those of the
 /// mirrored place.
-fn gap_order(places: &[Place]) -> Vec<usize> {
+fn gap_order(places: &[TakesPart]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     let mut start = 0;
     for run in places.chunk_by(|a, b| a == b) {
         let end = start + run.len();
-        if run.first() == Some(&Place::Turns)
+        if run.first() == Some(&TakesPart::Turns)
             && let Some(inner) = order.get_mut(start + 1..end)
         {
             inner.reverse();
@@ -96,7 +99,7 @@ fn gap_order(places: &[Place]) -> Vec<usize> {
     order
 }
 
-fn own_class(node: &Node) -> Option<Class> {
+fn own_class(node: &StatementNode) -> Option<Class> {
     match &node.statement {
         Statement::Local(local) | Statement::Delocal(local) => local.class,
         _ => None,
@@ -104,7 +107,7 @@ fn own_class(node: &Node) -> Option<Class> {
 }
 
 /// For each half of a `local` pair, by its group: the class that the other half states.
-fn stated_classes(groups: &[Group<'_>]) -> HashMap<usize, Option<Class>> {
+fn stated_classes(groups: &[StatementLines<'_>]) -> HashMap<usize, Option<Class>> {
     let mut open: HashMap<&CompactString, (usize, Option<Class>)> = HashMap::new();
     let mut classes = HashMap::new();
     for (at, group) in groups.iter().enumerate() {

@@ -6,7 +6,7 @@ use reviver_isa::update::Update;
 use super::arrange::turned;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::source::Span;
-use crate::tree::{Body, Compute, For, If, Instruction, Local, Loop, Node, Statement};
+use crate::tree::{Body, Compute, For, If, InstructionNode, Local, Loop, Statement, StatementNode};
 
 /// The body that undoes another: its statements in the opposite order, each inverted. Knows no
 /// tapes but those that the statements name: `read` becomes `unread`.
@@ -33,7 +33,7 @@ impl Inverter {
     }
 
     /// The inverse of a statement. `class` is for a half of a `local` pair.
-    pub(super) fn node(&mut self, node: &Node, class: Option<Class>) -> Node {
+    pub(super) fn node(&mut self, node: &StatementNode, class: Option<Class>) -> StatementNode {
         let mut comment = node.comment.clone();
         let statement = match &node.statement {
             Statement::Empty | Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {
@@ -59,14 +59,14 @@ impl Inverter {
             Statement::Local(tree) => Statement::Delocal(half(tree, class)),
             Statement::Delocal(tree) => Statement::Local(half(tree, class)),
         };
-        Node { label: node.label.clone(), statement, comment, span: node.span }
+        StatementNode { label: node.label.clone(), statement, comment, span: node.span }
     }
 
-    fn instruction(&mut self, instruction: &Instruction) -> Instruction {
+    fn instruction(&mut self, instruction: &InstructionNode) -> InstructionNode {
         if !instruction.update.is_reversible() {
             self.diagnostics.push(irreversible(instruction.update, instruction.mnemonic));
         }
-        Instruction { update: instruction.update.inverse(), ..instruction.clone() }
+        InstructionNode { update: instruction.update.inverse(), ..instruction.clone() }
     }
 
     fn branching(&mut self, tree: &If) -> If {

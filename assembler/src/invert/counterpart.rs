@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::parser::parse;
 use crate::source::{SourceLine, Sources, Span};
-use crate::tree::{Body, Directive, Node, Statement};
+use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// By line of the program, the line of the inverse text that undoes it. `inverse` is the tree that was
 /// printed as `text`.
@@ -13,28 +13,29 @@ pub(super) fn counterparts(sources: &Sources, inverse: &Body, text: &str) -> BTr
     let mut printed = Sources::new();
     let file = printed.add("", text);
     let (tree, _) = parse(&printed, file);
-    let mut walk = Walk { sources, printed: &printed, lines: BTreeMap::new() };
+    let mut walk = LinePairing { sources, printed: &printed, lines: BTreeMap::new() };
     walk.bodies(inverse, &tree, true);
     walk.lines
 }
 
-struct Walk<'s> {
+struct LinePairing<'s> {
     sources: &'s Sources,
     printed: &'s Sources,
     lines: BTreeMap<SourceLine, u32>,
 }
 
-impl Walk<'_> {
+impl LinePairing<'_> {
     /// `turned`: the body is inverted; bodies of procedures and what is computed stay as they are.
-    fn bodies(&mut self, inverse: &[Node], printed: &[Node], turned: bool) {
+    fn bodies(&mut self, inverse: &[StatementNode], printed: &[StatementNode], turned: bool) {
         // That a program is an inverse is said on a line of its own, which the other one lacks.
-        let is_mark = |node: &Node| matches!(node.statement, Statement::Directive(Directive::Inverse));
-        let says = |node: &&Node| !matches!(node.statement, Statement::Empty) && !is_mark(node);
+        let is_mark =
+            |node: &StatementNode| matches!(node.statement, Statement::Directive(Directive::Inverse));
+        let says = |node: &&StatementNode| !matches!(node.statement, Statement::Empty) && !is_mark(node);
         let nodes = inverse.iter().filter(says).zip(printed.iter().filter(says));
         nodes.for_each(|(inverse, printed)| self.node(inverse, printed, turned));
     }
 
-    fn node(&mut self, inverse: &Node, printed: &Node, turned: bool) {
+    fn node(&mut self, inverse: &StatementNode, printed: &StatementNode, turned: bool) {
         match (&inverse.statement, &printed.statement) {
             (Statement::If(a), Statement::If(b)) => {
                 self.line(a.entry.span, b.entry.span);

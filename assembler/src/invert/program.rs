@@ -11,7 +11,7 @@ use super::arrange::turned;
 use super::body::{Inverter, irreversible};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Body, Directive, Node, Statement};
+use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// The inverse of a whole program.
 ///
@@ -43,7 +43,7 @@ impl Inverter {
         inverse
     }
 
-    fn program_node(&mut self, node: &Node, class: Option<Class>) -> Node {
+    fn program_node(&mut self, node: &StatementNode, class: Option<Class>) -> StatementNode {
         let statement = match &node.statement {
             Statement::Directive(directive) => Statement::Directive(inverse_directive(directive)),
             Statement::Procedure(procedure) => {
@@ -54,12 +54,12 @@ impl Inverter {
             Statement::Macro(_) => node.statement.clone(),
             _ => return self.node(node, class),
         };
-        Node { statement, ..node.clone() }
+        StatementNode { statement, ..node.clone() }
     }
 
     /// Reports what has no inverse in the procedures and macros of a program, whose text these are.
     pub(super) fn refuse_irreversible<'b>(&mut self, texts: impl IntoIterator<Item = &'b Body>) {
-        let nodes: Vec<&Node> = texts.into_iter().flatten().collect();
+        let nodes: Vec<&StatementNode> = texts.into_iter().flatten().collect();
         let rules = rules(&nodes);
         for node in nodes {
             let body = match &node.statement {
@@ -81,8 +81,8 @@ impl Inverter {
 }
 
 /// The comment that a file begins with: it is about the whole.
-fn split_header(body: &Body) -> (&[Node], &[Node]) {
-    let is_comment = |node: &&Node| {
+fn split_header(body: &Body) -> (&[StatementNode], &[StatementNode]) {
+    let is_comment = |node: &&StatementNode| {
         matches!(node.statement, Statement::Empty) && node.comment.is_some() && node.label.is_none()
     };
     let lines = body.iter().take_while(is_comment).count();
@@ -91,8 +91,8 @@ fn split_header(body: &Body) -> (&[Node], &[Node]) {
 
 /// The header without its expectations (`;! run … -> …`), which are about the original, and without
 /// the empty line that kept them apart.
-fn header_of_inverse(header: &[Node]) -> Body {
-    let says = |node: &Node, what: fn(&str) -> bool| node.comment.as_deref().is_some_and(what);
+fn header_of_inverse(header: &[StatementNode]) -> Body {
+    let says = |node: &StatementNode, what: fn(&str) -> bool| node.comment.as_deref().is_some_and(what);
     let mut kept: Body =
         header.iter().filter(|node| !says(node, |text| text.starts_with('!'))).cloned().collect();
     if kept.len() < header.len() {
@@ -124,7 +124,7 @@ pub(super) fn stays(body: &Body) -> bool {
     !taped && body.iter().all(node_stays)
 }
 
-fn node_stays(node: &Node) -> bool {
+fn node_stays(node: &StatementNode) -> bool {
     match &node.statement {
         Statement::Empty => node.label.is_none(),
         Statement::Directive(Directive::Globals { role, .. }) => *role == role.inverse(),
@@ -136,23 +136,23 @@ fn node_stays(node: &Node) -> bool {
 }
 
 /// The line that says of a program that it is an inverse.
-fn mark() -> Node {
+fn mark() -> StatementNode {
     let statement = Statement::Directive(Directive::Inverse);
-    Node { label: None, statement, comment: None, span: Span::default() }
+    StatementNode { label: None, statement, comment: None, span: Span::default() }
 }
 
-fn is_mark(node: &Node) -> bool {
+fn is_mark(node: &StatementNode) -> bool {
     matches!(node.statement, Statement::Directive(Directive::Inverse))
 }
 
-fn is_record(node: &Node) -> bool {
+fn is_record(node: &StatementNode) -> bool {
     use Directive::{Block, File, Lines, NoLabels, Path, Scope};
     let Statement::Directive(directive) = &node.statement else { return false };
     matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_))
 }
 
 /// Procedures that stand in for the adjoint of others. They run as they are, never backward.
-fn rules<'b>(nodes: &[&'b Node]) -> HashSet<&'b str> {
+fn rules<'b>(nodes: &[&'b StatementNode]) -> HashSet<&'b str> {
     let mut rules = HashSet::new();
     for node in nodes {
         if let Statement::Procedure(procedure) = &node.statement {
@@ -163,7 +163,7 @@ fn rules<'b>(nodes: &[&'b Node]) -> HashSet<&'b str> {
 }
 
 /// Visits all statements of a body, those inside of others too.
-fn visit(body: &Body, look: &mut impl FnMut(&Node)) {
+fn visit(body: &Body, look: &mut impl FnMut(&StatementNode)) {
     for node in body {
         look(node);
         for inner in node.statement.bodies() {
@@ -183,7 +183,7 @@ fn other_tape(update: Update) -> Option<Update> {
     }
 }
 
-fn uses_tape(node: &Node) -> bool {
+fn uses_tape(node: &StatementNode) -> bool {
     matches!(&node.statement, Statement::Instruction(it) if other_tape(it.update).is_some())
 }
 

@@ -110,9 +110,9 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
     })
 }
 
-type Words = (String, &'static str, Option<u32>, &'static str);
+type FindingWords = (String, &'static str, Option<u32>, &'static str);
 
-fn of_if(block: &Block, br: Option<u32>) -> Words {
+fn of_if(block: &Block, br: Option<u32>) -> FindingWords {
     const HELP: &str =
         "`fi` must hold exactly when the first body ran: name what tells the two ways apart afterwards";
     let has_else = block.seams.len() > 2;
@@ -125,7 +125,7 @@ fn of_if(block: &Block, br: Option<u32>) -> Words {
     (message.to_owned(), label, Some(block.start()), HELP)
 }
 
-fn of_loop(br: Option<u32>) -> Words {
+fn of_loop(br: Option<u32>) -> FindingWords {
     const HELP: &str = "`from` must hold on the first round, and on no other";
     let (message, label) = match br {
         None => ("this loop can't be entered", "false whenever the loop is reached"),

@@ -6,15 +6,15 @@ use std::collections::HashSet;
 use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::tree::{
-    Body, Condition, ConditionKind, Declaration, Directive, Expression, ExpressionKind, Initial, Name,
+    Body, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, Initial, Name,
     Operands, Statement, Subscript,
 };
 
 /// Names as they are used.
-type Used<'t> = HashSet<&'t str>;
+type UsedNames<'t> = HashSet<&'t str>;
 
 pub(super) fn warn(body: &Body, warnings: &mut Collection) {
-    let mut used = Used::new();
+    let mut used = UsedNames::new();
     in_body(body, &mut used);
     let ruled = ruled(body);
     for node in body {
@@ -49,7 +49,7 @@ fn ruled(body: &Body) -> HashSet<&str> {
     procedures.filter_map(|tree| tree.rule.as_ref()).map(|rule| rule.text.as_str()).collect()
 }
 
-fn is_unused(name: &Name, used: &Used<'_>) -> bool {
+fn is_unused(name: &Name, used: &UsedNames<'_>) -> bool {
     is_own(name.span) && !name.text.starts_with('_') && !used.contains(name.text.as_str())
 }
 
@@ -57,7 +57,7 @@ fn parameters(owner: &Name, parameters: &[&Name], body: &Body, warnings: &mut Co
     if !is_own(owner.span) || parameters.is_empty() {
         return;
     }
-    let mut used = Used::new();
+    let mut used = UsedNames::new();
     in_body(body, &mut used);
     for parameter in parameters.iter().filter(|parameter| is_unused(parameter, &used)) {
         let message = format!("`{}` does not use its parameter `{}`", owner.text, parameter.text);
@@ -67,14 +67,14 @@ fn parameters(owner: &Name, parameters: &[&Name], body: &Body, warnings: &mut Co
     }
 }
 
-fn in_body<'t>(body: &'t Body, used: &mut Used<'t>) {
+fn in_body<'t>(body: &'t Body, used: &mut UsedNames<'t>) {
     for node in body {
         in_statement(&node.statement, used);
         node.statement.bodies().into_iter().for_each(|inner| in_body(inner, used));
     }
 }
 
-fn in_statement<'t>(statement: &'t Statement, used: &mut Used<'t>) {
+fn in_statement<'t>(statement: &'t Statement, used: &mut UsedNames<'t>) {
     match statement {
         Statement::Directive(directive) => in_directive(directive, used),
         Statement::Instruction(instruction) => in_operands(&instruction.operands, used),
@@ -92,7 +92,7 @@ fn in_statement<'t>(statement: &'t Statement, used: &mut Used<'t>) {
     }
 }
 
-fn in_directive<'t>(directive: &'t Directive, used: &mut Used<'t>) {
+fn in_directive<'t>(directive: &'t Directive, used: &mut UsedNames<'t>) {
     match directive {
         Directive::Globals { declarations, .. } | Directive::Ancillas(declarations) => {
             declarations.iter().for_each(|declaration| in_declaration(declaration, used));
@@ -113,7 +113,7 @@ fn in_directive<'t>(directive: &'t Directive, used: &mut Used<'t>) {
     }
 }
 
-fn in_declaration<'t>(declaration: &'t Declaration, used: &mut Used<'t>) {
+fn in_declaration<'t>(declaration: &'t DeclarationNode, used: &mut UsedNames<'t>) {
     in_all(&declaration.shape, used);
     for initial in declaration.initial.iter().chain(&declaration.default) {
         match initial {
@@ -123,7 +123,7 @@ fn in_declaration<'t>(declaration: &'t Declaration, used: &mut Used<'t>) {
     }
 }
 
-fn in_operands<'t>(operands: &'t Operands, used: &mut Used<'t>) {
+fn in_operands<'t>(operands: &'t Operands, used: &mut UsedNames<'t>) {
     match operands {
         Operands::Cells(list) => in_all(list, used),
         Operands::Condition(condition) | Operands::Branch { condition, .. } => in_condition(condition, used),
@@ -135,7 +135,7 @@ fn in_operands<'t>(operands: &'t Operands, used: &mut Used<'t>) {
     }
 }
 
-fn in_condition<'t>(condition: &'t Condition, used: &mut Used<'t>) {
+fn in_condition<'t>(condition: &'t Condition, used: &mut UsedNames<'t>) {
     match &condition.kind {
         ConditionKind::Always => {}
         ConditionKind::Compare(_, a, b) => [a, b].into_iter().for_each(|side| in_expression(side, used)),
@@ -146,11 +146,11 @@ fn in_condition<'t>(condition: &'t Condition, used: &mut Used<'t>) {
     }
 }
 
-fn in_all<'t>(list: &'t [Expression], used: &mut Used<'t>) {
+fn in_all<'t>(list: &'t [Expression], used: &mut UsedNames<'t>) {
     list.iter().for_each(|expression| in_expression(expression, used));
 }
 
-fn in_expression<'t>(expression: &'t Expression, used: &mut Used<'t>) {
+fn in_expression<'t>(expression: &'t Expression, used: &mut UsedNames<'t>) {
     match &expression.kind {
         ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Real(_) => {}
         ExpressionKind::Name { name, .. } => {
@@ -165,7 +165,7 @@ fn in_expression<'t>(expression: &'t Expression, used: &mut Used<'t>) {
     }
 }
 
-fn in_subscript<'t>(subscript: &'t Subscript, used: &mut Used<'t>) {
+fn in_subscript<'t>(subscript: &'t Subscript, used: &mut UsedNames<'t>) {
     match subscript {
         Subscript::At(index) => in_expression(index, used),
         Subscript::All => {}

@@ -19,7 +19,7 @@ pub(super) fn warn(
     known: &HashSet<u32>,
     warnings: &mut Collection,
 ) {
-    let used = Used::by(module);
+    let used = UsedByCode::by(module);
     for (((number, global), used), place) in (0..).zip(&module.globals).zip(used.globals).zip(globals) {
         if is_own(*place) && !used && !known.contains(&number) {
             let message = format!("nothing uses the cell `{}`", global.name);
@@ -38,16 +38,16 @@ pub(super) fn warn(
 }
 
 /// What the code of a module names.
-struct Used {
+struct UsedByCode {
     globals: Vec<bool>,
     procedures: Vec<bool>,
     /// An indirect call may mean any procedure.
     any_procedure: bool,
 }
 
-impl Used {
-    fn by(module: &Module) -> Used {
-        let mut used = Used {
+impl UsedByCode {
+    fn by(module: &Module) -> UsedByCode {
+        let mut used = UsedByCode {
             globals: vec![false; module.globals.len()],
             procedures: vec![false; module.procedures.len()],
             any_procedure: false,

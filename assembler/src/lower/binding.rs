@@ -4,9 +4,9 @@ use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Extent, Shape};
 
 use super::Lowering;
-use super::scope::{Local, Meaning};
+use super::scope::{Meaning, ScopedName};
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Declaration, Name};
+use crate::tree::{DeclarationNode, Name};
 
 impl Lowering<'_> {
     /// Declares the parameters of the procedure that begins.
@@ -14,14 +14,14 @@ impl Lowering<'_> {
         for (n, (parameter, span)) in (0..).zip(self.declared.parameters_of(number).iter()) {
             let meaning = Meaning::Variable { base: Base::Parameter(n), adjoint: false };
             self.current.frame.reserve(&parameter.name);
-            let local = Local { meaning, span: *span, open: None };
+            let local = ScopedName { meaning, span: *span, open: None };
             self.current.scopes.insert(parameter.name.as_str().into(), local);
             self.current.parameters.push(parameter.clone());
         }
     }
 
     /// Variables of the frame that live as long as the procedure.
-    pub(super) fn ancillas(&mut self, declarations: &[Declaration]) {
+    pub(super) fn ancillas(&mut self, declarations: &[DeclarationNode]) {
         for declaration in declarations {
             let shape = self.declared.shape(&declaration.shape, &mut self.report);
             let class = declaration.class.unwrap_or(Class::Int);
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         let from = if open { self.code.here() } else { self.current.entry };
         self.open_name(name, variable, from);
         let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
-        let local = Local { meaning, span: name.span, open: open.then_some(variable) };
+        let local = ScopedName { meaning, span: name.span, open: open.then_some(variable) };
         self.current.scopes.insert(name.text.clone(), local);
         variable
     }

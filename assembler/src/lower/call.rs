@@ -10,11 +10,16 @@ use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::source::Span;
-use crate::tree::{self, Expression, Instruction};
+use crate::tree::{self, Expression, InstructionNode};
 
 impl Lowering<'_> {
     /// `call`, `uncall` and `par`.
-    pub(super) fn calls(&mut self, tree: &Instruction, calls: &[tree::Call], span: Span) -> Option<()> {
+    pub(super) fn calls(
+        &mut self,
+        tree: &InstructionNode,
+        calls: &[tree::CallNode],
+        span: Span,
+    ) -> Option<()> {
         let lowered: Vec<Option<Call>> = calls.iter().map(|call| self.call(call)).collect();
         let calls: Vec<Call> = lowered.into_iter().collect::<Option<_>>()?;
         let link = Link::Calls(Box::new(calls.into_boxed_slice()));
@@ -25,7 +30,7 @@ impl Lowering<'_> {
     /// A call through a cell: the callee, and so the parameters, are known only when it runs.
     pub(super) fn call_via(
         &mut self,
-        tree: &Instruction,
+        tree: &InstructionNode,
         cell: &Expression,
         arguments: &[Expression],
         span: Span,
@@ -50,7 +55,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn call(&mut self, call: &tree::Call) -> Option<Call> {
+    fn call(&mut self, call: &tree::CallNode) -> Option<Call> {
         let procedure = self.declared.procedure_number(&call.procedure, &mut self.report)?;
         let parameters = self.declared.parameters_of(procedure);
         if parameters.len() != call.arguments.len() {
@@ -67,7 +72,7 @@ impl Lowering<'_> {
 
     fn wrong_count<T>(
         &mut self,
-        call: &tree::Call,
+        call: &tree::CallNode,
         procedure: u32,
         parameters: &[(Parameter, Span)],
     ) -> Option<T> {

@@ -14,7 +14,7 @@ use crate::source::Span;
 
 /// The code of all procedures, in order.
 #[derive(Default)]
-pub(super) struct Code {
+pub(super) struct LoweredCode {
     pub(super) instructions: Vec<Instruction>,
     /// The text of each instruction; in the body of a macro, the body's text.
     pub(super) spans: Vec<Span>,
@@ -27,13 +27,13 @@ pub(super) struct Code {
     pub(super) broken: HashSet<u32>,
 }
 
-impl Code {
+impl LoweredCode {
     /// With room for so many instructions: a list that grows is copied.
-    pub(super) fn with_room(instructions: usize) -> Code {
-        Code {
+    pub(super) fn with_room(instructions: usize) -> LoweredCode {
+        LoweredCode {
             instructions: Vec::with_capacity(instructions),
             spans: Vec::with_capacity(instructions),
-            ..Code::default()
+            ..LoweredCode::default()
         }
     }
 

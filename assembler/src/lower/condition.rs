@@ -24,20 +24,20 @@ const FLAG: &str = "flag";
 
 /// A condition, resolved.
 pub(super) struct Guard {
-    kind: Kind,
+    kind: Testing,
     /// As it was written.
     pub(super) predicate: Predicate,
     pub(super) span: Span,
 }
 
-enum Kind {
+enum Testing {
     Simple(Test),
     /// Partial results in order; each may use those before it, the last is the condition's value.
-    Compound(Vec<Step>),
+    Compound(Vec<PartialResult>),
 }
 
 /// One partial result of a compound condition.
-struct Step {
+struct PartialResult {
     function: Function,
     sources: [Input; 2],
 }
@@ -112,11 +112,11 @@ impl Lowering<'_> {
     /// holds, the place where it lands must [`Lowering::settle`] the flag.
     pub(super) fn split(&mut self, guard: &Guard, jumps: bool, label: &'static str) -> (u32, Flag) {
         let steps = match &guard.kind {
-            Kind::Simple(test) => {
+            Testing::Simple(test) => {
                 let test = oriented(test.clone(), jumps);
                 return (self.push_branch(Update::Br, test, label, guard.span), None);
             }
-            Kind::Compound(steps) => steps,
+            Testing::Compound(steps) => steps,
         };
         let flag = self.scratch(FLAG, Class::Int);
         self.vacate(flag, guard.span);
@@ -140,8 +140,8 @@ impl Lowering<'_> {
     /// Raises the flag on the way that leads to a join with its guard true.
     pub(super) fn raise(&mut self, guard: &Guard, span: Span) -> Flag {
         match guard.kind {
-            Kind::Simple(_) => None,
-            Kind::Compound(_) => {
+            Testing::Simple(_) => None,
+            Testing::Compound(_) => {
                 let flag = self.scratch(FLAG, Class::Int);
                 self.flip(flag, Operand::Int(1), span);
                 Some(flag)
@@ -153,11 +153,11 @@ impl Lowering<'_> {
     /// [`Lowering::raise`] on the way where the guard holds.
     pub(super) fn join(&mut self, guard: &Guard, flag: Flag, jumped: bool, label: &'static str) -> u32 {
         match (&guard.kind, flag) {
-            (Kind::Simple(test), _) => {
+            (Testing::Simple(test), _) => {
                 let test = oriented(test.clone(), jumped);
                 self.push_branch(Update::From, test, label, guard.span)
             }
-            (Kind::Compound(steps), Some(flag)) => {
+            (Testing::Compound(steps), Some(flag)) => {
                 let at = self.push_branch(Update::From, is(flag, jumped), label, guard.span);
                 self.flip_by(flag, steps, guard.span);
                 self.vacate(flag, guard.span);
@@ -165,12 +165,12 @@ impl Lowering<'_> {
                 at
             }
             // Every join of a compound guard follows its raise.
-            (Kind::Compound(_), None) => self.code.stand_in(guard.span),
+            (Testing::Compound(_), None) => self.code.stand_in(guard.span),
         }
     }
 
     /// `flag ^= condition`: computes the partial results, uses the last, and uncomputes the others.
-    fn flip_by(&mut self, flag: u32, steps: &[Step], span: Span) {
+    fn flip_by(&mut self, flag: u32, steps: &[PartialResult], span: Span) {
         let Some((root, partial)) = steps.split_last() else { return };
         let cells: Vec<u32> = partial.iter().map(|_| self.scratch(FLAG, Class::Int)).collect();
         for (step, &target) in partial.iter().zip(&cells) {
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn flip_step(&mut self, target: u32, step: &Step, cells: &[u32], span: Span) {
+    fn flip_step(&mut self, target: u32, step: &PartialResult, cells: &[u32], span: Span) {
         let source = |input: &Input| match input {
             Input::Operand(operand) => operand.clone(),
             Input::Step(n) => cells.get(*n).map_or(Operand::Int(0), |&variable| cell(variable)),
@@ -206,9 +206,9 @@ impl Lowering<'_> {
 
 /// How a condition is tested: by the branch itself, or in steps. Negations are pushed down to the
 /// comparisons.
-fn kind_of(predicate: &Predicate) -> Kind {
+fn kind_of(predicate: &Predicate) -> Testing {
     let is_compound = predicate.parts.iter().any(|part| part.arity() == 2);
-    let (mut steps, mut stack): (Vec<Step>, Vec<Input>) = (Vec::new(), Vec::new());
+    let (mut steps, mut stack): (Vec<PartialResult>, Vec<Input>) = (Vec::new(), Vec::new());
     for (part, value) in predicate.parts.iter().zip(polarities(predicate)) {
         let (function, sources) = match part {
             PredicatePart::Not => continue,
@@ -216,7 +216,7 @@ fn kind_of(predicate: &Predicate) -> Kind {
                 let test = Test { function: *function, operands: super::operands([a.clone(), b.clone()]) };
                 let test = oriented(test, value);
                 if !is_compound {
-                    return Kind::Simple(test);
+                    return Testing::Simple(test);
                 }
                 (test.function, [a, b].map(|operand| Input::Operand(operand.clone())))
             }
@@ -230,9 +230,9 @@ fn kind_of(predicate: &Predicate) -> Kind {
             }
         };
         stack.push(Input::Step(steps.len()));
-        steps.push(Step { function, sources });
+        steps.push(PartialResult { function, sources });
     }
-    Kind::Compound(steps)
+    Testing::Compound(steps)
 }
 
 /// Whether each part is wanted as it is, or negated.

@@ -19,13 +19,13 @@ pub(super) enum Number {
 }
 
 /// What is wrong with a constant expression, and the cure.
-pub(super) struct Problem {
+pub(super) struct ConstantProblem {
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
-fn problem<T>(message: impl Into<String>) -> Result<T, Problem> {
-    Err(Problem { message: message.into(), help: None })
+fn problem<T>(message: impl Into<String>) -> Result<T, ConstantProblem> {
+    Err(ConstantProblem { message: message.into(), help: None })
 }
 
 impl Number {
@@ -50,17 +50,17 @@ impl Number {
     }
 
     /// The value where a word is wanted.
-    pub(super) fn to_word(self, word: Word) -> Result<i64, Problem> {
+    pub(super) fn to_word(self, word: Word) -> Result<i64, ConstantProblem> {
         match self {
             Number::Int { value, pattern } => fit(value, pattern, word),
-            Number::Real(value) => Err(Problem {
+            Number::Real(value) => Err(ConstantProblem {
                 message: format!("the real {value:?} stands where an integer is wanted"),
                 help: Some("write an integer, or declare the cells `: real`".into()),
             }),
         }
     }
 
-    pub(super) fn unary(operator: UnaryOperator, a: Number, word: Word) -> Result<Number, Problem> {
+    pub(super) fn unary(operator: UnaryOperator, a: Number, word: Word) -> Result<Number, ConstantProblem> {
         match (operator, a) {
             (UnaryOperator::Negate, Number::Real(a)) => Ok(Number::Real(-a)),
             (UnaryOperator::Negate, Number::Int { value, .. }) => {
@@ -74,7 +74,7 @@ impl Number {
         }
     }
 
-    pub(super) fn binary(operator: BinaryOperator, a: Number, b: Number) -> Result<Number, Problem> {
+    pub(super) fn binary(operator: BinaryOperator, a: Number, b: Number) -> Result<Number, ConstantProblem> {
         match (a, b) {
             (Number::Int { value: x, pattern: p }, Number::Int { value: y, pattern: q }) => {
                 let value = integers(operator, x, y)?;
@@ -94,7 +94,7 @@ fn unsigned_max(word: Word) -> i128 {
     (1 << word.bits()) - 1
 }
 
-fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, Problem> {
+fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, ConstantProblem> {
     let range = word.range();
     let (least, greatest) = (i128::from(*range.start()), i128::from(*range.end()));
     let wrapped = if pattern && value > greatest && value <= unsigned_max(word) {
@@ -104,7 +104,7 @@ fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, Problem> {
     };
     match i64::try_from(wrapped) {
         Ok(fitting) if range.contains(&fitting) => Ok(fitting),
-        _ => Err(Problem {
+        _ => Err(ConstantProblem {
             message: format!("{value} does not fit into {} bits", word.bits()),
             help: Some(format!(
                 "integers of this program go from {least} to {greatest}; bit patterns of base 2, 8 or 16 \
@@ -115,11 +115,11 @@ fn fit(value: i128, pattern: bool, word: Word) -> Result<i64, Problem> {
     }
 }
 
-fn overflow() -> Problem {
-    Problem { message: "this constant expression overflows".into(), help: None }
+fn overflow() -> ConstantProblem {
+    ConstantProblem { message: "this constant expression overflows".into(), help: None }
 }
 
-fn integers(operator: BinaryOperator, a: i128, b: i128) -> Result<i128, Problem> {
+fn integers(operator: BinaryOperator, a: i128, b: i128) -> Result<i128, ConstantProblem> {
     let divides = matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder);
     if divides && b == 0 {
         return problem("this constant expression divides by zero");
@@ -139,19 +139,19 @@ fn integers(operator: BinaryOperator, a: i128, b: i128) -> Result<i128, Problem>
     value.ok_or_else(overflow)
 }
 
-fn amount(b: i128) -> Result<u32, Problem> {
+fn amount(b: i128) -> Result<u32, ConstantProblem> {
     match u32::try_from(b) {
         Ok(amount) if amount < i128::BITS => Ok(amount),
         _ => problem(format!("a constant can't be shifted by {b}")),
     }
 }
 
-fn shift_left(a: i128, amount: u32) -> Result<i128, Problem> {
+fn shift_left(a: i128, amount: u32) -> Result<i128, ConstantProblem> {
     let shifted = a << amount;
     if shifted >> amount == a { Ok(shifted) } else { Err(overflow()) }
 }
 
-fn reals(operator: BinaryOperator, a: f64, b: f64) -> Result<f64, Problem> {
+fn reals(operator: BinaryOperator, a: f64, b: f64) -> Result<f64, ConstantProblem> {
     let value = match operator {
         BinaryOperator::Add => a + b,
         BinaryOperator::Subtract => a - b,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::report::Report;
+use super::report::Reporter;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::Body;
@@ -24,7 +24,7 @@ pub(super) struct Expansion {
 
 impl Expansion {
     /// Counts a statement. True once more were copied than there may be.
-    pub(super) fn is_exhausted(&mut self, report: &mut Report, span: Span) -> bool {
+    pub(super) fn is_exhausted(&mut self, report: &mut Reporter, span: Span) -> bool {
         if self.copies == 0 {
             return false;
         }

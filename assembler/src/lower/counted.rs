@@ -28,7 +28,7 @@ use super::Lowering;
 use super::constant::Number;
 use super::instruction::Test;
 use super::record::OpenSeam;
-use super::scope::{Kind, Local, Meaning};
+use super::scope::{Meaning, ScopeKind, ScopedName};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, For};
@@ -39,13 +39,13 @@ const BOUND: &str = "bound";
 /// A resolved loop.
 struct Counted {
     counter: u32,
-    lo: Bound,
-    hi: Bound,
+    lo: LoopBound,
+    hi: LoopBound,
     step: u32,
     reversed: bool,
 }
 
-struct Bound {
+struct LoopBound {
     value: Operand,
     sum: Option<Sum>,
     span: Span,
@@ -59,7 +59,7 @@ struct Sum {
     offset: i64,
 }
 
-impl Bound {
+impl LoopBound {
     /// What the body must not change.
     fn kept(&self) -> &Operand {
         self.sum.as_ref().map_or(&self.value, |sum| &sum.cell)
@@ -92,11 +92,11 @@ impl Counted {
 
     /// What is recorded of the loop.
     fn counting(&self) -> Counting {
-        let [from, to] = self.bounds().map(Bound::recorded);
+        let [from, to] = self.bounds().map(LoopBound::recorded);
         Counting { counter: self.counter, from, to, step: self.step, reversed: self.reversed }
     }
 
-    fn bounds(&self) -> [&Bound; 2] {
+    fn bounds(&self) -> [&LoopBound; 2] {
         [&self.lo, &self.hi]
     }
 
@@ -145,13 +145,13 @@ impl Lowering<'_> {
         self.current.frame.release(&tree.counter.text, counted.counter);
     }
 
-    fn compute_bound(&mut self, bound: &Bound) {
+    fn compute_bound(&mut self, bound: &LoopBound) {
         let Some(sum) = &bound.sum else { return };
         self.vacate(sum.variable, bound.span);
         self.sum_of_bound(Update::Add, sum, bound.span);
     }
 
-    fn uncompute_bound(&mut self, bound: &Bound, span: Span) {
+    fn uncompute_bound(&mut self, bound: &LoopBound, span: Span) {
         let Some(sum) = &bound.sum else { return };
         self.sum_of_bound(Update::Sub, sum, span);
         self.vacate(sum.variable, span);
@@ -206,10 +206,10 @@ impl Lowering<'_> {
         Counted { counter, lo, hi, step, reversed: tree.reversed }
     }
 
-    fn bound(&mut self, expression: &Expression) -> Bound {
+    fn bound(&mut self, expression: &Expression) -> LoopBound {
         let span = expression.span;
         let simple =
-            |value: Option<Operand>| Bound { value: value.unwrap_or(Operand::Int(0)), sum: None, span };
+            |value: Option<Operand>| LoopBound { value: value.unwrap_or(Operand::Int(0)), sum: None, span };
         match self.evaluate(expression) {
             None => simple(None),
             Some(Meaning::Sum { base, offset }) => {
@@ -218,7 +218,7 @@ impl Lowering<'_> {
                 let variable = self.scratch(BOUND, Class::Int);
                 let value = Operand::Place(Place::scalar(Base::Frame(variable)));
                 let cell = Operand::Place(Place::scalar(base));
-                Bound { value, sum: Some(Sum { variable, base, cell, offset }), span }
+                LoopBound { value, sum: Some(Sum { variable, base, cell, offset }), span }
             }
             Some(meaning) => {
                 let source = self.source_of(meaning, span);
@@ -246,10 +246,10 @@ impl Lowering<'_> {
     }
 
     fn counted_body(&mut self, tree: &For, counter: u32) {
-        self.current.scopes.enter(Kind::Block);
+        self.current.scopes.enter(ScopeKind::Block);
         self.refuse_shadowing(&tree.counter);
         let meaning = Meaning::Variable { base: Base::Frame(counter), adjoint: false };
-        let local = Local { meaning, span: tree.counter.span, open: None };
+        let local = ScopedName { meaning, span: tree.counter.span, open: None };
         self.current.scopes.insert(tree.counter.text.clone(), local);
         self.nodes(&tree.body);
         self.leave_scope();

@@ -14,14 +14,14 @@ use reviver_isa::names::register_class;
 use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
-use super::report::{Report, Unknown};
+use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::foreign::advice;
 use crate::parser::words;
 use crate::source::Span;
-use crate::tree::{self, Body, Declaration, Directive, Expression, Limit, Name, Statement};
+use crate::tree::{self, Body, DeclarationNode, Directive, Expression, Limit, Name, Statement};
 
 /// What a name outside of procedures stands for.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ pub(super) struct Declared<'t> {
     main: &'t Body,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
-    trees: Vec<&'t tree::Procedure>,
+    trees: Vec<&'t tree::ProcedureNode>,
     procedure_numbers: HashMap<CompactString, u32>,
     macros: Vec<&'t tree::Macro>,
     macro_numbers: HashMap<CompactString, usize>,
@@ -85,7 +85,7 @@ pub(super) struct ModuleHead {
 
 impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
-    pub(super) fn read(body: &'t Body, report: &mut Report) -> Declared<'t> {
+    pub(super) fn read(body: &'t Body, report: &mut Reporter) -> Declared<'t> {
         let mut declared = Declared::empty(body);
         // The width first: it says which literals fit.
         for node in body {
@@ -134,7 +134,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    fn directive(&mut self, directive: &Directive, span: Span, report: &mut Report) {
+    fn directive(&mut self, directive: &Directive, span: Span, report: &mut Reporter) {
         match directive {
             Directive::Globals { role, declarations } => {
                 for declaration in declarations {
@@ -168,7 +168,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    fn set_word(&mut self, word: Word, span: Span, report: &mut Report) {
+    fn set_word(&mut self, word: Word, span: Span, report: &mut Reporter) {
         let mut setting = self.word_span.map(|first| (self.word, first));
         set(&mut setting, word, span, "the width of integers", report);
         if let Some((word, span)) = setting {
@@ -176,7 +176,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    fn limit(&mut self, what: Limit, value: &Expression, span: Span, report: &mut Report) {
+    fn limit(&mut self, what: Limit, value: &Expression, span: Span, report: &mut Reporter) {
         let Some(number) = self.constant(value, report) else { return };
         let limit = match number {
             Number::Int { value, .. } => u32::try_from(value).ok(),
@@ -193,7 +193,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    fn name(&mut self, name: &Name, outer: Outer, report: &mut Report) -> bool {
+    fn name(&mut self, name: &Name, outer: Outer, report: &mut Reporter) -> bool {
         if let Some((_, first)) = self.names.get(&name.text) {
             report.add(twice("name", name, *first));
             return false;
@@ -202,7 +202,7 @@ impl<'t> Declared<'t> {
         true
     }
 
-    fn global(&mut self, role: Role, declaration: &Declaration, report: &mut Report) {
+    fn global(&mut self, role: Role, declaration: &DeclarationNode, report: &mut Reporter) {
         let Some(shape) = self.shape(&declaration.shape, report) else {
             self.name(&declaration.name, Outer::Broken, report);
             return;
@@ -232,7 +232,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    fn procedure(&mut self, tree: &'t tree::Procedure, report: &mut Report) {
+    fn procedure(&mut self, tree: &'t tree::ProcedureNode, report: &mut Reporter) {
         if tree.name.text == "main" {
             report.add(
                 Diagnostic::error("no procedure can be named `main`", tree.name.span, "named here")
@@ -251,7 +251,7 @@ impl<'t> Declared<'t> {
         self.trees.push(tree);
     }
 
-    fn macro_definition(&mut self, tree: &'t tree::Macro, report: &mut Report) {
+    fn macro_definition(&mut self, tree: &'t tree::Macro, report: &mut Reporter) {
         let number = self.macros.len();
         if let Some(first) = self.macro_numbers.get(&tree.name.text).and_then(|&n| self.macros.get(n)) {
             report.add(twice("macro", &tree.name, first.name.span));
@@ -268,7 +268,7 @@ impl<'t> Declared<'t> {
     }
 
     /// Resolves the rules, which may be defined after the procedures that name them.
-    fn rules(&mut self, report: &mut Report) {
+    fn rules(&mut self, report: &mut Reporter) {
         for (n, tree) in (1..).zip(self.trees.clone()) {
             let Some(rule) = &tree.rule else { continue };
             let number = self.procedure_number(rule, report);
@@ -279,7 +279,7 @@ impl<'t> Declared<'t> {
     }
 
     /// The number of a procedure that is called or named as a rule.
-    pub(super) fn procedure_number(&self, name: &Name, report: &mut Report) -> Option<u32> {
+    pub(super) fn procedure_number(&self, name: &Name, report: &mut Reporter) -> Option<u32> {
         if let Some(&number) = self.procedure_numbers.get(&name.text) {
             return Some(number);
         }
@@ -299,7 +299,7 @@ impl<'t> Declared<'t> {
         &self,
         name: &Name,
         arguments: &[Expression],
-        report: &mut Report,
+        report: &mut Reporter,
     ) -> Option<(usize, &'t tree::Macro)> {
         let number = self.macro_numbers.get(&name.text).copied();
         if let Some(found) = number.and_then(|n| self.macros.get(n).map(|&tree| (n, tree))) {
@@ -329,7 +329,7 @@ impl<'t> Declared<'t> {
     }
 
     /// The trees of all procedures but main, in order of their numbers.
-    pub(super) fn bodies(&self) -> impl Iterator<Item = &'t tree::Procedure> + use<'t> {
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &'t tree::ProcedureNode> + use<'t> {
         self.trees.clone().into_iter()
     }
 
@@ -430,7 +430,7 @@ impl<'t> Declared<'t> {
     }
 }
 
-fn parameters(tree: &tree::Procedure, report: &mut Report) -> Vec<(Parameter, Span)> {
+fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Parameter, Span)> {
     let mut seen: HashMap<&str, Span> = HashMap::new();
     let mut lowered = Vec::with_capacity(tree.parameters.len());
     for (n, parameter) in tree.parameters.iter().enumerate() {
@@ -455,7 +455,7 @@ pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
 }
 
 /// Makes a setting; a second one must agree with the first.
-fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str, report: &mut Report) {
+fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str, report: &mut Reporter) {
     match setting {
         Some((first, place)) if *first != value => {
             report.add(

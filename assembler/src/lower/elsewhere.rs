@@ -2,7 +2,7 @@
 //! that has ended. Knows what sees what; looks at trees only, and decides nothing.
 
 use crate::source::Span;
-use crate::tree::{self, Body, Declaration, Directive, Statement};
+use crate::tree::{self, Body, DeclarationNode, Directive, Statement};
 
 use super::declare::Declared;
 
@@ -15,21 +15,21 @@ pub(super) struct Elsewhere {
 
 /// What a body or a head declares by a name.
 #[derive(Clone, Copy)]
-enum Kind {
+enum DeclaredKind {
     Ancilla,
     Local,
     Counter,
     Parameter,
 }
 
-impl Kind {
+impl DeclaredKind {
     /// With its article.
     fn described(self) -> &'static str {
         match self {
-            Kind::Ancilla => "an `.ancilla`",
-            Kind::Local => "a `local`",
-            Kind::Counter => "a counter",
-            Kind::Parameter => "a parameter",
+            DeclaredKind::Ancilla => "an `.ancilla`",
+            DeclaredKind::Local => "a `local`",
+            DeclaredKind::Counter => "a counter",
+            DeclaredKind::Parameter => "a parameter",
         }
     }
 }
@@ -52,9 +52,11 @@ impl Declared<'_> {
         };
         let (kind, span) = declared_in(body, name)?;
         let (what, cure) = match kind {
-            Kind::Counter => ("the counter is declared here", "a counter is seen inside of its `for` only"),
-            Kind::Ancilla => ("declared here, further down", "declare it above its first use"),
-            Kind::Local | Kind::Parameter => (
+            DeclaredKind::Counter => {
+                ("the counter is declared here", "a counter is seen inside of its `for` only")
+            }
+            DeclaredKind::Ancilla => ("declared here, further down", "declare it above its first use"),
+            DeclaredKind::Local | DeclaredKind::Parameter => (
                 "a `local` of that name is declared here",
                 "a local is seen from its `local` to its `delocal`, and in the blocks between them",
             ),
@@ -85,7 +87,7 @@ impl Declared<'_> {
         self.macro_trees().iter().find_map(|tree| {
             let parameter = tree.parameters.iter().find(|parameter| parameter.text == name);
             let (kind, span) = match parameter {
-                Some(parameter) => (Kind::Parameter, parameter.span),
+                Some(parameter) => (DeclaredKind::Parameter, parameter.span),
                 None => declared_in(&tree.body, name)?,
             };
             let what = format!("the macro `{}` has {} of that name", tree.name.text, kind.described());
@@ -107,21 +109,23 @@ impl Declared<'_> {
     }
 }
 
-fn of_procedure(tree: &tree::Procedure, name: &str) -> Option<(Kind, Span)> {
+fn of_procedure(tree: &tree::ProcedureNode, name: &str) -> Option<(DeclaredKind, Span)> {
     let parameter = tree.parameters.iter().find(|parameter| parameter.name.text == name);
     match parameter {
-        Some(parameter) => Some((Kind::Parameter, parameter.name.span)),
+        Some(parameter) => Some((DeclaredKind::Parameter, parameter.name.span)),
         None => declared_in(&tree.body, name),
     }
 }
 
 /// The first declaration of a name in a body and the blocks in it.
-fn declared_in(body: &Body, name: &str) -> Option<(Kind, Span)> {
-    let named = |list: &[Declaration]| list.iter().find(|d| d.name.text == name).map(|d| d.name.span);
+fn declared_in(body: &Body, name: &str) -> Option<(DeclaredKind, Span)> {
+    let named = |list: &[DeclarationNode]| list.iter().find(|d| d.name.text == name).map(|d| d.name.span);
     body.iter().find_map(|node| match &node.statement {
-        Statement::Directive(Directive::Ancillas(list)) => named(list).map(|span| (Kind::Ancilla, span)),
-        Statement::Local(local) if local.name.text == name => Some((Kind::Local, local.name.span)),
-        Statement::For(tree) if tree.counter.text == name => Some((Kind::Counter, tree.counter.span)),
+        Statement::Directive(Directive::Ancillas(list)) => {
+            named(list).map(|span| (DeclaredKind::Ancilla, span))
+        }
+        Statement::Local(local) if local.name.text == name => Some((DeclaredKind::Local, local.name.span)),
+        Statement::For(tree) if tree.counter.text == name => Some((DeclaredKind::Counter, tree.counter.span)),
         // They are no part of the body that they stand in.
         Statement::Procedure(_) | Statement::Macro(_) => None,
         statement => statement.bodies().into_iter().find_map(|body| declared_in(body, name)),

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use reviver_isa::structure::BlockKind;
 
 use super::Lowering;
-use super::scope::{Kind, Local};
+use super::scope::{ScopeKind, ScopedName};
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
 use crate::source::Span;
@@ -49,7 +49,7 @@ impl<'t> Lowering<'t> {
         self.expansion.open.push(number);
         self.report.enter_use(tree.name.text.clone(), span);
         self.enter_copy();
-        self.current.scopes.enter(Kind::Macro);
+        self.current.scopes.enter(ScopeKind::Macro);
         for (parameter, local) in tree.parameters.iter().zip(parameters) {
             self.current.scopes.insert(parameter.text.clone(), local);
         }
@@ -85,7 +85,12 @@ impl<'t> Lowering<'t> {
     }
 
     /// What the parameters stand for in this use.
-    fn arguments(&mut self, tree: &tree::Macro, name: &Name, arguments: &[Expression]) -> Option<Vec<Local>> {
+    fn arguments(
+        &mut self,
+        tree: &tree::Macro,
+        name: &Name,
+        arguments: &[Expression],
+    ) -> Option<Vec<ScopedName>> {
         let (wanted, given) = (tree.parameters.len(), arguments.len());
         if wanted != given {
             let noun = if wanted == 1 { "argument" } else { "arguments" };
@@ -95,7 +100,7 @@ impl<'t> Lowering<'t> {
         }
         let meanings: Vec<_> = arguments.iter().map(|argument| self.evaluate(argument)).collect();
         let bind = |(meaning, argument): (Option<_>, &Expression)| {
-            meaning.map(|meaning| Local { meaning, span: argument.span, open: None })
+            meaning.map(|meaning| ScopedName { meaning, span: argument.span, open: None })
         };
         meanings.into_iter().zip(arguments).map(bind).collect()
     }

@@ -9,14 +9,14 @@ use reviver_isa::module::{FrameVariable, Shape};
 
 /// The frame's variables so far.
 #[derive(Default)]
-pub(super) struct Frame {
+pub(super) struct GrowingFrame {
     pub(super) variables: Vec<FrameVariable>,
     /// Vacant variables. The name is part of the key so that what a debugger shows stays true.
     free: HashMap<(CompactString, Class, Shape), Vec<u32>>,
-    names: Names,
+    names: TakenNames,
 }
 
-impl Frame {
+impl GrowingFrame {
     /// Keeps a name from being given to a variable.
     pub(super) fn reserve(&mut self, name: &str) {
         self.names.reserve(name);
@@ -49,13 +49,13 @@ impl Frame {
 
 /// A set of names that makes others unique: `t`, `t$2`, `t$3`, …
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct TakenNames {
     taken: HashSet<CompactString>,
     /// The number to try next for a name, so that many equal names cost no search each.
     next: HashMap<CompactString, u32>,
 }
 
-impl Names {
+impl TakenNames {
     /// Takes a name as it is; false if it was taken before.
     pub(super) fn reserve(&mut self, name: &str) -> bool {
         self.taken.insert(name.into())

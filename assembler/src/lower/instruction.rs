@@ -11,7 +11,7 @@ use super::Lowering;
 use super::operand::Source;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Condition, ConditionKind, Expression, Instruction, Name, Operands};
+use crate::tree::{Condition, ConditionKind, Expression, InstructionNode, Name, Operands};
 
 /// A flat condition.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub(super) fn comparison(order: Order) -> Function {
 
 impl Lowering<'_> {
     /// One flat instruction of the text.
-    pub(super) fn instruction(&mut self, tree: &Instruction, span: Span) {
+    pub(super) fn instruction(&mut self, tree: &InstructionNode, span: Span) {
         let is_half = matches!(tree.operands, Operands::Branch { .. });
         self.current.labels.define(self.code.here(), is_half, &mut self.report);
         let lowered = match &tree.operands {
@@ -81,7 +81,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn cells(&mut self, tree: &Instruction, list: &[Expression], span: Span) -> Option<()> {
+    fn cells(&mut self, tree: &InstructionNode, list: &[Expression], span: Span) -> Option<()> {
         // The parser has counted them: three at most.
         let sources: ArrayVec<Option<Source>, 3> = list.iter().take(3).map(|e| self.source(e)).collect();
         let sources: ArrayVec<Source, 3> = sources.into_iter().collect::<Option<_>>()?;
@@ -125,14 +125,14 @@ impl Lowering<'_> {
         Some(operands.iter().map(Source::class).collect())
     }
 
-    fn assertion(&mut self, tree: &Instruction, condition: &Condition, span: Span) -> Option<()> {
+    fn assertion(&mut self, tree: &InstructionNode, condition: &Condition, span: Span) -> Option<()> {
         let test = self.flat_test(condition)?;
         self.code.push(tree.update, test.function, test.operands, Link::None, span);
         Some(())
     }
 
     /// A half of a pair is emitted in any case, so that its partner finds it.
-    fn branch_half(&mut self, tree: &Instruction, partner: &Name, condition: &Condition, span: Span) {
+    fn branch_half(&mut self, tree: &InstructionNode, partner: &Name, condition: &Condition, span: Span) {
         let at = self.code.here();
         let test = self.flat_test(condition).unwrap_or_else(|| {
             self.code.broken.insert(at);

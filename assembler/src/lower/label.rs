@@ -6,9 +6,9 @@ use compact_str::CompactString;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::update::Update;
 
-use super::code::Code;
-use super::frame::Names;
-use super::report::Report;
+use super::code::LoweredCode;
+use super::frame::TakenNames;
+use super::report::Reporter;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::Name;
@@ -29,7 +29,7 @@ struct Half {
 }
 
 /// How a branch half wants to be called.
-enum Wanted {
+enum LabelWish {
     /// As the author wrote it.
     Exactly(CompactString),
     /// Like this, with a number.
@@ -41,7 +41,7 @@ enum Wanted {
 pub(super) struct Labels {
     defined: HashMap<(Copy, CompactString), Defined>,
     halves: Vec<Half>,
-    wanted: Vec<(u32, Wanted)>,
+    wanted: Vec<(u32, LabelWish)>,
     /// Labels that stand in front of the next instruction.
     waiting: Vec<Name>,
     copies: Vec<Copy>,
@@ -69,7 +69,7 @@ impl Labels {
     }
 
     /// Refuses labels that no instruction follows.
-    pub(super) fn refuse_waiting(&mut self, report: &mut Report, instead: &str) {
+    pub(super) fn refuse_waiting(&mut self, report: &mut Reporter, instead: &str) {
         for name in self.waiting.drain(..) {
             let message = format!("the label `{}` names no instruction", name.text);
             report.add(Diagnostic::error(message, name.span, instead));
@@ -77,13 +77,13 @@ impl Labels {
     }
 
     /// Gives the waiting labels to an instruction.
-    pub(super) fn define(&mut self, at: u32, is_half: bool, report: &mut Report) {
+    pub(super) fn define(&mut self, at: u32, is_half: bool, report: &mut Reporter) {
         let copy = self.copy();
         for name in std::mem::take(&mut self.waiting) {
             if is_half {
                 let wanted = match copy {
-                    0 => Wanted::Exactly(name.text.clone()),
-                    _ => Wanted::Like(name.text.clone()),
+                    0 => LabelWish::Exactly(name.text.clone()),
+                    _ => LabelWish::Like(name.text.clone()),
                 };
                 self.want(at, wanted);
             }
@@ -98,11 +98,11 @@ impl Labels {
 
     /// A branch half that lowering made; it gets a readable label.
     pub(super) fn generated(&mut self, at: u32, name: &'static str) {
-        self.want(at, Wanted::Like(CompactString::const_new(name)));
+        self.want(at, LabelWish::Like(CompactString::const_new(name)));
     }
 
     /// An instruction has one label, the last that was given to it.
-    fn want(&mut self, at: u32, wanted: Wanted) {
+    fn want(&mut self, at: u32, wanted: LabelWish) {
         if self.wanted.last().is_some_and(|(last, _)| *last == at) {
             self.wanted.pop();
         }
@@ -116,15 +116,15 @@ impl Labels {
 
     /// The final labels, unique within the procedure, in order of the code.
     pub(super) fn names(&self) -> Vec<(u32, String)> {
-        let mut names = Names::default();
+        let mut names = TakenNames::default();
         for (_, wanted) in &self.wanted {
-            if let Wanted::Exactly(name) = wanted {
+            if let LabelWish::Exactly(name) = wanted {
                 names.reserve(name);
             }
         }
-        let mut finish = |(at, wanted): &(u32, Wanted)| match wanted {
-            Wanted::Exactly(name) => (*at, name.as_str().into()),
-            Wanted::Like(name) => (*at, names.numbered(name, 1, |_| false).into()),
+        let mut finish = |(at, wanted): &(u32, LabelWish)| match wanted {
+            LabelWish::Exactly(name) => (*at, name.as_str().into()),
+            LabelWish::Like(name) => (*at, names.numbered(name, 1, |_| false).into()),
         };
         self.wanted.iter().map(&mut finish).collect()
     }
@@ -139,7 +139,7 @@ impl Labels {
 }
 
 /// Pairs the branch halves of all procedures, or says why they are no pairs.
-pub(super) fn pair_all(procedures: &[Labels], code: &mut Code, report: &mut Report) {
+pub(super) fn pair_all(procedures: &[Labels], code: &mut LoweredCode, report: &mut Reporter) {
     for labels in procedures {
         for half in &labels.halves {
             match partner(labels, half, code, procedures, report) {
@@ -153,7 +153,7 @@ pub(super) fn pair_all(procedures: &[Labels], code: &mut Code, report: &mut Repo
     }
 }
 
-fn kind(code: &Code, at: u32) -> Option<Update> {
+fn kind(code: &LoweredCode, at: u32) -> Option<Update> {
     code.instructions.get(at as usize).map(|instruction: &Instruction| instruction.update)
 }
 
@@ -161,9 +161,9 @@ fn kind(code: &Code, at: u32) -> Option<Update> {
 fn partner(
     labels: &Labels,
     half: &Half,
-    code: &Code,
+    code: &LoweredCode,
     procedures: &[Labels],
-    report: &mut Report,
+    report: &mut Reporter,
 ) -> Result<u32, Option<Box<Diagnostic>>> {
     let Some(target) = labels.target(half) else {
         return Err(Some(Box::new(unknown(labels, half, procedures, report))));
@@ -193,7 +193,7 @@ fn no_branch(half: &Half, target: &Defined) -> Diagnostic {
         .with(target.span, "labelled here")
 }
 
-fn same_kind(half: &Half, target: &Defined, code: &Code) -> Diagnostic {
+fn same_kind(half: &Half, target: &Defined, code: &LoweredCode) -> Diagnostic {
     let own = kind(code, half.at).unwrap_or(Update::Br);
     let message = format!("the partner of a `{}` must be a `{}`", own.name(), own.inverse().name());
     Diagnostic::error(message, half.partner.span, "named as the partner here")
@@ -208,7 +208,7 @@ fn one_sided(half: &Half, other: &Half) -> Diagnostic {
         .help("a `br` and a `from` name each other, one to one")
 }
 
-fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Report) -> Diagnostic {
+fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Reporter) -> Diagnostic {
     let name = &half.partner.text;
     let message = format!("no label `{name}` in this procedure");
     let diagnostic = Diagnostic::error(message, half.partner.span, "unknown label");

@@ -49,16 +49,16 @@ use reviver_isa::module::{Module, Parameter, Procedure, Shape};
 use reviver_isa::structure::{Block, NameScope, Structure};
 use reviver_isa::update::Update;
 
-use self::code::Code;
+use self::code::LoweredCode;
 use self::copies::Expansion;
 use self::declare::Declared;
-use self::frame::Frame;
+use self::frame::GrowingFrame;
 use self::label::Labels;
-use self::report::Report;
-use self::scope::{Kind, Scopes};
+use self::report::Reporter;
+use self::scope::{ScopeKind, Scopes};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
-use crate::tree::{Body, Directive, Node, Statement};
+use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// How deep bodies may nest, those of macros included. Lowering recurses once a level.
 const DEEPEST: u32 = 200;
@@ -85,14 +85,14 @@ pub(crate) struct Lowered {
 
 /// Lowers a text whose includes are already in place. `sources` tell lines and columns.
 pub(crate) fn lower(body: &Body, sources: &Sources) -> Lowered {
-    let mut report = Report::new();
+    let mut report = Reporter::new();
     let declared = Declared::read(body, &mut report);
     let flat = body.iter().filter(|node| matches!(node.statement, Statement::Instruction(_))).count();
     let bounds = 2 * (1 + declared.bodies().count());
     let mut lowering = Lowering {
         declared,
         report,
-        code: Code::with_room(flat + bounds),
+        code: LoweredCode::with_room(flat + bounds),
         current: Current::default(),
         expansion: Expansion::default(),
         depth: 0,
@@ -106,7 +106,7 @@ pub(crate) fn lower(body: &Body, sources: &Sources) -> Lowered {
 }
 
 /// A procedure whose code is complete, but for its pairs.
-struct Done {
+struct LoweredProcedure {
     procedure: Procedure,
     labels: Labels,
 }
@@ -118,7 +118,7 @@ struct Current {
     number: u32,
     entry: u32,
     parameters: Vec<Parameter>,
-    frame: Frame,
+    frame: GrowingFrame,
     scopes: Scopes,
     labels: Labels,
 }
@@ -126,8 +126,8 @@ struct Current {
 /// All that lowering knows. Each file of this directory adds the statements of its subject.
 struct Lowering<'t> {
     declared: Declared<'t>,
-    report: Report,
-    code: Code,
+    report: Reporter,
+    code: LoweredCode,
     current: Current,
     expansion: Expansion,
     depth: u32,
@@ -149,7 +149,7 @@ struct Recorded {
 
 impl<'t> Lowering<'t> {
     /// Every procedure of the text, main first.
-    fn procedures(&mut self, main: &Body) -> Vec<Done> {
+    fn procedures(&mut self, main: &Body) -> Vec<LoweredProcedure> {
         let bodies: Vec<_> = self.declared.bodies().collect();
         let mut done = Vec::with_capacity(bodies.len() + 1);
         done.push(self.procedure(0, main, Span::default()));
@@ -159,10 +159,10 @@ impl<'t> Lowering<'t> {
         done
     }
 
-    fn procedure(&mut self, number: u32, body: &Body, end: Span) -> Done {
+    fn procedure(&mut self, number: u32, body: &Body, end: Span) -> LoweredProcedure {
         let entry = self.code.here();
         self.current = Current { is_main: number == 0, number, entry, ..Current::default() };
-        self.current.scopes.enter(Kind::Block);
+        self.current.scopes.enter(ScopeKind::Block);
         let head = self.declared.head(number);
         self.parameters(number);
         let entry = self.code.plain(Update::Enter, ArrayVec::new(), head.span);
@@ -174,7 +174,7 @@ impl<'t> Lowering<'t> {
         let exit = self.code.plain(Update::Exit, ArrayVec::new(), end);
         self.close_names(exit);
         let current = std::mem::take(&mut self.current);
-        Done {
+        LoweredProcedure {
             procedure: Procedure {
                 name: head.name.into(),
                 parameters: current.parameters,
@@ -188,7 +188,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// A statement of a procedure's own body, where variables of the frame may be declared.
-    fn outer_node(&mut self, node: &Node) {
+    fn outer_node(&mut self, node: &StatementNode) {
         match &node.statement {
             Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
             Statement::Directive(Directive::Block(block)) => self.recorded_block(block, node.span),
@@ -200,7 +200,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// One statement of any body.
-    fn node(&mut self, node: &Node) {
+    fn node(&mut self, node: &StatementNode) {
         if self.expansion.is_exhausted(&mut self.report, node.span) {
             return;
         }
@@ -238,7 +238,7 @@ impl<'t> Lowering<'t> {
 
     /// The body of a block, with a scope of its own.
     fn body(&mut self, body: &Body) {
-        self.current.scopes.enter(Kind::Block);
+        self.current.scopes.enter(ScopeKind::Block);
         self.nodes(body);
         self.leave_scope();
     }
@@ -281,7 +281,7 @@ impl<'t> Lowering<'t> {
         self.current.frame.acquire(&name.into(), class, Shape::Scalar, elsewhere)
     }
 
-    fn finish(mut self, done: Vec<Done>) -> Lowered {
+    fn finish(mut self, done: Vec<LoweredProcedure>) -> Lowered {
         let (procedures, labels): (Vec<_>, Vec<_>) =
             done.into_iter().map(|done| (done.procedure, done.labels)).unzip();
         label::pair_all(&labels, &mut self.code, &mut self.report);

@@ -5,7 +5,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
 
 use super::Lowering;
-use super::constant::{Number, Problem};
+use super::constant::{ConstantProblem, Number};
 use super::report::Unknown;
 use super::scope::Meaning;
 use super::values::refused;
@@ -81,7 +81,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn number(&mut self, result: Result<Number, Problem>, span: Span) -> Option<Meaning> {
+    fn number(&mut self, result: Result<Number, ConstantProblem>, span: Span) -> Option<Meaning> {
         match result {
             Ok(number) => Some(Meaning::Constant(number)),
             Err(problem) => self.report.fail(refused(problem, span)),

@@ -18,7 +18,7 @@ const SEARCHES: u32 = 40;
 const USES_NAMED: usize = 8;
 
 /// The diagnostics of a run so far, and the macro uses that are open.
-pub(super) struct Report {
+pub(super) struct Reporter {
     diagnostics: Collection,
     /// Copies of one body (of a macro, or backward) repeat its errors.
     seen: HashSet<(Span, String)>,
@@ -39,9 +39,9 @@ pub(super) enum Unknown {
     Instruction,
 }
 
-impl Report {
-    pub(super) fn new() -> Report {
-        Report {
+impl Reporter {
+    pub(super) fn new() -> Reporter {
+        Reporter {
             diagnostics: Collection::up_to(MOST),
             seen: HashSet::new(),
             uses: Vec::new(),
@@ -70,7 +70,7 @@ impl Report {
         &mut self,
         what: Unknown,
         name: &Name,
-        diagnostic: impl FnOnce(&mut Report) -> Diagnostic,
+        diagnostic: impl FnOnce(&mut Reporter) -> Diagnostic,
     ) -> Option<T> {
         let key = (what, name.text.clone());
         if let Some((_, places)) = self.unknown.get_mut(&key) {

@@ -12,7 +12,7 @@ use reviver_isa::verify::classes::{Conversion, conversion, converter};
 use super::Lowering;
 use super::instruction::form;
 use super::operand::Source;
-use super::scope::Kind;
+use super::scope::ScopeKind;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::invert::invert_body;
@@ -94,7 +94,7 @@ impl Lowering<'_> {
     }
 
     /// The value of a local: its class, and the sources with literals to match.
-    fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<Value> {
+    fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<LocalValue> {
         let sources: Vec<Option<Source>> = tree.sources.iter().map(|s| self.source(s)).collect();
         let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
         let form = form(tree.function, class, &sources);
@@ -108,7 +108,7 @@ impl Lowering<'_> {
             .enumerate()
             .map(|(n, (source, expression))| self.local_source(source, expression, form, n))
             .collect();
-        Some(Value { class: result, sources: typed.into_iter().collect::<Option<_>>()? })
+        Some(LocalValue { class: result, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
     /// No form of the function fits the classes of a local and its value.
@@ -156,7 +156,7 @@ impl Lowering<'_> {
     /// What the first body opens stays open in the second and is closed by the way back.
     pub(super) fn compute(&mut self, tree: &Compute, span: Span) {
         let errors = self.report.count();
-        self.current.scopes.enter(Kind::Block);
+        self.current.scopes.enter(ScopeKind::Block);
         let mut seam = self.open_block(BlockKind::Compute);
         self.seam(&seam, Span { end: span.start, ..span });
         // What is computed is computed as it was written, whichever way the statement is run.
@@ -194,7 +194,7 @@ impl Lowering<'_> {
 }
 
 /// The value that a local starts and ends with.
-struct Value {
+struct LocalValue {
     class: Class,
     sources: Vec<Operand>,
 }

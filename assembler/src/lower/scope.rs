@@ -33,14 +33,14 @@ pub(super) enum Meaning {
 
 /// A name of a procedure's body.
 #[derive(Clone, Debug)]
-pub(super) struct Local {
+pub(super) struct ScopedName {
     pub(super) meaning: Meaning,
     pub(super) span: Span,
     /// The frame variable that a `delocal` gives back; `None` for names that end with their block.
     pub(super) open: Option<u32>,
 }
 
-impl Local {
+impl ScopedName {
     /// Whether what it stands for is in error.
     pub(super) fn is_broken(&self) -> bool {
         matches!(self.meaning, Meaning::Broken)
@@ -49,29 +49,29 @@ impl Local {
 
 /// Why a scope begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScopeKind {
     /// The names of the surrounding scopes stay visible.
     Block,
     /// The body of a macro sees its own names and the globals, nothing of its use.
     Macro,
 }
 
-struct Scope {
-    kind: Kind,
-    names: HashMap<CompactString, Local>,
+struct OpenScope {
+    kind: ScopeKind,
+    names: HashMap<CompactString, ScopedName>,
 }
 
 /// The open scopes of the procedure being lowered, outermost first.
 #[derive(Default)]
-pub(super) struct Scopes(Vec<Scope>);
+pub(super) struct Scopes(Vec<OpenScope>);
 
 impl Scopes {
-    pub(super) fn enter(&mut self, kind: Kind) {
-        self.0.push(Scope { kind, names: HashMap::new() });
+    pub(super) fn enter(&mut self, kind: ScopeKind) {
+        self.0.push(OpenScope { kind, names: HashMap::new() });
     }
 
     /// Closes the innermost scope; the locals that are still open come back, in order of the text.
-    pub(super) fn leave(&mut self) -> Vec<(CompactString, Local)> {
+    pub(super) fn leave(&mut self) -> Vec<(CompactString, ScopedName)> {
         let names = self.0.pop().map(|scope| scope.names).unwrap_or_default();
         let mut open: Vec<_> = names.into_iter().filter(|(_, local)| local.open.is_some()).collect();
         open.sort_by_key(|(_, local)| (local.span.file.0, local.span.start));
@@ -79,17 +79,17 @@ impl Scopes {
     }
 
     /// The scopes that can be seen from the innermost one, innermost first.
-    fn visible(&self) -> impl Iterator<Item = &Scope> {
-        let barrier = self.0.iter().rposition(|scope| scope.kind == Kind::Macro).unwrap_or(0);
+    fn visible(&self) -> impl Iterator<Item = &OpenScope> {
+        let barrier = self.0.iter().rposition(|scope| scope.kind == ScopeKind::Macro).unwrap_or(0);
         self.0.get(barrier..).unwrap_or_default().iter().rev()
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<&Local> {
+    pub(super) fn find(&self, name: &str) -> Option<&ScopedName> {
         self.visible().find_map(|scope| scope.names.get(name))
     }
 
     /// A name that the use of a macro sees and its body does not.
-    pub(super) fn find_hidden(&self, name: &str) -> Option<&Local> {
+    pub(super) fn find_hidden(&self, name: &str) -> Option<&ScopedName> {
         self.0.iter().rev().find_map(|scope| scope.names.get(name))
     }
 
@@ -99,10 +99,10 @@ impl Scopes {
 
     /// Whether the body of a macro is being lowered.
     pub(super) fn in_macro(&self) -> bool {
-        self.0.iter().any(|scope| scope.kind == Kind::Macro)
+        self.0.iter().any(|scope| scope.kind == ScopeKind::Macro)
     }
 
-    pub(super) fn insert(&mut self, name: CompactString, local: Local) {
+    pub(super) fn insert(&mut self, name: CompactString, local: ScopedName) {
         if let Some(scope) = self.0.last_mut() {
             scope.names.insert(name, local);
         }
@@ -133,7 +133,7 @@ impl Scopes {
     }
 
     /// A name of the innermost scope.
-    pub(super) fn innermost(&self, name: &str) -> Option<&Local> {
+    pub(super) fn innermost(&self, name: &str) -> Option<&ScopedName> {
         self.0.last().and_then(|scope| scope.names.get(name))
     }
 }

@@ -5,16 +5,16 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Shape, Values};
 use reviver_isa::verify::MAX_VALUES;
 
-use super::constant::{Number, Problem};
+use super::constant::{ConstantProblem, Number};
 use super::declare::{Declared, Outer};
-use super::report::{Report, Unknown};
+use super::report::{Reporter, Unknown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, ExpressionKind, Initial, Name};
 
 impl Declared<'_> {
     /// The shape of a declaration; none if it is in error.
-    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Report) -> Option<Shape> {
+    pub(super) fn shape(&self, lengths: &[Expression], report: &mut Reporter) -> Option<Shape> {
         let mut length = |expression: &Expression| -> Option<u32> {
             let number = self.constant(expression, report)?;
             let length = match number {
@@ -42,7 +42,7 @@ impl Declared<'_> {
         initial: &Initial,
         class: Class,
         shape: Shape,
-        report: &mut Report,
+        report: &mut Reporter,
     ) -> Values {
         let (list, repeat) = match initial {
             Initial::Every(value) => (std::slice::from_ref(value), shape.cells()),
@@ -80,7 +80,7 @@ impl Declared<'_> {
         }
     }
 
-    fn count_values(&self, values: &[Expression], shape: Shape, report: &mut Report) {
+    fn count_values(&self, values: &[Expression], shape: Shape, report: &mut Reporter) {
         if values.len() as u64 == shape.cells() {
             return;
         }
@@ -96,7 +96,7 @@ impl Declared<'_> {
     }
 
     /// A constant expression where only constants are visible.
-    pub(super) fn constant(&self, expression: &Expression, report: &mut Report) -> Option<Number> {
+    pub(super) fn constant(&self, expression: &Expression, report: &mut Reporter) -> Option<Number> {
         let result = match &expression.kind {
             ExpressionKind::Int { value, pattern } => {
                 return Some(Number::Int { value: (*value).into(), pattern: *pattern });
@@ -127,7 +127,7 @@ impl Declared<'_> {
         }
     }
 
-    fn named_constant(&self, name: &CompactString, span: Span, report: &mut Report) -> Option<Number> {
+    fn named_constant(&self, name: &CompactString, span: Span, report: &mut Reporter) -> Option<Number> {
         match self.names.get(name) {
             Some((Outer::Constant(number), _)) => Some(*number),
             Some((Outer::Broken, _)) => None,
@@ -144,7 +144,7 @@ impl Declared<'_> {
         }
     }
 
-    fn unknown_constant(&self, name: &CompactString, span: Span, report: &mut Report) -> Option<Number> {
+    fn unknown_constant(&self, name: &CompactString, span: Span, report: &mut Reporter) -> Option<Number> {
         let written = Name { text: name.clone(), span };
         report.unknown(Unknown::Constant, &written, |report| {
             let message = format!("no constant `{name}` is defined before this place");
@@ -155,7 +155,7 @@ impl Declared<'_> {
     }
 
     /// A number fitted into a word, or a report.
-    pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Report) -> Option<i64> {
+    pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<i64> {
         match number.to_word(self.word) {
             Ok(value) => Some(value),
             Err(problem) => report.fail(refused(problem, span)),
@@ -164,6 +164,6 @@ impl Declared<'_> {
 }
 
 /// A constant expression that has no value.
-pub(super) fn refused(problem: Problem, span: Span) -> Diagnostic {
+pub(super) fn refused(problem: ConstantProblem, span: Span) -> Diagnostic {
     Diagnostic::error(problem.message, span, "here").help_if(problem.help)
 }

@@ -8,13 +8,13 @@ use reviver_isa::update::Update;
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 
 /// Values with more characters are called `value`.
 const LONGEST: usize = 40;
 
 /// What stands between the target and the value.
-enum Sign {
+enum AssignmentSign {
     /// `=` and `:=`
     Becomes,
     /// `+=`, `-=`, `^=`
@@ -26,7 +26,7 @@ enum Sign {
 }
 
 /// The right side, as far as it can be spelled.
-enum Value {
+enum AssignedValue {
     Plain(String),
     /// A function of sources: `a * b`, `exp(x)`.
     Of(Function, Vec<String>),
@@ -38,10 +38,10 @@ impl Parser<'_> {
     pub(super) fn refuse_assignment(&mut self, target: &str) -> Parse<()> {
         let Some(sign) = self.assignment_sign() else { return Ok(()) };
         let place = match self.current.kind {
-            Kind::Assign | Kind::Becomes => self.here(),
+            TokenKind::Assign | TokenKind::Becomes => self.here(),
             _ => self.here().to(self.span(self.next)),
         };
-        if !matches!(self.current.kind, Kind::Assign | Kind::Becomes) {
+        if !matches!(self.current.kind, TokenKind::Assign | TokenKind::Becomes) {
             self.bump();
         }
         self.bump();
@@ -51,15 +51,17 @@ impl Parser<'_> {
         self.fail(problem.help(advice(&sign, target, &value)))
     }
 
-    fn assignment_sign(&self) -> Option<Sign> {
+    fn assignment_sign(&self) -> Option<AssignmentSign> {
         Some(match (self.current.kind, self.next.kind) {
-            (Kind::Assign | Kind::Becomes, _) => Sign::Becomes,
-            (Kind::Plus, Kind::Assign) => Sign::Updates(Update::Add),
-            (Kind::Minus, Kind::Assign) => Sign::Updates(Update::Sub),
-            (Kind::Caret, Kind::Assign) => Sign::Updates(Update::Xor),
-            (Kind::Plus, Kind::Plus) => Sign::Steps(Update::Add),
-            (Kind::Minus, Kind::Minus) if self.ends_behind_next() => Sign::Steps(Update::Sub),
-            (sign, Kind::Assign) => Sign::Applies(function_of(sign)?),
+            (TokenKind::Assign | TokenKind::Becomes, _) => AssignmentSign::Becomes,
+            (TokenKind::Plus, TokenKind::Assign) => AssignmentSign::Updates(Update::Add),
+            (TokenKind::Minus, TokenKind::Assign) => AssignmentSign::Updates(Update::Sub),
+            (TokenKind::Caret, TokenKind::Assign) => AssignmentSign::Updates(Update::Xor),
+            (TokenKind::Plus, TokenKind::Plus) => AssignmentSign::Steps(Update::Add),
+            (TokenKind::Minus, TokenKind::Minus) if self.ends_behind_next() => {
+                AssignmentSign::Steps(Update::Sub)
+            }
+            (sign, TokenKind::Assign) => AssignmentSign::Applies(function_of(sign)?),
             _ => return None,
         })
     }
@@ -67,11 +69,11 @@ impl Parser<'_> {
     /// Whether the line ends behind the next token.
     fn ends_behind_next(&self) -> bool {
         let kind = self.lexer.clone().token().kind;
-        matches!(kind, Kind::Newline | Kind::Comment | Kind::End)
+        matches!(kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }
 
     /// The rest of the line, which is left behind.
-    fn right_side(&mut self) -> Value {
+    fn right_side(&mut self) -> AssignedValue {
         let mut tokens = Vec::new();
         while !self.at_line_end() {
             tokens.push(self.bump());
@@ -79,41 +81,42 @@ impl Parser<'_> {
         self.value_of(&tokens)
     }
 
-    fn value_of(&self, tokens: &[Token]) -> Value {
+    fn value_of(&self, tokens: &[Token]) -> AssignedValue {
         let operators: Vec<usize> = top_level(tokens)
             .filter(|(at, token)| *at > 0 && function_of(token.kind).is_some())
             .map(|(at, _)| at)
             .collect();
         match operators.as_slice() {
             [] => self.single_value(tokens),
-            [at] => self.operation(tokens, *at).unwrap_or(Value::Other),
-            _ => Value::Other,
+            [at] => self.operation(tokens, *at).unwrap_or(AssignedValue::Other),
+            _ => AssignedValue::Other,
         }
     }
 
     /// `a`, or `f(a, b)`
-    fn single_value(&self, tokens: &[Token]) -> Value {
+    fn single_value(&self, tokens: &[Token]) -> AssignedValue {
         if let [name, open, inner @ .., close] = tokens
-            && (name.kind, open.kind, close.kind) == (Kind::Word, Kind::ParenOpen, Kind::ParenClose)
+            && (name.kind, open.kind, close.kind)
+                == (TokenKind::Word, TokenKind::ParenOpen, TokenKind::ParenClose)
         {
-            let commas = |(_, token): &(usize, &Token)| token.kind == Kind::Comma;
+            let commas = |(_, token): &(usize, &Token)| token.kind == TokenKind::Comma;
             let sources = split(inner, top_level(inner).filter(commas).map(|(at, _)| at));
             let sources: Option<Vec<String>> = sources.map(|source| self.spelled(source)).collect();
             let function = words::function(self.text(*name));
             return match function.zip(sources) {
                 Some((function, sources)) if sources.len() == function.arity() => {
-                    Value::Of(function, sources)
+                    AssignedValue::Of(function, sources)
                 }
-                _ => Value::Other,
+                _ => AssignedValue::Other,
             };
         }
-        self.spelled(tokens).map_or(Value::Other, Value::Plain)
+        self.spelled(tokens).map_or(AssignedValue::Other, AssignedValue::Plain)
     }
 
-    fn operation(&self, tokens: &[Token], at: usize) -> Option<Value> {
+    fn operation(&self, tokens: &[Token], at: usize) -> Option<AssignedValue> {
         let (left, rest) = tokens.split_at_checked(at)?;
         let (sign, right) = rest.split_first()?;
-        Some(Value::Of(function_of(sign.kind)?, vec![self.spelled(left)?, self.spelled(right)?]))
+        Some(AssignedValue::Of(function_of(sign.kind)?, vec![self.spelled(left)?, self.spelled(right)?]))
     }
 
     /// The text of tokens that stand one after the other.
@@ -130,8 +133,8 @@ fn top_level(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     tokens.iter().enumerate().filter(move |(_, token)| {
         let outside = depth == 0;
         match token.kind {
-            Kind::ParenOpen | Kind::BracketOpen => depth += 1,
-            Kind::ParenClose | Kind::BracketClose => depth -= 1,
+            TokenKind::ParenOpen | TokenKind::BracketOpen => depth += 1,
+            TokenKind::ParenClose | TokenKind::BracketClose => depth -= 1,
             _ => {}
         }
         outside
@@ -150,52 +153,52 @@ fn split(tokens: &[Token], at: impl Iterator<Item = usize>) -> impl Iterator<Ite
 }
 
 /// What an operator of other languages computes.
-fn function_of(sign: Kind) -> Option<Function> {
+fn function_of(sign: TokenKind) -> Option<Function> {
     Some(match sign {
-        Kind::Plus => Function::Sum,
-        Kind::Minus => Function::Diff,
-        Kind::Star => Function::Mul,
-        Kind::Slash => Function::Div,
-        Kind::Percent => Function::Rem,
-        Kind::Ampersand => Function::And,
-        Kind::Bar => Function::Or,
-        Kind::Caret => Function::Xor,
-        Kind::ShiftLeft => Function::Shl,
-        Kind::ShiftRight => Function::Shr,
+        TokenKind::Plus => Function::Sum,
+        TokenKind::Minus => Function::Diff,
+        TokenKind::Star => Function::Mul,
+        TokenKind::Slash => Function::Div,
+        TokenKind::Percent => Function::Rem,
+        TokenKind::Ampersand => Function::And,
+        TokenKind::Bar => Function::Or,
+        TokenKind::Caret => Function::Xor,
+        TokenKind::ShiftLeft => Function::Shl,
+        TokenKind::ShiftRight => Function::Shr,
         _ => return None,
     })
 }
 
-fn advice(sign: &Sign, target: &str, value: &Value) -> String {
+fn advice(sign: &AssignmentSign, target: &str, value: &AssignedValue) -> String {
     match sign {
-        Sign::Updates(update) => format!("write `{}`", updated(*update, target, value)),
-        Sign::Steps(update) => format!("write `{} {target}, 1`", update.name()),
-        Sign::Applies(function) => lost(*function, target, value),
-        Sign::Becomes => becomes(target, value),
+        AssignmentSign::Updates(update) => format!("write `{}`", updated(*update, target, value)),
+        AssignmentSign::Steps(update) => format!("write `{} {target}, 1`", update.name()),
+        AssignmentSign::Applies(function) => lost(*function, target, value),
+        AssignmentSign::Becomes => becomes(target, value),
     }
 }
 
 /// The instruction of an update with this value.
-fn updated(update: Update, target: &str, value: &Value) -> String {
+fn updated(update: Update, target: &str, value: &AssignedValue) -> String {
     match value {
-        Value::Plain(source) => format!("{} {target}, {source}", update.name()),
-        Value::Of(function, sources) if words::combine(update, *function) => {
+        AssignedValue::Plain(source) => format!("{} {target}, {source}", update.name()),
+        AssignedValue::Of(function, sources) if words::combine(update, *function) => {
             format!("{} {target}, {}", compound(update, *function), sources.join(", "))
         }
-        Value::Of(..) | Value::Other => format!("{} {target}, value", update.name()),
+        AssignedValue::Of(..) | AssignedValue::Other => format!("{} {target}, value", update.name()),
     }
 }
 
-fn lost(function: Function, target: &str, value: &Value) -> String {
+fn lost(function: Function, target: &str, value: &AssignedValue) -> String {
     let source = match value {
-        Value::Plain(source) => source,
-        Value::Of(..) | Value::Other => "value",
+        AssignedValue::Plain(source) => source,
+        AssignedValue::Of(..) | AssignedValue::Other => "value",
     };
     in_another_cell(function, target, &format!("{target}, {source}"))
 }
 
-fn becomes(target: &str, value: &Value) -> String {
-    if let Value::Of(function, sources) = value {
+fn becomes(target: &str, value: &AssignedValue) -> String {
+    if let AssignedValue::Of(function, sources) = value {
         if let ([own, other], Some(update)) = (sources.as_slice(), update_of(*function))
             && own == target
         {

@@ -4,10 +4,10 @@
 use super::open::Open;
 use super::{Parse, Parsed, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Kind, Lexer, Token};
+use crate::lexer::{Lexer, Token, TokenKind};
 use crate::source::Span;
 use crate::tree::{
-    Body, Comment, Compute, Condition, Expression, For, If, Loop, Macro, Name, Procedure, Statement,
+    Body, Comment, Compute, Condition, Expression, For, If, Loop, Macro, Name, ProcedureNode, Statement,
 };
 
 /// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
@@ -40,8 +40,8 @@ struct ForHead {
 impl Parser<'_> {
     /// The word at hand, if it ends blocks.
     pub(super) fn terminator(&self) -> Option<&'static str> {
-        let is_label = self.next.kind == Kind::Colon;
-        if is_label || !matches!(self.current.kind, Kind::Word | Kind::Directive) {
+        let is_label = self.next.kind == TokenKind::Colon;
+        if is_label || !matches!(self.current.kind, TokenKind::Word | TokenKind::Directive) {
             return None;
         }
         let text = self.text(self.current);
@@ -101,7 +101,7 @@ impl Parser<'_> {
     /// Leaves the rest of the text alone.
     fn give_up(&mut self) {
         self.gave_up = true;
-        let nothing = Token { kind: Kind::End, ..self.current };
+        let nothing = Token { kind: TokenKind::End, ..self.current };
         (self.lexer, self.current, self.next) = (Lexer::new(""), nothing, nothing);
     }
 
@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
         if !open.blamed && !self.gave_up {
             let found = match self.current.kind {
-                Kind::End => "the text ends here".into(),
+                TokenKind::End => "the text ends here".into(),
                 _ => format!("`{end}` is missing before this"),
             };
             let message = format!("this `{}` has no `{end}`", open.keyword);
@@ -244,7 +244,7 @@ impl Parser<'_> {
 
     /// `i in from..to step s reversed`
     fn for_head(&mut self) -> Parse<ForHead> {
-        if !self.at(Kind::Word) {
+        if !self.at(TokenKind::Word) {
             let problem = self.unexpected("the name of a counter");
             return self.fail(problem.help(FOR_USAGE));
         }
@@ -254,7 +254,7 @@ impl Parser<'_> {
             return self.fail(problem.help(FOR_USAGE));
         }
         let from = self.expression()?;
-        if !self.eat(Kind::Range) {
+        if !self.eat(TokenKind::Range) {
             let problem = self.unexpected("`..`");
             return self.fail(problem.help(FOR_USAGE));
         }
@@ -292,7 +292,7 @@ impl Parser<'_> {
         let (end_comment, end) = self.end_line(&open, ".end");
         let statement = match head {
             Ok((name, parameters, rule)) => {
-                let tree = Procedure { name, parameters, rule, body, end_comment, end };
+                let tree = ProcedureNode { name, parameters, rule, body, end_comment, end };
                 Statement::Procedure(Box::new(tree))
             }
             Err(_) => Statement::Empty,
@@ -337,11 +337,11 @@ impl Parser<'_> {
 
     /// Whether `from` begins a flat instruction: a label and a comma follow.
     pub(super) fn at_flat_from(&self) -> bool {
-        if self.next.kind != Kind::Word || matches!(self.text(self.next), "always" | "not") {
+        if self.next.kind != TokenKind::Word || matches!(self.text(self.next), "always" | "not") {
             return false;
         }
         let third = self.lexer.clone().token().kind;
-        matches!(third, Kind::Comma | Kind::Newline | Kind::Comment | Kind::End)
+        matches!(third, TokenKind::Comma | TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }
 }
 

@@ -6,7 +6,7 @@ use reviver_isa::arith::Order;
 use super::expression::grouped;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind, Expression};
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
     fn term(&mut self) -> Parse<Condition> {
         match self.either()? {
             Either::Condition(condition) => Ok(condition),
-            Either::Value(value) if self.at(Kind::Assign) => self.single_equals(value.span),
+            Either::Value(value) if self.at(TokenKind::Assign) => self.single_equals(value.span),
             Either::Value(value) if self.at_line_end() => {
                 let text = self.source.get(value.span.start as usize..value.span.end as usize).unwrap_or("");
                 let help = format!("compare it: `{text} != 0`");
@@ -70,8 +70,8 @@ impl Parser<'_> {
     fn comparison_expected<T>(&mut self) -> Parse<T> {
         let problem = self.unexpected("a comparison");
         let help = match self.current.kind {
-            Kind::Ampersand => "conditions are joined with `and`",
-            Kind::Bar => "conditions are joined with `or`",
+            TokenKind::Ampersand => "conditions are joined with `and`",
+            TokenKind::Bar => "conditions are joined with `or`",
             _ => "write `a == b`, `!=`, `<`, `<=`, `>` or `>=`",
         };
         self.fail(problem.help(help))
@@ -93,7 +93,7 @@ impl Parser<'_> {
             let inner = self.term()?;
             return Ok(self.made(ConditionKind::Not(Box::new(inner)), start));
         }
-        if self.at(Kind::ParenOpen) {
+        if self.at(TokenKind::ParenOpen) {
             return self.parenthesis();
         }
         let left = self.binary(0)?;
@@ -111,7 +111,7 @@ impl Parser<'_> {
             Either::Condition(first) => Either::Condition(self.or_after(first)?),
             value => value,
         };
-        self.close(Kind::ParenClose, open, "`)`")?;
+        self.close(TokenKind::ParenClose, open, "`)`")?;
         let span = self.since(open.start);
         match inner {
             Either::Condition(inner) => Ok(Either::Condition(Condition { span, ..inner })),
@@ -140,14 +140,14 @@ impl Parser<'_> {
     }
 }
 
-fn order(kind: Kind) -> Option<Order> {
+fn order(kind: TokenKind) -> Option<Order> {
     Some(match kind {
-        Kind::Equal => Order::Eq,
-        Kind::NotEqual => Order::Ne,
-        Kind::Less => Order::Lt,
-        Kind::LessEqual => Order::Le,
-        Kind::Greater => Order::Gt,
-        Kind::GreaterEqual => Order::Ge,
+        TokenKind::Equal => Order::Eq,
+        TokenKind::NotEqual => Order::Ne,
+        TokenKind::Less => Order::Lt,
+        TokenKind::LessEqual => Order::Le,
+        TokenKind::Greater => Order::Gt,
+        TokenKind::GreaterEqual => Order::Ge,
         _ => return None,
     })
 }

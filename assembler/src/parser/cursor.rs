@@ -5,9 +5,9 @@ use std::rc::Rc;
 use compact_str::CompactString;
 
 use super::words;
-use super::{Parse, Parser, Reported};
+use super::{AlreadyReported, Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::did_you_mean;
 use crate::tree::{Comment, Name};
@@ -18,12 +18,12 @@ impl<'t> Parser<'t> {
         loop {
             let token = self.lexer.token();
             match token.kind {
-                Kind::Unknown => self.unknown(token),
-                Kind::UnclosedText => {
+                TokenKind::Unknown => self.unknown(token),
+                TokenKind::UnclosedText => {
                     self.spoilt = token.end;
                     let problem = Diagnostic::error("this text has no end", self.span(token), "begins here");
                     self.report(problem.help("close it with `\"` on the same line"));
-                    return Token { kind: Kind::Text, ..token };
+                    return Token { kind: TokenKind::Text, ..token };
                 }
                 _ => return token,
             }
@@ -49,7 +49,7 @@ impl<'t> Parser<'t> {
     /// Moves on, and returns the token left behind.
     pub(super) fn bump(&mut self) -> Token {
         let token = self.current;
-        if !matches!(token.kind, Kind::Newline | Kind::Comment | Kind::End) {
+        if !matches!(token.kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End) {
             self.last_end = token.end;
         }
         self.current = self.next;
@@ -57,21 +57,21 @@ impl<'t> Parser<'t> {
         token
     }
 
-    pub(super) fn at(&self, kind: Kind) -> bool {
+    pub(super) fn at(&self, kind: TokenKind) -> bool {
         self.current.kind == kind
     }
 
     /// Whether nothing but a comment is left of the line.
     pub(super) fn at_line_end(&self) -> bool {
-        matches!(self.current.kind, Kind::Newline | Kind::Comment | Kind::End)
+        matches!(self.current.kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }
 
     /// Whether the token at hand is this word or directive.
     pub(super) fn at_word(&self, word: &str) -> bool {
-        matches!(self.current.kind, Kind::Word | Kind::Directive) && self.text(self.current) == word
+        matches!(self.current.kind, TokenKind::Word | TokenKind::Directive) && self.text(self.current) == word
     }
 
-    pub(super) fn eat(&mut self, kind: Kind) -> bool {
+    pub(super) fn eat(&mut self, kind: TokenKind) -> bool {
         let here = self.at(kind);
         if here {
             self.bump();
@@ -87,12 +87,12 @@ impl<'t> Parser<'t> {
         here
     }
 
-    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Parse<Token> {
+    pub(super) fn expect(&mut self, kind: TokenKind, what: &str) -> Parse<Token> {
         if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }
 
     /// Expects the bracket that closes an earlier one.
-    pub(super) fn close(&mut self, kind: Kind, open: Token, what: &str) -> Parse<Token> {
+    pub(super) fn close(&mut self, kind: TokenKind, open: Token, what: &str) -> Parse<Token> {
         if self.at(kind) {
             return Ok(self.bump());
         }
@@ -102,7 +102,7 @@ impl<'t> Parser<'t> {
 
     /// A name that the text defines or refers to.
     pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
-        if !self.at(Kind::Word) {
+        if !self.at(TokenKind::Word) {
             return self.expected(what);
         }
         let span = self.here();
@@ -157,13 +157,13 @@ impl<'t> Parser<'t> {
             self.skip_line();
         }
         let comment = self.comment();
-        self.eat(Kind::Newline);
+        self.eat(TokenKind::Newline);
         comment
     }
 
     /// The comment at hand, without its semicolon.
     pub(super) fn comment(&mut self) -> Option<Comment> {
-        if !self.at(Kind::Comment) {
+        if !self.at(TokenKind::Comment) {
             return None;
         }
         let text = self.text(self.current);
@@ -176,8 +176,8 @@ impl<'t> Parser<'t> {
     pub(super) fn found(&self) -> String {
         const SHOWN: usize = 40;
         match self.current.kind {
-            Kind::Newline | Kind::Comment => "the end of the line".into(),
-            Kind::End => "the end of the text".into(),
+            TokenKind::Newline | TokenKind::Comment => "the end of the line".into(),
+            TokenKind::End => "the end of the text".into(),
             _ => {
                 let text = self.text(self.current);
                 match text.char_indices().nth(SHOWN) {
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
         if !consequence {
             self.report(diagnostic);
         }
-        Err(Reported)
+        Err(AlreadyReported)
     }
 
     /// Records a problem.

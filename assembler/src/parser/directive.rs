@@ -8,10 +8,12 @@ use reviver_isa::module::{Passing, RealSystem, Role, Word};
 use super::foreign::advice;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
-use crate::tree::{Declaration, Directive, ExpressionKind, Initial, Limit, Name, Node, Parameter, Statement};
+use crate::tree::{
+    DeclarationNode, Directive, ExpressionKind, Initial, Limit, Name, ParameterNode, Statement, StatementNode,
+};
 
 impl<'t> Parser<'t> {
     pub(super) fn directive(&mut self) -> Parse<Statement> {
@@ -68,9 +70,9 @@ impl<'t> Parser<'t> {
         Ok(Directive::Ancillas(declarations))
     }
 
-    fn declarations(&mut self) -> Parse<Vec<Declaration>> {
+    fn declarations(&mut self) -> Parse<Vec<DeclarationNode>> {
         let mut declarations = vec![self.declaration()?];
-        while self.eat(Kind::Comma) {
+        while self.eat(TokenKind::Comma) {
             declarations.push(self.declaration()?);
         }
         if !self.at_line_end() {
@@ -80,13 +82,13 @@ impl<'t> Parser<'t> {
     }
 
     /// `name[shape]: class = initial default given`
-    fn declaration(&mut self) -> Parse<Declaration> {
+    fn declaration(&mut self) -> Parse<DeclarationNode> {
         let name = self.name("the name of a cell")?;
         let mut shape = Vec::new();
-        if self.at(Kind::BracketOpen) {
+        if self.at(TokenKind::BracketOpen) {
             let open = self.bump();
             shape = self.expressions()?;
-            self.close(Kind::BracketClose, open, "`,` or `]`")?;
+            self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
             if shape.len() > 2 {
                 let place = self.since(open.start);
                 return self.fail(Diagnostic::error(
@@ -97,14 +99,14 @@ impl<'t> Parser<'t> {
             }
         }
         let class = self.class()?;
-        let initial = if self.eat(Kind::Assign) { Some(self.initial()?) } else { None };
+        let initial = if self.eat(TokenKind::Assign) { Some(self.initial()?) } else { None };
         let default = if self.eat_word("default") { Some(self.initial()?) } else { None };
-        Ok(Declaration { name, shape, class, initial, default })
+        Ok(DeclarationNode { name, shape, class, initial, default })
     }
 
     /// `: int` or `: real`, if a colon is at hand.
     pub(super) fn class(&mut self) -> Parse<Option<Class>> {
-        if !self.eat(Kind::Colon) {
+        if !self.eat(TokenKind::Colon) {
             return Ok(None);
         }
         let class = match self.text(self.current) {
@@ -122,32 +124,32 @@ impl<'t> Parser<'t> {
 
     /// A value for every cell, or `{…}`, which may span lines.
     fn initial(&mut self) -> Parse<Initial> {
-        if !self.at(Kind::BraceOpen) {
+        if !self.at(TokenKind::BraceOpen) {
             return Ok(Initial::Every(self.expression()?));
         }
         let open = self.bump();
         let mut values = Vec::new();
         loop {
             self.skip_lines();
-            if self.at(Kind::BraceClose) && !values.is_empty() {
+            if self.at(TokenKind::BraceClose) && !values.is_empty() {
                 break;
             }
             values.push(self.expression()?);
             self.skip_lines();
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(Kind::BraceClose, open, "`,` or `}`")?;
+        self.close(TokenKind::BraceClose, open, "`,` or `}`")?;
         Ok(Initial::Each(values))
     }
 
     /// Line ends inside of braces. Their comments are kept for the line before the statement.
     fn skip_lines(&mut self) {
-        while matches!(self.current.kind, Kind::Newline | Kind::Comment) {
+        while matches!(self.current.kind, TokenKind::Newline | TokenKind::Comment) {
             let span = self.here();
             match self.comment() {
-                Some(comment) => self.loose_comments.push(Node {
+                Some(comment) => self.loose_comments.push(StatementNode {
                     label: None,
                     statement: Statement::Empty,
                     comment: Some(comment),
@@ -162,7 +164,7 @@ impl<'t> Parser<'t> {
 
     fn constant(&mut self) -> Parse<Directive> {
         let name = Box::new(self.name("the name of a constant")?);
-        self.expect(Kind::Assign, "`=` and a value")?;
+        self.expect(TokenKind::Assign, "`=` and a value")?;
         Ok(Directive::Const { name, value: Box::new(self.expression()?) })
     }
 
@@ -225,7 +227,7 @@ impl<'t> Parser<'t> {
     /// A path in quotes. `example` shows the whole directive.
     fn path(&mut self, example: &str) -> Parse<(&'t str, Span)> {
         let token = self.current;
-        if !self.at(Kind::Text) {
+        if !self.at(TokenKind::Text) {
             let problem = self.unexpected("a path in quotes");
             return self.fail(problem.help(format!("write `{example}`")));
         }
@@ -238,10 +240,10 @@ impl<'t> Parser<'t> {
             return Ok(Directive::Lines(Vec::new()));
         }
         let mut lines = vec![self.count("a line number, or `none`")?];
-        self.eat(Kind::Comma);
+        self.eat(TokenKind::Comma);
         while !self.at_line_end() {
             lines.push(self.count("a line number")?);
-            self.eat(Kind::Comma);
+            self.eat(TokenKind::Comma);
         }
         Ok(Directive::Lines(lines))
     }
@@ -259,7 +261,7 @@ impl<'t> Parser<'t> {
     /// An integer literal.
     fn integer(&mut self, what: &str) -> Parse<u64> {
         let token = self.current;
-        if !self.at(Kind::Number) {
+        if !self.at(TokenKind::Number) {
             return self.expected(what);
         }
         self.bump();
@@ -281,23 +283,23 @@ impl<'t> Parser<'t> {
     }
 
     /// `name(parameters) rule other`
-    pub(super) fn procedure_head(&mut self) -> Parse<(Name, Vec<Parameter>, Option<Name>)> {
+    pub(super) fn procedure_head(&mut self) -> Parse<(Name, Vec<ParameterNode>, Option<Name>)> {
         let name = self.name("the name of a procedure")?;
-        let open = self.expect(Kind::ParenOpen, "`(`")?;
+        let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let mut parameters = Vec::new();
-        while !self.at(Kind::ParenClose) {
+        while !self.at(TokenKind::ParenClose) {
             parameters.push(self.parameter()?);
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(Kind::ParenClose, open, "`,` or `)`")?;
+        self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
         let rule = if self.eat_word("rule") { Some(self.name("the name of a procedure")?) } else { None };
         Ok((name, parameters, rule))
     }
 
     /// `in name: class` or `inout name[]: class`
-    fn parameter(&mut self) -> Parse<Parameter> {
+    fn parameter(&mut self) -> Parse<ParameterNode> {
         let passing = if self.eat_word("in") {
             Passing::In
         } else if self.eat_word("inout") {
@@ -307,28 +309,28 @@ impl<'t> Parser<'t> {
             return self.fail(problem.help("a parameter is `in` if it is only read, and `inout` otherwise"));
         };
         let name = self.name("the name of a parameter")?;
-        let slice = self.at(Kind::BracketOpen);
+        let slice = self.at(TokenKind::BracketOpen);
         if slice {
             let open = self.bump();
             let what = "`]`: a slice has any length";
-            self.close(Kind::BracketClose, open, what)?;
+            self.close(TokenKind::BracketClose, open, what)?;
         }
         let class = self.class()?;
-        Ok(Parameter { passing, name, slice, class })
+        Ok(ParameterNode { passing, name, slice, class })
     }
 
     /// `name(parameters)`
     pub(super) fn macro_head(&mut self) -> Parse<(Name, Vec<Name>)> {
         let name = self.name("the name of a macro")?;
-        let open = self.expect(Kind::ParenOpen, "`(`")?;
+        let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let mut parameters = Vec::new();
-        while !self.at(Kind::ParenClose) {
+        while !self.at(TokenKind::ParenClose) {
             parameters.push(self.name("the name of a parameter")?);
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(Kind::ParenClose, open, "`,` or `)`")?;
+        self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
         Ok((name, parameters))
     }
 }

@@ -4,7 +4,7 @@
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::tree::{BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator};
 
@@ -29,7 +29,7 @@ impl<'t> Parser<'t> {
         let mut list = Vec::with_capacity(count);
         loop {
             list.push(self.expression()?);
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Ok(list);
             }
         }
@@ -70,8 +70,8 @@ impl<'t> Parser<'t> {
     /// Reports `&&` and `||`.
     fn refuse_doubled(&mut self, sign: Token) -> Parse<()> {
         let word = match sign.kind {
-            Kind::Ampersand => "and",
-            Kind::Bar => "or",
+            TokenKind::Ampersand => "and",
+            TokenKind::Bar => "or",
             _ => return Ok(()),
         };
         if !self.at(sign.kind) {
@@ -85,8 +85,8 @@ impl<'t> Parser<'t> {
 
     fn unary(&mut self) -> Parse<Expression> {
         let operator = match self.current.kind {
-            Kind::Minus => UnaryOperator::Negate,
-            Kind::Tilde => UnaryOperator::Complement,
+            TokenKind::Minus => UnaryOperator::Negate,
+            TokenKind::Tilde => UnaryOperator::Complement,
             _ => return self.primary(),
         };
         self.weigh()?;
@@ -98,24 +98,24 @@ impl<'t> Parser<'t> {
     fn primary(&mut self) -> Parse<Expression> {
         let token = self.current;
         match token.kind {
-            Kind::Number => {
+            TokenKind::Number => {
                 self.bump();
                 let kind = self.literal(token)?;
                 Ok(Expression { kind, span: self.span(token) })
             }
-            Kind::Word => self.named(),
-            Kind::ParenOpen => {
+            TokenKind::Word => self.named(),
+            TokenKind::ParenOpen => {
                 self.weigh()?;
                 self.bump();
                 let inner = self.binary(0)?;
-                self.close(Kind::ParenClose, token, "`)`")?;
+                self.close(TokenKind::ParenClose, token, "`)`")?;
                 Ok(grouped(inner, self.since(token.start)))
             }
-            Kind::Slash if self.last_end == token.start => {
+            TokenKind::Slash if self.last_end == token.start => {
                 let problem = self.unexpected("an operand");
                 self.fail(problem.help("comments begin with `;`"))
             }
-            Kind::BracketOpen => {
+            TokenKind::BracketOpen => {
                 let problem = self.unexpected("an operand");
                 self.fail(problem.help("there are no addresses: an element is `A[i]`"))
             }
@@ -126,8 +126,8 @@ impl<'t> Parser<'t> {
     /// The whole of a cell's name whose first word is behind: `name'`, `name[…]`.
     pub(super) fn target_behind(&mut self, name: &Name) -> Parse<Span> {
         self.weight = 0;
-        self.eat(Kind::Prime);
-        if self.at(Kind::BracketOpen) {
+        self.eat(TokenKind::Prime);
+        if self.at(TokenKind::BracketOpen) {
             self.subscripts()?;
         }
         Ok(self.since(name.span.start))
@@ -147,8 +147,8 @@ impl<'t> Parser<'t> {
         }
         let name = self.shared(text);
         self.bump();
-        let adjoint = self.eat(Kind::Prime);
-        let kind = if self.at(Kind::BracketOpen) {
+        let adjoint = self.eat(TokenKind::Prime);
+        let kind = if self.at(TokenKind::BracketOpen) {
             ExpressionKind::Element(Box::new(Element { name, adjoint, subscripts: self.subscripts()? }))
         } else {
             ExpressionKind::Name { name, adjoint }
@@ -158,7 +158,7 @@ impl<'t> Parser<'t> {
     }
 
     fn refuse_late_prime(&mut self, name: Token, adjoint: bool) -> Parse<()> {
-        if !self.at(Kind::Prime) {
+        if !self.at(TokenKind::Prime) {
             return Ok(());
         }
         if adjoint {
@@ -179,11 +179,11 @@ impl<'t> Parser<'t> {
         let mut subscripts = Vec::with_capacity(1);
         loop {
             subscripts.push(self.subscript()?);
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(Kind::BracketClose, open, "`,` or `]`")?;
+        self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
         if subscripts.len() > 2 {
             let problem =
                 Diagnostic::error("arrays have at most two dimensions", self.since(open.start), "more here");
@@ -194,14 +194,14 @@ impl<'t> Parser<'t> {
 
     /// An index, `..`, or `from..to step s`
     fn subscript(&mut self) -> Parse<Subscript> {
-        if self.at(Kind::Range) {
+        if self.at(TokenKind::Range) {
             return self.all();
         }
         let from = self.binary(0)?;
-        if !self.eat(Kind::Range) {
+        if !self.eat(TokenKind::Range) {
             return Ok(Subscript::At(from));
         }
-        if matches!(self.current.kind, Kind::BracketClose | Kind::Comma) {
+        if matches!(self.current.kind, TokenKind::BracketClose | TokenKind::Comma) {
             return self.open_span(from.span);
         }
         let to = self.binary(0)?;
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
 
     fn all(&mut self) -> Parse<Subscript> {
         let range = self.bump();
-        if matches!(self.current.kind, Kind::BracketClose | Kind::Comma) {
+        if matches!(self.current.kind, TokenKind::BracketClose | TokenKind::Comma) {
             return Ok(Subscript::All);
         }
         self.open_span(self.span(range))
@@ -232,18 +232,18 @@ pub(super) fn grouped(inner: Expression, span: Span) -> Expression {
 }
 
 /// The operator that a token is, and how strongly it binds: as in Rust.
-fn operator(kind: Kind) -> Option<(BinaryOperator, u8)> {
+fn operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     let operator = match kind {
-        Kind::Plus => BinaryOperator::Add,
-        Kind::Minus => BinaryOperator::Subtract,
-        Kind::Star => BinaryOperator::Multiply,
-        Kind::Slash => BinaryOperator::Divide,
-        Kind::Percent => BinaryOperator::Remainder,
-        Kind::ShiftLeft => BinaryOperator::ShiftLeft,
-        Kind::ShiftRight => BinaryOperator::ShiftRight,
-        Kind::Ampersand => BinaryOperator::And,
-        Kind::Caret => BinaryOperator::Xor,
-        Kind::Bar => BinaryOperator::Or,
+        TokenKind::Plus => BinaryOperator::Add,
+        TokenKind::Minus => BinaryOperator::Subtract,
+        TokenKind::Star => BinaryOperator::Multiply,
+        TokenKind::Slash => BinaryOperator::Divide,
+        TokenKind::Percent => BinaryOperator::Remainder,
+        TokenKind::ShiftLeft => BinaryOperator::ShiftLeft,
+        TokenKind::ShiftRight => BinaryOperator::ShiftRight,
+        TokenKind::Ampersand => BinaryOperator::And,
+        TokenKind::Caret => BinaryOperator::Xor,
+        TokenKind::Bar => BinaryOperator::Or,
         _ => return None,
     };
     Some((operator, operator.strength()))

@@ -9,9 +9,11 @@ use super::foreign::{advice, statement_help};
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::suggest::{did_you_mean, nearest};
-use crate::tree::{Call, CallVia, Expression, ExpressionKind, Instruction, Local, Name, Operands, Statement};
+use crate::tree::{
+    CallNode, CallVia, Expression, ExpressionKind, InstructionNode, Local, Name, Operands, Statement,
+};
 
 impl Parser<'_> {
     /// `update operands` or `update.function operands`
@@ -21,7 +23,7 @@ impl Parser<'_> {
         self.bump();
         let mnemonic = self.span(token);
         let operands = self.operands(update, function, token)?;
-        Ok(Statement::Instruction(Instruction { update, function, mnemonic, operands }))
+        Ok(Statement::Instruction(InstructionNode { update, function, mnemonic, operands }))
     }
 
     fn mnemonic(&mut self, token: Token) -> Parse<(Update, Function)> {
@@ -98,7 +100,7 @@ impl Parser<'_> {
         let ExpressionKind::Name { name, adjoint: false } = &last?.kind else { return None };
         let function = words::function(name).filter(|function| words::combine(update, *function))?;
         let sources = ["", "a", "a, b"].get(function.arity())?;
-        let here = self.at(Kind::ParenOpen);
+        let here = self.at(TokenKind::ParenOpen);
         here.then(|| {
             format!("the function belongs to the mnemonic: `{} y, {sources}`", compound(update, function))
         })
@@ -107,7 +109,7 @@ impl Parser<'_> {
     /// `br partner, condition`
     fn branch(&mut self, token: Token, update: Update) -> Parse<Operands> {
         let partner = Box::new(self.name("the label of the partner")?);
-        if !self.eat(Kind::Comma) {
+        if !self.eat(TokenKind::Comma) {
             let problem = self.unexpected("`,` and a condition");
             let help = format!("write `{}`", usage(self.text(token), update, Function::Copy));
             return self.fail(problem.help(help));
@@ -117,14 +119,14 @@ impl Parser<'_> {
     }
 
     /// `p(…)`
-    fn call(&mut self) -> Parse<Call> {
+    fn call(&mut self) -> Parse<CallNode> {
         let procedure = self.name("the name of a procedure")?;
         let arguments = self.arguments(&procedure)?;
-        Ok(Call { procedure, arguments })
+        Ok(CallNode { procedure, arguments })
     }
 
     fn arguments(&mut self, procedure: &Name) -> Parse<Vec<Expression>> {
-        if !self.at(Kind::ParenOpen) {
+        if !self.at(TokenKind::ParenOpen) {
             let problem = self.unexpected("`(`");
             return self.fail(problem.help(format!("write `{}(…)`, or `{0}()`", procedure.text)));
         }
@@ -133,15 +135,15 @@ impl Parser<'_> {
 
     /// `(a, b)`, perhaps empty.
     fn parenthesized(&mut self) -> Parse<Vec<Expression>> {
-        let open = self.expect(Kind::ParenOpen, "`(`")?;
-        let list = if self.at(Kind::ParenClose) { Vec::new() } else { self.expressions()? };
-        self.close(Kind::ParenClose, open, "`,` or `)`")?;
+        let open = self.expect(TokenKind::ParenOpen, "`(`")?;
+        let list = if self.at(TokenKind::ParenClose) { Vec::new() } else { self.expressions()? };
+        self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
         Ok(list)
     }
 
     fn calls(&mut self) -> Parse<Operands> {
         let mut calls = vec![self.call()?];
-        while self.eat(Kind::Comma) {
+        while self.eat(TokenKind::Comma) {
             calls.push(self.call()?);
         }
         Ok(Operands::Calls(calls.into()))
@@ -165,7 +167,7 @@ impl Parser<'_> {
 
     fn use_of_macro(&mut self, undo: bool) -> Parse<Statement> {
         let name = self.name("the name of a macro")?;
-        if matches!(self.current.kind, Kind::BracketOpen | Kind::Prime) {
+        if matches!(self.current.kind, TokenKind::BracketOpen | TokenKind::Prime) {
             return self.no_use_of_element(&name);
         }
         self.refuse_assignment(&name.text)?;
@@ -183,7 +185,10 @@ impl Parser<'_> {
     }
 
     fn begins_operand(&self) -> bool {
-        matches!(self.current.kind, Kind::Word | Kind::Number | Kind::Minus | Kind::Tilde | Kind::ParenOpen)
+        matches!(
+            self.current.kind,
+            TokenKind::Word | TokenKind::Number | TokenKind::Minus | TokenKind::Tilde | TokenKind::ParenOpen
+        )
     }
 
     /// What looks like the use of a macro and isn't one is most likely a misspelt word.
@@ -214,7 +219,7 @@ impl Parser<'_> {
         let keyword = self.bump();
         let name = self.name("the name of a variable")?;
         let class = self.class()?;
-        if !self.eat(Kind::Assign) {
+        if !self.eat(TokenKind::Assign) {
             let problem = self.unexpected("`=` and a value");
             let help = match self.text(keyword) {
                 "delocal" => "say what it holds at its end: `delocal t = 0` if it is vacant",
@@ -228,7 +233,7 @@ impl Parser<'_> {
 
     /// A source, or `function(sources)`
     fn value(&mut self) -> Parse<(Function, Vec<Expression>)> {
-        if !(self.at(Kind::Word) && self.next.kind == Kind::ParenOpen) {
+        if !(self.at(TokenKind::Word) && self.next.kind == TokenKind::ParenOpen) {
             return Ok((Function::Copy, vec![self.expression()?]));
         }
         let token = self.bump();

@@ -7,7 +7,7 @@ use crate::lexer::Token;
 use crate::tree::ExpressionKind;
 
 /// What is wrong with a literal, and the cure.
-type Problem = (String, Option<&'static str>);
+type LiteralProblem = (String, Option<&'static str>);
 
 impl Parser<'_> {
     /// The value of a number token.
@@ -26,7 +26,7 @@ impl Parser<'_> {
     }
 }
 
-fn value(text: &str) -> Result<ExpressionKind, Problem> {
+fn value(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     let bytes = text.as_bytes();
     match (bytes.first(), bytes.get(1)) {
         (Some(b'0'), Some(b'x')) => pattern(text, 16),
@@ -45,7 +45,7 @@ fn plain(digits: &str) -> std::borrow::Cow<'_, str> {
     if digits.contains('_') { digits.replace('_', "").into() } else { digits.into() }
 }
 
-fn decimal(text: &str) -> Result<ExpressionKind, Problem> {
+fn decimal(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     let digits = plain(text);
     if let Some(stranger) = digits.chars().find(|c| !c.is_ascii_digit()) {
         let cure = "names begin with a letter or `_`; a number and a name need something in between";
@@ -59,7 +59,7 @@ fn decimal(text: &str) -> Result<ExpressionKind, Problem> {
     Ok(ExpressionKind::LongInt { value: Box::new(value), pattern: false })
 }
 
-fn pattern(text: &str, base: u32) -> Result<ExpressionKind, Problem> {
+fn pattern(text: &str, base: u32) -> Result<ExpressionKind, LiteralProblem> {
     let digits = plain(text.get(2..).unwrap_or(""));
     if digits.is_empty() {
         return Err((format!("`{text}` has no digits"), None));
@@ -74,12 +74,12 @@ fn pattern(text: &str, base: u32) -> Result<ExpressionKind, Problem> {
     })
 }
 
-fn too_large(text: &str) -> Problem {
+fn too_large(text: &str) -> LiteralProblem {
     let digits = text.len();
     (format!("an integer of {digits} digits is too large"), Some("words have at most 64 bits"))
 }
 
-fn real(text: &str) -> Result<ExpressionKind, Problem> {
+fn real(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     let digits = plain(text);
     if !is_real(&digits) {
         let range =

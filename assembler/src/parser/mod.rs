@@ -34,9 +34,9 @@ use compact_str::CompactString;
 
 use self::open::Open;
 use crate::diagnostic::{Collection, Diagnostic};
-use crate::lexer::{Kind, Lexer, Token};
+use crate::lexer::{Lexer, Token, TokenKind};
 use crate::source::{FileId, Sources, Span};
-use crate::tree::{Body, Comment, Name, Node, Statement};
+use crate::tree::{Body, Comment, Name, Statement, StatementNode};
 
 /// Parses a file. The tree is complete if there are no diagnostics; otherwise it lacks what they
 /// are about.
@@ -53,9 +53,9 @@ pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
 const MOST: usize = 200;
 
 /// What was wrong is already among the diagnostics.
-struct Reported;
+struct AlreadyReported;
 
-type Parse<T> = Result<T, Reported>;
+type Parse<T> = Result<T, AlreadyReported>;
 
 /// A statement with all its lines.
 struct Parsed {
@@ -84,7 +84,7 @@ struct Parser<'t> {
     /// The rest of the text was left alone: nothing about its absence is worth saying.
     gave_up: bool,
     /// Comments between the lines of a list in braces: they move in front of the statement.
-    loose_comments: Vec<Node>,
+    loose_comments: Vec<StatementNode>,
     /// Names in expressions, so that many uses of one share its text.
     names: HashMap<&'t str, Rc<CompactString>>,
     diagnostics: Collection,
@@ -92,7 +92,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn new(source: &'t str, file: FileId) -> Parser<'t> {
-        let nothing = Token { kind: Kind::Newline, start: 0, end: 0 };
+        let nothing = Token { kind: TokenKind::Newline, start: 0, end: 0 };
         let mut parser = Parser {
             source,
             file,
@@ -117,7 +117,7 @@ impl<'t> Parser<'t> {
     /// Lines up to the end of a block that is open, or of the text.
     fn lines(&mut self) -> Body {
         let mut body = Body::new();
-        while !self.at(Kind::End) && !self.at_misplaced_definition() {
+        while !self.at(TokenKind::End) && !self.at_misplaced_definition() {
             match self.terminator() {
                 Some(word) if self.is_awaited(word) => break,
                 Some(word) => self.stray(word),
@@ -140,8 +140,8 @@ impl<'t> Parser<'t> {
         body.append(&mut self.loose_comments);
         let span = Span { file: self.file, start, end: parsed.end.max(start) };
         let label = label.map(Box::new);
-        let node = Node { label, statement: parsed.statement, comment: parsed.comment, span };
-        if !(node.is_blank() && body.last().is_some_and(Node::is_blank)) {
+        let node = StatementNode { label, statement: parsed.statement, comment: parsed.comment, span };
+        if !(node.is_blank() && body.last().is_some_and(StatementNode::is_blank)) {
             body.push(node);
         }
     }
@@ -149,7 +149,7 @@ impl<'t> Parser<'t> {
     /// The labels in front of a statement. All but the last get a line of their own.
     fn labels(&mut self, body: &mut Body) -> Option<Name> {
         let mut last: Option<Name> = None;
-        while self.at(Kind::Word) && self.next.kind == Kind::Colon {
+        while self.at(TokenKind::Word) && self.next.kind == TokenKind::Colon {
             let label = self.name("a label");
             if label.is_err() {
                 self.bump();
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
             if let Some(earlier) = last.replace(label) {
                 let span = earlier.span;
                 let label = Some(Box::new(earlier));
-                body.push(Node { label, statement: Statement::Empty, comment: None, span });
+                body.push(StatementNode { label, statement: Statement::Empty, comment: None, span });
             }
         }
         last
@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
     /// Reports a label in front of something that is no instruction; true if a block ends here.
     fn refuse_label(&mut self, label: Span) -> bool {
         let ends = self.terminator().is_some();
-        if ends || self.at(Kind::Directive) {
+        if ends || self.at(TokenKind::Directive) {
             let message = format!("a label can't stand in front of `{}`", self.text(self.current));
             let problem = Diagnostic::error(message, label, "labels name instructions");
             self.report(problem.with(self.here(), "not an instruction"));
@@ -178,14 +178,14 @@ impl<'t> Parser<'t> {
 
     fn statement(&mut self) -> Parsed {
         match self.current.kind {
-            Kind::Newline | Kind::Comment | Kind::End => self.empty(),
-            Kind::Dotted => self.single(Parser::instruction),
-            Kind::Directive => match self.text(self.current) {
+            TokenKind::Newline | TokenKind::Comment | TokenKind::End => self.empty(),
+            TokenKind::Dotted => self.single(Parser::instruction),
+            TokenKind::Directive => match self.text(self.current) {
                 ".proc" => self.procedure(),
                 ".macro" => self.macro_definition(),
                 _ => self.single(Parser::directive),
             },
-            Kind::Word => self.word_statement(),
+            TokenKind::Word => self.word_statement(),
             _ => self.single(Parser::no_statement),
         }
     }
@@ -206,8 +206,11 @@ impl<'t> Parser<'t> {
     }
 
     fn empty(&mut self) -> Parsed {
-        let end =
-            if self.at(Kind::Comment) { self.current.end } else { self.current.start.max(self.last_end) };
+        let end = if self.at(TokenKind::Comment) {
+            self.current.end
+        } else {
+            self.current.start.max(self.last_end)
+        };
         let comment = self.finish_line(false);
         Parsed { statement: Statement::Empty, comment, end }
     }
@@ -224,13 +227,13 @@ impl<'t> Parser<'t> {
         let problem = self.unexpected("a statement");
         let twice = self.next.kind == self.current.kind;
         let help = match self.current.kind {
-            Kind::Slash if twice => Some("comments begin with `;`".to_owned()),
-            Kind::Plus if twice => Some("write `add x, 1`".to_owned()),
-            Kind::Minus if twice => Some("write `sub x, 1`".to_owned()),
-            Kind::BraceOpen | Kind::BraceClose => Some(
+            TokenKind::Slash if twice => Some("comments begin with `;`".to_owned()),
+            TokenKind::Plus if twice => Some("write `add x, 1`".to_owned()),
+            TokenKind::Minus if twice => Some("write `sub x, 1`".to_owned()),
+            TokenKind::BraceOpen | TokenKind::BraceClose => Some(
                 "bodies end with a word: `if … fi`, `from … until`, `for … rof`, `.proc … .end`".to_owned(),
             ),
-            Kind::Word => foreign::advice(self.text(self.current), &[]),
+            TokenKind::Word => foreign::advice(self.text(self.current), &[]),
             _ => None,
         };
         self.fail(problem.help_if(help))

@@ -4,7 +4,7 @@ use reviver_isa::structure::TextPlace;
 
 use super::words::BLOCK_WORDS;
 use super::{Parse, Parser};
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::tree::{About, Directive, Name, RecordedBlock, RecordedBound, RecordedScope, RecordedSeam};
 
 /// The words that seams begin with.
@@ -16,7 +16,7 @@ impl Parser<'_> {
     pub(super) fn recorded_block(&mut self) -> Parse<Directive> {
         let undone = self.eat_word("undone");
         let mut seams = vec![self.recorded_seam()?];
-        while self.eat(Kind::Comma) {
+        while self.eat(TokenKind::Comma) {
             seams.push(self.recorded_seam()?);
         }
         Ok(Directive::Block(RecordedBlock { undone, seams: seams.into() }))
@@ -47,23 +47,23 @@ impl Parser<'_> {
     /// `start..end`
     fn extent(&mut self) -> Parse<(u32, u32)> {
         let start = self.count("the index of its first instruction")?;
-        self.expect(Kind::Range, "`..`")?;
+        self.expect(TokenKind::Range, "`..`")?;
         Ok((start, self.count("the index after its last instruction")?))
     }
 
     /// `(line, first, last, file)`: the columns and the file may be left out, and are 0 then.
     fn recorded_place(&mut self) -> Parse<TextPlace> {
-        let open = self.expect(Kind::ParenOpen, "`(`")?;
+        let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let mut place = TextPlace { line: self.count("a line")?, ..TextPlace::default() };
-        if self.eat(Kind::Comma) {
+        if self.eat(TokenKind::Comma) {
             place.first = self.count("a column")?;
-            self.expect(Kind::Comma, "`,`")?;
+            self.expect(TokenKind::Comma, "`,`")?;
             place.last = self.count("a column")?;
         }
-        if self.eat(Kind::Comma) {
+        if self.eat(TokenKind::Comma) {
             place.file = self.count("the number of a file")?;
         }
-        self.close(Kind::ParenClose, open, "`)`")?;
+        self.close(TokenKind::ParenClose, open, "`)`")?;
         Ok(place)
     }
 
@@ -73,7 +73,7 @@ impl Parser<'_> {
             return self.expected("`in`");
         }
         let from = self.recorded_bound()?;
-        self.expect(Kind::Range, "`..`")?;
+        self.expect(TokenKind::Range, "`..`")?;
         let bounds = Box::new([from, self.recorded_bound()?]);
         let step = if self.eat_word("step") { self.count("a step")? } else { 1 };
         let reversed = self.eat_word("reversed");

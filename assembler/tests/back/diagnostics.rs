@@ -1,7 +1,7 @@
 //! What is refused, and how it is said: the message, [the place], related places, the cure.
 
 use reviver_assembler::diagnostic::Severity;
-use reviver_assembler::files::Memory;
+use reviver_assembler::files::FilesInMemory;
 
 use crate::support::{assembly, assembly_of, errors, module, refusal, refusal_of, shown};
 
@@ -225,7 +225,7 @@ fn declarations_alone_are_a_program() {
 
 #[test]
 fn a_file_included_twice_counts_once() {
-    let files = Memory::new()
+    let files = FilesInMemory::new()
         .with("lib/a.rasm", ".include \"b.rasm\"\n.proc a(inout x)\n\tadd x, 1\n.end\n")
         .with("lib/b.rasm", ".inout shared\n");
     let text = ".include \"lib/a.rasm\"\n.include \"lib/b.rasm\"\n\tcall a(shared)\n";
@@ -235,7 +235,7 @@ fn a_file_included_twice_counts_once() {
 
 #[test]
 fn includes_that_fail_are_explained() {
-    let files = Memory::new().with("bin.rasm", vec![0x89, b'R', 0xff]).with("nul.rasm", vec![b';', 0]);
+    let files = FilesInMemory::new().with("bin.rasm", vec![0x89, b'R', 0xff]).with("nul.rasm", vec![b';', 0]);
     let missing = refusal_of(".include \"no.rasm\"\n", &files);
     assert!(missing.starts_with("there is no file `no.rasm` [\"no.rasm\"]"), "{missing}");
     let text = ".in x\n.include \"bin.rasm\"\n.include \"nul.rasm\"\n\tadd y1, x\n";
@@ -249,14 +249,14 @@ fn includes_that_fail_are_explained() {
 #[test]
 fn what_can_not_be_read_is_not_judged() {
     let text = ".proc p(in x y)\n.end\n\tcall p(1)\n";
-    let said = refusal_of(text, &Memory::new());
+    let said = refusal_of(text, &FilesInMemory::new());
     assert!(!said.contains("no procedure"), "its head is broken, but it is there: {said}");
 }
 
 #[test]
 fn includes_nest_to_a_depth() {
     let chain = |length: u32| {
-        let within = (1..length).fold(Memory::new(), |files, n| {
+        let within = (1..length).fold(FilesInMemory::new(), |files, n| {
             files.with(format!("f{n}"), format!(".include \"f{}\"\n", n + 1))
         });
         within.with(format!("f{length}"), ".in x\n")
@@ -269,7 +269,7 @@ fn includes_nest_to_a_depth() {
 #[test]
 fn a_path_that_can_not_be_recorded_is_refused() {
     for path in ["a\tb", &"a".repeat(5000)] {
-        let files = Memory::new().with(path, "");
+        let files = FilesInMemory::new().with(path, "");
         let said = refusal_of(&format!(".in x\n.include \"{path}\"\n"), &files);
         assert!(said.starts_with("this path is too long, or has control characters"), "{said}");
     }
@@ -311,7 +311,7 @@ fn a_flood_of_mistakes_is_cut_off() {
 
 #[test]
 fn what_nothing_uses_is_a_warning() {
-    let files = Memory::new().with("lib.rasm", ".var w\n.proc q(inout a)\n\tadd a, 1\n.end\n");
+    let files = FilesInMemory::new().with("lib.rasm", ".var w\n.proc q(inout a)\n\tadd a, 1\n.end\n");
     let text = ".include \"lib.rasm\"\n.in x, y\n.var i, A[4], spare\n.proc p(inout a)\n\tcall q(a)\n.end\n\
                 .proc lonely()\n\tcall p(A[i+1])\n.end\n\tadd y, 1\n";
     let assembly = reviver_assembler::assemble::assemble("main.rasm", text.into(), &files);

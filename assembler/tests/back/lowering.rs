@@ -1,7 +1,7 @@
 //! What each construct becomes, as the disassembler writes it.
 
 use reviver_assembler::disassemble::disassemble;
-use reviver_assembler::files::Memory;
+use reviver_assembler::files::FilesInMemory;
 use reviver_isa::instruction::{Instruction, Link};
 use reviver_isa::module::Module;
 use reviver_isa::structure::Block;
@@ -472,7 +472,7 @@ fn what_breaks_a_rule_is_shown_where_its_text_stands() {
 
 #[test]
 fn structure_records_the_files_of_lines() {
-    let files = Memory::new()
+    let files = FilesInMemory::new()
         .with(
             "lib/a.rasm",
             ".include \"b.rasm\"\n.macro up(x)\n add x, 1\n.endm\n.proc a(inout x)\n call b(x)\n.end\n",

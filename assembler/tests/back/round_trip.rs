@@ -2,7 +2,7 @@
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::disassemble::{disassemble, disassembly};
-use reviver_assembler::files::Memory;
+use reviver_assembler::files::FilesInMemory;
 use reviver_assembler::format::format;
 use reviver_assembler::image;
 use reviver_assembler::source::Sources;
@@ -32,7 +32,7 @@ fn every_sample_survives_its_image() {
 
 #[test]
 fn the_files_of_lines_survive() {
-    let files = Memory::new().with("lib/ä b.rasm", ".proc p(inout x)\n\tadd x, 1\n.end\n");
+    let files = FilesInMemory::new().with("lib/ä b.rasm", ".proc p(inout x)\n\tadd x, 1\n.end\n");
     let text = ".include \"../lib/ä b.rasm\"\n.inout s\n\tcall p(s)\n.proc q(inout x)\n\tneg x\n.end\n";
     let first = module_of(text, &files);
     assert_eq!(first.structure.paths, ["../lib/ä b.rasm"]);
@@ -117,7 +117,7 @@ fn a_disassembly_knows_the_lines_that_assembling_it_finds() {
     for (name, text) in SAMPLES {
         let first = module(text);
         let told = disassembly(&first);
-        let assembly = assemble("again.rasm", told.text.clone().into_bytes(), &Memory::new());
+        let assembly = assemble("again.rasm", told.text.clone().into_bytes(), &FilesInMemory::new());
         let lines: Vec<u32> = assembly.lines.iter().map(|line| line.line).collect();
         assert_eq!(told.lines, lines, "{name}");
     }

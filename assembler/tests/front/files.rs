@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use reviver_assembler::files::{Disk, Files, Memory};
+use reviver_assembler::files::{Disk, Files, FilesInMemory};
 
 /// A directory of its own for a test, removed at the end.
 struct Folder(std::path::PathBuf);
@@ -54,7 +54,7 @@ fn what_is_no_file_is_named() {
 
 #[test]
 fn files_in_memory() {
-    let files = Memory::new().with("lib/a.rasm", "; a\n").with("b.rasm", "; b\n");
+    let files = FilesInMemory::new().with("lib/a.rasm", "; a\n").with("b.rasm", "; b\n");
     assert_eq!(files.read("lib/a.rasm", "main.rasm"), Ok(("lib/a.rasm".into(), b"; a\n".to_vec())));
     assert_eq!(files.read("../b.rasm", "lib/a.rasm"), Ok(("b.rasm".into(), b"; b\n".to_vec())));
     assert_eq!(files.read("c.rasm", "lib/a.rasm"), Err("there is no file `lib/c.rasm`".into()));

@@ -1,6 +1,6 @@
 //! Inverse programs as texts.
 
-use reviver_assembler::files::{Disk, Memory};
+use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_assembler::format::{format, print_with};
 use reviver_assembler::invert::{Inversion, invert, invert_text};
 use reviver_assembler::parser::parse;
@@ -76,13 +76,14 @@ fn whole(inversion: Inversion) -> String {
     inversion.text.unwrap_or_else(|diagnostics| panic!("{}", complaints_of(sources, &diagnostics)))
 }
 
-fn inverse_in(files: &Memory, text: &str, inverse_name: &str) -> String {
+fn inverse_in(files: &FilesInMemory, text: &str, inverse_name: &str) -> String {
     whole(invert_text("main.rasm", text.into(), inverse_name, files))
 }
 
 #[test]
 fn an_included_file_stays_included() {
-    let files = Memory::new().with("lib/a.rasm", ".include \"b.rasm\"\n.macro up(x)\n add x, 1\n.endm\n");
+    let files =
+        FilesInMemory::new().with("lib/a.rasm", ".include \"b.rasm\"\n.macro up(x)\n add x, 1\n.endm\n");
     let files = files.with("lib/b.rasm", "; nothing\n.const TWO = 2\n.var t\n");
     let text = ".include \"lib/a.rasm\"  ; up\n.in n\n up n\n";
     let inverse = ".inverse\n.include \"lib/a.rasm\"  ; up\n.out n\n        undo up n\n";
@@ -93,7 +94,7 @@ fn an_included_file_stays_included() {
 
 #[test]
 fn an_included_file_that_is_another_in_the_inverse_is_spliced() {
-    let files = Memory::new().with("plain.rasm", ".macro up(x)\n add x, 1\n.endm\n");
+    let files = FilesInMemory::new().with("plain.rasm", ".macro up(x)\n add x, 1\n.endm\n");
     let files = files.with("taped.rasm", ".include \"plain.rasm\"\n.proc get(inout x)\n read x\n.end\n");
     let files = files.with("doing.rasm", ".in n\n up n\n");
     let text = ".include \"plain.rasm\"\n.include \"taped.rasm\"\n.include \"doing.rasm\"\n call get(n)\n";
@@ -104,7 +105,7 @@ fn an_included_file_that_is_another_in_the_inverse_is_spliced() {
 
 #[test]
 fn expectations_belong_to_the_original() {
-    let files = Memory::new();
+    let files = FilesInMemory::new();
     let text = "; Adds.\n;\n;! run n=1 -> m=1\n;! back m=1 -> n=1\n\n.in n\n.out m\n        add   m, n\n";
     let inverse = "; Adds.\n\n.inverse\n.out n\n.in  m\n        sub   m, n\n";
     assert_eq!(inverse_in(&files, text, "main.rasm"), inverse);
@@ -116,22 +117,22 @@ fn an_inverse_says_so_and_its_inverse_does_not() {
         "; Adds.\n\n.in n default 3\n.inout k default 5\n.out m\n        add   m, n\n        read  k\n";
     let inverse =
         "; Adds.\n\n.inverse\n.out   n\n.inout k default 5\n.in    m\n        write k\n        sub   m, n\n";
-    assert_eq!(inverse_in(&Memory::new(), text, "main.rasm"), formatted(inverse));
-    let twice = inverse_in(&Memory::new(), inverse, "main.rasm");
+    assert_eq!(inverse_in(&FilesInMemory::new(), text, "main.rasm"), formatted(inverse));
+    let twice = inverse_in(&FilesInMemory::new(), inverse, "main.rasm");
     assert_eq!(
         twice,
         formatted(&text.replace(" default 3", "")),
         "the default of an input says nothing of a result"
     );
     // Where an included file says it, it comes in place, and the program doesn't say it twice.
-    let files = Memory::new().with("marked.rasm", ".inverse\n.const ONE = 1\n");
+    let files = FilesInMemory::new().with("marked.rasm", ".inverse\n.const ONE = 1\n");
     let marked = ".include \"marked.rasm\"\n.inout x\n add x, ONE\n";
     assert_eq!(inverse_in(&files, marked, "main.rasm"), ".const ONE = 1\n.inout x\n        sub   x, ONE\n");
 }
 
 #[test]
 fn what_an_included_file_erases_is_named() {
-    let files = Memory::new().with("bad.rasm", ".macro clear(x)\n erase x\n.endm\n");
+    let files = FilesInMemory::new().with("bad.rasm", ".macro clear(x)\n erase x\n.endm\n");
     let Inversion { sources, text, .. } =
         invert_text("main.rasm", ".include \"bad.rasm\"\n.in n\n".into(), "main.rasm", &files);
     let complaints = complaints_of(&sources, &text.expect_err("it erases"));
@@ -188,7 +189,7 @@ fn no_comment_is_lost() {
 
 /// Each line that has a counterpart in the inverse text, and that counterpart, without blanks and comments.
 fn counterparts(text: &str) -> Vec<(String, String)> {
-    let inversion = invert_text("main.rasm", text.into(), "main.rasm", &Memory::new());
+    let inversion = invert_text("main.rasm", text.into(), "main.rasm", &FilesInMemory::new());
     let inverse = inversion.text.unwrap();
     let line = |text: &str, line: u32| {
         let text = text.lines().nth(line as usize - 1).unwrap();

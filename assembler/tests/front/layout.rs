@@ -1,7 +1,7 @@
 //! The canonical layout.
 
 use reviver_assembler::assemble::assemble;
-use reviver_assembler::files::Memory;
+use reviver_assembler::files::FilesInMemory;
 use reviver_assembler::format::format;
 use reviver_assembler::source::Sources;
 use reviver_isa::Module;
@@ -37,7 +37,7 @@ fn line_ends_of_other_systems_are_accepted() {
 
 /// A program's module without the lines of its text.
 fn module(text: &str) -> Module {
-    let assembly = assemble("program.rasm", text.into(), &Memory::new());
+    let assembly = assemble("program.rasm", text.into(), &FilesInMemory::new());
     let said = complaints_of(&assembly.sources, &assembly.diagnostics);
     let mut module = assembly.module.unwrap_or_else(|| panic!("{said}"));
     module.structure.retell(Vec::new(), Vec::new(), Vec::new());

@@ -2,24 +2,24 @@
 
 use reviver_assembler::assemble::{Assembly, assemble};
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
-use reviver_assembler::files::Memory;
+use reviver_assembler::files::FilesInMemory;
 use reviver_isa::Module;
 
 /// Assembles a text that includes nothing.
 pub fn assembly(text: &str) -> Assembly {
-    assembly_of(text, &Memory::new())
+    assembly_of(text, &FilesInMemory::new())
 }
 
-pub fn assembly_of(text: &str, files: &Memory) -> Assembly {
+pub fn assembly_of(text: &str, files: &FilesInMemory) -> Assembly {
     assemble("main.rasm", text.as_bytes().to_vec(), files)
 }
 
 /// The module of a correct text.
 pub fn module(text: &str) -> Module {
-    module_of(text, &Memory::new())
+    module_of(text, &FilesInMemory::new())
 }
 
-pub fn module_of(text: &str, files: &Memory) -> Module {
+pub fn module_of(text: &str, files: &FilesInMemory) -> Module {
     let assembly = assembly_of(text, files);
     let errors: Vec<String> = errors(&assembly).iter().map(|d| shown(&assembly, d)).collect();
     assembly.module.unwrap_or_else(|| panic!("the text is refused:\n{}\n{text}", errors.join("\n")))
@@ -44,10 +44,10 @@ pub fn shown(assembly: &Assembly, diagnostic: &Diagnostic) -> String {
 
 /// All errors of a text, one a line.
 pub fn refusal(text: &str) -> String {
-    refusal_of(text, &Memory::new())
+    refusal_of(text, &FilesInMemory::new())
 }
 
-pub fn refusal_of(text: &str, files: &Memory) -> String {
+pub fn refusal_of(text: &str, files: &FilesInMemory) -> String {
     let assembly = assembly_of(text, files);
     assert!(assembly.module.is_none(), "accepted:\n{text}");
     let lines: Vec<String> = errors(&assembly).iter().map(|d| shown(&assembly, d)).collect();

@@ -5,82 +5,82 @@ use reviver_vm::notation::Notation;
 
 use super::arguments::split_word;
 use super::code;
-use super::console::{Carried, CommandError, CommandRow, Console, Outcome};
+use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use super::names::EVENTS;
-use crate::expression::Expression;
-use crate::format::{self, Layout};
+use crate::expression::ConsoleExpression;
+use crate::format::{self, PrintFormat};
 use crate::outcome::Motion;
-use crate::points::Watch;
+use crate::points::WatchMode;
 use crate::session::{EventKind, PointOptions, Session, SessionError};
 use crate::view;
 
 /// Values, frames and writes that are printed where nothing else is said.
 pub(super) const SOME: usize = 20;
 
-fn motion(motion: Result<Motion, SessionError>) -> Carried {
+fn motion(motion: Result<Motion, SessionError>) -> CommandResult {
     Ok(Outcome::Motion(motion?))
 }
 
-pub fn step(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn step(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     motion(Ok(console.session.step(Forward, row.count(rest)?)))
 }
 
-pub fn reverse_step(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn reverse_step(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     motion(Ok(console.session.step(Backward, row.count(rest)?)))
 }
 
-pub fn next(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn next(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     motion(Ok(console.session.next(Forward, row.count(rest)?)))
 }
 
-pub fn reverse_next(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn reverse_next(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     motion(Ok(console.session.next(Backward, row.count(rest)?)))
 }
 
-pub fn finish(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn finish(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(console.session.finish(Forward))
 }
 
-pub fn reverse_finish(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn reverse_finish(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(console.session.finish(Backward))
 }
 
-pub fn resume(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn resume(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(Ok(console.session.resume(Forward)))
 }
 
-pub fn reverse_resume(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn reverse_resume(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(Ok(console.session.resume(Backward)))
 }
 
-pub fn run(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn run(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(Ok(console.session.run()))
 }
 
-pub fn start(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn start(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(Ok(console.session.goto_start()))
 }
 
-pub fn until(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn until(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     run_to(console, row, rest, Forward)
 }
 
-pub fn reverse_until(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn reverse_until(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     run_to(console, row, rest, Backward)
 }
 
-fn run_to(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> Carried {
+fn run_to(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> CommandResult {
     let (places, _) = console.session.places(row.something(rest, "a place")?)?;
     motion(Ok(console.session.run_to(&places, travel)))
 }
 
-pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let session = &mut console.session;
     match row.something(rest, "a step, a percentage, `start`, `end` or a mark")? {
         "start" | "begin" => motion(Ok(session.goto_start())),
@@ -99,23 +99,23 @@ pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     }
 }
 
-pub fn last(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn last(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     motion(console.session.last_write(row.something(rest, "a cell")?))
 }
 
-pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     motion(console.session.next_write(row.something(rest, "a cell")?))
 }
 
-pub fn next_event(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn next_event(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     to_event(console, row, rest, Forward)
 }
 
-pub fn last_event(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn last_event(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     to_event(console, row, rest, Backward)
 }
 
-fn to_event(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> Carried {
+fn to_event(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) -> CommandResult {
     let wanted = match rest {
         "" => None,
         kind => {
@@ -126,17 +126,17 @@ fn to_event(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) 
     motion(console.session.next_event(travel, wanted))
 }
 
-pub fn undo(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn undo(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(console.session.undo())
 }
 
-pub fn redo(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn redo(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     motion(console.session.redo())
 }
 
-pub fn mark(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn mark(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let name = row.something(rest, "a name")?;
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
@@ -150,7 +150,7 @@ pub fn mark(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     Ok(Outcome::Marked { name: name.to_owned(), at: console.session.mark(name) })
 }
 
-pub fn fence(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn fence(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     match rest {
         "" => Ok(Outcome::Fence { at: console.session.fence(), is_set: true }),
         "delete" => Ok(Outcome::Fence { at: console.session.remove_fence()?, is_set: false }),
@@ -158,12 +158,12 @@ pub fn fence(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     }
 }
 
-pub fn break_at(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn break_at(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (place, options) = row.point_options(rest)?;
     Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
 }
 
-pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (place, options) = row.point_options(rest)?;
     if options.log.is_some() {
         return Err(row.wrong("a point with a message never stops anybody, so it can't stop just once"));
@@ -172,36 +172,41 @@ pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
 }
 
-pub fn watch(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn watch(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (words, options) = row.point_options(rest)?;
     // A cell may be called `any` too.
     match words.strip_suffix("any").filter(|cell| cell.ends_with(char::is_whitespace)) {
-        Some(cell) => set_watch(console, row, (cell, options), Watch::Write),
-        None => set_watch(console, row, (words, options), Watch::Change),
+        Some(cell) => set_watch(console, row, (cell, options), WatchMode::Write),
+        None => set_watch(console, row, (words, options), WatchMode::Change),
     }
 }
 
-pub fn rwatch(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
-    set_watch(console, row, row.point_options(rest)?, Watch::Read)
+pub fn rwatch(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    set_watch(console, row, row.point_options(rest)?, WatchMode::Read)
 }
 
-pub fn awatch(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
-    set_watch(console, row, row.point_options(rest)?, Watch::Access)
+pub fn awatch(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    set_watch(console, row, row.point_options(rest)?, WatchMode::Access)
 }
 
-fn set_watch(console: &mut Console, row: CommandRow, asked: (&str, PointOptions), watch: Watch) -> Carried {
+fn set_watch(
+    console: &mut Console,
+    row: CommandRow,
+    asked: (&str, PointOptions),
+    watch: WatchMode,
+) -> CommandResult {
     let (cell, options) = asked;
     let cell = row.something(cell, "a cell")?;
     Ok(Outcome::PointSet(Box::new(console.session.watch(cell, watch, &options)?.clone())))
 }
 
-pub fn delete(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn delete(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let chosen = row.points(rest, console.session.points())?;
     chosen.iter().try_for_each(|id| console.session.delete(*id))?;
     Ok(Outcome::Deleted(chosen.len()))
 }
 
-pub fn clear(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
+pub fn clear(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let line = code::line_of(&console.session, rest)?;
     let ids = code::breakpoints(&console.session, line);
     if ids.is_empty() {
@@ -218,45 +223,45 @@ fn point(row: CommandRow, rest: &str) -> Result<(u32, &str), CommandError> {
     Ok((row.number(id)?, rest))
 }
 
-pub fn condition(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn condition(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (id, condition) = point(row, rest)?;
     let condition = Some(condition).filter(|condition| !condition.is_empty());
     Ok(Outcome::PointSet(Box::new(console.session.condition(id, condition)?.clone())))
 }
 
-pub fn ignore(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn ignore(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (id, count) = point(row, rest)?;
     let count = row.number(row.something(count, "a number of hits")?)?;
     Ok(Outcome::PointSet(Box::new(console.session.ignore(id, count)?.clone())))
 }
 
-pub fn enable(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn enable(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     switch(console, row, rest, true)
 }
 
-pub fn disable(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn disable(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     switch(console, row, rest, false)
 }
 
-fn switch(console: &mut Console, row: CommandRow, rest: &str, on: bool) -> Carried {
+fn switch(console: &mut Console, row: CommandRow, rest: &str, on: bool) -> CommandResult {
     let chosen = row.points(rest, console.session.points())?;
     let switched = chosen.iter().map(|id| Ok(console.session.enable(*id, on)?.clone()));
     Ok(Outcome::Points(switched.collect::<Result<_, SessionError>>()?))
 }
 
-pub fn print(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn print(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let text = row.something(rest, "an expression")?;
-    let (layout, expression) = Layout::split(text).map_err(SessionError::from)?;
+    let (layout, expression) = PrintFormat::split(text).map_err(SessionError::from)?;
     let expression = row.something(expression, "an expression")?;
-    if Expression::parse(expression)?.array(console.session.scene())?.is_some() {
+    if ConsoleExpression::parse(expression)?.array(console.session.scene())?.is_some() {
         return window(console, expression, (0, SOME), layout);
     }
     let (_, value) = console.session.evaluate(text)?;
     Ok(Outcome::Values(vec![(expression.to_owned(), Ok(value))]))
 }
 
-pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
-    let (layout, rest) = Layout::split(rest).map_err(SessionError::from)?;
+pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    let (layout, rest) = PrintFormat::split(rest).map_err(SessionError::from)?;
     let mut words = row.something(rest, "the name of an array")?.split_whitespace();
     let name = words.next().unwrap_or_default();
     let first = words.next().map_or(Ok(0), |word| row.number(word))?;
@@ -266,7 +271,12 @@ pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
 }
 
 /// Elements of an array, from a number on and at most so many, unless the layout says how many.
-fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layout: Layout) -> Carried {
+fn window(
+    console: &mut Console,
+    name: &str,
+    (first, count): (u64, usize),
+    layout: PrintFormat,
+) -> CommandResult {
     let footprint = console.session.footprint().to_vec();
     let (session, count) = (&console.session, layout.count.unwrap_or(count));
     let mut array = view::cells::array(session, &footprint, name, first, count)?;
@@ -274,23 +284,23 @@ fn window(console: &mut Console, name: &str, (first, count): (u64, usize), layou
         for element in &mut array.elements {
             // Bits tell enough by themselves.
             (element.other, element.adjoint) = (None, None);
-            let value = Expression::parse(&element.name)?.evaluate(session.scene())?;
+            let value = ConsoleExpression::parse(&element.name)?.evaluate(session.scene())?;
             element.value = format::bits(layout.format, session.program(), value).unwrap_or_default();
         }
     }
     Ok(Outcome::Array(array))
 }
 
-pub fn display(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
+pub fn display(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     if !rest.is_empty() {
-        let (_, expression) = Layout::split(rest).map_err(SessionError::from)?;
-        console.session.check_names(&Expression::parse(expression)?)?;
+        let (_, expression) = PrintFormat::split(rest).map_err(SessionError::from)?;
+        console.session.check_names(&ConsoleExpression::parse(expression)?)?;
         console.displays.push(rest.to_owned());
     }
     Ok(Outcome::Values(console.displayed()))
 }
 
-pub fn undisplay(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn undisplay(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     if rest.is_empty() {
         console.displays.clear();
         return Ok(Outcome::Nothing);
@@ -314,14 +324,14 @@ fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str,
     }
 }
 
-pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     /// Few enough for a screen.
     const LINKS: usize = 2;
     let (cell, depth) = cell_and_number(row, rest, LINKS)?;
     Ok(Outcome::Origins(console.session.why(cell, depth)?))
 }
 
-pub fn history(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn history(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (cell, most) = cell_and_number(row, rest, SOME)?;
     if most == 0 {
         return Err(row.wrong("`history` takes a number of writes, at least 1"));
@@ -329,7 +339,7 @@ pub fn history(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     Ok(Outcome::History(console.session.history(cell, most)?))
 }
 
-pub fn inverse(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn inverse(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     match console.session.listing().inverse() {
         Ok(lines) => Ok(Outcome::Inverse(lines.to_vec())),
@@ -337,12 +347,12 @@ pub fn inverse(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     }
 }
 
-pub fn backtrace(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn backtrace(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let count = if rest.is_empty() { SOME } else { row.number(rest)? };
     Ok(Outcome::Frames(view::stack::frames(&console.session, 0, count)))
 }
 
-pub fn frame(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn frame(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     match rest {
         "" => {}
         number if number.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -353,35 +363,35 @@ pub fn frame(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     selected(&console.session)
 }
 
-pub fn up(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn up(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     console.session.up(row.count(rest)?)?;
     selected(&console.session)
 }
 
-pub fn down(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn down(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     console.session.down(row.count(rest)?)?;
     selected(&console.session)
 }
 
 /// The frame that is selected.
-pub(super) fn selected(session: &Session) -> Carried {
+pub(super) fn selected(session: &Session) -> CommandResult {
     let frame = view::stack::selected(session);
     frame.map(Outcome::Frame).ok_or_else(|| CommandError::Failed("there is no frame".into()))
 }
 
-pub fn set(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn set(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let rest = rest.strip_prefix("var ").unwrap_or(rest);
     let (cell, value) = rest.split_once('=').ok_or_else(|| row.wrong("`set` takes a cell and a value"))?;
     let edit = console.session.set(cell.trim_end(), value)?;
     Ok(Outcome::Edited { edit, branch: console.session.moment().branch })
 }
 
-pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let seed = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
     Ok(Outcome::Seeded { seed, branch: console.session.moment().branch })
 }
 
-pub fn timeline(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn timeline(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     match rest {
         "" => Ok(Outcome::Forks(console.session.timeline().forks())),
         "up" => motion(console.session.timeline_up()),
@@ -389,12 +399,12 @@ pub fn timeline(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     }
 }
 
-pub fn check(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn check(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Check(console.session.check()?))
 }
 
-pub fn quit(_: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn quit(_: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Quit)
 }

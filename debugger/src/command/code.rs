@@ -1,7 +1,7 @@
 //! The commands that print the program: source lines and instructions. What was listed last is theirs,
 //! so that the next page follows it.
 
-use super::console::{Carried, CommandError, CommandRow, Console, Listed, Outcome};
+use super::console::{CommandError, CommandResult, CommandRow, Console, Listed, Outcome};
 use crate::listing::{Line, spell};
 use crate::session::Session;
 use crate::timeline::Moment;
@@ -11,7 +11,7 @@ use crate::view::code::CodePane;
 /// Lines that `list` and `disassemble` print.
 const PAGE: u32 = 10;
 
-pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let session = &console.session;
     let last = console.listed.filter(|listed| listed.at == here(session));
     let (file, first, end) = match (rest, last) {
@@ -98,7 +98,7 @@ pub(super) fn breakpoints(session: &Session, line: Line) -> Vec<u32> {
     pane.lines.iter().flat_map(|line| &line.breakpoints).map(|mark| mark.id).collect()
 }
 
-pub fn disassemble(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
+pub fn disassemble(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let session = &console.session;
     let at = instruction_of(session, rest)?;
     let last = session.program().module().code.len() as u32;
@@ -107,7 +107,7 @@ pub fn disassemble(console: &mut Console, _: CommandRow, rest: &str) -> Carried 
 }
 
 /// `info line`: the instructions of a line.
-pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
+pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let session = &console.session;
     let line = match rest {
         "" => view::code::here(session),

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::nesting::OpenScripts;
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
-use crate::outcome::{Check, Edit, History, Motion, Origin, Seed, StopKind};
+use crate::outcome::{CellHistory, Edit, Motion, RoundTripCheck, Seed, StopKind, ValueOrigin};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
@@ -16,13 +16,13 @@ use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::CodePane;
 use crate::view::plot::Plot;
-use crate::view::stack::{FrameView, Row};
+use crate::view::stack::{FrameView, ValueRow};
 use crate::view::status::Status;
 use crate::view::timeline::Events;
 
 /// What an argument names, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Argument {
+pub enum ArgumentKind {
     None,
     Count,
     /// A step, a percentage, `start`, `end` or a mark.
@@ -44,7 +44,7 @@ pub enum Argument {
 }
 
 /// Carries a command out; the text is what follows its name.
-pub type Action = fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>;
+pub type CommandAction = fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>;
 
 /// A row of the table.
 pub struct Command {
@@ -53,8 +53,8 @@ pub struct Command {
     pub usage: &'static str,
     pub help: &'static str,
     /// What its first argument names.
-    pub argument: Argument,
-    pub action: Action,
+    pub argument: ArgumentKind,
+    pub action: CommandAction,
 }
 
 impl std::fmt::Debug for Command {
@@ -70,7 +70,7 @@ impl PartialEq for Command {
 }
 
 /// What an action comes to.
-pub(super) type Carried = Result<Outcome, CommandError>;
+pub(super) type CommandResult = Result<Outcome, CommandError>;
 /// The row of the command that is carried out.
 pub(super) type CommandRow = &'static Command;
 
@@ -102,8 +102,8 @@ pub enum Outcome {
     PointSet(Box<Point>),
     Points(Vec<Point>),
     Deleted(usize),
-    Origins(Vec<Origin>),
-    History(History),
+    Origins(Vec<ValueOrigin>),
+    History(CellHistory),
     /// A cell was set; the session is on this branch now.
     Edited {
         edit: Edit,
@@ -114,7 +114,7 @@ pub enum Outcome {
         seed: Seed,
         branch: BranchNumber,
     },
-    Check(Check),
+    Check(RoundTripCheck),
     Code(CodePane),
     /// Instructions: index, text, whether it is the next one.
     Instructions(Vec<(u32, String, bool)>),
@@ -127,7 +127,7 @@ pub enum Outcome {
     Frame(FrameView),
     Frames(Vec<FrameView>),
     Cells(CellsPane),
-    Rows(Vec<Row>),
+    Rows(Vec<ValueRow>),
     Card(CardView),
     Status(Box<Status>),
     Marks(Vec<(String, Moment)>),
@@ -183,9 +183,11 @@ impl Outcome {
     /// Why this went no further than it was to, where the user stopped it or the step limit did.
     pub fn cut_short(&self) -> Option<StopKind> {
         let reason = match self {
-            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(Check { stop: reason, .. }) => reason,
+            Outcome::Motion(Motion { reason, .. }) | Outcome::Check(RoundTripCheck { stop: reason, .. }) => {
+                reason
+            }
             Outcome::History(history) => history.stopped.as_ref()?,
-            Outcome::Origins(chain) => chain.iter().find_map(Origin::stopped)?,
+            Outcome::Origins(chain) => chain.iter().find_map(ValueOrigin::stopped)?,
             Outcome::Plot(plot) => return (!plot.samples.is_whole).then_some(StopKind::Interrupted),
             Outcome::All(outcomes) => {
                 return outcomes.iter().find_map(|(_, outcome)| outcome.cut_short());

@@ -3,7 +3,7 @@
 use reviver_files::FileKind;
 
 use super::arguments::split_word;
-use super::console::{Carried, CommandRow, Console};
+use super::console::{CommandResult, CommandRow, Console};
 use super::scripts;
 
 /// The first line of a picture, which tells it from other files.
@@ -13,7 +13,7 @@ pub const DRAWN: &str = "<!-- a picture of the reviver debugger -->";
 pub static PICTURE: FileKind =
     FileKind { name: "a picture of the debugger", is: |bytes| bytes.starts_with(DRAWN.as_bytes()) };
 
-pub fn picture(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn picture(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (path, options) = split_word(row.something(rest, "a file")?);
     let picture = console.painter.picture(console, row, options)?;
     scripts::write(console, path, &picture, &PICTURE)

@@ -1,7 +1,7 @@
 //! `plot` and `unplot`: which cells are plotted over time. The screen draws them below the time bar, the line
 //! mode where it is asked.
 
-use super::console::{Carried, CommandError, CommandRow, Console, Outcome};
+use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use crate::memory::Target;
 use crate::session::SessionError;
 use crate::view::plot::Plot;
@@ -12,7 +12,7 @@ pub const MOST_PLOTS: usize = 4;
 /// Columns of a plot: more than the line mode draws, so that a screen can use them too.
 const COLUMNS: usize = 240;
 
-pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let name = row.something(rest, "a cell")?;
     let target = target(console, name)?;
     let position = console.plots.iter().position(|(_, plotted)| *plotted == target);
@@ -30,7 +30,7 @@ pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     Ok(Outcome::Plot(Plot { name: name.to_owned(), number, samples }))
 }
 
-pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> Carried {
+pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let before = console.plots.len();
     if rest.is_empty() {
         console.plots.clear();

@@ -7,9 +7,9 @@ use std::path::Path;
 use reviver_files::{Content, FileKind, Replaces, WriteError};
 
 use super::arguments::without_comment;
-use super::console::{Carried, CommandError, CommandRow, Console, Outcome};
+use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use super::names::REASONS;
-use crate::expression::Expression;
+use crate::expression::ConsoleExpression;
 
 /// The first line of a saved session, which tells it from other files.
 pub const SAVED: &str = "# a session of the reviver debugger";
@@ -71,8 +71,8 @@ impl Console {
     }
 }
 
-pub fn expect(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
-    let condition = Expression::parse(row.something(rest, "a condition")?)?;
+pub fn expect(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    let condition = ConsoleExpression::parse(row.something(rest, "a condition")?)?;
     match condition.holds(console.session.scene())? {
         true => Ok(Outcome::Nothing),
         false => {
@@ -84,7 +84,7 @@ pub fn expect(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     }
 }
 
-pub fn expect_stop(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn expect_stop(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     if !REASONS.contains(&rest) {
         return Err(row.wrong(format!("`{rest}` is none of {}", REASONS.join(", "))));
     }
@@ -95,7 +95,7 @@ pub fn expect_stop(console: &mut Console, row: CommandRow, rest: &str) -> Carrie
     }
 }
 
-pub fn source(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn source(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let path = row.something(rest, "a file")?;
     let unreadable = |error: &dyn Display| CommandError::File(format!("`{path}` can't be read: {error}"));
     let bytes = console.files.read(Path::new(path), Content::Text).map_err(|error| unreadable(&error))?;
@@ -103,14 +103,14 @@ pub fn source(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     console.script(path, &text)
 }
 
-pub fn save(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+pub fn save(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let path = row.something(rest, "a file")?;
     let text = console.transcript();
     write(console, path, &text, &SESSION)
 }
 
 /// Writes a text of a kind, over a file of the same kind or an empty one at most.
-pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> Carried {
+pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> CommandResult {
     let refused = |error: WriteError| {
         let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };
         CommandError::File(format!("{error}{help}"))

@@ -4,7 +4,9 @@ use reviver_isa::instruction::Base;
 
 use super::actions::{self, SOME};
 use super::code::info_line;
-use super::console::{Argument, Carried, Command, CommandError, CommandRow, Console, Outcome, commands};
+use super::console::{
+    ArgumentKind, Command, CommandError, CommandResult, CommandRow, Console, Outcome, commands,
+};
 use crate::points::{Point, Trigger};
 use crate::view;
 use crate::view::cells::{ArrayFacts, CellsPane};
@@ -13,39 +15,39 @@ commands! {
     /// Every topic, in the order of the alphabet. Of two that begin alike, the short name is the alias of the
     /// one that gdb means.
     TOPICS "info "
-    "arrays" [] "" Argument::None => arrays,
+    "arrays" [] "" ArgumentKind::None => arrays,
         "Tell what the arrays hold, the first elements of each.";
-    "breakpoints" ["b"] "" Argument::None => breakpoints,
+    "breakpoints" ["b"] "" ArgumentKind::None => breakpoints,
         "List breakpoints and watchpoints, with their numbers and hits.";
-    "card" [] "" Argument::None => card,
+    "card" [] "" ArgumentKind::None => card,
         "Tell what the next instruction does, and what undoes it.";
-    "cells" ["registers", "variables"] "" Argument::None => cells,
+    "cells" ["registers", "variables"] "" ArgumentKind::None => cells,
         "Tell what every cell holds that has a name here. Of arrays it tells the shape.";
-    "display" [] "" Argument::None => display,
+    "display" [] "" ArgumentKind::None => display,
         "Tell the values that are displayed after every motion.";
-    "events" [] "" Argument::None => events,
+    "events" [] "" ArgumentKind::None => events,
         "List what happened on this branch. These are stops at points, traps, marks, fences, forks and calls.";
-    "fences" [] "" Argument::None => fences,
+    "fences" [] "" ArgumentKind::None => fences,
         "List the steps of this branch that have a fence.";
-    "frame" ["f"] "" Argument::None => frame,
+    "frame" ["f"] "" ArgumentKind::None => frame,
         "Tell which frame is selected, where it stands, and what it was given.";
-    "line" [] " [PLACE]" Argument::Place => info_line,
+    "line" [] " [PLACE]" ArgumentKind::Place => info_line,
         "Tell which instructions a line has.";
-    "locals" [] "" Argument::None => locals,
+    "locals" [] "" ArgumentKind::None => locals,
         "Tell what the selected frame's own cells hold.";
-    "marks" [] "" Argument::None => marks,
+    "marks" [] "" ArgumentKind::None => marks,
         "List the marks.";
-    "stack" ["s"] " [N]" Argument::Count => actions::backtrace,
+    "stack" ["s"] " [N]" ArgumentKind::Count => actions::backtrace,
         "List the open calls, as `backtrace` does.";
-    "status" ["st"] "" Argument::None => status,
+    "status" ["st"] "" ArgumentKind::None => status,
         "Tell where one is in time, and what the history costs.";
-    "tapes" [] "" Argument::None => tapes,
+    "tapes" [] "" ArgumentKind::None => tapes,
         "Tell what is next on the tapes and on the stacks.";
-    "watchpoints" [] "" Argument::None => watchpoints,
+    "watchpoints" [] "" ArgumentKind::None => watchpoints,
         "List the watchpoints.";
 }
 
-fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let (footprint, pane) = cells_pane(console);
     let window = |facts: &ArrayFacts| {
@@ -60,24 +62,24 @@ fn some_of(outcomes: Vec<(String, Outcome)>) -> Outcome {
     if outcomes.is_empty() { Outcome::Empty } else { Outcome::All(outcomes) }
 }
 
-fn breakpoints(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn breakpoints(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Points(console.session.points().to_vec()))
 }
 
-fn watchpoints(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn watchpoints(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let is_watch = |point: &&Point| matches!(point.trigger, Trigger::Watch { .. });
     Ok(Outcome::Points(console.session.points().iter().filter(is_watch).cloned().collect()))
 }
 
-fn card(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn card(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let card = view::card::card(&mut console.session);
     card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
 }
 
-fn cells(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn cells(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Cells(cells_pane(console).1))
 }
@@ -88,7 +90,7 @@ fn cells_pane(console: &mut Console) -> (Vec<crate::outcome::Touch>, CellsPane) 
     (footprint, pane)
 }
 
-fn locals(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn locals(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let (_, pane) = cells_pane(console);
     let scene = console.session.scene();
@@ -99,7 +101,7 @@ fn locals(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     Ok(Outcome::Cells(CellsPane { globals: Vec::new(), registers: Vec::new(), arrays, ..pane }))
 }
 
-fn display(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn display(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     match actions::display(console, row, "")? {
         Outcome::Values(values) if values.is_empty() => Ok(Outcome::Empty),
@@ -107,33 +109,33 @@ fn display(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
     }
 }
 
-fn events(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn events(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Events(view::timeline::events(&console.session, SOME)))
 }
 
-fn fences(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn fences(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Fences(console.session.fences().collect()))
 }
 
-fn frame(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn frame(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     actions::selected(&console.session)
 }
 
-fn marks(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn marks(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let marks = console.session.marks().iter().map(|(name, moment)| (name.clone(), *moment));
     Ok(Outcome::Marks(marks.collect()))
 }
 
-fn status(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn status(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Status(Box::new(view::status::status(&console.session))))
 }
 
-fn tapes(console: &mut Console, row: CommandRow, rest: &str) -> Carried {
+fn tapes(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     Ok(Outcome::Rows(view::stack::rows(&console.session, SOME).to_vec()))
 }

@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_vm::values::Value;
 
-use super::{Computed, ExpressionError, Hint, Node, Scene, Special};
+use super::{Computed, ExpressionError, ExpressionNode, Hint, Scene, Special};
 use crate::memory::{Cell, MODE_BIT, Storage};
 
 impl Scene<'_> {
@@ -34,7 +34,12 @@ impl Scene<'_> {
         reviver_assembler::suggest::nearest(name, names).map(|near| Hint::Near(near.to_owned()))
     }
 
-    pub(super) fn cell(&self, name: &str, adjoint: bool, indices: &[Node]) -> Result<Cell, ExpressionError> {
+    pub(super) fn cell(
+        &self,
+        name: &str,
+        adjoint: bool,
+        indices: &[ExpressionNode],
+    ) -> Result<Cell, ExpressionError> {
         if is_mode(name, adjoint) && indices.is_empty() {
             return Ok(MODE_BIT);
         }
@@ -47,48 +52,48 @@ impl Scene<'_> {
         storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
     }
 
-    fn integer(&self, node: &Node, what: &'static str) -> Result<i64, ExpressionError> {
+    fn integer(&self, node: &ExpressionNode, what: &'static str) -> Result<i64, ExpressionError> {
         match self.evaluate(node)? {
             Computed::Int(value) => Ok(value),
             _ => Err(ExpressionError::IntegersOnly(what)),
         }
     }
 
-    pub(super) fn evaluate(&self, node: &Node) -> Result<Computed, ExpressionError> {
+    pub(super) fn evaluate(&self, node: &ExpressionNode) -> Result<Computed, ExpressionError> {
         match node {
-            Node::Int(value) => Ok(Computed::Int(*value)),
-            Node::Real(text) => match self.memory.program().parse(Class::Real, text) {
+            ExpressionNode::Int(value) => Ok(Computed::Int(*value)),
+            ExpressionNode::Real(text) => match self.memory.program().parse(Class::Real, text) {
                 Ok(Value::Real(bits)) => Ok(Computed::Bits(bits)),
                 _ => Err(ExpressionError::Number(text.clone())),
             },
-            Node::Special(Special::Step) => Ok(Computed::Int(self.step)),
-            Node::Special(Special::Depth) => Ok(Computed::Int(self.state.calls.len() as i64)),
-            Node::Special(Special::Position) => Ok(Computed::Int(i64::from(self.state.position))),
-            Node::Place { name, adjoint, indices } => {
+            ExpressionNode::Special(Special::Step) => Ok(Computed::Int(self.step)),
+            ExpressionNode::Special(Special::Depth) => Ok(Computed::Int(self.state.calls.len() as i64)),
+            ExpressionNode::Special(Special::Position) => Ok(Computed::Int(i64::from(self.state.position))),
+            ExpressionNode::Place { name, adjoint, indices } => {
                 match self.cell(name, *adjoint, indices)?.value(self.state) {
                     Some(Value::Int(value)) => Ok(Computed::Int(value)),
                     Some(Value::Real(bits)) => Ok(Computed::Bits(bits)),
                     None => Err(ExpressionError::NoCell(name.clone())),
                 }
             }
-            Node::Unary(operator, operand) => self.unary(operator, operand),
-            Node::Binary(operator, left, right) => self.binary(operator, left, right),
+            ExpressionNode::Unary(operator, operand) => self.unary(operator, operand),
+            ExpressionNode::Binary(operator, left, right) => self.binary(operator, left, right),
         }
     }
 
     /// A value as a real: integers divide like reals. Indices stay integers.
-    pub(super) fn in_reals(&self, node: &Node) -> Result<Computed, ExpressionError> {
+    pub(super) fn in_reals(&self, node: &ExpressionNode) -> Result<Computed, ExpressionError> {
         match node {
-            Node::Binary(operator @ ("+" | "-" | "*" | "/"), left, right) => {
+            ExpressionNode::Binary(operator @ ("+" | "-" | "*" | "/"), left, right) => {
                 let (left, right) = (self.in_reals(left)?, self.in_reals(right)?);
                 reals(operator, self.number(left), self.number(right))
             }
-            Node::Unary("-", operand) => Ok(self.negated(self.in_reals(operand)?)),
+            ExpressionNode::Unary("-", operand) => Ok(self.negated(self.in_reals(operand)?)),
             _ => self.evaluate(node),
         }
     }
 
-    fn unary(&self, operator: &'static str, operand: &Node) -> Result<Computed, ExpressionError> {
+    fn unary(&self, operator: &'static str, operand: &ExpressionNode) -> Result<Computed, ExpressionError> {
         let value = self.evaluate(operand)?;
         Ok(match (operator, value) {
             ("not", value) => Computed::Int(i64::from(self.number(value) == 0.0)),
@@ -98,7 +103,12 @@ impl Scene<'_> {
         })
     }
 
-    fn binary(&self, operator: &'static str, left: &Node, right: &Node) -> Result<Computed, ExpressionError> {
+    fn binary(
+        &self,
+        operator: &'static str,
+        left: &ExpressionNode,
+        right: &ExpressionNode,
+    ) -> Result<Computed, ExpressionError> {
         let left = self.evaluate(left)?;
         match (operator, self.number(left) != 0.0) {
             ("and", false) => return Ok(Computed::Int(0)),

@@ -68,13 +68,13 @@ pub enum Hint {
 
 /// An expression, read but not yet looked up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expression {
+pub struct ConsoleExpression {
     text: String,
-    root: Node,
+    root: ExpressionNode,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Node {
+enum ExpressionNode {
     Int(i64),
     /// As written: the program's number system rounds it.
     Real(String),
@@ -82,10 +82,10 @@ enum Node {
     Place {
         name: String,
         adjoint: bool,
-        indices: Vec<Node>,
+        indices: Vec<ExpressionNode>,
     },
-    Unary(&'static str, Box<Node>),
-    Binary(&'static str, Box<Node>, Box<Node>),
+    Unary(&'static str, Box<ExpressionNode>),
+    Binary(&'static str, Box<ExpressionNode>, Box<ExpressionNode>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,14 +118,14 @@ pub struct Scene<'a> {
     pub before: Option<usize>,
 }
 
-impl Expression {
+impl ConsoleExpression {
     /// Reads a whole text.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
+    pub fn parse(text: &str) -> Result<ConsoleExpression, ExpressionError> {
         let text = text.trim();
-        Ok(Expression { text: text.to_owned(), root: parse::whole(text)? })
+        Ok(ConsoleExpression { text: text.to_owned(), root: parse::whole(text)? })
     }
 
     /// As it was written.
@@ -170,8 +170,8 @@ impl Expression {
     /// The values of the two sides, as text, where the expression is a comparison.
     pub fn sides(&self, scene: Scene<'_>) -> Option<(String, String)> {
         match &self.root {
-            Node::Binary(operator, left, right) if evaluate::is_comparison(operator) => {
-                let text = |side: &Node| Some(scene.text(scene.evaluate(side).ok()?));
+            ExpressionNode::Binary(operator, left, right) if evaluate::is_comparison(operator) => {
+                let text = |side: &ExpressionNode| Some(scene.text(scene.evaluate(side).ok()?));
                 Some((text(left)?, text(right)?))
             }
             _ => None,
@@ -184,7 +184,7 @@ impl Expression {
     /// An expression that is more than the name of a cell.
     pub fn cell(&self, scene: Scene<'_>) -> Result<Cell, ExpressionError> {
         match &self.root {
-            Node::Place { name, adjoint, indices } => scene.cell(name, *adjoint, indices),
+            ExpressionNode::Place { name, adjoint, indices } => scene.cell(name, *adjoint, indices),
             _ => Err(ExpressionError::NoCell(self.text.clone())),
         }
     }
@@ -196,7 +196,7 @@ impl Expression {
     /// No such name; adjoints of integers.
     pub fn array(&self, scene: Scene<'_>) -> Result<Option<Storage>, ExpressionError> {
         match &self.root {
-            Node::Place { name, adjoint, indices }
+            ExpressionNode::Place { name, adjoint, indices }
                 if indices.is_empty() && !evaluate::is_mode(name, *adjoint) =>
             {
                 let storage = scene.cells(name, *adjoint)?;
@@ -207,16 +207,18 @@ impl Expression {
     }
 }
 
-impl Node {
+impl ExpressionNode {
     fn add_names<'a>(&'a self, names: &mut Vec<&'a str>) {
         match self {
-            Node::Int(_) | Node::Real(_) | Node::Special(_) => {}
-            Node::Place { name, indices, .. } => {
+            ExpressionNode::Int(_) | ExpressionNode::Real(_) | ExpressionNode::Special(_) => {}
+            ExpressionNode::Place { name, indices, .. } => {
                 names.push(name);
                 indices.iter().for_each(|index| index.add_names(names));
             }
-            Node::Unary(_, operand) => operand.add_names(names),
-            Node::Binary(_, left, right) => [left, right].into_iter().for_each(|side| side.add_names(names)),
+            ExpressionNode::Unary(_, operand) => operand.add_names(names),
+            ExpressionNode::Binary(_, left, right) => {
+                [left, right].into_iter().for_each(|side| side.add_names(names))
+            }
         }
     }
 }
@@ -226,13 +228,17 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        Expression::parse(text).unwrap_err().to_string()
+        ConsoleExpression::parse(text).unwrap_err().to_string()
     }
 
     #[test]
     fn operators_bind_as_in_the_language() {
         let same = |a: &str, b: &str| {
-            assert_eq!(Expression::parse(a).unwrap().root, Expression::parse(b).unwrap().root, "{a}");
+            assert_eq!(
+                ConsoleExpression::parse(a).unwrap().root,
+                ConsoleExpression::parse(b).unwrap().root,
+                "{a}"
+            );
         };
         same("a + b * c", "a + (b * c)");
         same("a - b - c", "(a - b) - c");

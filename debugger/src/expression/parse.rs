@@ -1,6 +1,6 @@
 //! From a text to an expression. Knows no names and no values.
 
-use super::{ExpressionError, Node, Special};
+use super::{ExpressionError, ExpressionNode, Special};
 
 /// Brackets and signs that may be open at a time: bounds the recursion.
 const DEEPEST: usize = 100;
@@ -32,7 +32,7 @@ const BINARY: &[(&str, u8)] = &[
     ("%", 9),
 ];
 
-struct Parser<'a> {
+struct ExpressionParser<'a> {
     rest: &'a str,
     depth: usize,
     operators: usize,
@@ -42,8 +42,8 @@ struct Parser<'a> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn whole(text: &str) -> Result<Node, ExpressionError> {
-    let mut parser = Parser { rest: text, depth: 0, operators: 0 };
+pub(super) fn whole(text: &str) -> Result<ExpressionNode, ExpressionError> {
+    let mut parser = ExpressionParser { rest: text, depth: 0, operators: 0 };
     let root = parser.binary(0)?;
     match parser.rest.trim_start() {
         "" => Ok(root),
@@ -52,9 +52,9 @@ pub(super) fn whole(text: &str) -> Result<Node, ExpressionError> {
     }
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ExpressionParser<'a> {
     /// An expression of operators that bind more strongly than `least`.
-    fn binary(&mut self, least: u8) -> Result<Node, ExpressionError> {
+    fn binary(&mut self, least: u8) -> Result<ExpressionNode, ExpressionError> {
         let mut left = self.unary()?;
         while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
             self.rest = &self.rest[operator.len()..];
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
                 "&&" => "and",
                 operator => operator,
             };
-            left = Node::Binary(operator, Box::new(left), Box::new(right));
+            left = ExpressionNode::Binary(operator, Box::new(left), Box::new(right));
         }
         Ok(left)
     }
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
         eaten.is_some()
     }
 
-    fn unary(&mut self) -> Result<Node, ExpressionError> {
+    fn unary(&mut self) -> Result<ExpressionNode, ExpressionError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(ExpressionError::TooDeep);
@@ -101,12 +101,12 @@ impl<'a> Parser<'a> {
         node
     }
 
-    fn operand(&mut self) -> Result<Node, ExpressionError> {
+    fn operand(&mut self) -> Result<ExpressionNode, ExpressionError> {
         self.rest = self.rest.trim_start();
         if word(self.rest) == "not" || self.rest.starts_with('!') {
             let length = word(self.rest).len().max("!".len());
             self.rest = &self.rest[length..];
-            return Ok(Node::Unary("not", Box::new(self.unary()?)));
+            return Ok(ExpressionNode::Unary("not", Box::new(self.unary()?)));
         }
         for sign in ["-", "~"] {
             if self.eat(sign) {
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
                 if sign == "-" && self.rest.starts_with(|c: char| c.is_ascii_digit()) {
                     return self.number(sign);
                 }
-                return Ok(Node::Unary(sign, Box::new(self.unary()?)));
+                return Ok(ExpressionNode::Unary(sign, Box::new(self.unary()?)));
             }
         }
         if self.eat("(") {
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn special(&mut self) -> Result<Node, ExpressionError> {
+    fn special(&mut self) -> Result<ExpressionNode, ExpressionError> {
         let name = word(&self.rest[1..]);
         let special = match name {
             "step" => Special::Step,
@@ -140,11 +140,11 @@ impl<'a> Parser<'a> {
             _ => return Err(ExpressionError::Special(format!("${name}"))),
         };
         self.rest = &self.rest[1 + name.len()..];
-        Ok(Node::Special(special))
+        Ok(ExpressionNode::Special(special))
     }
 
     /// A number, without its sign; with that it is given back.
-    fn number(&mut self, sign: &str) -> Result<Node, ExpressionError> {
+    fn number(&mut self, sign: &str) -> Result<ExpressionNode, ExpressionError> {
         let (text, rest) = self.rest.split_at(length_of_number(self.rest));
         self.rest = rest;
         let plain = text.replace('_', "");
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
         let written = || format!("{sign}{text}");
         if radix == 10 && plain.contains(['.', 'e', 'E']) {
             let valid = plain.parse::<f64>().is_ok();
-            let node = || Node::Real(format!("{sign}{plain}"));
+            let node = || ExpressionNode::Real(format!("{sign}{plain}"));
             return valid.then(node).ok_or_else(|| ExpressionError::Number(written()));
         }
         if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
@@ -171,10 +171,10 @@ impl<'a> Parser<'a> {
                 _ => (bits as i64).wrapping_neg(),
             }),
         };
-        value.map(Node::Int).ok_or_else(|| ExpressionError::TooLarge(written()))
+        value.map(ExpressionNode::Int).ok_or_else(|| ExpressionError::TooLarge(written()))
     }
 
-    fn place(&mut self) -> Result<Node, ExpressionError> {
+    fn place(&mut self) -> Result<ExpressionNode, ExpressionError> {
         let name = word(self.rest);
         self.rest = &self.rest[name.len()..];
         let adjoint = self.rest.starts_with('\'');
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
                 return Err(ExpressionError::Unclosed('['));
             }
         }
-        Ok(Node::Place { name: name.to_owned(), adjoint, indices })
+        Ok(ExpressionNode::Place { name: name.to_owned(), adjoint, indices })
     }
 }
 

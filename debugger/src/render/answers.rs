@@ -5,17 +5,17 @@ use std::fmt::Write as _;
 use reviver_vm::Travel;
 use reviver_vm::garbage::Garbage;
 
-use super::{Page, calls, plural, words};
-use crate::outcome::{Check, History, Origin, OriginCause, Reason};
-use crate::session::{Event, Range};
+use super::{RenderedText, calls, plural, words};
+use crate::outcome::{CellHistory, OriginCause, Reason, RoundTripCheck, ValueOrigin};
+use crate::session::{Event, SampleRange};
 use crate::timeline::{Fork, SpanEnd};
 use crate::view::plot::Plot;
 use crate::view::status::Status;
 use crate::view::timeline::{Events, Happening};
 
-impl Page<'_> {
+impl RenderedText<'_> {
     /// The links that a link asked for, indented below it.
-    pub(super) fn origins(&mut self, chain: &[Origin], parent: Option<usize>) {
+    pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>) {
         for (n, origin) in chain.iter().enumerate().filter(|(_, origin)| origin.parent == parent) {
             let indent = "  ".repeat(origin.depth);
             match &origin.cause {
@@ -47,7 +47,7 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn history(&mut self, history: &History) {
+    pub(super) fn history(&mut self, history: &CellHistory) {
         if history.writes.is_empty() && history.stopped.is_none() {
             let span = if history.is_ahead { "after this" } else { "up to here" };
             line!(self, "{} was not written {span}", history.cell);
@@ -66,7 +66,7 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn check(&mut self, check: &Check) {
+    pub(super) fn check(&mut self, check: &RoundTripCheck) {
         let steps = check.steps;
         match &check.stop {
             Reason::HistoryEnd => line!(self, "{steps} step{} to the end", plural(steps)),
@@ -172,7 +172,7 @@ impl Page<'_> {
         if !plot.samples.is_whole {
             line!(self, "interrupted: {} is plotted in part", plot.name);
         }
-        let Some(Range { low, high }) = plot.range() else {
+        let Some(SampleRange { low, high }) = plot.range() else {
             line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
             return;
         };

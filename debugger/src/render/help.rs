@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::Page;
+use super::RenderedText;
 use crate::command::table::Command;
 
 /// Columns that help takes.
 const HELP_WIDTH: usize = 79;
 
-impl Page<'_> {
+impl RenderedText<'_> {
     pub(super) fn help(&mut self, commands: &[&'static Command]) {
         match commands {
             [command] => self.help_on(command),

@@ -21,21 +21,21 @@ use reviver_vm::{Cause, Program};
 use crate::command::{CommandError, Outcome};
 use crate::listing::{Line, spell};
 use crate::outcome::{Edit, Hit, HitKind, Motion, Print, Printed, Reason, Seed, Touch};
-use crate::points::{Point, Trigger, UNNUMBERED, Watch};
+use crate::points::{Point, Trigger, UNNUMBERED, WatchMode};
 use crate::session::Session;
 use crate::timeline::{BranchNumber, Calls, Moment};
 use crate::view::code::detail;
 
 /// What came of a command, line by line, each with its end. The session may have gone on since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
-    let mut page = Page { session, out: String::new(), depth: 0 };
+    let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.outcome(outcome);
     page.out
 }
 
 /// What a script did before it failed; empty where the error is none of a script.
 pub fn render_done(session: &Session, error: &CommandError) -> String {
-    let mut page = Page { session, out: String::new(), depth: 0 };
+    let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.done(error);
     page.out
 }
@@ -82,14 +82,14 @@ pub fn render_error(error: &CommandError) -> String {
     format!("error: {error}\n{help}")
 }
 
-struct Page<'a> {
+struct RenderedText<'a> {
     session: &'a Session,
     out: String,
     /// Scripts whose outcome this is a part of.
     depth: usize,
 }
 
-impl Page<'_> {
+impl RenderedText<'_> {
     fn outcome(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Motion(motion) => self.motion(motion),
@@ -279,7 +279,7 @@ impl Page<'_> {
     fn point(&mut self, point: &Point) {
         let kind = match point.trigger {
             Trigger::Break(_) => "breakpoint",
-            Trigger::Watch { watch: Watch::Change, .. } => "watchpoint",
+            Trigger::Watch { watch: WatchMode::Change, .. } => "watchpoint",
             Trigger::Watch { watch, .. } => watch.name(),
         };
         let _ = write!(self.out, "{kind} {}: {}", point.id, point.text);

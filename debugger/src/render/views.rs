@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use reviver_isa::module::Shape;
 
-use super::Page;
+use super::RenderedText;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
-use crate::view::stack::{FrameView, Row};
+use crate::view::stack::{FrameView, ValueRow};
 
-impl Page<'_> {
+impl RenderedText<'_> {
     pub(super) fn code(&mut self, pane: &CodePane) {
         let columns = pane.lines.iter().flat_map(|line| &line.brackets).map(|b| b.column + 1).max();
         if pane.is_included {
@@ -90,7 +90,7 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn row(&mut self, row: &Row) {
+    pub(super) fn row(&mut self, row: &ValueRow) {
         let more = if row.total > row.next.len() { ", …" } else { "" };
         match row.total {
             0 => line!(self, "{}: empty", row.name),

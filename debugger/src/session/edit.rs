@@ -10,9 +10,9 @@ use reviver_vm::{Machine, Stop, Travel, drift};
 
 use super::goal::SLICE;
 use super::{Session, SessionError, instruction_at};
-use crate::expression::Expression;
+use crate::expression::ConsoleExpression;
 use crate::memory::{Cell, MODE_BIT};
-use crate::outcome::{Check, Edit, Reason, Seed};
+use crate::outcome::{Edit, Reason, RoundTripCheck, Seed};
 use crate::timeline::Moment;
 
 impl Session {
@@ -29,7 +29,7 @@ impl Session {
             (MODE_BIT, "gradient") => Value::Int(1),
             (MODE_BIT, "values") => Value::Int(0),
             (_, value) => {
-                let computed = Expression::parse(value)?.evaluate_for(target.class, scene)?;
+                let computed = ConsoleExpression::parse(value)?.evaluate_for(target.class, scene)?;
                 scene.value_for(target.class, computed)?
             }
         };
@@ -138,7 +138,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no memory for the copy.
-    pub fn check(&mut self) -> Result<Check, SessionError> {
+    pub fn check(&mut self) -> Result<RoundTripCheck, SessionError> {
         self.interrupt.store(false, Ordering::Relaxed);
         let origin = self.timeline.branch().origin();
         let is_at_end = origin.position == self.program().end() && origin.calls.is_empty();
@@ -161,7 +161,7 @@ impl Session {
         let steps = machine.state().step.unsigned_abs();
         let erased_bits = machine.state().counters.erased_bits;
         if stop != bound {
-            return Ok(Check { steps, stop, garbage: Vec::new(), restored: None, erased_bits });
+            return Ok(RoundTripCheck { steps, stop, garbage: Vec::new(), restored: None, erased_bits });
         }
         let garbage = self.program().garbage(machine.state(), there);
         let restored = match self.run_copy(&mut machine, there.reversed(), 0) {
@@ -171,7 +171,7 @@ impl Session {
             }
             _ => Some(false),
         };
-        Ok(Check { steps, stop, garbage, restored, erased_bits })
+        Ok(RoundTripCheck { steps, stop, garbage, restored, erased_bits })
     }
 
     /// Runs a machine of its own to a step, without heeding anything but the interrupt.

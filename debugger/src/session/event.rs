@@ -51,4 +51,4 @@ impl EventKind {
 }
 
 /// Events by the moments at which they happened.
-pub(super) type Events = BTreeMap<(BranchNumber, i64), Event>;
+pub(super) type EventLog = BTreeMap<(BranchNumber, i64), Event>;

@@ -4,7 +4,7 @@
 use reviver_vm::Travel;
 
 use super::event::{Event, EventKind};
-use super::goal::Found;
+use super::goal::ScanResult;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
@@ -64,7 +64,7 @@ impl Session {
             },
             Err(reason) => reason,
         };
-        Ok(self.ended(from, travel, Found { reason, printed }))
+        Ok(self.ended(from, travel, ScanResult { reason, printed }))
     }
 
     /// The steps of the current branch's events that aren't calls.

@@ -26,7 +26,7 @@ pub(super) enum Until {
 }
 
 /// What a scan found.
-pub(super) struct Found {
+pub(super) struct ScanResult {
     pub reason: Reason,
     pub printed: Printed,
 }

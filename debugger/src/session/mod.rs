@@ -26,7 +26,7 @@ mod why;
 pub use event::{Event, EventKind};
 pub use points::PointOptions;
 pub use progress::Progress;
-pub use samples::{Range, Sample, Samples};
+pub use samples::{Sample, SampleRange, Samples};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -38,14 +38,14 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
-use self::event::Events;
-use crate::expression::{Computed, Expression, ExpressionError, Scene};
-use crate::format::{self, FormatError, Layout};
+use self::event::EventLog;
+use crate::expression::{Computed, ConsoleExpression, ExpressionError, Scene};
+use crate::format::{self, FormatError, PrintFormat};
 use crate::listing::{Listing, Subject};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Touch};
 use crate::points::Point;
-use crate::timeline::{BranchNumber, Limits, Moment, Timeline};
+use crate::timeline::{BranchNumber, Moment, Timeline, TimelineLimits};
 
 /// Why a command can't be carried out.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -132,7 +132,7 @@ pub struct Session {
     /// Where one was before each motion, and where one was before it was taken back.
     undo: VecDeque<Moment>,
     redo: Vec<Moment>,
-    events: Events,
+    events: EventLog,
     /// Nobody goes further than so many steps from step 0.
     most_steps: u64,
     interrupt: Arc<AtomicBool>,
@@ -152,7 +152,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no memory for the copy that one goes back to.
-    pub fn new(subject: Subject, start: State, limits: Limits) -> Result<Session, OutOfMemory> {
+    pub fn new(subject: Subject, start: State, limits: TimelineLimits) -> Result<Session, OutOfMemory> {
         let Subject { program, listing, .. } = subject;
         Ok(Session {
             listing,
@@ -164,7 +164,7 @@ impl Session {
             fences: BTreeMap::new(),
             undo: VecDeque::new(),
             redo: Vec::new(),
-            events: Events::new(),
+            events: EventLog::new(),
             most_steps: u64::MAX,
             interrupt: Arc::default(),
             selected: 0,
@@ -214,7 +214,7 @@ impl Session {
     /// There is no memory for its cells.
     pub fn at_begin(subject: Subject) -> Result<Session, OutOfMemory> {
         let machine = Machine::at_begin(subject.program.clone())?;
-        Session::new(subject, machine.into_state(), Limits::default())
+        Session::new(subject, machine.into_state(), TimelineLimits::default())
     }
 
     pub fn program(&self) -> &Arc<Program> {
@@ -287,9 +287,9 @@ impl Session {
     /// # Errors
     /// No expression, or one without a value here; no format.
     pub fn evaluate(&self, text: &str) -> Result<(Computed, String), SessionError> {
-        let (layout, text) = Layout::split(text)?;
+        let (layout, text) = PrintFormat::split(text)?;
         let scene = self.scene();
-        let value = Expression::parse(text)?.evaluate(scene)?;
+        let value = ConsoleExpression::parse(text)?.evaluate(scene)?;
         let spelled = format::bits(layout.format, self.program(), value);
         Ok((value, spelled.unwrap_or_else(|| scene.text(value))))
     }
@@ -299,7 +299,7 @@ impl Session {
     /// # Errors
     /// No such cell, or more than a cell.
     pub fn cell(&self, text: &str) -> Result<Cell, SessionError> {
-        Ok(Expression::parse(text)?.cell(self.scene())?)
+        Ok(ConsoleExpression::parse(text)?.cell(self.scene())?)
     }
 
     /// The array, or the adjoints of one, that a text names in the selected frame.
@@ -307,7 +307,7 @@ impl Session {
     /// # Errors
     /// No such array.
     pub fn array(&self, text: &str) -> Result<Storage, SessionError> {
-        let array = Expression::parse(text)?.array(self.scene())?;
+        let array = ConsoleExpression::parse(text)?.array(self.scene())?;
         array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
     }
 

@@ -4,9 +4,9 @@
 use reviver_isa::update::Update;
 
 use super::{Session, SessionError};
-use crate::expression::Expression;
+use crate::expression::ConsoleExpression;
 use crate::listing::Line;
-use crate::points::{Message, Place, Point, Trigger, Watch};
+use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode};
 
 /// What is to be set besides the place or the cell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +25,7 @@ impl Session {
     ///
     /// # Errors
     /// No such place.
-    pub fn places(&self, text: &str) -> Result<(Vec<Place>, String), SessionError> {
+    pub fn places(&self, text: &str) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let text = text.trim();
         if let Some(line) = self.line_named(text)? {
             return self.places_of_line(line);
@@ -33,10 +33,10 @@ impl Session {
         let place = match text.strip_prefix('*').and_then(|at| at.parse::<u32>().ok()) {
             _ if text.is_empty() => {
                 let at = self.next_in_frame();
-                Some((Place::Instruction(at), self.place_name(at)))
+                Some((BreakPlace::Instruction(at), self.place_name(at)))
             }
             Some(at) if (at as usize) < self.program().module().code.len() => {
-                Some((Place::Instruction(at), self.place_name(at)))
+                Some((BreakPlace::Instruction(at), self.place_name(at)))
             }
             Some(_) => None,
             None => self.named_place(text),
@@ -64,25 +64,25 @@ impl Session {
     }
 
     /// Where the machine comes to a line, or to the next one that has instructions.
-    fn places_of_line(&self, line: Line) -> Result<(Vec<Place>, String), SessionError> {
+    fn places_of_line(&self, line: Line) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let found = self.listing.with_instructions(line);
         let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
         let places = [false, true].into_iter().flat_map(|inverted| {
             let entries = self.listing.entries(self.program().module(), found, inverted);
-            entries.into_iter().map(move |at| Place::Entry { at, inverted })
+            entries.into_iter().map(move |at| BreakPlace::Entry { at, inverted })
         });
         Ok((places.collect(), self.listing.name(found)))
     }
 
-    fn named_place(&self, name: &str) -> Option<(Place, String)> {
+    fn named_place(&self, name: &str) -> Option<(BreakPlace, String)> {
         let module = self.program().module();
         if let Some(n) = module.procedures.iter().position(|p| p.name == name) {
-            return Some((Place::Procedure(n as u32), name.to_owned()));
+            return Some((BreakPlace::Procedure(n as u32), name.to_owned()));
         }
         let here = self.program().procedure_of(self.selected_instruction());
         let labels = module.structure.labels.iter().filter(|(_, label)| label == name);
         let nearest = labels.min_by_key(|(at, _)| self.program().procedure_of(*at) != here);
-        nearest.map(|(at, _)| (Place::Instruction(*at), self.place_name(*at)))
+        nearest.map(|(at, _)| (BreakPlace::Instruction(*at), self.place_name(*at)))
     }
 
     fn no_place(&self, text: &str) -> SessionError {
@@ -139,7 +139,7 @@ impl Session {
     pub fn watch(
         &mut self,
         cell: &str,
-        watch: Watch,
+        watch: WatchMode,
         options: &PointOptions,
     ) -> Result<&Point, SessionError> {
         let (typed, cell) = (cell.trim(), self.variable(cell)?);
@@ -157,9 +157,9 @@ impl Session {
         text: String,
         options: &PointOptions,
     ) -> Result<&Point, SessionError> {
-        let condition = options.condition.as_deref().map(Expression::parse).transpose()?;
-        let log = options.log.as_deref().map(Message::parse).transpose()?;
-        let in_message = log.iter().flat_map(Message::expressions);
+        let condition = options.condition.as_deref().map(ConsoleExpression::parse).transpose()?;
+        let log = options.log.as_deref().map(LogMessage::parse).transpose()?;
+        let in_message = log.iter().flat_map(LogMessage::expressions);
         condition.iter().chain(in_message).try_for_each(|expression| self.check_names(expression))?;
         let id = self.next_point;
         self.next_point += 1;
@@ -181,7 +181,7 @@ impl Session {
     ///
     /// # Errors
     /// Such a name.
-    pub fn check_names(&self, expression: &Expression) -> Result<(), SessionError> {
+    pub fn check_names(&self, expression: &ConsoleExpression) -> Result<(), SessionError> {
         let declared: Vec<&str> = self.declared_names().collect();
         match expression.names().into_iter().find(|name| !declared.contains(name)) {
             None => Ok(()),
@@ -221,7 +221,7 @@ impl Session {
     /// # Errors
     /// No such point, or a condition that can't be read or names what isn't there.
     pub fn condition(&mut self, id: u32, condition: Option<&str>) -> Result<&Point, SessionError> {
-        let condition = condition.map(Expression::parse).transpose()?;
+        let condition = condition.map(ConsoleExpression::parse).transpose()?;
         condition.as_ref().map_or(Ok(()), |condition| self.check_names(condition))?;
         let point = self.point(id)?;
         point.condition = condition;

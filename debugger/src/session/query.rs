@@ -5,11 +5,11 @@ use reviver_vm::stops::Node;
 use reviver_vm::values::Value;
 use reviver_vm::{State, Travel};
 
-use super::search::{Found, Holder, Wanted};
+use super::search::{Holder, SearchResult, Wanted};
 use super::{Session, SessionError};
 use crate::memory::Target;
-use crate::outcome::{History, Motion};
-use crate::points::{Point, Trigger, UNNUMBERED, Watch};
+use crate::outcome::{CellHistory, Motion};
+use crate::points::{Point, Trigger, UNNUMBERED, WatchMode};
 use crate::timeline::Moment;
 
 impl Session {
@@ -35,7 +35,7 @@ impl Session {
         let target = self.memory.target(self.state(), cell);
         let point = Point {
             id: UNNUMBERED,
-            trigger: Trigger::Watch { target, watch: Watch::Write, scope: None },
+            trigger: Trigger::Watch { target, watch: WatchMode::Write, scope: None },
             text: String::new(),
             enabled: true,
             temporary: false,
@@ -54,7 +54,7 @@ impl Session {
     ///
     /// # Errors
     /// No such cell, or a constant; no memory for a copy of the state.
-    pub fn history(&mut self, cell: &str, most: usize) -> Result<History, SessionError> {
+    pub fn history(&mut self, cell: &str, most: usize) -> Result<CellHistory, SessionError> {
         let cell = self.variable(cell)?;
         let name = self.memory.name(self.state(), cell);
         let target = self.memory.target(self.state(), cell);
@@ -68,9 +68,9 @@ impl Session {
             let facing = past.way.reversed();
             while writes.len() <= most {
                 match session.search(&wanted, past, false, &plan) {
-                    Found::Write => {}
-                    Found::Birth | Found::Nothing => break,
-                    Found::Stopped(reason) => {
+                    SearchResult::Write => {}
+                    SearchResult::Birth | SearchResult::Nothing => break,
+                    SearchResult::Stopped(reason) => {
                         stopped = Some(reason);
                         break;
                     }
@@ -90,7 +90,7 @@ impl Session {
         if !is_ahead {
             writes.reverse();
         }
-        Ok(History { cell: name, writes, is_cut, is_ahead, stopped })
+        Ok(CellHistory { cell: name, writes, is_cut, is_ahead, stopped })
     }
 
     /// Looks at the state behind the next step without making it; `look` also learns whether the step loses

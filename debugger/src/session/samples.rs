@@ -12,7 +12,7 @@ use super::Session;
 use super::goal::SLICE;
 use crate::memory::Target;
 use crate::outcome::{Printed, Reason};
-use crate::points::{Watch, candidates};
+use crate::points::{WatchMode, candidates};
 use crate::scale::{column_of, step_of};
 
 /// Columns at most: no screen is wider.
@@ -28,21 +28,21 @@ const WINDOWS: u64 = 8;
 
 /// What a cell held in a part of the steps, as the nearest f64.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct SampleRange {
     pub low: f64,
     pub high: f64,
 }
 
-impl Range {
+impl SampleRange {
     /// Of one value.
-    fn of(value: f64) -> Range {
-        Range { low: value, high: value }
+    fn of(value: f64) -> SampleRange {
+        SampleRange { low: value, high: value }
     }
 
     /// What both span.
     #[must_use]
-    pub fn and(self, other: Range) -> Range {
-        Range { low: self.low.min(other.low), high: self.high.max(other.high) }
+    pub fn and(self, other: SampleRange) -> SampleRange {
+        SampleRange { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 }
 
@@ -50,9 +50,9 @@ impl Range {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// The number of open calls.
-    pub depth: Option<Range>,
+    pub depth: Option<SampleRange>,
     /// What each cell that was asked for held; none where its frame wasn't open, or nobody was.
-    pub values: Vec<Option<Range>>,
+    pub values: Vec<Option<SampleRange>>,
 }
 
 /// What cells held over the steps of a branch.
@@ -167,7 +167,7 @@ impl Session {
         let code = (0..).zip(&self.program().module().code);
         let calls = code.filter(|(_, i)| matches!(i.update.shape(), Shape::Call | Shape::Boundary));
         let mut instructions: Vec<u32> = calls.map(|(at, _)| at).collect();
-        instructions.extend(targets.iter().flat_map(|t| candidates(&self.memory, *t, Watch::Write)));
+        instructions.extend(targets.iter().flat_map(|t| candidates(&self.memory, *t, WatchMode::Write)));
         Stops::new(self.program(), instructions.into_iter().flat_map(Node::over))
     }
 }
@@ -185,9 +185,9 @@ impl Survey {
         let state = session.state();
         let value = |target: &Target| {
             let value = session.memory.resolve(state, *target)?.value(state)?;
-            Some(Range::of(session.program().approximate(value)))
+            Some(SampleRange::of(session.program().approximate(value)))
         };
-        self.seen.depth = Some(Range::of(state.calls.len() as f64));
+        self.seen.depth = Some(SampleRange::of(state.calls.len() as f64));
         for (seen, target) in self.seen.values.iter_mut().zip(&self.targets) {
             *seen = value(target);
         }
@@ -198,8 +198,8 @@ impl Survey {
 impl Sample {
     /// Adds what was seen in the same column.
     fn add(&mut self, seen: &Sample) {
-        let add = |range: &mut Option<Range>, seen: Option<Range>| {
-            *range = range.iter().copied().chain(seen).reduce(Range::and);
+        let add = |range: &mut Option<SampleRange>, seen: Option<SampleRange>| {
+            *range = range.iter().copied().chain(seen).reduce(SampleRange::and);
         };
         add(&mut self.depth, seen.depth);
         for (range, seen) in self.values.iter_mut().zip(&seen.values) {

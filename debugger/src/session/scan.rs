@@ -5,29 +5,29 @@ use reviver_isa::instruction::Class;
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Stop, Trap, Travel, explain};
 
-use super::goal::{Found, SLICE, Scan, Until};
+use super::goal::{SLICE, Scan, ScanResult, Until};
 use super::stretch::{Forth, Skip};
 use super::{Session, scene};
 use crate::access::{self, Access};
 use crate::listing::spell;
 use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Print, Printed, Reason, Touch};
-use crate::points::{Point, Trigger, Watch, candidates};
+use crate::points::{Point, Trigger, WatchMode, candidates};
 use reviver_vm::stops::{Node, Stops};
 
 /// A cell that a watchpoint waits for, before a step and after it.
-pub(super) struct Watched {
+pub(super) struct WatchedCell {
     pub point: usize,
     cell: Cell,
-    watch: Watch,
+    watch: WatchMode,
     read: bool,
     written: bool,
     before: Option<Value>,
 }
 
 impl Session {
-    pub(super) fn scan(&mut self, scan: &Scan) -> Found {
-        let mut found = Found { reason: Reason::Arrived, printed: Printed::default() };
+    pub(super) fn scan(&mut self, scan: &Scan) -> ScanResult {
+        let mut found = ScanResult { reason: Reason::Arrived, printed: Printed::default() };
         found.reason = self.scan_into(scan, &mut found.printed);
         found
     }
@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// Which watched cells the step from a node reads and writes, and what they hold before it.
-    pub(super) fn look_at_watched(&self, node: Node, watched: &mut Vec<Watched>) {
+    pub(super) fn look_at_watched(&self, node: Node, watched: &mut Vec<WatchedCell>) {
         watched.clear();
         let state = self.state();
         for (n, point) in self.points.iter().enumerate().filter(|(_, point)| point.enabled) {
@@ -177,7 +177,7 @@ impl Session {
                 && let Some(cell) = self.memory.resolve(state, target)
             {
                 let before = cell.value(state);
-                watched.push(Watched { point: n, cell, watch, read: false, written: false, before });
+                watched.push(WatchedCell { point: n, cell, watch, read: false, written: false, before });
             }
         }
         if !watched.is_empty() {
@@ -189,7 +189,7 @@ impl Session {
     fn written(
         &mut self,
         node: Node,
-        watched: &mut Vec<Watched>,
+        watched: &mut Vec<WatchedCell>,
         travel: Travel,
         printed: &mut Printed,
     ) -> Vec<Hit> {
@@ -209,7 +209,7 @@ impl Session {
     }
 
     /// Adds what a taken branch has read at its partner.
-    pub(super) fn look_at_partner(&self, node: Node, watched: &mut [Watched]) {
+    pub(super) fn look_at_partner(&self, node: Node, watched: &mut [WatchedCell]) {
         let state = self.timeline.state();
         if access::jumped(&self.memory, node, state.position) {
             access::visit_partner(&self.memory, state, node, |access, cell| mark(watched, access, cell));
@@ -217,12 +217,12 @@ impl Session {
     }
 
     /// Whether the step that was just made did to a cell what its watchpoint waits for.
-    pub(super) fn is_wanted(&self, seen: &Watched) -> bool {
+    pub(super) fn is_wanted(&self, seen: &WatchedCell) -> bool {
         let changed = seen.written && seen.before != seen.cell.value(self.state());
         seen.watch.wants(seen.read, seen.written, changed)
     }
 
-    fn touch(&self, seen: &Watched, node: Node, travel: Travel) -> Touch {
+    fn touch(&self, seen: &WatchedCell, node: Node, travel: Travel) -> Touch {
         let (from, to) = (seen.before, seen.cell.value(self.state()));
         self.touch_of(seen.cell, (seen.read, seen.written), (from, to), node, travel)
     }
@@ -317,7 +317,7 @@ impl Session {
     }
 }
 
-fn mark(watched: &mut [Watched], access: Access, cell: Cell) {
+fn mark(watched: &mut [WatchedCell], access: Access, cell: Cell) {
     for seen in watched.iter_mut().filter(|seen| seen.cell == cell) {
         match access {
             Access::Read => seen.read = true,

@@ -15,11 +15,11 @@ use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
 use super::goal::SLICE;
-use super::store::{Entry, moves};
+use super::store::{StoreEntry, moves};
 use crate::access::{self, Access};
 use crate::memory::{Cell, Target};
-use crate::outcome::{Reason, Store};
-use crate::points::{Watch, candidates};
+use crate::outcome::{Reason, ValueStore};
+use crate::points::{WatchMode, candidates};
 
 /// What holds a value.
 #[derive(Clone, Copy)]
@@ -27,14 +27,14 @@ pub(super) enum Holder {
     Cell(Target),
     /// An entry of a stack or a tape; or its adjoint, which moves with it.
     Entry {
-        entry: Entry,
+        entry: StoreEntry,
         adjoint: bool,
     },
 }
 
 /// Where a search into the past has stopped.
 #[derive(PartialEq)]
-pub(super) enum Found {
+pub(super) enum SearchResult {
     /// Just beyond a write to something wanted.
     Write,
     /// Where the frame of something wanted begins.
@@ -56,12 +56,12 @@ pub(super) struct Wanted {
 
 /// Which way the past of a cell lies, and the step at which it begins.
 #[derive(Clone, Copy)]
-pub(super) struct Past {
+pub(super) struct PastOfCell {
     pub way: Travel,
     bound: i64,
 }
 
-impl Past {
+impl PastOfCell {
     /// The steps that lie between a step and the beginning.
     fn steps_from(self, step: i64) -> u64 {
         match self.way {
@@ -74,13 +74,15 @@ impl Past {
 }
 
 impl Session {
-    pub(super) fn past(&self, cell: Cell) -> Past {
+    pub(super) fn past(&self, cell: Cell) -> PastOfCell {
         let branch = self.timeline.branch();
         match cell.adjoint {
-            true if branch.step() < branch.offset() => Past { way: Travel::Forward, bound: branch.offset() },
-            true => Past { way: Travel::Backward, bound: branch.offset() },
+            true if branch.step() < branch.offset() => {
+                PastOfCell { way: Travel::Forward, bound: branch.offset() }
+            }
+            true => PastOfCell { way: Travel::Backward, bound: branch.offset() },
             // A value was there before the edit that the branch began with.
-            false => Past { way: Travel::Backward, bound: i64::MIN },
+            false => PastOfCell { way: Travel::Backward, bound: i64::MIN },
         }
     }
 
@@ -102,27 +104,27 @@ impl Session {
     pub(super) fn search(
         &mut self,
         wanted: &[Wanted],
-        past: Past,
+        past: PastOfCell,
         heeds_frames: bool,
         plan: &Stops,
-    ) -> Found {
+    ) -> SearchResult {
         loop {
             let here = self.step_number();
             self.tell(here);
             let left = past.steps_from(here).min(self.within_reach(past.way));
             if past.steps_from(here) == 0 || self.instruction(past.way).is_none() {
-                return Found::Nothing;
+                return SearchResult::Nothing;
             }
             if self.interrupt.load(Ordering::Relaxed) {
-                return Found::Stopped(Reason::Interrupted);
+                return SearchResult::Stopped(Reason::Interrupted);
             }
             if left == 0 {
-                return Found::Stopped(Reason::StepLimit);
+                return SearchResult::Stopped(Reason::StepLimit);
             }
             let node = Node::of(self.state(), past.way);
             let looks = plan.contains(node);
             if looks && heeds_frames && wanted.iter().any(|wanted| self.is_birth(node, wanted.holder)) {
-                return Found::Birth;
+                return SearchResult::Birth;
             }
             let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
             let outcome = match looks {
@@ -131,11 +133,11 @@ impl Session {
             };
             if let Err(trap @ Trap { cause: Cause::NoMemory(_), .. }) = outcome {
                 let explanation = explain(self.program(), self.state(), trap);
-                return Found::Stopped(Reason::Trap(Box::new(explanation)));
+                return SearchResult::Stopped(Reason::Trap(Box::new(explanation)));
             }
             if is_write || !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 let is_made = is_write && outcome.is_ok_and(|stop| stop != Stop::Bound);
-                return if is_made { Found::Write } else { Found::Nothing };
+                return if is_made { SearchResult::Write } else { SearchResult::Nothing };
             }
         }
     }
@@ -145,7 +147,7 @@ impl Session {
     pub(super) fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
             Holder::Cell(target) => {
-                let mut found = candidates(&self.memory, target, Watch::Write);
+                let mut found = candidates(&self.memory, target, WatchMode::Write);
                 found.extend(self.bounds_of(target).into_iter().flatten().filter(|_| heeds_frames));
                 found
             }
@@ -181,7 +183,7 @@ impl Session {
             Holder::Entry { entry, adjoint } => {
                 let (cell, moved) = self.move_of(node)?;
                 let cell = if adjoint { cell.adjoint()? } else { cell };
-                return (Entry::moved(self.state(), moved) == Some(entry)).then_some(cell);
+                return (StoreEntry::moved(self.state(), moved) == Some(entry)).then_some(cell);
             }
         };
         let cell = self.memory.resolve(self.state(), target)?;
@@ -193,7 +195,7 @@ impl Session {
     }
 
     /// The cell between which and a stack or a tape the step from a node moves a value, and which way.
-    fn move_of(&self, node: Node) -> Option<(Cell, (Store, bool))> {
+    fn move_of(&self, node: Node) -> Option<(Cell, (ValueStore, bool))> {
         let instruction = self.program().module().code.get(node.instruction() as usize)?;
         let cell = self.memory.operand(self.state(), instruction.operands.first()?)?;
         Some((cell, moves(self.update(node)?, cell.class)?))

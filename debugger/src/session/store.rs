@@ -5,38 +5,38 @@ use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 use reviver_vm::State;
 
-use crate::outcome::Store;
+use crate::outcome::ValueStore;
 
 /// An entry of a stack or a tape: how many lie before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub store: Store,
+pub(super) struct StoreEntry {
+    pub store: ValueStore,
     pub index: usize,
 }
 
 /// The stack or tape that an update moves a value of a class to or from, and whether to it.
-pub(super) fn moves(update: Update, class: Class) -> Option<(Store, bool)> {
+pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> {
     match update {
-        Update::Push => Some((Store::Stack(class), true)),
-        Update::Pop => Some((Store::Stack(class), false)),
-        Update::Unread => Some((Store::InputTape, true)),
-        Update::Read => Some((Store::InputTape, false)),
-        Update::Write => Some((Store::OutputTape, true)),
-        Update::Unwrite => Some((Store::OutputTape, false)),
+        Update::Push => Some((ValueStore::Stack(class), true)),
+        Update::Pop => Some((ValueStore::Stack(class), false)),
+        Update::Unread => Some((ValueStore::InputTape, true)),
+        Update::Read => Some((ValueStore::InputTape, false)),
+        Update::Write => Some((ValueStore::OutputTape, true)),
+        Update::Unwrite => Some((ValueStore::OutputTape, false)),
         _ => None,
     }
 }
 
-impl Entry {
+impl StoreEntry {
     /// The entry that a move to or from a store is about in a state.
-    pub fn moved(state: &State, (store, puts): (Store, bool)) -> Option<Entry> {
+    pub fn moved(state: &State, (store, puts): (ValueStore, bool)) -> Option<StoreEntry> {
         let length = match store {
-            Store::Stack(Class::Int) => state.int_stack.len(),
-            Store::Stack(Class::Real) => state.real_stack.len(),
-            Store::InputTape => state.input.len(),
-            Store::OutputTape => state.output.len(),
+            ValueStore::Stack(Class::Int) => state.int_stack.len(),
+            ValueStore::Stack(Class::Real) => state.real_stack.len(),
+            ValueStore::InputTape => state.input.len(),
+            ValueStore::OutputTape => state.output.len(),
         };
         let index = if puts { Some(length) } else { length.checked_sub(1) };
-        index.map(|index| Entry { store, index })
+        index.map(|index| StoreEntry { store, index })
     }
 }

@@ -1,6 +1,6 @@
 //! What the user leaves in time: marks and fences, and the trail of where one was, for undo and redo.
 
-use super::goal::Found;
+use super::goal::ScanResult;
 use super::travel::way;
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
@@ -49,7 +49,7 @@ impl Session {
         let mut printed = Printed::default();
         let reason = self.revisit(moment, &mut printed);
         let travel = way(from.step, moment.step);
-        self.ended(from, travel, Found { reason, printed })
+        self.ended(from, travel, ScanResult { reason, printed })
     }
 
     fn revisit(&mut self, moment: Moment, printed: &mut Printed) -> Reason {

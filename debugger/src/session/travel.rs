@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 
 use reviver_vm::Travel;
 
-use super::goal::{Found, SLICE, Scan, Until};
+use super::goal::{SLICE, Scan, ScanResult, Until};
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
-use crate::points::Place;
-use crate::timeline::{BranchNumber, Moment, Span};
+use crate::points::BreakPlace;
+use crate::timeline::{BranchNumber, Moment, StepSpan};
 
 impl Session {
     /// Makes at most `count` steps; points stop it.
@@ -31,7 +31,7 @@ impl Session {
                 self.scan(&whole)
             }
             // Interrupted, say: then one isn't at the start.
-            reason => Found { reason, printed },
+            reason => ScanResult { reason, printed },
         };
         self.ended(from, Travel::Forward, found)
     }
@@ -39,7 +39,7 @@ impl Session {
     /// Makes `count` steps, each over a whole call where it enters one; points inside stop it.
     pub fn next(&mut self, travel: Travel, count: u64) -> Motion {
         let from = self.begin();
-        let mut all = Found { reason: Reason::Arrived, printed: Printed::default() };
+        let mut all = ScanResult { reason: Reason::Arrived, printed: Printed::default() };
         for _ in 0..count {
             let depth = self.state().calls.len();
             self.go_on(Scan { travel, budget: 1, until: Until::Budget }, &mut all);
@@ -54,7 +54,7 @@ impl Session {
         self.ended(from, travel, all)
     }
 
-    fn go_on(&mut self, scan: Scan, all: &mut Found) {
+    fn go_on(&mut self, scan: Scan, all: &mut ScanResult) {
         let found = self.scan(&scan);
         all.reason = found.reason;
         all.printed.append(found.printed);
@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// Runs to the nearest of some places; points stop it too.
-    pub fn run_to(&mut self, places: &[Place], travel: Travel) -> Motion {
+    pub fn run_to(&mut self, places: &[BreakPlace], travel: Travel) -> Motion {
         let nodes = places.iter().flat_map(|place| place.nodes(self.program(), travel)).collect();
         self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes) })
     }
@@ -87,9 +87,9 @@ impl Session {
         self.timeline.moment()
     }
 
-    pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: Found) -> Motion {
+    pub(super) fn ended(&mut self, from: Moment, travel: Travel, found: ScanResult) -> Motion {
         let to = self.timeline.moment();
-        let Found { reason, printed } = found;
+        let ScanResult { reason, printed } = found;
         let (next, inverted) = (self.next_instruction(), self.state().inverted);
         let motion = Motion { from, to, travel, reason, next, inverted, printed };
         self.arrived(&motion);
@@ -102,7 +102,7 @@ impl Session {
         let travel = way(from.step, step);
         let mut printed = Printed::default();
         let reason = self.travel_to(step, &mut printed);
-        self.ended(from, travel, Found { reason, printed })
+        self.ended(from, travel, ScanResult { reason, printed })
     }
 
     /// Goes to the last state of the current branch.
@@ -123,13 +123,13 @@ impl Session {
         let reason = match self.find_end(&mut printed) {
             reason @ (Reason::Interrupted | Reason::StepLimit) => reason,
             _ => {
-                let Span { first, last, .. } = self.timeline.span();
+                let StepSpan { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
                 self.travel_to(first + part.round() as i64, &mut printed)
             }
         };
         let travel = way(from.step, self.step_number());
-        self.ended(from, travel, Found { reason, printed })
+        self.ended(from, travel, ScanResult { reason, printed })
     }
 
     /// Makes the extent of the current branch known; may travel.
@@ -208,6 +208,6 @@ pub(super) fn way(from: i64, to: i64) -> Travel {
     if to >= from { Travel::Forward } else { Travel::Backward }
 }
 
-fn arrived() -> Found {
-    Found { reason: Reason::Arrived, printed: Printed::default() }
+fn arrived() -> ScanResult {
+    ScanResult { reason: Reason::Arrived, printed: Printed::default() }
 }

@@ -5,12 +5,12 @@ use reviver_flow::access::Made;
 use reviver_vm::Travel;
 use reviver_vm::stops::Node;
 
-use super::search::{Found, Holder, Wanted};
-use super::store::{Entry, moves};
+use super::search::{Holder, SearchResult, Wanted};
+use super::store::{StoreEntry, moves};
 use super::{Session, SessionError};
 use crate::cotangents::carried;
 use crate::memory::Cell;
-use crate::outcome::{Origin, OriginCause, Touch};
+use crate::outcome::{OriginCause, Touch, ValueOrigin};
 
 /// Links that an answer has at most.
 const MOST_LINKS: usize = 64;
@@ -22,11 +22,11 @@ impl Session {
     ///
     /// # Errors
     /// No such cell; no memory for a copy of the state.
-    pub fn why(&mut self, cell: &str, depth: usize) -> Result<Vec<Origin>, SessionError> {
+    pub fn why(&mut self, cell: &str, depth: usize) -> Result<Vec<ValueOrigin>, SessionError> {
         let (text, cell) = (cell, self.cell(cell)?);
         if self.memory.is_constant(cell) {
             let link = self.link(cell, None, 0);
-            return Ok(vec![Origin { cell: text.to_owned(), cause: OriginCause::Constant, ..link }]);
+            return Ok(vec![ValueOrigin { cell: text.to_owned(), cause: OriginCause::Constant, ..link }]);
         }
         let target = self.memory.target(self.state(), cell);
         let mut chain = vec![self.link(cell, None, 0)];
@@ -38,16 +38,16 @@ impl Session {
                 let found = session.search(&wanted, past, true, &plan);
                 let step = session.step_number();
                 let cause = match found {
-                    Found::Write => {
+                    SearchResult::Write => {
                         session.explain_write(&mut wanted, &mut chain, depth, past.way);
                         continue;
                     }
-                    Found::Birth => {
+                    SearchResult::Birth => {
                         session.explain_births(&mut wanted, &mut chain, past.way);
                         continue;
                     }
-                    Found::Nothing => OriginCause::Initial { step },
-                    Found::Stopped(reason) => OriginCause::Stopped { step, reason },
+                    SearchResult::Nothing => OriginCause::Initial { step },
+                    SearchResult::Stopped(reason) => OriginCause::Stopped { step, reason },
                 };
                 wanted.drain(..).for_each(|left| settle(&mut chain, &left, cause.clone()));
             }
@@ -56,8 +56,8 @@ impl Session {
     }
 
     /// A link whose cause isn't known yet.
-    fn link(&self, cell: Cell, parent: Option<usize>, depth: usize) -> Origin {
-        Origin {
+    fn link(&self, cell: Cell, parent: Option<usize>, depth: usize) -> ValueOrigin {
+        ValueOrigin {
             parent,
             depth,
             cell: self.memory.name(self.state(), cell),
@@ -67,7 +67,7 @@ impl Session {
     }
 
     /// What is in a frame that begins here was vacant since.
-    fn explain_births(&self, wanted: &mut Vec<Wanted>, chain: &mut [Origin], way: Travel) {
+    fn explain_births(&self, wanted: &mut Vec<Wanted>, chain: &mut [ValueOrigin], way: Travel) {
         let node = Node::of(self.state(), way);
         wanted.retain(|question| {
             let is_born = self.is_birth(node, question.holder);
@@ -80,7 +80,13 @@ impl Session {
 
     /// The session stands beyond a write, having come `way`: answers the questions about the cells that
     /// it wrote, and asks those about what they were made of.
-    fn explain_write(&self, wanted: &mut Vec<Wanted>, chain: &mut Vec<Origin>, deepest: usize, way: Travel) {
+    fn explain_write(
+        &self,
+        wanted: &mut Vec<Wanted>,
+        chain: &mut Vec<ValueOrigin>,
+        deepest: usize,
+        way: Travel,
+    ) {
         let node = Node::of(self.state(), way.reversed());
         let mut asked = Vec::new();
         wanted.retain(|question| {
@@ -112,13 +118,13 @@ impl Session {
                 continue;
             }
             wanted.extend(holder.map(|holder| Wanted { holder, depth, link: chain.len() }));
-            chain.push(Origin { parent: Some(link), depth, ..origin });
+            chain.push(ValueOrigin { parent: Some(link), depth, ..origin });
         }
     }
 
     /// A cell whose past is to be told next. A sweep leads one way: where the cell's past lies on the other
     /// side, it isn't sought.
-    fn cell_asked(&self, cell: Cell, way: Travel) -> (Option<Holder>, Origin) {
+    fn cell_asked(&self, cell: Cell, way: Travel) -> (Option<Holder>, ValueOrigin) {
         let is_ahead = self.past(cell).way == way;
         let holder = is_ahead.then(|| Holder::Cell(self.memory.target(self.state(), cell)));
         (holder, self.link(cell, None, 0))
@@ -129,7 +135,7 @@ impl Session {
     }
 
     /// The write that one came over; what it made is known from its link.
-    fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&Origin>, way: Travel) -> Touch {
+    fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&ValueOrigin>, way: Travel) -> Touch {
         let here = cell.value(self.state());
         let mut touch = self.touch_of(cell, (false, true), (here, here), node, way.reversed());
         touch.step -= way.sign();
@@ -142,9 +148,9 @@ impl Session {
     }
 
     /// Where a write takes its value from, if that isn't a cell.
-    fn entry(&self, node: Node, target: Cell) -> Option<Entry> {
+    fn entry(&self, node: Node, target: Cell) -> Option<StoreEntry> {
         let (store, puts) = moves(self.update(node)?, target.class)?;
-        if puts { None } else { Entry::moved(self.state(), (store, puts)) }
+        if puts { None } else { StoreEntry::moved(self.state(), (store, puts)) }
     }
 
     /// The cells whose values a write makes a new value of; of an adjoint, the cotangents. A move hands a
@@ -169,15 +175,15 @@ impl Session {
 }
 
 /// The entry that a value was taken from: it held the same.
-fn entry_asked(entry: Entry, adjoint: bool, value: String) -> (Option<Holder>, Origin) {
+fn entry_asked(entry: StoreEntry, adjoint: bool, value: String) -> (Option<Holder>, ValueOrigin) {
     let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
     let cell = format!("{of} of {}", entry.store.name());
-    let origin = Origin { parent: None, depth: 0, cell, value, cause: OriginCause::Deeper };
+    let origin = ValueOrigin { parent: None, depth: 0, cell, value, cause: OriginCause::Deeper };
     (Some(Holder::Entry { entry, adjoint }), origin)
 }
 
 /// Answers a question for which no write was found.
-fn settle(chain: &mut [Origin], question: &Wanted, cause: OriginCause) {
+fn settle(chain: &mut [ValueOrigin], question: &Wanted, cause: OriginCause) {
     if let Some(origin) = chain.get_mut(question.link) {
         origin.cause = cause;
     }

@@ -25,11 +25,11 @@ use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
-use super::past::{Past, Remembering};
+use super::past::{EarlierBranch, Remembering};
 
 /// What going back may cost in programs that lose bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TimelineLimits {
     /// Memory that the residues of a branch's window may take, in bytes.
     pub history: usize,
     /// Memory that the checkpoints on each side of a branch's origin may take, in bytes; there are always
@@ -42,15 +42,15 @@ pub struct Limits {
     pub short: u64,
 }
 
-impl Default for Limits {
+impl Default for TimelineLimits {
     fn default() -> Self {
-        Limits { history: 64 << 20, checkpoints: 256 << 20, spacing: 1 << 18, short: 1 << 12 }
+        TimelineLimits { history: 64 << 20, checkpoints: 256 << 20, spacing: 1 << 18, short: 1 << 12 }
     }
 }
 
 /// What is known about one side of the origin.
 #[derive(Clone, Debug)]
-struct Side {
+struct BranchSide {
     checkpoints: Checkpoints,
     /// None where the program calls nothing.
     census: Option<Census>,
@@ -83,7 +83,7 @@ pub struct Branch {
     program: Arc<Program>,
     origin: Arc<State>,
     /// The earlier branches that this one leads along.
-    pasts: Vec<Past>,
+    pasts: Vec<EarlierBranch>,
     /// The step of the timeline at which the origin is.
     offset: i64,
     machine: Machine,
@@ -91,9 +91,9 @@ pub struct Branch {
     base: u64,
     /// The earlier half of the window: a machine that stands where `base` is, and its own base.
     older: Option<(Machine, u64)>,
-    sides: [Side; 2],
+    sides: [BranchSide; 2],
     lossless: bool,
-    limits: Limits,
+    limits: TimelineLimits,
     /// The furthest step at which `show` has printed: seen once is seen.
     shown: i64,
 }
@@ -107,10 +107,10 @@ impl Branch {
         program: Arc<Program>,
         origin: State,
         offset: i64,
-        limits: Limits,
+        limits: TimelineLimits,
     ) -> Result<Branch, OutOfMemory> {
         let mut origin = origin.as_start();
-        let limits = Limits { short: limits.short.max(1), ..limits };
+        let limits = TimelineLimits { short: limits.short.max(1), ..limits };
         // Adjoints that the way makes would still be there after the way back.
         if origin.mode() || uses_adjoints(program.module()) {
             // Where there is no memory for them, the first step says so.
@@ -123,7 +123,7 @@ impl Branch {
         let census = calls.then(|| Census::new(&origin));
         let sides = [Travel::Forward, Travel::Backward].map(|travel| {
             let ends = is_at_bound(&program, &origin, travel).then_some(End::Bound);
-            Side { checkpoints: checkpoints.clone(), census: census.clone(), reached: 0, ends }
+            BranchSide { checkpoints: checkpoints.clone(), census: census.clone(), reached: 0, ends }
         });
         let (origin, pasts) = (Arc::new(origin), Vec::new());
         let (base, older, shown) = (0, None, 0);
@@ -149,13 +149,13 @@ impl Branch {
     /// What a branch that leaves this one here takes over; nothing where there is nothing to take. In gradient
     /// mode steps in rules stand between those of the program, so that they have no place in a branch without
     /// them: such a branch is none to take from.
-    fn past(&self) -> Result<Option<Past>, OutOfMemory> {
+    fn past(&self) -> Result<Option<EarlierBranch>, OutOfMemory> {
         let number = self.state().own_steps();
         let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;
         if !usable {
             return Ok(None);
         }
-        Ok(Some(Past::new(Arc::new(self.remembered()?), number)))
+        Ok(Some(EarlierBranch::new(Arc::new(self.remembered()?), number)))
     }
 
     /// The same branch with its checkpoints, at its origin and without a window. It leaves half of the
@@ -165,7 +165,7 @@ impl Branch {
     /// There is no memory for another copy of the origin.
     fn remembered(&self) -> Result<Branch, OutOfMemory> {
         let machine = Machine::resume(self.program.clone(), self.origin.try_clone()?, None);
-        let limits = Limits { history: self.limits.history / 2, ..self.limits };
+        let limits = TimelineLimits { history: self.limits.history / 2, ..self.limits };
         let pasts = self.pasts.iter().map(|past| past.from(0)).collect();
         Ok(Branch { pasts, base: 0, older: None, limits, ..self.at(machine) })
     }
@@ -264,7 +264,7 @@ impl Branch {
 
     /// Memory that what earlier branches know takes.
     fn inherited_bytes(&self) -> usize {
-        self.pasts.iter().map(Past::bytes).sum()
+        self.pasts.iter().map(EarlierBranch::bytes).sum()
     }
 
     /// Memory that checkpoints take; 0 for lossless programs.
@@ -408,7 +408,7 @@ impl Branch {
 
     /// Gives the window up, while nobody is on this branch.
     pub fn rest(&mut self) {
-        self.pasts.iter_mut().for_each(Past::rest);
+        self.pasts.iter_mut().for_each(EarlierBranch::rest);
         self.give_up_window();
     }
 

@@ -30,21 +30,21 @@ impl Calls {
 
 /// What is known of calls at one state.
 #[derive(Clone, Copy, Debug)]
-struct Tally {
+struct CallTally {
     /// Steps that entered or left a call, up to here.
     made: i64,
     /// Calls that are open.
     depth: u64,
 }
 
-impl Tally {
-    fn of(state: &State) -> Tally {
-        Tally { made: state.counters.calls, depth: state.calls.len() as u64 }
+impl CallTally {
+    fn of(state: &State) -> CallTally {
+        CallTally { made: state.counters.calls, depth: state.calls.len() as u64 }
     }
 
     /// What happened between an earlier state and this one: each call that was entered made the depth
     /// greater by one, each that was left smaller.
-    fn since(self, earlier: Tally) -> Calls {
+    fn since(self, earlier: CallTally) -> Calls {
         let made = self.made.wrapping_sub(earlier.made).max(0).unsigned_abs();
         let deeper = i128::from(self.depth) - i128::from(earlier.depth);
         let half = |twice: i128| u64::try_from(twice / 2).unwrap_or(0);
@@ -55,15 +55,15 @@ impl Tally {
 /// The counts of one side, by their distance from the origin.
 #[derive(Clone, Debug)]
 pub(super) struct Census {
-    origin: Tally,
-    tallies: Spaced<Tally>,
+    origin: CallTally,
+    tallies: Spaced<CallTally>,
     /// The furthest one.
-    last: (u64, Tally),
+    last: (u64, CallTally),
 }
 
 impl Census {
     pub fn new(origin: &State) -> Census {
-        let tally = Tally::of(origin);
+        let tally = CallTally::of(origin);
         Census { origin: tally, tallies: Spaced::new(1), last: (0, tally) }
     }
 
@@ -77,7 +77,7 @@ impl Census {
         if distance <= self.last.0 {
             return;
         }
-        let tally = Tally::of(state);
+        let tally = CallTally::of(state);
         self.last = (distance, tally);
         if distance == self.tallies.due() {
             self.tallies.add(tally, MOST);
@@ -89,7 +89,7 @@ impl Census {
     pub fn stretches(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
         let counts = self.tallies.iter().map(|(at, tally)| (at, *tally)).chain([self.last]);
         let mut near = (0, self.origin);
-        let stretch = |far: (u64, Tally)| {
+        let stretch = |far: (u64, CallTally)| {
             let (from, to) = (std::mem::replace(&mut near, far), far);
             let calls = if is_ahead { to.1.since(from.1) } else { from.1.since(to.1) };
             (from.0, to.0, calls)

@@ -13,7 +13,7 @@ use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State, Stop, Trap, Travel};
 
-pub use branch::{Branch, CallStretch, End, Limits};
+pub use branch::{Branch, CallStretch, End, TimelineLimits};
 pub use census::Calls;
 
 /// Number of a branch in a [`Timeline`]; 0 is the program's own.
@@ -21,7 +21,7 @@ pub type BranchNumber = usize;
 
 /// A branch, and how it came to be.
 #[derive(Debug)]
-struct Entry {
+struct BranchEntry {
     branch: Branch,
     /// The branch that it left; none for the program's own.
     parent: Option<BranchNumber>,
@@ -51,7 +51,7 @@ pub struct Fork {
 
 /// The steps that a branch spans, as far as can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct StepSpan {
     pub first: i64,
     pub last: i64,
     pub end: SpanEnd,
@@ -68,7 +68,7 @@ pub enum SpanEnd {
     Expected,
 }
 
-impl Span {
+impl StepSpan {
     pub fn steps(self) -> (i64, i64) {
         (self.first, self.last)
     }
@@ -84,7 +84,7 @@ impl Span {
 /// All branches, and which of them the session is on.
 #[derive(Debug)]
 pub struct Timeline {
-    entries: Vec<Entry>,
+    entries: Vec<BranchEntry>,
     current: BranchNumber,
 }
 
@@ -93,9 +93,9 @@ impl Timeline {
     ///
     /// # Errors
     /// There is no memory for the copy of it that the branch begins with.
-    pub fn new(program: Arc<Program>, state: State, limits: Limits) -> Result<Timeline, OutOfMemory> {
+    pub fn new(program: Arc<Program>, state: State, limits: TimelineLimits) -> Result<Timeline, OutOfMemory> {
         let branch = Branch::new(program, state, 0, limits)?;
-        let entries = vec![Entry { branch, parent: None, edits: Vec::new() }];
+        let entries = vec![BranchEntry { branch, parent: None, edits: Vec::new() }];
         Ok(Timeline { entries, current: 0 })
     }
 
@@ -104,9 +104,9 @@ impl Timeline {
     /// # Errors
     /// There is no memory for it.
     pub fn try_clone(&self) -> Result<Timeline, OutOfMemory> {
-        let entry = |entry: &Entry| {
+        let entry = |entry: &BranchEntry| {
             let branch = entry.branch.try_clone()?;
-            Ok(Entry { branch, parent: entry.parent, edits: entry.edits.clone() })
+            Ok(BranchEntry { branch, parent: entry.parent, edits: entry.edits.clone() })
         };
         let entries = self.entries.iter().map(entry).collect::<Result<_, OutOfMemory>>()?;
         Ok(Timeline { entries, current: self.current })
@@ -123,14 +123,14 @@ impl Timeline {
 
     /// The steps that the current branch spans. Where it hasn't been followed to its end in a direction, that
     /// of the branch that it left stands in, so that an edit doesn't change the scale of everything.
-    pub fn span(&self) -> Span {
+    pub fn span(&self) -> StepSpan {
         let mut above = Vec::new();
         let mut entry = self.entries.get(self.current);
         while let Some(here) = entry {
             above.push(&here.branch);
             entry = here.parent.and_then(|parent| self.entries.get(parent));
         }
-        let start = Span { first: i64::MAX, last: i64::MIN, end: SpanEnd::Reached };
+        let start = StepSpan { first: i64::MAX, last: i64::MIN, end: SpanEnd::Reached };
         above.into_iter().rev().fold(start, |above, branch| span_of(branch, above))
     }
 
@@ -183,7 +183,7 @@ impl Timeline {
         } else {
             let branch = self.branch().edited(state)?;
             self.branch_mut().rest();
-            self.entries.push(Entry { branch, parent: Some(self.current), edits: vec![edit] });
+            self.entries.push(BranchEntry { branch, parent: Some(self.current), edits: vec![edit] });
             self.current = self.entries.len() - 1;
         }
         Ok(self.current)
@@ -207,7 +207,7 @@ impl Timeline {
 
     /// All branches in the order in which they began.
     pub fn forks(&self) -> Vec<Fork> {
-        let fork = |(branch, entry): (BranchNumber, &Entry)| Fork {
+        let fork = |(branch, entry): (BranchNumber, &BranchEntry)| Fork {
             branch,
             parent: entry.parent,
             step: entry.branch.offset(),
@@ -230,13 +230,13 @@ impl Timeline {
 }
 
 /// What a branch spans that left one with the span `above`.
-fn span_of(branch: &Branch, above: Span) -> Span {
+fn span_of(branch: &Branch, above: StepSpan) -> StepSpan {
     let (first, last) = branch.extent();
     let first = if branch.end(Travel::Backward).is_some() { first } else { first.min(above.first) };
     match (branch.end(Travel::Forward), above.end) {
-        (Some(_), _) => Span { first, last, end: SpanEnd::Known },
-        (None, SpanEnd::Reached) => Span { first, last: last.max(above.last), end: SpanEnd::Reached },
-        (None, _) if above.last > last => Span { first, last: above.last, end: SpanEnd::Expected },
-        (None, _) => Span { first, last, end: SpanEnd::Reached },
+        (Some(_), _) => StepSpan { first, last, end: SpanEnd::Known },
+        (None, SpanEnd::Reached) => StepSpan { first, last: last.max(above.last), end: SpanEnd::Reached },
+        (None, _) if above.last > last => StepSpan { first, last: above.last, end: SpanEnd::Expected },
+        (None, _) => StepSpan { first, last, end: SpanEnd::Reached },
     }
 }

@@ -23,33 +23,33 @@ pub trait Remembering: std::fmt::Debug + Send + Sync {
 
 /// An earlier branch, from its origin to the state at which it was left. A clone shares all of it.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct EarlierBranch {
     branch: Arc<dyn Remembering>,
     /// The number of the state at which it was left: its steps without those in rules.
     left_at: i64,
     /// What a state's number is on the earlier branch, less what it is on the later one.
     offset: i64,
-    window: Option<Window>,
+    window: Option<LossWindow>,
 }
 
 /// What was lost on a stretch of the earlier branch, by distances from its origin.
 #[derive(Clone, Debug)]
-struct Window {
+struct LossWindow {
     from: u64,
     to: u64,
     records: Records,
 }
 
-impl Past {
+impl EarlierBranch {
     /// What a branch takes over that leaves another at the state of a number.
-    pub fn new(branch: Arc<dyn Remembering>, left_at: i64) -> Past {
-        Past { branch, left_at, offset: left_at, window: None }
+    pub fn new(branch: Arc<dyn Remembering>, left_at: i64) -> EarlierBranch {
+        EarlierBranch { branch, left_at, offset: left_at, window: None }
     }
 
     /// The same for a branch whose origin has another number on the one that it leaves.
-    pub fn from(&self, number: i64) -> Past {
+    pub fn from(&self, number: i64) -> EarlierBranch {
         let (branch, left_at) = (self.branch.clone(), self.left_at);
-        Past { branch, left_at, offset: self.offset + number, window: None }
+        EarlierBranch { branch, left_at, offset: self.offset + number, window: None }
     }
 
     /// Gives its records up, until they are asked for again.
@@ -84,7 +84,7 @@ impl Past {
                 self.window = None;
                 let (residues, from) = self.branch.lost_on_the_way(number)?;
                 let records = Records::new(residues, self.offset);
-                self.window = Some(Window { from, to: distance, records: records.clone() });
+                self.window = Some(LossWindow { from, to: distance, records: records.clone() });
                 Ok((records, distance - from))
             }
         }

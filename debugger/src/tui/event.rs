@@ -8,7 +8,7 @@ use super::keys::Key;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum InputEvent {
     Key(Key),
     /// Text that was pasted: it is never taken for keys.
     Paste(String),

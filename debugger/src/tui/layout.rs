@@ -7,7 +7,7 @@ use super::panes::PaneKind::{self, *};
 
 /// A part of the screen for one of several panes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct ScreenSlot {
     /// With the heading, which is its first row.
     pub area: Rect,
     pub panes: &'static [PaneKind],
@@ -15,7 +15,7 @@ pub struct Slot {
     pub has_border: bool,
 }
 
-impl Slot {
+impl ScreenSlot {
     /// The heading's row; empty if there is no room.
     pub fn heading(&self) -> Rect {
         Rect { height: self.area.height.min(1), ..self.inside() }
@@ -36,8 +36,8 @@ impl Slot {
 
 /// The screen, divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Screen {
-    pub slots: Vec<Slot>,
+pub struct DividedScreen {
+    pub slots: Vec<ScreenSlot>,
     /// The status line, and below it the command line or the last message.
     pub status: Rect,
     pub prompt: Rect,
@@ -50,7 +50,7 @@ const WIDE: (u16, u16) = (170, 40);
 
 /// What there is to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Content {
+pub struct ScreenContent {
     /// Whether the program has any array.
     pub has_arrays: bool,
     /// Whether it has several branches, which take a row below the time bar.
@@ -59,7 +59,7 @@ pub struct Content {
     pub plots: u16,
 }
 
-impl Content {
+impl ScreenContent {
     /// Rows of the timeline: its heading, events, the bar, the steps, and what is below, where a plot gets so
     /// many rows if all that fits into `most` rows.
     fn timeline(self, rows_per_plot: u16, most: u16) -> Constraint {
@@ -69,7 +69,7 @@ impl Content {
 }
 
 /// Divides a screen of this size. With `zoomed`, one pane gets all of it.
-pub fn divide(size: Rect, zoomed: bool, content: Content) -> Screen {
+pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen {
     let [status, prompt] = bottom(size);
     let body = Rect { height: size.height.saturating_sub(2), ..size };
     let fits = |(width, height)| size.width >= width && size.height >= height && !zoomed;
@@ -79,7 +79,7 @@ pub fn divide(size: Rect, zoomed: bool, content: Content) -> Screen {
         () if fits(COMPACT) => compact(body, content),
         () => vec![slot(body, &PaneKind::ALL)],
     };
-    Screen { slots, status, prompt }
+    DividedScreen { slots, status, prompt }
 }
 
 /// The last two rows: the status line, and below it the command line or the last message. Either is empty where
@@ -90,16 +90,16 @@ pub fn bottom(size: Rect) -> [Rect; 2] {
     [status, prompt]
 }
 
-fn slot(area: Rect, panes: &'static [PaneKind]) -> Slot {
-    Slot { area, panes, has_border: false }
+fn slot(area: Rect, panes: &'static [PaneKind]) -> ScreenSlot {
+    ScreenSlot { area, panes, has_border: false }
 }
 
-fn beside(area: Rect, panes: &'static [PaneKind]) -> Slot {
-    Slot { area, panes, has_border: true }
+fn beside(area: Rect, panes: &'static [PaneKind]) -> ScreenSlot {
+    ScreenSlot { area, panes, has_border: true }
 }
 
 /// Code over the card, cells beside them, the timeline below.
-fn compact(body: Rect, content: Content) -> Vec<Slot> {
+fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 8)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(7)]).areas(left);
@@ -112,7 +112,7 @@ fn compact(body: Rect, content: Content) -> Vec<Slot> {
 }
 
 /// As before, with the arrays below the cells and a slot for the rest.
-fn roomy(body: Rect, content: Content) -> Vec<Slot> {
+fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 10)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(9)]).areas(left);
@@ -129,7 +129,7 @@ const CELLS: u16 = 18;
 const ARRAYS: u16 = 5;
 
 /// Adds the cells, and below them the arrays if there are any. Returns what is left at the bottom.
-fn add_cells(slots: &mut Vec<Slot>, column: Rect, content: Content) -> Rect {
+fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent) -> Rect {
     let [upper, rest] = Layout::vertical([Constraint::Fill(1), Constraint::Length(8)]).areas(column);
     if !content.has_arrays {
         slots.push(beside(upper, &[Cells, Arrays]));
@@ -143,7 +143,7 @@ fn add_cells(slots: &mut Vec<Slot>, column: Rect, content: Content) -> Rect {
 }
 
 /// With the inverse program beside the program.
-fn wide(body: Rect, content: Content) -> Vec<Slot> {
+fn wide(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(3, 11)]).areas(body);
     let thirds = [Constraint::Fill(1), Constraint::Fill(1), Constraint::Percentage(32)];
     let [left, middle, right] = Layout::horizontal(thirds).areas(upper);
@@ -164,10 +164,10 @@ mod tests {
     use super::*;
 
     /// Programs with much to show, and with little.
-    const CONTENTS: [Content; 3] = [
-        Content { has_arrays: false, has_branches: false, plots: 0 },
-        Content { has_arrays: true, has_branches: true, plots: 2 },
-        Content { has_arrays: true, has_branches: false, plots: u16::MAX },
+    const CONTENTS: [ScreenContent; 3] = [
+        ScreenContent { has_arrays: false, has_branches: false, plots: 0 },
+        ScreenContent { has_arrays: true, has_branches: true, plots: 2 },
+        ScreenContent { has_arrays: true, has_branches: false, plots: u16::MAX },
     ];
 
     #[test]

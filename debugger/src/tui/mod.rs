@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use self::app::{App, Done, Effect};
-use self::event::Event;
+use self::event::InputEvent;
 use self::keys::Key;
 use self::signals::Signals;
 use self::terminal::Screen;
@@ -101,7 +101,7 @@ impl Stage {
         }
         // At rest there is nothing to interrupt.
         if self.signals.take_interrupt() && self.app.patience().is_some() {
-            let effect = self.app.handle(Event::Key(Key::ctrl('c')));
+            let effect = self.app.handle(InputEvent::Key(Key::ctrl('c')));
             return self.carry_out(effect.into_iter().collect());
         }
         if self.app.is_stale() {
@@ -136,7 +136,7 @@ impl Stage {
             return None;
         }
         self.last_tick = Instant::now();
-        self.app.handle(Event::Tick(elapsed))
+        self.app.handle(InputEvent::Tick(elapsed))
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) -> Goes {
@@ -170,7 +170,7 @@ impl Stage {
         self.signals.take_resumed();
         self.screen.reopen()?;
         // Nothing comes of it but a new frame.
-        self.app.handle(Event::Resize);
+        self.app.handle(InputEvent::Resize);
         Ok(())
     }
 

@@ -18,8 +18,8 @@ use ratatui::layout::Position;
 use ratatui::{Frame, Terminal};
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
-use super::event::{Event, Gesture, Mouse};
-use super::keys::{Code, Key};
+use super::event::{Gesture, InputEvent, Mouse};
+use super::keys::{BareKey, Key};
 use super::sgr::Sixteen;
 use super::theme::Ground;
 
@@ -113,7 +113,7 @@ impl Screen {
     ///
     /// # Errors
     /// What the platform says.
-    pub fn event(&mut self, within: Duration) -> io::Result<Option<Event>> {
+    pub fn event(&mut self, within: Duration) -> io::Result<Option<InputEvent>> {
         if !poll(within)? {
             return Ok(None);
         }
@@ -122,13 +122,13 @@ impl Screen {
     }
 
     /// A press, made a double one if it is.
-    fn doubled(&mut self, event: Event) -> Event {
-        let Event::Mouse(Mouse { place, gesture: Gesture::Press }) = event else { return event };
+    fn doubled(&mut self, event: InputEvent) -> InputEvent {
+        let InputEvent::Mouse(Mouse { place, gesture: Gesture::Press }) = event else { return event };
         let is_double = self.pressed.is_some_and(|(when, before)| before == place && when.elapsed() < DOUBLE);
         // A third one is a first one again.
         self.pressed = (!is_double).then(|| (Instant::now(), place));
         let gesture = if is_double { Gesture::DoublePress } else { Gesture::Press };
-        Event::Mouse(Mouse { place, gesture })
+        InputEvent::Mouse(Mouse { place, gesture })
     }
 }
 
@@ -170,13 +170,13 @@ fn restore_on_panic() {
     });
 }
 
-fn event(event: crossterm::event::Event) -> Option<Event> {
+fn event(event: crossterm::event::Event) -> Option<InputEvent> {
     use crossterm::event::Event as Sent;
     match event {
-        Sent::Key(key) => self::key(key).map(Event::Key),
-        Sent::Mouse(mouse) => self::mouse(mouse).map(Event::Mouse),
-        Sent::Paste(text) => Some(Event::Paste(text)),
-        Sent::Resize(..) => Some(Event::Resize),
+        Sent::Key(key) => self::key(key).map(InputEvent::Key),
+        Sent::Mouse(mouse) => self::mouse(mouse).map(InputEvent::Mouse),
+        Sent::Paste(text) => Some(InputEvent::Paste(text)),
+        Sent::Resize(..) => Some(InputEvent::Resize),
         Sent::FocusGained | Sent::FocusLost => None,
     }
 }
@@ -191,31 +191,31 @@ fn key(event: KeyEvent) -> Option<Key> {
         // Few terminals tell these with Shift from those without: here none does.
         KeyCode::Char(' ') => {
             shift = false;
-            Code::Char(' ')
+            BareKey::Char(' ')
         }
         KeyCode::Enter => {
             shift = false;
-            Code::Enter
+            BareKey::Enter
         }
-        KeyCode::Char(c) => Code::Char(c),
-        KeyCode::F(n) => Code::F(n),
-        KeyCode::Left => Code::Left,
-        KeyCode::Right => Code::Right,
-        KeyCode::Up => Code::Up,
-        KeyCode::Down => Code::Down,
-        KeyCode::Home => Code::Home,
-        KeyCode::End => Code::End,
-        KeyCode::PageUp => Code::PageUp,
-        KeyCode::PageDown => Code::PageDown,
-        KeyCode::Insert => Code::Insert,
-        KeyCode::Delete => Code::Delete,
-        KeyCode::Backspace => Code::Backspace,
-        KeyCode::Tab => Code::Tab,
+        KeyCode::Char(c) => BareKey::Char(c),
+        KeyCode::F(n) => BareKey::F(n),
+        KeyCode::Left => BareKey::Left,
+        KeyCode::Right => BareKey::Right,
+        KeyCode::Up => BareKey::Up,
+        KeyCode::Down => BareKey::Down,
+        KeyCode::Home => BareKey::Home,
+        KeyCode::End => BareKey::End,
+        KeyCode::PageUp => BareKey::PageUp,
+        KeyCode::PageDown => BareKey::PageDown,
+        KeyCode::Insert => BareKey::Insert,
+        KeyCode::Delete => BareKey::Delete,
+        KeyCode::Backspace => BareKey::Backspace,
+        KeyCode::Tab => BareKey::Tab,
         KeyCode::BackTab => {
             shift = true;
-            Code::Tab
+            BareKey::Tab
         }
-        KeyCode::Esc => Code::Esc,
+        KeyCode::Esc => BareKey::Esc,
         _ => return None,
     };
     Some(Key::new(code, held(KeyModifiers::CONTROL), held(KeyModifiers::ALT), shift))

@@ -47,18 +47,18 @@ struct Described {
     function: Function,
     terms: Vec<Term>,
     /// What stands for its equation, where it names a cell that the text hasn't got.
-    tested: Option<Box<Tested>>,
+    tested: Option<Box<TestedCondition>>,
 }
 
 /// The compound condition that an instruction tests, or helps to test: as it was written, or negated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Tested {
+struct TestedCondition {
     names: String,
     /// With what its cells hold.
     numbers: String,
 }
 
-impl Tested {
+impl TestedCondition {
     fn line(&self, update: Update) -> Line {
         // The row's own words end with the condition, whatever it is.
         let words = describe_row(update).does.equation.formula;
@@ -103,7 +103,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         .into_iter()
         .find_map(|travel| session.instruction(travel).map(|at| (travel, at)))?;
     let instruction = session.program().module().code.get(at as usize)?.clone();
-    let step = Step::new(session, travel, &instruction);
+    let step = NeighbourStep::new(session, travel, &instruction);
     let inverted = session.state().inverted;
     let does = step.described(session, at, &instruction);
     let undone = match step.partner(session, &instruction) {
@@ -129,7 +129,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
 }
 
 /// A step between the current state and its neighbour.
-struct Step {
+struct NeighbourStep {
     travel: Travel,
     inverted: bool,
     /// Whether the neighbour is known: the step doesn't trap.
@@ -140,8 +140,8 @@ struct Step {
     beyond: Vec<(Cell, String)>,
 }
 
-impl Step {
-    fn new(session: &mut Session, travel: Travel, instruction: &Instruction) -> Step {
+impl NeighbourStep {
+    fn new(session: &mut Session, travel: Travel, instruction: &Instruction) -> NeighbourStep {
         let cells = operand_cells(session, instruction);
         let (position, inverted) = (session.state().position, session.state().inverted);
         let partner = partner(session, instruction).map(|(_, partner)| operand_cells(session, &partner));
@@ -156,7 +156,7 @@ impl Step {
         let (there, loses_bits, beyond) = seen.unwrap_or((position, false, Vec::new()));
         let node = Node { position, backward: inverted != (travel == Travel::Backward) };
         let jumped = is_made && jumped(session.memory(), node, there);
-        Step { travel, inverted, is_made, jumped, loses_bits, beyond }
+        NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond }
     }
 
     /// The update as it is executed in time.
@@ -243,7 +243,7 @@ fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
 }
 
 /// The condition that an instruction belongs to, if only lowering knows what it names.
-fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Tested> {
+fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<TestedCondition> {
     let program = session.program();
     let (module, number) = (program.module(), program.procedure_of(at));
     let is_own = |operand: &Operand| match operand {
@@ -265,7 +265,7 @@ fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Teste
     let is_negated = instruction.update.shape() == Shape::Branch && instruction.function == Function::Eq;
     let oriented = |text: String| if is_negated { format!("not ({text})") } else { text };
     let names = oriented(speller.predicate(predicate));
-    Some(Tested { names, numbers: oriented(predicate.text(held)) })
+    Some(TestedCondition { names, numbers: oriented(predicate.text(held)) })
 }
 
 /// The cells of the operands, and their adjoints.

@@ -5,7 +5,7 @@ use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::update::Update;
 
 use crate::listing::{Line, spell, spell_part};
-use crate::points::{Place, Trigger};
+use crate::points::{BreakPlace, Trigger};
 use crate::session::Session;
 
 /// Some lines of a file.
@@ -65,15 +65,15 @@ pub enum Piece {
 }
 
 /// A branch pair as lines.
-struct Pair {
+struct LinePair {
     top: u32,
     bottom: u32,
     top_is_br: bool,
     is_current: bool,
 }
 
-impl Pair {
-    fn overlaps(&self, other: &Pair) -> bool {
+impl LinePair {
+    fn overlaps(&self, other: &LinePair) -> bool {
         self.top <= other.bottom && other.top <= self.bottom
     }
 }
@@ -181,7 +181,7 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
 fn mark_breakpoints(session: &Session, file: u32, lines: &mut [CodeLine]) {
     for point in session.points() {
         let Trigger::Break(places) = &point.trigger else { continue };
-        let line_of = |place: &Place| session.listing().line(place.instruction(session.program()));
+        let line_of = |place: &BreakPlace| session.listing().line(place.instruction(session.program()));
         let is_on = |line: &CodeLine| places.iter().any(|p| line_of(p) == Line { file, line: line.line });
         if let Some(line) = lines.iter_mut().find(|line| is_on(line)) {
             line.breakpoints.push(BreakMark { id: point.id, enabled: point.enabled, hits: point.hits });
@@ -209,10 +209,10 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
 
 /// The pairs by columns, so that those of one column don't overlap. The longest of too many are left
 /// out, but not where the machine is.
-fn columns(pairs: Vec<Pair>) -> Vec<Vec<Pair>> {
-    let mut columns: Vec<Vec<Pair>> = Vec::new();
+fn columns(pairs: Vec<LinePair>) -> Vec<Vec<LinePair>> {
+    let mut columns: Vec<Vec<LinePair>> = Vec::new();
     for pair in pairs {
-        let is_free = |taken: &Vec<Pair>| !taken.iter().any(|other| other.overlaps(&pair));
+        let is_free = |taken: &Vec<LinePair>| !taken.iter().any(|other| other.overlaps(&pair));
         let free = columns.iter().position(is_free).unwrap_or(columns.len());
         if free == columns.len() && free < MOST_COLUMNS {
             columns.push(Vec::new());
@@ -231,7 +231,7 @@ fn columns(pairs: Vec<Pair>) -> Vec<Vec<Pair>> {
     columns
 }
 
-fn piece(pair: &Pair, line: u32, column: usize) -> Bracket {
+fn piece(pair: &LinePair, line: u32, column: usize) -> Bracket {
     let piece = match line {
         _ if line == pair.top => Piece::Top,
         _ if line == pair.bottom => Piece::Bottom,
@@ -241,7 +241,7 @@ fn piece(pair: &Pair, line: u32, column: usize) -> Bracket {
     Bracket { column, piece, is_br, is_current: pair.is_current }
 }
 
-fn pairs(session: &Session, file: u32) -> Vec<Pair> {
+fn pairs(session: &Session, file: u32) -> Vec<LinePair> {
     let listing = session.listing();
     let next = session.next_instruction();
     let code = &session.program().module().code;
@@ -252,7 +252,7 @@ fn pairs(session: &Session, file: u32) -> Vec<Pair> {
         }
         let (br, from_line) = (listing.line(at), listing.line(from));
         let is_one = instruction.update == Update::Br && br.file == file && from_line.file == file;
-        (is_one && br.line != from_line.line).then(|| Pair {
+        (is_one && br.line != from_line.line).then(|| LinePair {
             top: br.line.min(from_line.line),
             bottom: br.line.max(from_line.line),
             top_is_br: br.line < from_line.line,
@@ -263,7 +263,7 @@ fn pairs(session: &Session, file: u32) -> Vec<Pair> {
     let whole = |block: &Block| {
         let (first, last) = (listing.line(block.start()), listing.line(block.end().saturating_sub(1)));
         let is_here = first.file == file && last.file == file && first.line != last.line;
-        is_here.then(|| Pair {
+        is_here.then(|| LinePair {
             top: first.line.min(last.line),
             bottom: first.line.max(last.line),
             top_is_br: first.line < last.line,

@@ -1,6 +1,6 @@
 //! A cell over time, as the line mode draws it: a small chart of characters.
 
-use crate::session::{Range, Samples};
+use crate::session::{SampleRange, Samples};
 
 /// A plot of one cell, with samples of all that are plotted.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +17,8 @@ const ROWS: usize = 7;
 
 impl Plot {
     /// The least and the greatest value; none where the cell has none at any step.
-    pub fn range(&self) -> Option<Range> {
-        self.ranges().map(|(_, range)| range).reduce(Range::and)
+    pub fn range(&self) -> Option<SampleRange> {
+        self.ranges().map(|(_, range)| range).reduce(SampleRange::and)
     }
 
     /// The chart, from the greatest value down to the least: in each column all that the cell held.
@@ -39,7 +39,7 @@ impl Plot {
     }
 
     /// What the cell held, with the numbers of the columns.
-    fn ranges(&self) -> impl Iterator<Item = (usize, Range)> {
+    fn ranges(&self) -> impl Iterator<Item = (usize, SampleRange)> {
         let columns = self.samples.columns.iter().enumerate();
         columns.filter_map(|(n, sample)| Some((n, (*sample.values.get(self.number)?)?)))
     }

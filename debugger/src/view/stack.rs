@@ -80,7 +80,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
 
 /// Values in a row, of which some are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ValueRow {
     pub name: &'static str,
     /// How many there are.
     pub total: usize,
@@ -89,14 +89,14 @@ pub struct Row {
 }
 
 /// Both tapes and both stacks, at most `count` values of each.
-pub fn rows(session: &Session, count: usize) -> [Row; 4] {
+pub fn rows(session: &Session, count: usize) -> [ValueRow; 4] {
     let state = session.state();
     let text = |value| session.program().text(value);
     let entry = |entry: &TapeEntry| match *entry {
         TapeEntry::Int(value) => text(Value::Int(value)),
         TapeEntry::Real(bits) => text(Value::Real(bits)),
     };
-    let tape = |name, entries: &[TapeEntry]| Row {
+    let tape = |name, entries: &[TapeEntry]| ValueRow {
         name,
         total: entries.len(),
         next: entries.iter().rev().take(count).map(entry).collect(),
@@ -106,7 +106,7 @@ pub fn rows(session: &Session, count: usize) -> [Row; 4] {
     [
         tape("input tape", &state.input),
         tape("output tape", &state.output),
-        Row { name: "integer stack", total: state.int_stack.len(), next: ints },
-        Row { name: "real stack", total: state.real_stack.len(), next: reals },
+        ValueRow { name: "integer stack", total: state.int_stack.len(), next: ints },
+        ValueRow { name: "real stack", total: state.real_stack.len(), next: reals },
     ]
 }

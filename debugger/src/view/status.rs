@@ -4,14 +4,14 @@ use reviver_vm::Travel;
 
 use crate::outcome::Reason;
 use crate::session::Session;
-use crate::timeline::{BranchNumber, Span};
+use crate::timeline::{BranchNumber, StepSpan};
 
 /// The facts of the status line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub step: i64,
     /// The steps that the branch spans.
-    pub span: Span,
+    pub span: StepSpan,
     /// How far between its first and its last; none where nobody knows yet how far it goes.
     pub percent: Option<f64>,
     pub branch: BranchNumber,

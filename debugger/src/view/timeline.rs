@@ -3,13 +3,13 @@
 
 use crate::scale::column_of;
 use crate::session::{Event, Session};
-use crate::timeline::{BranchNumber, CallStretch, Calls, Fork, Span};
+use crate::timeline::{BranchNumber, CallStretch, Calls, Fork, StepSpan};
 
 /// The scrub bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelinePane {
     /// The steps that the bar stands for.
-    pub span: Span,
+    pub span: StepSpan,
     pub step: i64,
     /// The bar's columns, each for an equal part of the steps.
     pub columns: Vec<Column>,

@@ -7,8 +7,8 @@ use crate::screen::Screen;
 use crate::support;
 use reviver_debugger::tui::app::messages::Tone;
 use reviver_debugger::tui::app::{App, Effect};
-use reviver_debugger::tui::event::Event;
-use reviver_debugger::tui::keys::{Action, Binding, Code, Key, KeyMap, Preset};
+use reviver_debugger::tui::event::InputEvent;
+use reviver_debugger::tui::keys::{BareKey, Key, KeyAction, KeyBinding, KeyMap, Preset};
 use reviver_debugger::tui::panes::PaneKind;
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
@@ -46,7 +46,7 @@ fn nothing_changes_on_the_screen_while_nothing_happens() {
     let mut screen = fib();
     assert!(!screen.app.is_stale());
     assert_eq!(screen.app.patience(), None);
-    assert!(screen.app.handle(Event::Tick(Duration::from_secs(1))).is_none());
+    assert!(screen.app.handle(InputEvent::Tick(Duration::from_secs(1))).is_none());
     assert!(!screen.app.is_stale());
     screen.keys("Down");
     assert!(!screen.app.is_stale());
@@ -83,13 +83,13 @@ fn every_preset_can_be_used() {
     for preset in Preset::ALL {
         let keys = KeyMap::new(preset);
         let key = |action| keys.keys(action).next().unwrap();
-        let (step, back) = (key(Action::Step), key(Action::ReverseStep));
+        let (step, back) = (key(KeyAction::Step), key(KeyAction::ReverseStep));
         let session =
             reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")))
                 .unwrap();
         let mut screen =
             Screen::new(App::new(session, UsedFiles::default(), keys, Theme::new(ThemeName::Light)), 80, 24);
-        [step, step, back].into_iter().for_each(|key| screen.event(Event::Key(key)));
+        [step, step, back].into_iter().for_each(|key| screen.event(InputEvent::Key(key)));
         assert_eq!(screen.step(), 1, "{}", preset.name());
     }
 }
@@ -97,7 +97,7 @@ fn every_preset_can_be_used() {
 #[test]
 fn a_key_can_run_a_command_line() {
     let mut keys = KeyMap::default();
-    keys.bind(Key::plain(Code::F(2)), Binding::Command("goto end".into()));
+    keys.bind(Key::plain(BareKey::F(2)), KeyBinding::Command("goto end".into()));
     let session =
         reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     let mut screen =
@@ -201,13 +201,14 @@ pub fn said(screen: &Screen) -> Vec<String> {
 #[test]
 fn the_shell_can_be_reached_at_any_time_but_while_a_letter_is_typed() {
     let mut screen = fib();
-    let suspends =
-        |screen: &mut Screen, key: Key| matches!(screen.app.handle(Event::Key(key)), Some(Effect::Suspend));
+    let suspends = |screen: &mut Screen, key: Key| {
+        matches!(screen.app.handle(InputEvent::Key(key)), Some(Effect::Suspend))
+    };
     assert!(suspends(&mut screen, Key::ctrl('z')));
     screen.keys(": s");
     assert!(suspends(&mut screen, Key::ctrl('z')));
     screen.keys("Esc");
-    let _running = screen.send(Event::Key(Key::char('s')));
+    let _running = screen.send(InputEvent::Key(Key::char('s')));
     assert!(suspends(&mut screen, Key::ctrl('z')));
 }
 

@@ -4,7 +4,7 @@ use reviver_files::UsedFiles;
 use std::path::Path;
 
 use reviver_debugger::tui::keys::help::{self, HelpLine};
-use reviver_debugger::tui::keys::{Action, KeyMap, Preset};
+use reviver_debugger::tui::keys::{KeyAction, KeyMap, Preset};
 
 #[test]
 fn the_committed_key_list_is_current() {
@@ -25,7 +25,7 @@ fn the_committed_key_list_is_current() {
 fn the_help_lists_every_action_with_a_key() {
     for preset in Preset::ALL {
         let lines = help::lines(&KeyMap::new(preset));
-        for action in Action::ALL {
+        for action in KeyAction::ALL {
             let has = |line: &HelpLine| matches!(line, HelpLine::Entry { keys, text } if text == action.help() && !keys.is_empty());
             assert!(lines.iter().any(has), "{}: {action}", preset.name());
         }

@@ -8,8 +8,8 @@ use crate::support;
 use ratatui::layout::Position;
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::{App, Effect};
-use reviver_debugger::tui::event::{Event, Gesture, Mouse};
-use reviver_debugger::tui::keys::{Action, Code, Key, KeyMap, Preset};
+use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
+use reviver_debugger::tui::keys::{BareKey, Key, KeyAction, KeyMap, Preset};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
 /// Xorshift (Marsaglia 2003): the same events on every machine.
@@ -39,22 +39,22 @@ impl Random {
         match self.below(8) {
             0 => Key::char(self.of(&['a', 'Z', '5', ' ', 'é', '漢', '\u{301}', '🙂', '[', '{'])),
             1 => Key::plain(self.of(&[
-                Code::Enter,
-                Code::Esc,
-                Code::Backspace,
-                Code::Up,
-                Code::Tab,
-                Code::Delete,
+                BareKey::Enter,
+                BareKey::Esc,
+                BareKey::Backspace,
+                BareKey::Up,
+                BareKey::Tab,
+                BareKey::Delete,
             ])),
             2 if self.below(4) == 0 => Key::ctrl('c'),
             _ => self.of(keys),
         }
     }
 
-    fn event(&mut self, keys: &[Key]) -> Event {
+    fn event(&mut self, keys: &[Key]) -> InputEvent {
         match self.below(16) {
-            0 => Event::Tick(Duration::from_millis(self.below(2_000) as u64)),
-            1 => Event::Paste(self.of(&["step 3", "漢字\nquit", "", "\u{7}\t"]).to_owned()),
+            0 => InputEvent::Tick(Duration::from_millis(self.below(2_000) as u64)),
+            1 => InputEvent::Paste(self.of(&["step 3", "漢字\nquit", "", "\u{7}\t"]).to_owned()),
             2 | 3 => {
                 let place = Position { x: self.below(210) as u16, y: self.below(210) as u16 };
                 let gestures = [
@@ -65,9 +65,9 @@ impl Random {
                     Gesture::ScrollUp,
                     Gesture::ScrollDown,
                 ];
-                Event::Mouse(Mouse { place, gesture: self.of(&gestures) })
+                InputEvent::Mouse(Mouse { place, gesture: self.of(&gestures) })
             }
-            _ => Event::Key(self.key(keys)),
+            _ => InputEvent::Key(self.key(keys)),
         }
     }
 }
@@ -97,7 +97,7 @@ fn visit(seed: u64, events: usize) {
     let text = support::text(random.of(&PROGRAMS));
     let map = KeyMap::new(random.of(&Preset::ALL));
     let keys: Vec<Key> =
-        Action::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
+        KeyAction::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
     let theme = Theme::new(random.of(&ThemeName::ALL));
     let (width, height) = random.size();
     let session = Session::at_begin(support::subject(&text)).unwrap();
@@ -111,7 +111,7 @@ fn visit(seed: u64, events: usize) {
                 screen.resize(width, height);
             }
             1 => {
-                screen.event(Event::Key(Key::plain(Code::Esc)));
+                screen.event(InputEvent::Key(Key::plain(BareKey::Esc)));
                 screen.command(random.of(&COMMANDS));
             }
             _ => screen.event(random.event(&keys)),
@@ -134,11 +134,11 @@ fn random_events_during_runs_do_not_panic() {
     let mut random = Random(77);
     let map = KeyMap::default();
     let keys: Vec<Key> =
-        Action::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
+        KeyAction::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
     for _ in 0..60 {
-        screen.event(Event::Key(Key::plain(Code::Esc)));
-        let errand = screen.send(Event::Key(Key::char('s')));
+        screen.event(InputEvent::Key(Key::plain(BareKey::Esc)));
+        let errand = screen.send(InputEvent::Key(Key::char('s')));
         for _ in 0..random.below(20) {
             let event = random.event(&keys);
             let effect = screen.app.handle(event);

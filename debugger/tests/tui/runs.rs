@@ -3,15 +3,15 @@
 use crate::behaviour::{LONG, SHOWS, fib, status};
 use crate::screen::Screen;
 use crate::support;
-use reviver_debugger::tui::event::Event;
+use reviver_debugger::tui::event::InputEvent;
 use reviver_debugger::tui::keys::Key;
 use std::time::Duration;
 
 #[test]
 fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
-    let errand = screen.send(Event::Key(Key::char('c')));
-    screen.event(Event::Tick(Duration::from_millis(700)));
+    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    screen.event(InputEvent::Tick(Duration::from_millis(700)));
     let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
     assert!(screen.text().contains(expected), "{}", screen.text());
     // What is typed meanwhile waits; after an interrupt it is forgotten.
@@ -19,13 +19,13 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
     screen.resize(100, 30);
     let running = std::thread::spawn(move || errand.perform());
     let progress = |screen: &mut Screen| {
-        screen.event(Event::Tick(Duration::from_millis(100)));
+        screen.event(InputEvent::Tick(Duration::from_millis(100)));
         !screen.text().contains("step 0  ")
     };
     while !progress(&mut screen) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    screen.event(Event::Key(Key::ctrl('c')));
+    screen.event(InputEvent::Key(Key::ctrl('c')));
     let effect = screen.app.returned(running.join().unwrap());
     assert!(effect.is_empty() && !screen.has_quit);
     screen.draw();
@@ -36,8 +36,8 @@ fn the_screen_lives_during_a_long_run_and_an_interrupt_ends_it() {
 fn a_long_run_through_known_steps_has_a_percentage() {
     let mut screen = Screen::open(support::subject(&LONG.replace("50_000_000", "500")), 80, 24);
     screen.keys("End Home");
-    let errand = screen.send(Event::Key(Key::char('c')));
-    screen.event(Event::Tick(Duration::from_millis(300)));
+    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    screen.event(InputEvent::Tick(Duration::from_millis(300)));
     let expected = "running `continue`  step 0  0.0%  0.3 s  history 0 B  Ctrl-C stops it";
     assert!(screen.text().contains(expected), "{}", screen.text());
     let effect = screen.app.returned(errand.perform());
@@ -50,7 +50,7 @@ fn a_long_run_through_known_steps_has_a_percentage() {
 fn an_interrupt_never_quits() {
     let mut screen = fib();
     for _ in 0..3 {
-        screen.event(Event::Key(Key::ctrl('c')));
+        screen.event(InputEvent::Key(Key::ctrl('c')));
     }
     assert!(!screen.has_quit);
     assert!(screen.last_row().contains("q ends the session"), "{}", screen.text());
@@ -61,7 +61,7 @@ fn an_interrupt_never_quits() {
 #[test]
 fn what_is_typed_during_a_run_happens_after_it() {
     let mut screen = fib();
-    let errand = screen.send(Event::Key(Key::char('s')));
+    let errand = screen.send(InputEvent::Key(Key::char('s')));
     screen.keys("s s");
     let effects = screen.app.returned(errand.perform());
     screen.carry_out(effects);
@@ -71,7 +71,7 @@ fn what_is_typed_during_a_run_happens_after_it() {
 #[test]
 fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
     let mut screen = fib();
-    let errand = screen.send(Event::Key(Key::char('s')));
+    let errand = screen.send(InputEvent::Key(Key::char('s')));
     screen.keys("m Ctrl-L s m s");
     let effects = screen.app.returned(errand.perform());
     screen.carry_out(effects);
@@ -82,7 +82,7 @@ fn all_of_what_was_typed_happens_even_what_concerns_the_screen() {
 fn what_is_printed_while_playing_is_said_and_playing_goes_on() {
     let mut screen = Screen::open(support::subject(SHOWS), 80, 24);
     screen.command("break 3 log now {a}").keys("p + + + + + +");
-    (0..10).for_each(|_| screen.event(Event::Tick(Duration::from_millis(33))));
+    (0..10).for_each(|_| screen.event(InputEvent::Tick(Duration::from_millis(33))));
     let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
     for expected in ["a = 1", "a = 45", "now 1", "now 36", "history end"] {
         assert_eq!(said.iter().filter(|text| **text == expected).count(), 1, "{expected} in {said:?}");
@@ -93,7 +93,7 @@ fn what_is_printed_while_playing_is_said_and_playing_goes_on() {
 fn it_plays_in_both_directions_and_pauses() {
     let mut screen = fib();
     let second = |screen: &mut Screen| {
-        (0..40).for_each(|_| screen.event(Event::Tick(Duration::from_millis(25))));
+        (0..40).for_each(|_| screen.event(InputEvent::Tick(Duration::from_millis(25))));
     };
     screen.keys("Space");
     assert!(screen.text().contains("playing forward, 8 steps/s"), "{}", screen.text());
@@ -114,7 +114,7 @@ fn it_plays_in_both_directions_and_pauses() {
 #[test]
 fn an_interrupt_while_playing_pauses() {
     let mut screen = fib();
-    screen.keys("p").event(Event::Key(Key::ctrl('c')));
+    screen.keys("p").event(InputEvent::Key(Key::ctrl('c')));
     assert_eq!(screen.last_row(), "paused");
     assert!(!screen.text().contains("playing"), "{}", screen.text());
 }
@@ -122,8 +122,8 @@ fn an_interrupt_while_playing_pauses() {
 #[test]
 fn the_panes_stay_while_a_run_is_resized() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
-    let errand = screen.send(Event::Key(Key::char('c')));
-    screen.event(Event::Tick(Duration::from_millis(100)));
+    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    screen.event(InputEvent::Tick(Duration::from_millis(100)));
     for (width, height) in [(100, 30), (60, 15), (3, 1), (120, 40), (80, 24)] {
         screen.resize(width, height);
         let text = screen.text();
@@ -136,15 +136,15 @@ fn the_panes_stay_while_a_run_is_resized() {
 #[test]
 fn a_run_says_what_keys_do_and_quitting_stops_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
-    let errand = screen.send(Event::Key(Key::char('c')));
-    screen.event(Event::Tick(Duration::from_millis(100)));
+    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    screen.event(InputEvent::Tick(Duration::from_millis(100)));
     assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and ends the session");
     screen.keys("s");
     assert!(screen.last_row().contains("1 key waits"), "{}", screen.last_row());
     // A letter that is typed ends nothing.
     screen.keys(": q");
     assert!(screen.last_row().contains("3 keys wait"), "{}", screen.last_row());
-    screen.event(Event::Key(Key::ctrl('c')));
+    screen.event(InputEvent::Key(Key::ctrl('c')));
     let running = std::thread::spawn(move || errand.perform());
     while !running.is_finished() {
         screen.keys("q");

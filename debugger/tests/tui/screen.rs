@@ -11,8 +11,8 @@ use ratatui::layout::Position;
 use reviver_debugger::listing::Subject;
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::{App, Effect, Errand};
-use reviver_debugger::tui::event::{Event, Gesture, Mouse};
-use reviver_debugger::tui::keys::{Code, Key, KeyMap};
+use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
+use reviver_debugger::tui::keys::{BareKey, Key, KeyMap};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
 pub struct Screen {
@@ -37,25 +37,25 @@ impl Screen {
 
     /// Types keys as they are written in key files, with blanks between them.
     pub fn keys(&mut self, keys: &str) -> &mut Screen {
-        keys.split_whitespace().for_each(|key| self.event(Event::Key(key.parse().unwrap())));
+        keys.split_whitespace().for_each(|key| self.event(InputEvent::Key(key.parse().unwrap())));
         self
     }
 
     /// Types a command line.
     pub fn command(&mut self, line: &str) -> &mut Screen {
         let keys = ":".chars().chain(line.chars()).map(Key::char);
-        keys.for_each(|key| self.event(Event::Key(key)));
-        self.event(Event::Key(Key::plain(Code::Enter)));
+        keys.for_each(|key| self.event(InputEvent::Key(key)));
+        self.event(InputEvent::Key(Key::plain(BareKey::Enter)));
         self
     }
 
     pub fn mouse(&mut self, gesture: Gesture, x: u16, y: u16) -> &mut Screen {
-        self.event(Event::Mouse(Mouse { place: Position { x, y }, gesture }));
+        self.event(InputEvent::Mouse(Mouse { place: Position { x, y }, gesture }));
         self
     }
 
     /// Takes an event, does what it asks for, and draws.
-    pub fn event(&mut self, event: Event) {
+    pub fn event(&mut self, event: InputEvent) {
         let effect = self.app.handle(event);
         self.carry_out(effect);
         self.draw();
@@ -78,13 +78,13 @@ impl Screen {
         loop {
             match returning.recv_timeout(self.patience) {
                 Ok(done) => return self.app.returned(done.unwrap_or_else(|panic| resume_unwind(panic))),
-                Err(_) => assert!(self.app.handle(Event::Key(Key::ctrl('c'))).is_none()),
+                Err(_) => assert!(self.app.handle(InputEvent::Key(Key::ctrl('c'))).is_none()),
             }
         }
     }
 
     /// Takes an event whose errand is still to be run.
-    pub fn send(&mut self, event: Event) -> Errand {
+    pub fn send(&mut self, event: InputEvent) -> Errand {
         match self.app.handle(event) {
             Some(Effect::Run(errand)) => errand,
             other => panic!("no errand but {other:?}"),
@@ -99,7 +99,7 @@ impl Screen {
 
     pub fn resize(&mut self, width: u16, height: u16) {
         self.terminal.backend_mut().resize(width, height);
-        self.event(Event::Resize);
+        self.event(InputEvent::Resize);
     }
 
     /// What is on the screen.

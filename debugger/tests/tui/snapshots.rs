@@ -7,9 +7,9 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use ratatui::style::Modifier;
 use reviver_debugger::session::Session;
-use reviver_debugger::timeline::Limits;
+use reviver_debugger::timeline::TimelineLimits;
 use reviver_debugger::tui::app::App;
-use reviver_debugger::tui::event::Event;
+use reviver_debugger::tui::event::InputEvent;
 use reviver_debugger::tui::keys::KeyMap;
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 use reviver_files::UsedFiles;
@@ -42,7 +42,7 @@ fn replaced(name: &str, old: &str, new: &str) -> Session {
 
 /// Lets time pass, so that plotted cells are sampled.
 fn rest(screen: &mut Screen) {
-    screen.event(Event::Tick(Duration::from_secs(1)));
+    screen.event(InputEvent::Tick(Duration::from_secs(1)));
 }
 
 /// The Fibonacci loop, in the middle, with a breakpoint that was hit, a mark, a fork and two plots.
@@ -99,7 +99,7 @@ fn tapes() {
         let mut machine = Machine::at_begin(subject.program.clone()).unwrap();
         let entries = ["9", "8", "7"].map(|entry| subject.program.parse_entry(entry).unwrap());
         machine.state_mut().input = entries.to_vec();
-        Session::new(subject, machine.into_state(), Limits::default()).unwrap()
+        Session::new(subject, machine.into_state(), TimelineLimits::default()).unwrap()
     };
     picture("tapes", open, |screen| _ = screen.command("goto 10").keys("6"));
 }

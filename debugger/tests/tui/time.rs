@@ -3,7 +3,7 @@
 use crate::behaviour::{CALLS, fib, status};
 use crate::screen::Screen;
 use crate::support;
-use reviver_debugger::tui::event::{Event, Gesture};
+use reviver_debugger::tui::event::{Gesture, InputEvent};
 use std::time::Duration;
 
 fn assert_has(status: &str, parts: &[&str]) {
@@ -75,7 +75,7 @@ fn the_plot_of_a_variable_stays_with_its_call() {
     let mut screen = Screen::open(support::subject(CALLS), 120, 40);
     screen.command("break p").keys("c s s 3 Ctrl-End d");
     let plot = |screen: &mut Screen| {
-        (0..2).for_each(|_| screen.event(Event::Tick(Duration::from_millis(250))));
+        (0..2).for_each(|_| screen.event(InputEvent::Tick(Duration::from_millis(250))));
         let text = screen.text();
         let below = text.split_once("timeline").unwrap().1;
         assert!(below.contains("mine"), "{text}");

@@ -38,7 +38,7 @@ pub fn text(bytes: &[u8]) {
 
 /// Assembles a text and, if it is a program, runs it.
 pub fn program(bytes: &[u8]) {
-    let assembly = assemble::assemble("fuzz.rasm", bytes.to_vec(), &files::Memory::new());
+    let assembly = assemble::assemble("fuzz.rasm", bytes.to_vec(), &files::FilesInMemory::new());
     render::render(&assembly.sources, &assembly.diagnostics, false);
     let sound = !assembly.has_errors();
     assert_eq!(sound, assembly.module.is_some(), "errors and a module, or neither");

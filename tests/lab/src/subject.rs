@@ -110,7 +110,7 @@ impl Subject {
 /// # Errors
 /// What is wrong with the text, as the assembler would print it.
 pub fn module(text: &str) -> Result<Module, String> {
-    let assembly = assemble("subject.rasm", text.as_bytes().to_vec(), &files::Memory::new());
+    let assembly = assemble("subject.rasm", text.as_bytes().to_vec(), &files::FilesInMemory::new());
     let failed = assembly.diagnostics.iter().any(|d| d.severity == Severity::Error);
     match assembly.module {
         Some(module) if !failed => Ok(module),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
-use reviver_assembler::files::{Files, Memory};
+use reviver_assembler::files::{Files, FilesInMemory};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Module;
 use reviver_vm::state::{Adjoints, TapeEntry};
@@ -64,7 +64,7 @@ pub struct Agreement {
 impl<'a> Case<'a> {
     /// A text alone.
     pub fn of(text: &'a str) -> Case<'a> {
-        static NO_FILES: std::sync::LazyLock<Memory> = std::sync::LazyLock::new(Memory::new);
+        static NO_FILES: std::sync::LazyLock<FilesInMemory> = std::sync::LazyLock::new(FilesInMemory::new);
         let (settings, inputs) = (Settings::default(), Inputs::default());
         Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL, runner: |_| None }
     }

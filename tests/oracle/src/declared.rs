@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use reviver_assembler::tree::{
-    self, Body, Declaration, Directive, Expression, ExpressionKind, Initial, Limit, Statement,
+    self, Body, DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, Statement,
 };
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role, Word};
@@ -34,7 +34,7 @@ pub(crate) struct Declared<'t> {
     pub(crate) globals: Vec<Global>,
     names: HashMap<String, Meaning>,
     /// In order of the text; main, which has no head, comes before them.
-    pub(crate) procedures: Vec<&'t tree::Procedure>,
+    pub(crate) procedures: Vec<&'t tree::ProcedureNode>,
     pub(crate) macros: HashMap<&'t str, &'t tree::Macro>,
 }
 
@@ -99,7 +99,7 @@ impl<'t> Declared<'t> {
         Ok(())
     }
 
-    fn global(&mut self, role: Role, declaration: &Declaration) -> Step<()> {
+    fn global(&mut self, role: Role, declaration: &DeclarationNode) -> Step<()> {
         let class = declaration.class.unwrap_or(Class::Int);
         let shape = self.shape(&declaration.shape)?;
         let values = |initial: &Option<Initial>| {

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use reviver_assembler::tree::{self, Body, Directive, Instruction, Name, Node, Operands};
+use reviver_assembler::tree::{self, Body, Directive, InstructionNode, Name, Operands, StatementNode};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
@@ -49,7 +49,7 @@ pub(crate) struct Resolver<'t> {
 }
 
 impl Resolver<'_> {
-    fn procedure(&mut self, parameters: &[tree::Parameter], body: &Body) -> Step<Procedure> {
+    fn procedure(&mut self, parameters: &[tree::ParameterNode], body: &Body) -> Step<Procedure> {
         self.scopes = Scopes::default();
         self.scopes.enter(false);
         for (n, tree) in parameters.iter().enumerate() {
@@ -109,7 +109,7 @@ impl Resolver<'_> {
     }
 
     /// One line, or one block of lines; nothing if it only declares.
-    fn statement(&mut self, node: &Node) -> Step<Option<Statement>> {
+    fn statement(&mut self, node: &StatementNode) -> Step<Option<Statement>> {
         let statement = match &node.statement {
             tree::Statement::Directive(Directive::Ancillas(declarations)) => {
                 for declaration in declarations {
@@ -214,7 +214,7 @@ impl Resolver<'_> {
         Ok(Statement::Delocal { cell: Place::scalar(variable), function: tree.function, sources })
     }
 
-    fn instruction(&mut self, tree: &Instruction) -> Step<Statement> {
+    fn instruction(&mut self, tree: &InstructionNode) -> Step<Statement> {
         match &tree.operands {
             Operands::Cells(list) if list.is_empty() => {
                 self.switches = true;
@@ -240,7 +240,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn cells(&mut self, tree: &Instruction, list: &[tree::Expression]) -> Step<Statement> {
+    fn cells(&mut self, tree: &InstructionNode, list: &[tree::Expression]) -> Step<Statement> {
         let mut operands = self.operands(list)?;
         match (tree.update, operands.len()) {
             (Update::Swap, 2) => {
@@ -309,7 +309,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn call(&mut self, tree: &tree::Call, undo: bool) -> Step<Statement> {
+    fn call(&mut self, tree: &tree::CallNode, undo: bool) -> Step<Statement> {
         let procedure = self.number(&tree.procedure)?;
         let head = self.declared.procedures.get(procedure - 1);
         let parameters: Vec<(Class, bool)> = head.map_or(Vec::new(), |p| {

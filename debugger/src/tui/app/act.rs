@@ -6,21 +6,21 @@ use reviver_vm::Travel::{Backward, Forward};
 
 use super::messages::Tone;
 use super::overlay::Overlay;
-use super::prompt::{Prompt, Purpose};
+use super::prompt::{Prompt, PromptPurpose};
 use super::{App, Effect};
 use crate::listing::Line;
 use crate::points::Trigger;
 use crate::session::Session;
-use crate::tui::keys::{Action, Group};
-use crate::tui::panes::{PaneKind, Spot};
+use crate::tui::keys::{HelpGroup, KeyAction};
+use crate::tui::panes::{PaneKind, PaneSpot};
 use crate::view;
 
 /// Into how many parts scrubbing with keys divides the known history.
 const SCRUB_PARTS: i64 = 50;
 
 impl App {
-    pub(super) fn act(&mut self, action: Action) -> Option<Effect> {
-        if action.group() == Group::Cells {
+    pub(super) fn act(&mut self, action: KeyAction) -> Option<Effect> {
+        if action.group() == HelpGroup::Cells {
             self.select_default();
         }
         match self.command_line(action) {
@@ -35,104 +35,104 @@ impl App {
 
     /// The command that an action stands for, or why there is none at the moment; none for actions that
     /// concern the screen alone.
-    fn command_line(&self, action: Action) -> Option<Result<String, String>> {
+    fn command_line(&self, action: KeyAction) -> Option<Result<String, String>> {
         let line = match action {
-            Action::Step => "step",
-            Action::ReverseStep => "reverse-step",
-            Action::Next => "next",
-            Action::ReverseNext => "reverse-next",
-            Action::Finish => "finish",
-            Action::ReverseFinish => "reverse-finish",
-            Action::Continue => "continue",
-            Action::ReverseContinue => "reverse-continue",
-            Action::GotoStart => "goto start",
-            Action::GotoEnd => "goto end",
-            Action::Undo => "undo",
-            Action::Redo => "redo",
-            Action::TimelineUp => "timeline up",
-            Action::FrameUp => "up",
-            Action::FrameDown => "down",
-            Action::NextEvent => "next-event",
-            Action::LastEvent => "last-event",
+            KeyAction::Step => "step",
+            KeyAction::ReverseStep => "reverse-step",
+            KeyAction::Next => "next",
+            KeyAction::ReverseNext => "reverse-next",
+            KeyAction::Finish => "finish",
+            KeyAction::ReverseFinish => "reverse-finish",
+            KeyAction::Continue => "continue",
+            KeyAction::ReverseContinue => "reverse-continue",
+            KeyAction::GotoStart => "goto start",
+            KeyAction::GotoEnd => "goto end",
+            KeyAction::Undo => "undo",
+            KeyAction::Redo => "redo",
+            KeyAction::TimelineUp => "timeline up",
+            KeyAction::FrameUp => "up",
+            KeyAction::FrameDown => "down",
+            KeyAction::NextEvent => "next-event",
+            KeyAction::LastEvent => "last-event",
             _ => return self.command_with_argument(action),
         };
         Some(Ok(line.to_owned()))
     }
 
-    fn command_with_argument(&self, action: Action) -> Option<Result<String, String>> {
+    fn command_with_argument(&self, action: KeyAction) -> Option<Result<String, String>> {
         let session = self.session()?;
         Some(match action {
-            Action::RunToCursor => self.at_cursor(session, "until"),
-            Action::ReverseRunToCursor => self.at_cursor(session, "reverse-until"),
-            Action::Scrub => Ok(format!("goto {}", scrubbed(session, 1))),
-            Action::ReverseScrub => Ok(format!("goto {}", scrubbed(session, -1))),
-            Action::Breakpoint => self.breakpoint(session),
-            Action::Fence => {
+            KeyAction::RunToCursor => self.at_cursor(session, "until"),
+            KeyAction::ReverseRunToCursor => self.at_cursor(session, "reverse-until"),
+            KeyAction::Scrub => Ok(format!("goto {}", scrubbed(session, 1))),
+            KeyAction::ReverseScrub => Ok(format!("goto {}", scrubbed(session, -1))),
+            KeyAction::Breakpoint => self.breakpoint(session),
+            KeyAction::Fence => {
                 let is_here = session.fences().any(|step| step == session.step_number());
                 Ok(if is_here { "fence delete" } else { "fence" }.to_owned())
             }
-            Action::NextWrite => self.with_cell("next-write"),
-            Action::LastWrite => self.with_cell("last"),
-            Action::Why => self.with_cell("why"),
-            Action::History => self.with_cell("history"),
-            Action::Watch => self.watch(session),
-            Action::Plot => self.plot(session),
-            Action::Open => return self.open(session),
+            KeyAction::NextWrite => self.with_cell("next-write"),
+            KeyAction::LastWrite => self.with_cell("last"),
+            KeyAction::Why => self.with_cell("why"),
+            KeyAction::History => self.with_cell("history"),
+            KeyAction::Watch => self.watch(session),
+            KeyAction::Plot => self.plot(session),
+            KeyAction::Open => return self.open(session),
             _ => return None,
         })
     }
 
-    fn act_here(&mut self, action: Action) -> Option<Effect> {
+    fn act_here(&mut self, action: KeyAction) -> Option<Effect> {
         match action {
-            Action::Play => self.player.toggle(Forward),
-            Action::ReversePlay => self.player.toggle(Backward),
-            Action::PlayPause => self.player.toggle(self.player.travel),
-            Action::Faster => self.player.faster(),
-            Action::Slower => self.player.slower(),
-            Action::Goto => self.ask("goto "),
-            Action::Mark => self.ask("mark "),
-            Action::Edit => match self.with_cell("set") {
+            KeyAction::Play => self.player.toggle(Forward),
+            KeyAction::ReversePlay => self.player.toggle(Backward),
+            KeyAction::PlayPause => self.player.toggle(self.player.travel),
+            KeyAction::Faster => self.player.faster(),
+            KeyAction::Slower => self.player.slower(),
+            KeyAction::Goto => self.ask("goto "),
+            KeyAction::Mark => self.ask("mark "),
+            KeyAction::Edit => match self.with_cell("set") {
                 Ok(line) => self.ask(&format!("{line} = ")),
                 Err(why) => self.say(Tone::Note, &why),
             },
-            Action::Command => self.ask(""),
-            Action::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
-            Action::SearchNext => self.search(true),
-            Action::SearchPrevious => self.search(false),
-            Action::Here => self.follow(),
-            Action::Help => self.overlay = Some(Overlay::help(&self.keys)),
-            Action::Mouse => return self.toggle_mouse(),
-            Action::Redraw => {
+            KeyAction::Command => self.ask(""),
+            KeyAction::Search => self.prompt = Some(Prompt::new(PromptPurpose::Search, "")),
+            KeyAction::SearchNext => self.search(true),
+            KeyAction::SearchPrevious => self.search(false),
+            KeyAction::Here => self.follow(),
+            KeyAction::Help => self.overlay = Some(Overlay::help(&self.keys)),
+            KeyAction::Mouse => return self.toggle_mouse(),
+            KeyAction::Redraw => {
                 self.picture = Buffer::default();
                 return Some(Effect::Clear);
             }
-            Action::Quit => return Some(Effect::Quit),
-            Action::NextArray => self.turn_array(true),
-            Action::PreviousArray => self.turn_array(false),
+            KeyAction::Quit => return Some(Effect::Quit),
+            KeyAction::NextArray => self.turn_array(true),
+            KeyAction::PreviousArray => self.turn_array(false),
             other => self.look(other),
         }
         None
     }
 
     /// Actions that move the focus or a cursor.
-    fn look(&mut self, action: Action) {
+    fn look(&mut self, action: KeyAction) {
         match action {
-            Action::FocusNext => self.turn_focus(true),
-            Action::FocusPrevious => self.turn_focus(false),
-            Action::FocusCode => self.panes.set_focus(PaneKind::Code),
-            Action::FocusInverse => self.panes.set_focus(PaneKind::Inverse),
-            Action::FocusCells => self.panes.set_focus(PaneKind::Cells),
-            Action::FocusArrays => self.panes.set_focus(PaneKind::Arrays),
-            Action::FocusCalls => self.panes.set_focus(PaneKind::Calls),
-            Action::FocusTapes => self.panes.set_focus(PaneKind::Tapes),
-            Action::FocusMessages => self.panes.set_focus(PaneKind::Messages),
-            Action::FocusCard => self.panes.set_focus(PaneKind::Card),
-            Action::FocusTimeline => self.panes.set_focus(PaneKind::Timeline),
-            Action::Adjoint => self.choose_adjoint(!self.choices.adjoint),
+            KeyAction::FocusNext => self.turn_focus(true),
+            KeyAction::FocusPrevious => self.turn_focus(false),
+            KeyAction::FocusCode => self.panes.set_focus(PaneKind::Code),
+            KeyAction::FocusInverse => self.panes.set_focus(PaneKind::Inverse),
+            KeyAction::FocusCells => self.panes.set_focus(PaneKind::Cells),
+            KeyAction::FocusArrays => self.panes.set_focus(PaneKind::Arrays),
+            KeyAction::FocusCalls => self.panes.set_focus(PaneKind::Calls),
+            KeyAction::FocusTapes => self.panes.set_focus(PaneKind::Tapes),
+            KeyAction::FocusMessages => self.panes.set_focus(PaneKind::Messages),
+            KeyAction::FocusCard => self.panes.set_focus(PaneKind::Card),
+            KeyAction::FocusTimeline => self.panes.set_focus(PaneKind::Timeline),
+            KeyAction::Adjoint => self.choose_adjoint(!self.choices.adjoint),
             // Values and adjoints stand beside each other there.
-            Action::ItemLeft if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(false),
-            Action::ItemRight if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(true),
-            Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
+            KeyAction::ItemLeft if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(false),
+            KeyAction::ItemRight if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(true),
+            KeyAction::Zoom => self.panes.zoomed = !self.panes.zoomed,
             other => self.move_cursor(self.panes.focus(), other),
         }
     }
@@ -147,7 +147,7 @@ impl App {
     }
 
     fn ask(&mut self, text: &str) {
-        self.prompt = Some(Prompt::new(Purpose::Command, text));
+        self.prompt = Some(Prompt::new(PromptPurpose::Command, text));
     }
 
     fn toggle_mouse(&mut self) -> Option<Effect> {
@@ -168,21 +168,21 @@ impl App {
     }
 
     /// Moves the cursor of a pane.
-    pub(super) fn move_cursor(&mut self, kind: PaneKind, action: Action) {
+    pub(super) fn move_cursor(&mut self, kind: PaneKind, action: KeyAction) {
         let Some(context) = self.context(kind) else { return };
         let pane = kind.pane();
         let (items, columns) = (pane.items(&context), pane.columns(&context).max(1));
         let page = columns.saturating_mul(usize::from(context.area.height.max(2)) - 1);
         let cursor = context.scroll.cursor.min(items.saturating_sub(1));
         let moved = match action {
-            Action::Up => cursor.checked_sub(columns).unwrap_or(cursor),
-            Action::Down => Some(cursor + columns).filter(|moved| *moved < items).unwrap_or(cursor),
-            Action::ItemLeft => cursor.saturating_sub(1),
-            Action::ItemRight => cursor + 1,
-            Action::PageUp => cursor.saturating_sub(page),
-            Action::PageDown => cursor.saturating_add(page),
-            Action::Top => 0,
-            Action::Bottom => usize::MAX,
+            KeyAction::Up => cursor.checked_sub(columns).unwrap_or(cursor),
+            KeyAction::Down => Some(cursor + columns).filter(|moved| *moved < items).unwrap_or(cursor),
+            KeyAction::ItemLeft => cursor.saturating_sub(1),
+            KeyAction::ItemRight => cursor + 1,
+            KeyAction::PageUp => cursor.saturating_sub(page),
+            KeyAction::PageDown => cursor.saturating_add(page),
+            KeyAction::Top => 0,
+            KeyAction::Bottom => usize::MAX,
             _ => cursor,
         };
         self.panes.set_cursor(kind, moved.min(items.saturating_sub(1)));
@@ -230,9 +230,9 @@ impl App {
             PaneKind::Code => Some(self.breakpoint(session)),
             PaneKind::Cells | PaneKind::Arrays => Some(self.with_cell("why")),
             focus => match self.spot(focus)? {
-                Spot::Step(step) => Some(Ok(format!("goto {step}"))),
-                Spot::Frame(number) => Some(Ok(format!("frame {number}"))),
-                Spot::Cell(_) | Spot::Line(_) => None,
+                PaneSpot::Step(step) => Some(Ok(format!("goto {step}"))),
+                PaneSpot::Frame(number) => Some(Ok(format!("frame {number}"))),
+                PaneSpot::Cell(_) | PaneSpot::Line(_) => None,
             },
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratatui::layout::{Position, Rect};
 
-use crate::tui::layout::{self, Content, Screen, Slot};
+use crate::tui::layout::{self, DividedScreen, ScreenContent, ScreenSlot};
 use crate::tui::panes::{PaneKind, Scroll};
 
 /// The panes as the user has arranged them.
@@ -14,7 +14,7 @@ pub struct Arrangement {
     recent: Vec<PaneKind>,
     scrolls: BTreeMap<PaneKind, Scroll>,
     pub zoomed: bool,
-    screen: Screen,
+    screen: DividedScreen,
     /// Tabs in headings, as they were drawn.
     pub tabs: Vec<(Rect, PaneKind)>,
 }
@@ -22,17 +22,17 @@ pub struct Arrangement {
 impl Arrangement {
     pub fn new() -> Arrangement {
         let recent = PaneKind::ALL.into_iter().rev().collect();
-        let screen = layout::divide(Rect::ZERO, false, Content::default());
+        let screen = layout::divide(Rect::ZERO, false, ScreenContent::default());
         Arrangement { recent, scrolls: BTreeMap::new(), zoomed: false, screen, tabs: Vec::new() }
     }
 
     /// Divides a screen of this size.
-    pub fn fit(&mut self, size: Rect, content: Content) {
+    pub fn fit(&mut self, size: Rect, content: ScreenContent) {
         self.screen = layout::divide(size, self.zoomed, content);
         self.tabs.clear();
     }
 
-    pub fn screen(&self) -> &Screen {
+    pub fn screen(&self) -> &DividedScreen {
         &self.screen
     }
 
@@ -57,7 +57,7 @@ impl Arrangement {
     }
 
     /// The pane in front.
-    pub fn front(&self, slot: &Slot) -> Option<PaneKind> {
+    pub fn front(&self, slot: &ScreenSlot) -> Option<PaneKind> {
         self.latest(slot.panes)
     }
 
@@ -66,13 +66,13 @@ impl Arrangement {
         self.recent.iter().rev().copied().find(|kind| kinds.contains(kind))
     }
 
-    fn slot_of(&self, kind: PaneKind) -> Option<&Slot> {
+    fn slot_of(&self, kind: PaneKind) -> Option<&ScreenSlot> {
         self.screen.slots.iter().find(|slot| slot.panes.contains(&kind))
     }
 
     /// Where a pane is, or would be; without its heading.
     pub fn area(&self, kind: PaneKind) -> Rect {
-        self.slot_of(kind).map_or(Rect::ZERO, Slot::body)
+        self.slot_of(kind).map_or(Rect::ZERO, ScreenSlot::body)
     }
 
     pub fn is_seen(&self, kind: PaneKind) -> bool {
@@ -181,14 +181,14 @@ mod tests {
     #[test]
     fn raising_keeps_the_focus_where_it_can() {
         let mut panes = Arrangement::new();
-        panes.fit(Rect::new(0, 0, 80, 24), Content::default());
+        panes.fit(Rect::new(0, 0, 80, 24), ScreenContent::default());
         panes.set_focus(PaneKind::Cells);
         panes.raise(PaneKind::Failure);
         assert!(panes.is_seen(PaneKind::Failure) && panes.focus() == PaneKind::Cells);
         panes.set_focus(PaneKind::Card);
         panes.raise(PaneKind::Failure);
         assert_eq!(panes.focus(), PaneKind::Failure);
-        panes.fit(Rect::new(0, 0, 60, 10), Content::default());
+        panes.fit(Rect::new(0, 0, 60, 10), ScreenContent::default());
         panes.raise(PaneKind::Messages);
         assert!(panes.is_seen(PaneKind::Failure));
     }

@@ -7,7 +7,7 @@ use ratatui::widgets::Widget;
 
 use super::effect::Effect;
 use crate::listing::OpenError;
-use crate::tui::keys::Action;
+use crate::tui::keys::KeyAction;
 use crate::tui::panes::text::hanging;
 use crate::tui::theme::Theme;
 
@@ -26,18 +26,18 @@ impl Broken {
         Broken { lines, top: 0, room: 0 }
     }
 
-    pub fn act(&mut self, action: Action) -> Option<Effect> {
+    pub fn act(&mut self, action: KeyAction) -> Option<Effect> {
         // Two pages have a row in common.
         let page = self.room.saturating_sub(1).max(1);
         self.top = match action {
-            Action::Quit => return Some(Effect::Quit),
-            Action::Redraw => return Some(Effect::Clear),
-            Action::Up => self.top.saturating_sub(1),
-            Action::Down => self.top.saturating_add(1),
-            Action::PageUp => self.top.saturating_sub(page),
-            Action::PageDown => self.top.saturating_add(page),
-            Action::Top | Action::GotoStart => 0,
-            Action::Bottom | Action::GotoEnd => usize::MAX,
+            KeyAction::Quit => return Some(Effect::Quit),
+            KeyAction::Redraw => return Some(Effect::Clear),
+            KeyAction::Up => self.top.saturating_sub(1),
+            KeyAction::Down => self.top.saturating_add(1),
+            KeyAction::PageUp => self.top.saturating_sub(page),
+            KeyAction::PageDown => self.top.saturating_add(page),
+            KeyAction::Top | KeyAction::GotoStart => 0,
+            KeyAction::Bottom | KeyAction::GotoEnd => usize::MAX,
             _ => self.top,
         };
         None

@@ -8,11 +8,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 use super::messages::Tone;
-use super::prompt::Purpose;
-use super::{App, Engine};
-use crate::tui::keys::Action;
-use crate::tui::layout::{Content, Slot, bottom};
-use crate::tui::panes::status::{Running, Status, draw_running};
+use super::prompt::PromptPurpose;
+use super::{App, Whereabouts};
+use crate::tui::keys::KeyAction;
+use crate::tui::layout::{ScreenContent, ScreenSlot, bottom};
+use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
 use crate::view::cells::has_arrays;
@@ -31,16 +31,17 @@ impl App {
         let area = buffer.area;
         buffer.set_style(area, self.theme.ground);
         match &mut self.engine {
-            Engine::Broken(broken) => {
-                let quit = self.keys.keys(Action::Quit).next().map_or(String::new(), |key| key.to_string());
+            Whereabouts::Broken(broken) => {
+                let quit =
+                    self.keys.keys(KeyAction::Quit).next().map_or(String::new(), |key| key.to_string());
                 broken.draw(&self.theme, &quit, area, buffer);
                 None
             }
-            Engine::Away(_) => {
+            Whereabouts::Away(_) => {
                 self.draw_away(area, buffer);
                 None
             }
-            Engine::Here(_) => self.draw_here(area, buffer),
+            Whereabouts::Here(_) => self.draw_here(area, buffer),
         }
     }
 
@@ -65,7 +66,7 @@ impl App {
     fn fit(&mut self, area: Rect) {
         let Some(session) = self.session() else { return };
         let plots = &self.choices.plots;
-        let content = Content {
+        let content = ScreenContent {
             has_arrays: has_arrays(session),
             has_branches: session.timeline().forks().len() > 1,
             plots: (plots.cells.len() + usize::from(plots.has_calls())) as u16,
@@ -77,7 +78,7 @@ impl App {
         }
     }
 
-    fn draw_slot(&mut self, slot: &Slot, buffer: &mut Buffer) {
+    fn draw_slot(&mut self, slot: &ScreenSlot, buffer: &mut Buffer) {
         let Some(kind) = self.panes.front(slot) else { return };
         self.reveal(kind);
         if slot.has_border {
@@ -104,7 +105,7 @@ impl App {
         let speed = Line::styled(self.playing(area.width), self.theme.here).right_aligned();
         let used = u16::try_from(speed.width()).unwrap_or(u16::MAX);
         let left = Rect { width: area.width.saturating_sub(used), ..area };
-        Status.draw(&Context { area: left, ..context }, buffer);
+        StatusWidget.draw(&Context { area: left, ..context }, buffer);
         speed.render(area, buffer);
     }
 
@@ -124,7 +125,7 @@ impl App {
         if let Some(prompt) = &self.prompt {
             let text = prompt.input.value();
             let scroll = prompt.input.visual_scroll(usize::from(area.width.saturating_sub(2)));
-            let sign = if prompt.purpose == Purpose::Command { ":" } else { "/" };
+            let sign = if prompt.purpose == PromptPurpose::Command { ":" } else { "/" };
             Span::styled(sign, self.theme.prompt).render(area, buffer);
             let rest = Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(1), ..area };
             Line::from(skipped(text, scroll)).render(rest, buffer);
@@ -141,7 +142,7 @@ impl App {
             Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
             let key = |action| self.keys.keys(action).next().map_or("-".to_owned(), |key| key.to_string());
-            let (help, command, quit) = (key(Action::Help), key(Action::Command), key(Action::Quit));
+            let (help, command, quit) = (key(KeyAction::Help), key(KeyAction::Command), key(KeyAction::Quit));
             let text = format!("{help} help   {command} command   {quit} quit");
             Line::styled(text, self.theme.dim).render(area, buffer);
         }
@@ -158,7 +159,7 @@ impl App {
 
     /// The panes of the last picture, with what goes on below them.
     fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
-        let Engine::Away(away) = &self.engine else { return };
+        let Whereabouts::Away(away) = &self.engine else { return };
         // On a screen of another size the panes are cut, or have empty room beside them.
         let panes =
             |area: Rect| Rect { height: area.height.saturating_sub(bottom(area).len() as u16), ..area };
@@ -186,7 +187,7 @@ impl App {
 
     /// What keys do during a run.
     fn keys_while_away(&self) -> String {
-        let quit = self.keys.keys(Action::Quit).next();
+        let quit = self.keys.keys(KeyAction::Quit).next();
         match (self.waiting.len(), quit) {
             _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),
             (0, Some(quit)) => format!("Ctrl-C stops it   {quit} stops it and ends the session"),

@@ -9,7 +9,7 @@ use super::arrangement::Arrangement;
 use super::errand::Task;
 use super::messages::Messages;
 use super::plots::Plotted;
-use super::{App, Effect, Engine};
+use super::{App, Effect, Whereabouts};
 use crate::command::table::Command;
 use crate::command::{CommandError, Console, Painter};
 use crate::outcome::Reason;
@@ -129,7 +129,7 @@ impl App {
         let face = face.clone();
         let is_seen = face.seen_at == Some(console.session.moment());
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
-        let mut app = App::with(Engine::Here(Box::new(console)), face.keys, face.theme);
+        let mut app = App::with(Whereabouts::Here(Box::new(console)), face.keys, face.theme);
         (app.panes, app.choices, app.messages) = (face.panes, face.choices, face.messages);
         app.plotted = face.plotted;
         app.look_once();

@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 
 use super::App;
 use crate::outcome::Reason;
-use crate::tui::layout::Slot;
+use crate::tui::layout::ScreenSlot;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::{cut, width};
 
@@ -17,7 +17,7 @@ const LEAST_FOR_TITLE: usize = 10;
 
 impl App {
     /// Draws the heading, and remembers where its tabs are.
-    pub(super) fn draw_heading(&mut self, slot: &Slot, front: PaneKind, buffer: &mut Buffer) {
+    pub(super) fn draw_heading(&mut self, slot: &ScreenSlot, front: PaneKind, buffer: &mut Buffer) {
         let area = slot.heading();
         let Some(context) = self.context(front) else { return };
         let has_failed = matches!(context.session.reason(), Some(Reason::Trap(_)));

@@ -38,9 +38,9 @@ use self::errand::{Task, TaskResult};
 use self::messages::{Messages, Tone};
 use self::overlay::{Heeded, Overlay};
 use self::play::Player;
-use self::prompt::{Prompt, Purpose, Typed};
-use super::event::{Event, Gesture};
-use super::keys::{Action, Binding, Key, KeyMap};
+use self::prompt::{Prompt, PromptPurpose, Typed};
+use super::event::{Gesture, InputEvent};
+use super::keys::{Key, KeyAction, KeyBinding, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::Theme;
 use crate::command::{Console, Outcome};
@@ -49,13 +49,13 @@ use crate::outcome::Touch;
 use crate::repl;
 use crate::scale::column_of;
 use crate::session::{Progress, Session};
-use crate::timeline::Span;
+use crate::timeline::StepSpan;
 use crate::view::card::{CardView, card};
 use crate::view::code::{counterpart, here};
 
 /// Where the session is.
 #[derive(Debug)]
-enum Engine {
+enum Whereabouts {
     Here(Box<Console>),
     Away(Away),
     /// There is none: the program has errors.
@@ -68,7 +68,7 @@ struct Away {
     what: String,
     elapsed: Duration,
     /// The steps that its branch spans.
-    span: Span,
+    span: StepSpan,
     /// Whether it can be called back at any time, because nobody asked for it.
     is_optional: bool,
 }
@@ -76,13 +76,13 @@ struct Away {
 /// The application.
 #[derive(Debug)]
 pub struct App {
-    engine: Engine,
+    engine: Whereabouts,
     /// Stops what the session does, wherever it is.
     interrupt: Arc<AtomicBool>,
     /// Says how far it is.
     progress: Arc<Progress>,
     /// What happened while the session was away.
-    waiting: VecDeque<Event>,
+    waiting: VecDeque<InputEvent>,
     keys: KeyMap,
     theme: Theme,
     panes: Arrangement,
@@ -113,7 +113,7 @@ impl App {
     pub fn new(mut session: Session, files: UsedFiles, keys: KeyMap, theme: Theme) -> App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
         let mut app = App::with(
-            Engine::Here(Box::new(Console::new(session, files, Box::new(Face::default())))),
+            Whereabouts::Here(Box::new(Console::new(session, files, Box::new(Face::default())))),
             keys,
             theme,
         );
@@ -124,10 +124,10 @@ impl App {
 
     /// The application for a program that can't be debugged: it shows why.
     pub fn broken(error: &OpenError, keys: KeyMap, theme: Theme) -> App {
-        App::with(Engine::Broken(Broken::new(error)), keys, theme)
+        App::with(Whereabouts::Broken(Broken::new(error)), keys, theme)
     }
 
-    fn with(engine: Engine, keys: KeyMap, theme: Theme) -> App {
+    fn with(engine: Whereabouts, keys: KeyMap, theme: Theme) -> App {
         App {
             engine,
             interrupt: Arc::default(),
@@ -180,33 +180,33 @@ impl App {
     /// How long the application can wait for the next event; without end if nothing passes by itself.
     pub fn patience(&self) -> Option<Duration> {
         match &self.engine {
-            Engine::Away(_) => Some(Duration::from_millis(100)),
-            Engine::Here(_) if self.player.is_playing => Some(play::TICK),
-            Engine::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
+            Whereabouts::Away(_) => Some(Duration::from_millis(100)),
+            Whereabouts::Here(_) if self.player.is_playing => Some(play::TICK),
+            Whereabouts::Here(console) if self.needs_samples(&console.session) => Some(plots::REST),
             _ => None,
         }
     }
 
     /// Takes an event.
-    pub fn handle(&mut self, event: Event) -> Option<Effect> {
+    pub fn handle(&mut self, event: InputEvent) -> Option<Effect> {
         match event {
-            Event::Tick(elapsed) => self.tick(elapsed),
-            Event::Resize => {
+            InputEvent::Tick(elapsed) => self.tick(elapsed),
+            InputEvent::Resize => {
                 self.is_stale = true;
                 None
             }
-            Event::Key(key) if key == Key::ctrl('c') => self.interrupt(),
-            Event::Key(key) if self.suspends(key) => Some(Effect::Suspend),
-            _ if matches!(self.engine, Engine::Away(_)) => {
+            InputEvent::Key(key) if key == Key::ctrl('c') => self.interrupt(),
+            InputEvent::Key(key) if self.suspends(key) => Some(Effect::Suspend),
+            _ if matches!(self.engine, Whereabouts::Away(_)) => {
                 self.keep(event);
                 None
             }
-            Event::Key(key) => self.key(key),
-            Event::Paste(text) => {
+            InputEvent::Key(key) => self.key(key),
+            InputEvent::Paste(text) => {
                 self.is_stale |= self.prompt.as_mut().map(|prompt| prompt.paste(&text)).is_some();
                 None
             }
-            Event::Mouse(mouse) => self.point(mouse),
+            InputEvent::Mouse(mouse) => self.point(mouse),
         }
     }
 
@@ -214,7 +214,7 @@ impl App {
     /// it or until the session is sent away again.
     pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
-        self.engine = Engine::Here(done.console);
+        self.engine = Whereabouts::Here(done.console);
         (self.footprint, self.card) = (done.footprint, done.card);
         self.keep_selected();
         self.forget_samples();
@@ -231,7 +231,7 @@ impl App {
             TaskResult::Sampled(samples) => self.sampled(samples),
         }
         let mut effects = Vec::new();
-        while matches!(self.engine, Engine::Here(_))
+        while matches!(self.engine, Whereabouts::Here(_))
             && let Some(event) = self.waiting.pop_front()
         {
             effects.extend(self.handle(event));
@@ -242,12 +242,12 @@ impl App {
     /// Whether a key leaves for the shell: it does so at any time, unless it is a letter that is typed.
     fn suspends(&self, key: Key) -> bool {
         let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
-        !is_typed && self.keys.get(key) == Some(&Binding::Action(Action::Suspend))
+        !is_typed && self.keys.get(key) == Some(&KeyBinding::KeyAction(KeyAction::Suspend))
     }
 
     fn console(&self) -> Option<&Console> {
         match &self.engine {
-            Engine::Here(console) => Some(console),
+            Whereabouts::Here(console) => Some(console),
             _ => None,
         }
     }
@@ -269,13 +269,13 @@ impl App {
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
-        if let Engine::Away(_) = self.engine {
+        if let Whereabouts::Away(_) = self.engine {
             self.waiting.clear();
             self.interrupt.store(true, Ordering::Relaxed);
         } else if was_playing {
             self.say(Tone::Note, "paused");
         } else if self.prompt.take().is_none() && self.overlay.take().is_none() {
-            let quit = self.keys.keys(Action::Quit).next();
+            let quit = self.keys.keys(KeyAction::Quit).next();
             let quit = quit.map_or(":quit".to_owned(), |key| key.to_string());
             self.say(Tone::Note, &format!("nothing is running; {quit} ends the session"));
         }
@@ -283,10 +283,11 @@ impl App {
     }
 
     /// Keeps an event until the session is back. Of many movements of the mouse the last one counts.
-    fn keep(&mut self, event: Event) {
-        let is_optional = matches!(self.engine, Engine::Away(Away { is_optional: true, .. }));
+    fn keep(&mut self, event: InputEvent) {
+        let is_optional = matches!(self.engine, Whereabouts::Away(Away { is_optional: true, .. }));
         self.is_stale |= !is_optional;
-        let is_drag = |event: &Event| matches!(event, Event::Mouse(mouse) if mouse.gesture == Gesture::Drag);
+        let is_drag =
+            |event: &InputEvent| matches!(event, InputEvent::Mouse(mouse) if mouse.gesture == Gesture::Drag);
         if is_drag(&event) && self.waiting.back().is_some_and(is_drag) {
             self.waiting.pop_back();
         }
@@ -302,14 +303,14 @@ impl App {
     /// Whether what waits for the session ends it: a key that does so, and isn't a letter that is typed.
     fn waits_to_quit(&self) -> bool {
         let actions = self.waiting.iter().filter_map(|event| match event {
-            Event::Key(key) => self.keys.get(*key),
+            InputEvent::Key(key) => self.keys.get(*key),
             _ => None,
         });
         let mut decisive = actions.filter_map(|binding| match binding {
-            Binding::Action(action) if action.asks() || *action == Action::Quit => Some(*action),
+            KeyBinding::KeyAction(action) if action.asks() || *action == KeyAction::Quit => Some(*action),
             _ => None,
         });
-        self.prompt.is_none() && decisive.next() == Some(Action::Quit)
+        self.prompt.is_none() && decisive.next() == Some(KeyAction::Quit)
     }
 
     fn key(&mut self, key: Key) -> Option<Effect> {
@@ -319,15 +320,15 @@ impl App {
         }
         self.messages.dismiss();
         let binding = self.keys.get(key).cloned();
-        if let Engine::Broken(broken) = &mut self.engine {
-            let Some(Binding::Action(action)) = binding else { return None };
+        if let Whereabouts::Broken(broken) = &mut self.engine {
+            let Some(KeyBinding::KeyAction(action)) = binding else { return None };
             return broken.act(action);
         }
         if let Some(overlay) = &mut self.overlay {
             match overlay.key(key, binding.as_ref()) {
                 Heeded::Taken => return None,
                 Heeded::Search => {
-                    self.prompt = Some(Prompt::new(Purpose::Search, ""));
+                    self.prompt = Some(Prompt::new(PromptPurpose::Search, ""));
                     return None;
                 }
                 Heeded::Found(further) => {
@@ -342,10 +343,10 @@ impl App {
             }
         }
         match binding {
-            Some(Binding::Action(action)) => self.act(action),
-            Some(Binding::Command(line)) => self.run(&line),
+            Some(KeyBinding::KeyAction(action)) => self.act(action),
+            Some(KeyBinding::Command(line)) => self.run(&line),
             None => {
-                let help = self.keys.keys(Action::Help).next();
+                let help = self.keys.keys(KeyAction::Help).next();
                 let help = help.map_or(String::new(), |help| format!("; {help} shows which ones do"));
                 self.say(Tone::Note, &format!("{key} does nothing{help}"));
                 None
@@ -369,22 +370,22 @@ impl App {
     }
 
     fn complete(&mut self) {
-        let (Engine::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
-        if prompt.purpose == Purpose::Command {
+        let (Whereabouts::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
+        if prompt.purpose == PromptPurpose::Command {
             let (start, candidates) = repl::candidates(console, &prompt.before_cursor());
             prompt.complete(start, &candidates);
         }
     }
 
-    fn entered(&mut self, purpose: Purpose, line: String) -> Option<Effect> {
+    fn entered(&mut self, purpose: PromptPurpose, line: String) -> Option<Effect> {
         let typed = &mut self.typed[purpose as usize];
         if !line.is_empty() && typed.last() != Some(&line) {
             typed.push(line.clone());
         }
         match purpose {
-            Purpose::Command if line.is_empty() => None,
-            Purpose::Command => self.run(&line),
-            Purpose::Search => {
+            PromptPurpose::Command if line.is_empty() => None,
+            PromptPurpose::Command => self.run(&line),
+            PromptPurpose::Search => {
                 if !line.is_empty() {
                     self.choices.search = Some(line.to_lowercase());
                 }
@@ -408,10 +409,10 @@ impl App {
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
-        let away = Engine::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
+        let away = Whereabouts::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
         let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
-            Engine::Here(mut console) => {
+            Whereabouts::Here(mut console) => {
                 if let Some(face) = face {
                     console.painter = face;
                 }
@@ -426,20 +427,20 @@ impl App {
 
     fn tick(&mut self, elapsed: Duration) -> Option<Effect> {
         match &mut self.engine {
-            Engine::Away(away) => {
+            Whereabouts::Away(away) => {
                 away.elapsed += elapsed;
                 self.is_stale = true;
                 None
             }
-            Engine::Here(_) if self.player.is_playing => {
+            Whereabouts::Here(_) if self.player.is_playing => {
                 let verb = if self.player.travel == Travel::Forward { "step" } else { "reverse-step" };
                 match self.player.tick(elapsed) {
                     0 => None,
                     steps => self.send(Task::Command { line: format!("{verb} {steps}"), is_quiet: true }),
                 }
             }
-            Engine::Here(_) => self.sample(),
-            Engine::Broken(_) => None,
+            Whereabouts::Here(_) => self.sample(),
+            Whereabouts::Broken(_) => None,
         }
     }
 

@@ -7,14 +7,14 @@ use ratatui::widgets::{Block, Borders, Clear, Widget};
 
 use super::messages::{Message, Tone};
 use crate::tui::keys::help::{self, HelpLine};
-use crate::tui::keys::{Action, Binding, Code, Key, KeyMap};
+use crate::tui::keys::{BareKey, Key, KeyAction, KeyBinding, KeyMap};
 use crate::tui::panes::text::{hanging, mark, width};
 use crate::tui::theme::Theme;
 
 /// What lies over the panes.
 #[derive(Clone, Debug)]
 pub(super) struct Overlay {
-    content: Content,
+    content: OverlayContent,
     /// The first row shown.
     top: usize,
     /// The row that was found last, if nobody has scrolled since; the last rows are never the first shown.
@@ -26,7 +26,7 @@ pub(super) struct Overlay {
 }
 
 #[derive(Clone, Debug)]
-enum Content {
+enum OverlayContent {
     Help(Vec<HelpLine>),
     /// Lines of the messages: the first one, and how many.
     Reply {
@@ -51,43 +51,43 @@ pub(super) enum Heeded {
 
 impl Overlay {
     pub fn help(keys: &KeyMap) -> Overlay {
-        Overlay::new(Content::Help(help::lines(keys)))
+        Overlay::new(OverlayContent::Help(help::lines(keys)))
     }
 
     /// So many lines of the messages, from number `first` on.
     pub fn reply(first: usize, lines: usize) -> Overlay {
-        Overlay::new(Content::Reply { first, lines })
+        Overlay::new(OverlayContent::Reply { first, lines })
     }
 
-    fn new(content: Content) -> Overlay {
+    fn new(content: OverlayContent) -> Overlay {
         Overlay { content, top: 0, found: None, room: (0, 0), is_cut: false }
     }
 
     /// Takes a key with its binding.
-    pub fn key(&mut self, key: Key, binding: Option<&Binding>) -> Heeded {
+    pub fn key(&mut self, key: Key, binding: Option<&KeyBinding>) -> Heeded {
         // Readers leave with these, whatever they are bound to.
-        if matches!(key.code, Code::Esc | Code::Enter | Code::Char(' ')) {
+        if matches!(key.code, BareKey::Esc | BareKey::Enter | BareKey::Char(' ')) {
             return Heeded::Closes;
         }
         let action = match binding {
-            Some(Binding::Action(action)) => *action,
-            Some(Binding::Command(_)) => return self.otherwise(),
+            Some(KeyBinding::KeyAction(action)) => *action,
+            Some(KeyBinding::Command(_)) => return self.otherwise(),
             None => return Heeded::Taken,
         };
         // Two pages have a row in common.
         let page = self.room.1.saturating_sub(1).max(1);
         match action {
-            Action::Up | Action::Down => self.scroll(action, 1),
-            Action::PageUp => self.scroll(Action::Up, page),
-            Action::PageDown => self.scroll(Action::Down, page),
+            KeyAction::Up | KeyAction::Down => self.scroll(action, 1),
+            KeyAction::PageUp => self.scroll(KeyAction::Up, page),
+            KeyAction::PageDown => self.scroll(KeyAction::Down, page),
             // Who sees all of it means the run.
-            Action::GotoStart | Action::GotoEnd if !self.is_cut => return self.otherwise(),
-            Action::Top | Action::GotoStart => self.scroll(Action::Up, usize::MAX),
-            Action::Bottom | Action::GotoEnd => self.scroll(Action::Down, usize::MAX),
-            Action::Search => return Heeded::Search,
-            Action::SearchNext => return Heeded::Found(true),
-            Action::SearchPrevious => return Heeded::Found(false),
-            Action::Quit => return Heeded::Closes,
+            KeyAction::GotoStart | KeyAction::GotoEnd if !self.is_cut => return self.otherwise(),
+            KeyAction::Top | KeyAction::GotoStart => self.scroll(KeyAction::Up, usize::MAX),
+            KeyAction::Bottom | KeyAction::GotoEnd => self.scroll(KeyAction::Down, usize::MAX),
+            KeyAction::Search => return Heeded::Search,
+            KeyAction::SearchNext => return Heeded::Found(true),
+            KeyAction::SearchPrevious => return Heeded::Found(false),
+            KeyAction::Quit => return Heeded::Closes,
             _ => return self.otherwise(),
         }
         Heeded::Taken
@@ -96,15 +96,15 @@ impl Overlay {
     /// What keys do that concern something else.
     fn otherwise(&self) -> Heeded {
         match self.content {
-            Content::Help(_) => Heeded::Closes,
-            Content::Reply { .. } => Heeded::Passes,
+            OverlayContent::Help(_) => Heeded::Closes,
+            OverlayContent::Reply { .. } => Heeded::Passes,
         }
     }
 
     /// Scrolls by so many rows.
-    pub fn scroll(&mut self, action: Action, rows: usize) {
+    pub fn scroll(&mut self, action: KeyAction, rows: usize) {
         self.found = None;
-        let up = action == Action::Up;
+        let up = action == KeyAction::Up;
         self.top = if up { self.top.saturating_sub(rows) } else { self.top.saturating_add(rows) };
     }
 
@@ -127,11 +127,11 @@ impl Overlay {
     /// All of its rows, as wide as the last frame was.
     fn rows(&self, messages: &[Message], theme: &Theme) -> Vec<Line<'static>> {
         match &self.content {
-            Content::Help(lines) => {
+            OverlayContent::Help(lines) => {
                 let width = keys_width(lines);
                 lines.iter().map(|line| help_line(line, width, theme)).collect()
             }
-            Content::Reply { first, lines } => {
+            OverlayContent::Reply { first, lines } => {
                 let shown = messages.iter().skip(*first).take(*lines);
                 shown.flat_map(|message| reply_lines(message, theme, self.room.0)).collect()
             }
@@ -159,7 +159,7 @@ impl Overlay {
         } else {
             String::new()
         };
-        let title = if matches!(self.content, Content::Help(_)) { " keys " } else { " reply " };
+        let title = if matches!(self.content, OverlayContent::Help(_)) { " keys " } else { " reply " };
         let block = Block::new()
             .borders(Borders::TOP)
             .border_style(theme.border)

@@ -4,17 +4,17 @@
 use ratatui::layout::{Position, Rect};
 
 use super::errand::Task;
-use super::{App, Effect, Engine};
+use super::{App, Effect, Whereabouts};
 use crate::tui::event::{Gesture, Mouse};
-use crate::tui::keys::Action;
-use crate::tui::panes::{PaneKind, Spot};
+use crate::tui::keys::KeyAction;
+use crate::tui::panes::{PaneKind, PaneSpot};
 
 /// Lines that one notch of the wheel moves.
 const NOTCH: isize = 3;
 
 impl App {
     pub(super) fn point(&mut self, mouse: Mouse) -> Option<Effect> {
-        if matches!(self.engine, Engine::Broken(_)) {
+        if matches!(self.engine, Whereabouts::Broken(_)) {
             return None;
         }
         self.is_stale = true;
@@ -27,8 +27,8 @@ impl App {
                 self.scrubs = false;
                 None
             }
-            Gesture::ScrollUp => self.wheel(mouse.place, Action::Up),
-            Gesture::ScrollDown => self.wheel(mouse.place, Action::Down),
+            Gesture::ScrollUp => self.wheel(mouse.place, KeyAction::Up),
+            Gesture::ScrollDown => self.wheel(mouse.place, KeyAction::Down),
         }
     }
 
@@ -52,7 +52,7 @@ impl App {
         let is_selected = self.choices.lost(kind).is_none() && context.scroll.cursor == item;
         let adjoint = kind.pane().is_adjoint_at(&context, place);
         if is_double && was_focused && is_selected && self.choices.adjoint == adjoint {
-            return self.act(Action::Open);
+            return self.act(KeyAction::Open);
         }
         if matches!(kind, PaneKind::Cells | PaneKind::Arrays) {
             self.choices.adjoint = adjoint;
@@ -68,7 +68,7 @@ impl App {
         let pane = PaneKind::Timeline.pane();
         let item = pane.item_at(&context, nearest(context.area, place)?)?;
         match pane.spot(&context, item)? {
-            Spot::Step(step) if step != context.session.step_number() => {
+            PaneSpot::Step(step) if step != context.session.step_number() => {
                 self.player.pause();
                 self.send(Task::Command { line: format!("goto {step}"), is_quiet: true })
             }
@@ -76,7 +76,7 @@ impl App {
         }
     }
 
-    fn wheel(&mut self, place: Position, action: Action) -> Option<Effect> {
+    fn wheel(&mut self, place: Position, action: KeyAction) -> Option<Effect> {
         if let Some(overlay) = &mut self.overlay {
             overlay.scroll(action, NOTCH.unsigned_abs());
             return None;
@@ -84,7 +84,7 @@ impl App {
         let kind = self.panes.pane_at(place)?;
         let context = self.context(kind)?;
         let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
-        let rows = if action == Action::Up { -NOTCH } else { NOTCH };
+        let rows = if action == KeyAction::Up { -NOTCH } else { NOTCH };
         self.panes.scroll_view(kind, rows, items, columns);
         self.select(kind);
         None

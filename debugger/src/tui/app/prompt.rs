@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use tui_input::{Input, InputRequest};
 
-use crate::tui::keys::{Code, Key};
+use crate::tui::keys::{BareKey, Key};
 
 /// What a line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum PromptPurpose {
     Command,
     Search,
 }
@@ -16,7 +16,7 @@ pub enum Purpose {
 /// A line in the making.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    pub purpose: Purpose,
+    pub purpose: PromptPurpose,
     pub input: Input,
     /// What could follow, for the user to see.
     pub hint: String,
@@ -42,25 +42,25 @@ pub enum Typed {
 const LONGEST: usize = 1_000;
 
 impl Prompt {
-    pub fn new(purpose: Purpose, text: &str) -> Prompt {
+    pub fn new(purpose: PromptPurpose, text: &str) -> Prompt {
         let input = Input::new(text.to_owned());
         Prompt { purpose, input, hint: String::new(), round: VecDeque::new(), recalled: None }
     }
 
     /// Takes a key; `earlier` are the lines typed before, the last one last.
     pub fn key(&mut self, key: Key, earlier: &[String]) -> Typed {
-        if key.code != Code::Tab {
+        if key.code != BareKey::Tab {
             self.hint.clear();
             self.round.clear();
         }
         let request = match key.code {
-            Code::Enter => return Typed::Entered(self.input.value().trim().to_owned()),
-            Code::Esc => return Typed::Left,
-            Code::Char('c') if key.ctrl => return Typed::Left,
-            Code::Tab if !key.shift => return Typed::Complete,
-            Code::Backspace if self.input.value().is_empty() => return Typed::Left,
-            Code::Up => return self.recall(earlier, true),
-            Code::Down => return self.recall(earlier, false),
+            BareKey::Enter => return Typed::Entered(self.input.value().trim().to_owned()),
+            BareKey::Esc => return Typed::Left,
+            BareKey::Char('c') if key.ctrl => return Typed::Left,
+            BareKey::Tab if !key.shift => return Typed::Complete,
+            BareKey::Backspace if self.input.value().is_empty() => return Typed::Left,
+            BareKey::Up => return self.recall(earlier, true),
+            BareKey::Down => return self.recall(earlier, false),
             _ => request(key),
         };
         let is_insert = matches!(request, Some(InputRequest::InsertChar(_)));
@@ -139,15 +139,15 @@ impl Prompt {
 
 fn request(key: Key) -> Option<InputRequest> {
     Some(match key.code {
-        Code::Char('w') if key.ctrl => InputRequest::DeletePrevWord,
-        Code::Char('u') if key.ctrl => InputRequest::DeleteFromStart,
-        Code::Char(c) if !key.ctrl && !key.alt => InputRequest::InsertChar(c),
-        Code::Left => InputRequest::GoToPrevChar,
-        Code::Right => InputRequest::GoToNextChar,
-        Code::Home => InputRequest::GoToStart,
-        Code::End => InputRequest::GoToEnd,
-        Code::Backspace => InputRequest::DeletePrevChar,
-        Code::Delete => InputRequest::DeleteNextChar,
+        BareKey::Char('w') if key.ctrl => InputRequest::DeletePrevWord,
+        BareKey::Char('u') if key.ctrl => InputRequest::DeleteFromStart,
+        BareKey::Char(c) if !key.ctrl && !key.alt => InputRequest::InsertChar(c),
+        BareKey::Left => InputRequest::GoToPrevChar,
+        BareKey::Right => InputRequest::GoToNextChar,
+        BareKey::Home => InputRequest::GoToStart,
+        BareKey::End => InputRequest::GoToEnd,
+        BareKey::Backspace => InputRequest::DeletePrevChar,
+        BareKey::Delete => InputRequest::DeleteNextChar,
         _ => return None,
     })
 }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn typed(text: &str) -> Prompt {
-        let mut prompt = Prompt::new(Purpose::Command, "");
+        let mut prompt = Prompt::new(PromptPurpose::Command, "");
         text.chars().for_each(|c| assert_eq!(prompt.key(Key::char(c), &[]), Typed::More));
         prompt
     }
@@ -176,7 +176,8 @@ mod tests {
             prompt.key(Key::plain(code), &earlier);
             prompt.input.value().to_owned()
         };
-        let seen = [Code::Up, Code::Up, Code::Up, Code::Down, Code::Down, Code::Down].map(&mut after);
+        let seen = [BareKey::Up, BareKey::Up, BareKey::Up, BareKey::Down, BareKey::Down, BareKey::Down]
+            .map(&mut after);
         assert_eq!(seen, ["two", "one", "one", "two", "dr", "dr"]);
     }
 
@@ -208,6 +209,9 @@ mod tests {
         let mut prompt = typed("goto ");
         prompt.paste("7\r\nstep\n");
         assert_eq!(prompt.input.value(), "goto 7 step");
-        assert_eq!(Prompt::new(Purpose::Search, "").key(Key::plain(Code::Backspace), &[]), Typed::Left);
+        assert_eq!(
+            Prompt::new(PromptPurpose::Search, "").key(Key::plain(BareKey::Backspace), &[]),
+            Typed::Left
+        );
     }
 }

@@ -3,11 +3,11 @@
 
 use super::messages::Tone;
 use super::overlay::Overlay;
-use super::{App, Engine};
+use super::{App, Whereabouts};
 use crate::command::{CommandError, Console, Outcome};
 use crate::outcome::Reason;
 use crate::render::{printed, render, render_done, render_error};
-use crate::tui::keys::Action;
+use crate::tui::keys::KeyAction;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::width;
 
@@ -23,7 +23,7 @@ impl App {
         if let Ok(outcome) = &outcome {
             self.plotted(outcome);
         }
-        let Engine::Here(console) = &self.engine else { return };
+        let Whereabouts::Here(console) = &self.engine else { return };
         let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
@@ -69,7 +69,7 @@ impl App {
         if count == 0 && displayed.is_empty() {
             return None;
         }
-        let key = self.keys.keys(Action::FocusMessages).next();
+        let key = self.keys.keys(KeyAction::FocusMessages).next();
         let more = match (count, key) {
             (0 | 1, _) => String::new(),
             (_, Some(key)) => format!("(+{}: {key} shows them)", count - 1),

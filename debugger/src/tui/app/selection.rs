@@ -3,7 +3,7 @@
 
 use super::App;
 use crate::memory::Cell;
-use crate::tui::panes::{PaneKind, Selected, Spot};
+use crate::tui::panes::{PaneKind, PaneSpot, Selected};
 use crate::view::cells;
 
 /// The panes in which cells are selected.
@@ -11,7 +11,7 @@ const KINDS: [PaneKind; 2] = [PaneKind::Cells, PaneKind::Arrays];
 
 impl App {
     /// What lies under a pane's cursor.
-    pub(super) fn spot(&self, kind: PaneKind) -> Option<Spot> {
+    pub(super) fn spot(&self, kind: PaneKind) -> Option<PaneSpot> {
         let context = self.context(kind)?;
         let is_lost = self.choices.lost(kind).is_some();
         if is_lost { None } else { kind.pane().spot(&context, context.scroll.cursor) }
@@ -20,7 +20,7 @@ impl App {
     /// The name of the cell that was selected last, in whichever pane.
     pub(super) fn selected_cell(&self) -> Option<String> {
         match self.spot(self.panes.latest(&KINDS)?)? {
-            Spot::Cell(name) => Some(name),
+            PaneSpot::Cell(name) => Some(name),
             _ => None,
         }
     }
@@ -56,7 +56,7 @@ impl App {
 
     fn under_cursor(&self, kind: PaneKind) -> Option<Selected> {
         let context = self.context(kind)?;
-        let Spot::Cell(name) = kind.pane().spot(&context, context.scroll.cursor)? else { return None };
+        let PaneSpot::Cell(name) = kind.pane().spot(&context, context.scroll.cursor)? else { return None };
         let session = context.session;
         let cell = Cell { adjoint: false, ..session.cell(&name).ok()? };
         let target = session.memory().target(session.state(), cell);

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A part of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum HelpGroup {
     Travel,
     Places,
     Cells,
@@ -12,16 +12,17 @@ pub enum Group {
     Screen,
 }
 
-impl Group {
-    pub const ALL: [Group; 5] = [Group::Travel, Group::Places, Group::Cells, Group::Panes, Group::Screen];
+impl HelpGroup {
+    pub const ALL: [HelpGroup; 5] =
+        [HelpGroup::Travel, HelpGroup::Places, HelpGroup::Cells, HelpGroup::Panes, HelpGroup::Screen];
 
     pub fn title(self) -> &'static str {
         match self {
-            Group::Travel => "Travel",
-            Group::Places => "Places and moments",
-            Group::Cells => "The selected cell",
-            Group::Panes => "Panes",
-            Group::Screen => "Screen",
+            HelpGroup::Travel => "Travel",
+            HelpGroup::Places => "Places and moments",
+            HelpGroup::Cells => "The selected cell",
+            HelpGroup::Panes => "Panes",
+            HelpGroup::Screen => "Screen",
         }
     }
 }
@@ -30,31 +31,31 @@ macro_rules! actions {
     ($($group:ident { $($action:ident $name:literal $help:literal;)+ })+) => {
         /// What a key can do.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Action {
+        pub enum KeyAction {
             $($($action),+),+
         }
 
-        impl Action {
+        impl KeyAction {
             /// In the order of the help.
-            pub const ALL: &'static [Action] = &[$($(Action::$action),+),+];
+            pub const ALL: &'static [KeyAction] = &[$($(KeyAction::$action),+),+];
 
             /// As key files call it.
             pub fn name(self) -> &'static str {
                 match self {
-                    $($(Action::$action => $name),+),+
+                    $($(KeyAction::$action => $name),+),+
                 }
             }
 
             /// What it does, without a full stop.
             pub fn help(self) -> &'static str {
                 match self {
-                    $($(Action::$action => $help),+),+
+                    $($(KeyAction::$action => $help),+),+
                 }
             }
 
-            pub fn group(self) -> Group {
+            pub fn group(self) -> HelpGroup {
                 match self {
-                    $($(Action::$action => Group::$group),+),+
+                    $($(KeyAction::$action => HelpGroup::$group),+),+
                 }
             }
         }
@@ -145,19 +146,22 @@ actions! {
     }
 }
 
-impl Action {
+impl KeyAction {
     /// Whether it opens a line to type into.
     pub fn asks(self) -> bool {
-        matches!(self, Action::Command | Action::Search | Action::Goto | Action::Mark | Action::Edit)
+        matches!(
+            self,
+            KeyAction::Command | KeyAction::Search | KeyAction::Goto | KeyAction::Mark | KeyAction::Edit
+        )
     }
 
     /// The action that a key file names.
-    pub fn named(name: &str) -> Option<Action> {
-        Action::ALL.iter().copied().find(|action| action.name() == name)
+    pub fn named(name: &str) -> Option<KeyAction> {
+        KeyAction::ALL.iter().copied().find(|action| action.name() == name)
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for KeyAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -169,8 +173,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for action in Action::ALL {
-            assert_eq!(Action::named(action.name()), Some(*action));
+        for action in KeyAction::ALL {
+            assert_eq!(KeyAction::named(action.name()), Some(*action));
         }
     }
 }

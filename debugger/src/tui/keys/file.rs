@@ -20,7 +20,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Action, Binding, Key, KeyMap, Preset};
+use super::{Key, KeyAction, KeyBinding, KeyMap, Preset};
 
 /// A key file that can't be used, with the place in it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -112,12 +112,12 @@ fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     Ok(())
 }
 
-fn binding(text: &str) -> Result<Binding, String> {
+fn binding(text: &str) -> Result<KeyBinding, String> {
     if let Some(command) = text.strip_prefix(':') {
-        return Ok(Binding::Command(command.trim().to_owned()));
+        return Ok(KeyBinding::Command(command.trim().to_owned()));
     }
-    Action::named(text).map(Binding::Action).ok_or_else(|| {
-        let near = nearest(text, Action::ALL.iter().map(|action| action.name()));
+    KeyAction::named(text).map(KeyBinding::KeyAction).ok_or_else(|| {
+        let near = nearest(text, KeyAction::ALL.iter().map(|action| action.name()));
         let help = near.map_or("`?` lists the actions".to_owned(), |near| format!("did you mean `{near}`?"));
         format!("there is no action `{text}`: {help}")
     })
@@ -135,11 +135,11 @@ mod tests {
     fn a_file_changes_a_preset() {
         let text = "preset = \"vi\"\n[keys]\nF2 = \"continue\"\nShift-F2 = \":goto 50%\"\ns = \"none\"\n\"/\" = \"help\"\n";
         let map = read(text, None).unwrap();
-        assert_eq!(map.get(Key::char('o')), Some(&Binding::Action(Action::Next)));
-        assert_eq!(map.get("F2".parse().unwrap()), Some(&Binding::Action(Action::Continue)));
-        assert_eq!(map.get("Shift-F2".parse().unwrap()), Some(&Binding::Command("goto 50%".into())));
+        assert_eq!(map.get(Key::char('o')), Some(&KeyBinding::KeyAction(KeyAction::Next)));
+        assert_eq!(map.get("F2".parse().unwrap()), Some(&KeyBinding::KeyAction(KeyAction::Continue)));
+        assert_eq!(map.get("Shift-F2".parse().unwrap()), Some(&KeyBinding::Command("goto 50%".into())));
         assert_eq!(map.get(Key::char('s')), None);
-        assert_eq!(map.get(Key::char('/')), Some(&Binding::Action(Action::Help)));
+        assert_eq!(map.get(Key::char('/')), Some(&KeyBinding::KeyAction(KeyAction::Help)));
         assert_eq!(read(text, Some(Preset::Gdb)).unwrap().get(Key::char('o')), None);
     }
 

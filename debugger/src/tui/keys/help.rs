@@ -1,6 +1,6 @@
 //! The help and the key list, written from the key map.
 
-use super::{Action, Group, KeyMap, Preset};
+use super::{HelpGroup, KeyAction, KeyMap, Preset};
 
 /// A line of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +32,9 @@ const INTERRUPT: (&str, &str) = ("Ctrl-C", "stop a long run; never ends the sess
 pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
     let entry = |keys: &str, text: &str| HelpLine::Entry { keys: keys.to_owned(), text: text.to_owned() };
     let mut lines = Vec::new();
-    for group in Group::ALL {
+    for group in HelpGroup::ALL {
         lines.push(HelpLine::Title(group.title()));
-        let actions = Action::ALL.iter().filter(|action| action.group() == group);
+        let actions = KeyAction::ALL.iter().filter(|action| action.group() == group);
         lines.extend(actions.map(|&action| entry(&keys_of(map, action), action.help())));
         lines.push(HelpLine::Blank);
     }
@@ -52,7 +52,7 @@ pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
     lines
 }
 
-fn keys_of(map: &KeyMap, action: Action) -> String {
+fn keys_of(map: &KeyMap, action: KeyAction) -> String {
     let keys: Vec<String> = map.keys(action).map(|key| key.to_string()).collect();
     keys.join(" ")
 }
@@ -69,9 +69,9 @@ pub fn document() -> String {
     );
     let maps = Preset::ALL.map(KeyMap::new);
     let names = Preset::ALL.map(|preset| format!("`{}`", preset.name())).join(" | ");
-    for group in Group::ALL {
+    for group in HelpGroup::ALL {
         text += &format!("\n## {}\n\n| action | {names} | |\n|---|---|---|---|---|---|\n", group.title());
-        for &action in Action::ALL.iter().filter(|action| action.group() == group) {
+        for &action in KeyAction::ALL.iter().filter(|action| action.group() == group) {
             let keys = maps.each_ref().map(|map| marked(map, action)).join(" | ");
             text += &format!("| `{action}` | {keys} | {} |\n", action.help());
         }
@@ -87,7 +87,7 @@ pub fn document() -> String {
 }
 
 /// The keys of an action for a Markdown table, in which `|` would end a column.
-fn marked(map: &KeyMap, action: Action) -> String {
+fn marked(map: &KeyMap, action: KeyAction) -> String {
     let keys: Vec<String> = map.keys(action).map(|key| format!("`{key}`").replace('|', "\\|")).collect();
     keys.join(" ")
 }

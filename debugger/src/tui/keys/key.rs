@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A key without its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Code {
+pub enum BareKey {
     /// As it was typed: a capital letter is another character, not Shift with a small one.
     Char(char),
     F(u8),
@@ -30,7 +30,7 @@ pub enum Code {
 /// A key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    pub code: Code,
+    pub code: BareKey,
     pub ctrl: bool,
     pub alt: bool,
     /// Not of characters, which have it in them.
@@ -46,60 +46,60 @@ pub enum KeyError {
     Reserved { key: Key, why: &'static str },
 }
 
-const NAMES: &[(&str, Code)] = &[
-    ("Left", Code::Left),
-    ("Right", Code::Right),
-    ("Up", Code::Up),
-    ("Down", Code::Down),
-    ("Home", Code::Home),
-    ("End", Code::End),
-    ("PageUp", Code::PageUp),
-    ("PageDown", Code::PageDown),
-    ("Insert", Code::Insert),
-    ("Delete", Code::Delete),
-    ("Backspace", Code::Backspace),
-    ("Enter", Code::Enter),
-    ("Tab", Code::Tab),
-    ("Esc", Code::Esc),
-    ("Space", Code::Char(' ')),
+const NAMES: &[(&str, BareKey)] = &[
+    ("Left", BareKey::Left),
+    ("Right", BareKey::Right),
+    ("Up", BareKey::Up),
+    ("Down", BareKey::Down),
+    ("Home", BareKey::Home),
+    ("End", BareKey::End),
+    ("PageUp", BareKey::PageUp),
+    ("PageDown", BareKey::PageDown),
+    ("Insert", BareKey::Insert),
+    ("Delete", BareKey::Delete),
+    ("Backspace", BareKey::Backspace),
+    ("Enter", BareKey::Enter),
+    ("Tab", BareKey::Tab),
+    ("Esc", BareKey::Esc),
+    ("Space", BareKey::Char(' ')),
 ];
 
 impl Key {
     /// A key as it was typed, in the one way that it is written: a capital letter has no Shift of its own,
     /// and with Ctrl there are no capitals.
-    pub fn new(code: Code, ctrl: bool, alt: bool, shift: bool) -> Key {
+    pub fn new(code: BareKey, ctrl: bool, alt: bool, shift: bool) -> Key {
         match code {
-            Code::Char(c) if ctrl => Key { code: Code::Char(lower(c)), ctrl, alt, shift: false },
-            Code::Char(' ') => Key { code, ctrl, alt, shift },
-            Code::Char(c) if shift => Key { code: Code::Char(upper(c)), ctrl, alt, shift: false },
+            BareKey::Char(c) if ctrl => Key { code: BareKey::Char(lower(c)), ctrl, alt, shift: false },
+            BareKey::Char(' ') => Key { code, ctrl, alt, shift },
+            BareKey::Char(c) if shift => Key { code: BareKey::Char(upper(c)), ctrl, alt, shift: false },
             _ => Key { code, ctrl, alt, shift },
         }
     }
 
-    pub fn plain(code: Code) -> Key {
+    pub fn plain(code: BareKey) -> Key {
         Key { code, ctrl: false, alt: false, shift: false }
     }
 
     pub fn char(c: char) -> Key {
-        Key::plain(Code::Char(c))
+        Key::plain(BareKey::Char(c))
     }
 
     /// Ctrl with a letter.
     pub fn ctrl(c: char) -> Key {
-        Key::new(Code::Char(c), true, false, false)
+        Key::new(BareKey::Char(c), true, false, false)
     }
 
     /// Why the key can't be bound, if so: a terminal sends the same for it as for another key, or it has
     /// a meaning that must not be lost.
     pub fn reserved(self) -> Option<&'static str> {
         match self.code {
-            Code::Char('c') if self.ctrl => Some("it always interrupts"),
-            Code::Char('i') if self.ctrl => Some("terminals can't tell it from Tab"),
-            Code::Char('m' | 'j') if self.ctrl => Some("terminals can't tell it from Enter"),
-            Code::Char('h') if self.ctrl => Some("terminals can't tell it from Backspace"),
-            Code::Char('[') if self.ctrl => Some("terminals can't tell it from Esc"),
-            Code::Enter if self.shift || self.ctrl => Some("terminals can't tell it from Enter"),
-            Code::Char(' ') if self.shift => Some("terminals can't tell it from Space"),
+            BareKey::Char('c') if self.ctrl => Some("it always interrupts"),
+            BareKey::Char('i') if self.ctrl => Some("terminals can't tell it from Tab"),
+            BareKey::Char('m' | 'j') if self.ctrl => Some("terminals can't tell it from Enter"),
+            BareKey::Char('h') if self.ctrl => Some("terminals can't tell it from Backspace"),
+            BareKey::Char('[') if self.ctrl => Some("terminals can't tell it from Esc"),
+            BareKey::Enter if self.shift || self.ctrl => Some("terminals can't tell it from Enter"),
+            BareKey::Char(' ') if self.shift => Some("terminals can't tell it from Space"),
             _ => None,
         }
     }
@@ -121,9 +121,9 @@ impl fmt::Display for Key {
         let named = NAMES.iter().find(|(_, code)| *code == self.code);
         match (named, self.code) {
             (Some((name, _)), _) => f.write_str(name),
-            (None, Code::F(n)) => write!(f, "F{n}"),
-            (None, Code::Char(c)) if self.ctrl => write!(f, "{}", upper(c)),
-            (None, Code::Char(c)) => write!(f, "{c}"),
+            (None, BareKey::F(n)) => write!(f, "F{n}"),
+            (None, BareKey::Char(c)) if self.ctrl => write!(f, "{}", upper(c)),
+            (None, BareKey::Char(c)) => write!(f, "{c}"),
             (None, code) => write!(f, "{code:?}"),
         }
     }
@@ -157,16 +157,16 @@ impl FromStr for Key {
     }
 }
 
-fn code(text: &str) -> Option<Code> {
+fn code(text: &str) -> Option<BareKey> {
     let mut characters = text.chars();
     if let (Some(c), None) = (characters.next(), characters.next()) {
-        return (!c.is_control() && !c.is_whitespace()).then_some(Code::Char(c));
+        return (!c.is_control() && !c.is_whitespace()).then_some(BareKey::Char(c));
     }
     if let Some((_, code)) = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
         return Some(*code);
     }
     let number = text.strip_prefix(['F', 'f'])?.parse().ok()?;
-    (1..=24).contains(&number).then_some(Code::F(number))
+    (1..=24).contains(&number).then_some(BareKey::F(number))
 }
 
 #[cfg(test)]

@@ -9,15 +9,15 @@ pub mod presets;
 
 use std::collections::BTreeMap;
 
-pub use action::{Action, Group};
+pub use action::{HelpGroup, KeyAction};
 pub use file::KeyFileError;
-pub use key::{Code, Key};
+pub use key::{BareKey, Key};
 pub use presets::Preset;
 
 /// What a key does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Binding {
-    Action(Action),
+pub enum KeyBinding {
+    KeyAction(KeyAction),
     /// A line for the command line.
     Command(String),
 }
@@ -25,20 +25,20 @@ pub enum Binding {
 /// Which key does what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyMap {
-    bindings: BTreeMap<Key, Binding>,
+    bindings: BTreeMap<Key, KeyBinding>,
 }
 
 impl KeyMap {
     pub fn new(preset: Preset) -> KeyMap {
-        let bind = |(key, action)| (key, Binding::Action(action));
+        let bind = |(key, action)| (key, KeyBinding::KeyAction(action));
         KeyMap { bindings: preset.bindings().map(bind).collect() }
     }
 
-    pub fn get(&self, key: Key) -> Option<&Binding> {
+    pub fn get(&self, key: Key) -> Option<&KeyBinding> {
         self.bindings.get(&key)
     }
 
-    pub fn bind(&mut self, key: Key, binding: Binding) {
+    pub fn bind(&mut self, key: Key, binding: KeyBinding) {
         self.bindings.insert(key, binding);
     }
 
@@ -47,16 +47,17 @@ impl KeyMap {
     }
 
     /// The keys of an action: letters first.
-    pub fn keys(&self, action: Action) -> impl Iterator<Item = Key> + '_ {
-        let bound = self.bindings.iter().filter(move |(_, binding)| **binding == Binding::Action(action));
+    pub fn keys(&self, action: KeyAction) -> impl Iterator<Item = Key> + '_ {
+        let bound =
+            self.bindings.iter().filter(move |(_, binding)| **binding == KeyBinding::KeyAction(action));
         bound.map(|(key, _)| *key)
     }
 
     /// The keys that run a command line.
     pub fn commands(&self) -> impl Iterator<Item = (Key, &str)> + '_ {
         self.bindings.iter().filter_map(|(key, binding)| match binding {
-            Binding::Command(command) => Some((*key, command.as_str())),
-            Binding::Action(_) => None,
+            KeyBinding::Command(command) => Some((*key, command.as_str())),
+            KeyBinding::KeyAction(_) => None,
         })
     }
 }

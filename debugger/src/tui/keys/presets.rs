@@ -1,8 +1,8 @@
 //! The key maps that come with the debugger, as tables. The rule: a small letter goes forward, its capital
 //! backward; a function key goes forward, with Shift backward.
 
-use super::action::Action::{self, *};
-use super::key::{Code, Key};
+use super::action::KeyAction::{self, *};
+use super::key::{BareKey, Key};
 
 /// A key map to begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Preset {
     Arrows,
 }
 
-type Table = &'static [(Key, Action)];
+type PresetKeys = &'static [(Key, KeyAction)];
 
 impl Preset {
     pub const ALL: [Preset; 4] = [Preset::Gdb, Preset::Vi, Preset::Vscode, Preset::Arrows];
@@ -33,8 +33,8 @@ impl Preset {
     }
 
     /// Its bindings. No key is there twice.
-    pub fn bindings(self) -> impl Iterator<Item = (Key, Action)> {
-        let tables: &[Table] = match self {
+    pub fn bindings(self) -> impl Iterator<Item = (Key, KeyAction)> {
+        let tables: &[PresetKeys] = match self {
             Preset::Gdb => &[SHARED, SUSPEND, LETTERS, GDB_LETTERS, ARROWS, GDB_F_KEYS],
             Preset::Vi => &[SHARED, SUSPEND, LETTERS, VI, ARROWS, GDB_F_KEYS],
             Preset::Vscode => &[SHARED, LETTERS, GDB_LETTERS, ARROWS, VSCODE],
@@ -44,32 +44,32 @@ impl Preset {
     }
 }
 
-const fn held(code: Code, ctrl: bool, alt: bool, shift: bool) -> Key {
+const fn held(code: BareKey, ctrl: bool, alt: bool, shift: bool) -> Key {
     Key { code, ctrl, alt, shift }
 }
 
-const fn on(code: Code) -> Key {
+const fn on(code: BareKey) -> Key {
     held(code, false, false, false)
 }
 
 const fn ch(c: char) -> Key {
-    on(Code::Char(c))
+    on(BareKey::Char(c))
 }
 
 const fn ctrl(c: char) -> Key {
-    held(Code::Char(c), true, false, false)
+    held(BareKey::Char(c), true, false, false)
 }
 
 const fn f(n: u8) -> Key {
-    on(Code::F(n))
+    on(BareKey::F(n))
 }
 
 const fn shift_f(n: u8) -> Key {
-    held(Code::F(n), false, false, true)
+    held(BareKey::F(n), false, false, true)
 }
 
 /// What every preset has.
-const SHARED: Table = &[
+const SHARED: PresetKeys = &[
     (ch(':'), Command),
     (ch('/'), Search),
     (ch('?'), Help),
@@ -85,8 +85,8 @@ const SHARED: Table = &[
     (ch('{'), ReverseScrub),
     (ch(';'), NextEvent),
     (ch(','), LastEvent),
-    (on(Code::Home), GotoStart),
-    (on(Code::End), GotoEnd),
+    (on(BareKey::Home), GotoStart),
+    (on(BareKey::End), GotoEnd),
     (ch('g'), Goto),
     (ch('^'), TimelineUp),
     (ch('\''), Mark),
@@ -94,8 +94,8 @@ const SHARED: Table = &[
     (ch('.'), Here),
     (ch('('), FrameUp),
     (ch(')'), FrameDown),
-    (on(Code::Tab), FocusNext),
-    (held(Code::Tab, false, false, true), FocusPrevious),
+    (on(BareKey::Tab), FocusNext),
+    (held(BareKey::Tab, false, false, true), FocusPrevious),
     (ch('1'), FocusCode),
     (ch('2'), FocusInverse),
     (ch('3'), FocusCells),
@@ -106,21 +106,21 @@ const SHARED: Table = &[
     (ch('8'), FocusCard),
     (ch('9'), FocusTimeline),
     (ch('z'), Zoom),
-    (on(Code::Up), Up),
-    (on(Code::Down), Down),
+    (on(BareKey::Up), Up),
+    (on(BareKey::Down), Down),
     (ch('<'), ItemLeft),
     (ch('>'), ItemRight),
-    (on(Code::PageUp), PageUp),
-    (on(Code::PageDown), PageDown),
-    (held(Code::Home, true, false, false), Top),
-    (held(Code::End, true, false, false), Bottom),
+    (on(BareKey::PageUp), PageUp),
+    (on(BareKey::PageDown), PageDown),
+    (held(BareKey::Home, true, false, false), Top),
+    (held(BareKey::End, true, false, false), Bottom),
     (ch(']'), NextArray),
     (ch('['), PreviousArray),
-    (on(Code::Enter), Open),
+    (on(BareKey::Enter), Open),
 ];
 
 /// Letters that no preset needs for something else.
-const LETTERS: Table = &[
+const LETTERS: PresetKeys = &[
     (ch('s'), Step),
     (ch('S'), ReverseStep),
     (ch('f'), Finish),
@@ -141,7 +141,7 @@ const LETTERS: Table = &[
     (ch('e'), Edit),
 ];
 
-const GDB_LETTERS: Table = &[
+const GDB_LETTERS: PresetKeys = &[
     (ch('n'), Next),
     (ch('N'), ReverseNext),
     (ch('h'), History),
@@ -149,11 +149,11 @@ const GDB_LETTERS: Table = &[
     (ctrl('p'), SearchPrevious),
 ];
 
-const SUSPEND: Table = &[(ctrl('z'), Suspend)];
+const SUSPEND: PresetKeys = &[(ctrl('z'), Suspend)];
 
-const ARROWS: Table = &[(on(Code::Right), Step), (on(Code::Left), ReverseStep)];
+const ARROWS: PresetKeys = &[(on(BareKey::Right), Step), (on(BareKey::Left), ReverseStep)];
 
-const GDB_F_KEYS: Table = &[
+const GDB_F_KEYS: PresetKeys = &[
     (f(1), Help),
     (f(4), RunToCursor),
     (shift_f(4), ReverseRunToCursor),
@@ -169,7 +169,7 @@ const GDB_F_KEYS: Table = &[
 ];
 
 /// `n` and `N` search again, `o` and `O` step over; h, j, k, l are arrows.
-const VI: Table = &[
+const VI: PresetKeys = &[
     (ch('l'), Step),
     (ch('h'), ReverseStep),
     (ch('j'), Down),
@@ -188,7 +188,7 @@ const VI: Table = &[
     (ctrl('b'), PageUp),
 ];
 
-const VSCODE: Table = &[
+const VSCODE: PresetKeys = &[
     (f(1), Command),
     (f(3), SearchNext),
     (shift_f(3), SearchPrevious),
@@ -206,20 +206,20 @@ const VSCODE: Table = &[
     (ctrl('f'), Search),
     (ctrl('g'), Goto),
     (ctrl('z'), Undo),
-    (held(Code::Char('z'), false, true, false), Suspend),
+    (held(BareKey::Char('z'), false, true, false), Suspend),
     (ctrl('y'), Redo),
 ];
 
 /// With Shift over calls, with Alt out of a call, with Ctrl to the next stop.
-const MORE_ARROWS: Table = &[
-    (held(Code::Right, false, false, true), Next),
-    (held(Code::Left, false, false, true), ReverseNext),
-    (held(Code::Right, false, true, false), Finish),
-    (held(Code::Left, false, true, false), ReverseFinish),
-    (held(Code::Right, true, false, false), Continue),
-    (held(Code::Left, true, false, false), ReverseContinue),
-    (held(Code::Down, true, false, false), RunToCursor),
-    (held(Code::Up, true, false, false), ReverseRunToCursor),
+const MORE_ARROWS: PresetKeys = &[
+    (held(BareKey::Right, false, false, true), Next),
+    (held(BareKey::Left, false, false, true), ReverseNext),
+    (held(BareKey::Right, false, true, false), Finish),
+    (held(BareKey::Left, false, true, false), ReverseFinish),
+    (held(BareKey::Right, true, false, false), Continue),
+    (held(BareKey::Left, true, false, false), ReverseContinue),
+    (held(BareKey::Down, true, false, false), RunToCursor),
+    (held(BareKey::Up, true, false, false), ReverseRunToCursor),
 ];
 
 #[cfg(test)]
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn every_action_has_a_key() {
         for preset in Preset::ALL {
-            for action in Action::ALL {
+            for action in KeyAction::ALL {
                 let is_bound = preset.bindings().any(|(_, bound)| bound == *action);
                 assert!(is_bound, "{}: {action}", preset.name());
             }
@@ -253,18 +253,18 @@ mod tests {
     /// A small letter goes forward, its capital backward; a function key likewise with Shift.
     #[test]
     fn capitals_go_backward() {
-        let backward = |action: Action| action.name().starts_with("reverse-") || action == LastWrite;
+        let backward = |action: KeyAction| action.name().starts_with("reverse-") || action == LastWrite;
         for preset in Preset::ALL {
             for (key, action) in preset.bindings().filter(|(_, action)| backward(*action)) {
                 let (code, forward) = match key.code {
-                    Code::Char(c) if c.is_uppercase() => (Code::Char(c.to_ascii_lowercase()), action),
-                    Code::F(n) => (Code::F(n), action),
+                    BareKey::Char(c) if c.is_uppercase() => (BareKey::Char(c.to_ascii_lowercase()), action),
+                    BareKey::F(n) => (BareKey::F(n), action),
                     _ => continue,
                 };
                 let key = Key { shift: false, ..Key::plain(code) };
                 let partner = preset.bindings().find(|(bound, _)| *bound == key).map(|(_, action)| action);
                 let name = forward.name().strip_prefix("reverse-").unwrap_or("next-write");
-                assert_eq!(partner.map(Action::name), Some(name), "{}: {key}", preset.name());
+                assert_eq!(partner.map(KeyAction::name), Some(name), "{}: {key}", preset.name());
             }
         }
     }

@@ -7,13 +7,13 @@ use reviver_isa::module::Shape;
 
 use super::cells::{adjoint_style, chosen as chosen_name, shared, signed, touch, without_lost};
 use super::text::{Pen, mark_cursor, remark, width};
-use super::{Context, Pane, PaneKind, Spot};
+use super::{Context, Pane, PaneKind, PaneSpot};
 use crate::memory::{Cell, Storage};
 use crate::view::cells::{self, ArrayFacts};
 
-pub struct Arrays;
+pub struct ArraysWidget;
 
-impl Pane for Arrays {
+impl Pane for ArraysWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let Some((facts, number, count)) = chosen(context) else { return "arrays".to_owned() };
         let shape = match facts.shape {
@@ -40,10 +40,10 @@ impl Pane for Arrays {
         Grid::new(context).map_or(1, |grid| grid.columns)
     }
 
-    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let (facts, ..) = chosen(context)?;
         let array = cells::array(context.session, &[], &facts.name, item as u64, 1).ok()?;
-        array.elements.into_iter().next().map(|element| Spot::Cell(chosen_name(context, element)))
+        array.elements.into_iter().next().map(|element| PaneSpot::Cell(chosen_name(context, element)))
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {

@@ -5,12 +5,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::text::{Pen, mark_cursor, mark_found};
-use super::{Context, Pane, Spot};
+use super::{Context, Pane, PaneSpot};
 use crate::view::stack::{FrameView, frames};
 
-pub struct Calls;
+pub struct CallsWidget;
 
-impl Pane for Calls {
+impl Pane for CallsWidget {
     fn title(&self, context: &Context<'_>) -> String {
         match context.session.state().calls.len() {
             0 => "calls".to_owned(),
@@ -21,7 +21,7 @@ impl Pane for Calls {
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let top = context.scroll.top;
         let visible = frames(context.session, top, context.area.height.into());
-        let columns = Columns::new(context);
+        let columns = CallColumns::new(context);
         for ((n, frame), row) in (top..).zip(&visible).zip(context.area.rows()) {
             draw_frame(context, frame, &columns, row, buffer);
             mark_found(context, row, buffer);
@@ -36,8 +36,8 @@ impl Pane for Calls {
         context.session.state().calls.len() + 1
     }
 
-    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
-        (item < self.items(context)).then_some(Spot::Frame(item))
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
+        (item < self.items(context)).then_some(PaneSpot::Frame(item))
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
@@ -48,21 +48,27 @@ impl Pane for Calls {
 }
 
 /// What stands left of the names.
-struct Columns {
+struct CallColumns {
     /// The mark of the selected frame, where there are others.
     mark: u16,
     /// Digits of a number.
     digits: u16,
 }
 
-impl Columns {
-    fn new(context: &Context<'_>) -> Columns {
+impl CallColumns {
+    fn new(context: &Context<'_>) -> CallColumns {
         let open = context.session.state().calls.len();
-        Columns { mark: u16::from(open > 0), digits: open.to_string().len() as u16 }
+        CallColumns { mark: u16::from(open > 0), digits: open.to_string().len() as u16 }
     }
 }
 
-fn draw_frame(context: &Context<'_>, frame: &FrameView, columns: &Columns, row: Rect, buffer: &mut Buffer) {
+fn draw_frame(
+    context: &Context<'_>,
+    frame: &FrameView,
+    columns: &CallColumns,
+    row: Rect,
+    buffer: &mut Buffer,
+) {
     let theme = context.theme;
     let mut pen = Pen::new(row, buffer);
     let mark = if frame.is_selected { "►" } else { "" };

@@ -12,9 +12,9 @@ use super::text::{cut_number, width};
 use crate::tui::theme::Theme;
 use crate::view::card::{CardView, Topic};
 
-pub struct Card;
+pub struct CardWidget;
 
-impl OneSheet for Card {
+impl OneSheet for CardWidget {
     fn title(&self, context: &Context<'_>) -> String {
         match context.card.filter(|card| !card.is_end) {
             Some(card) => format!("next: {}", card.instruction),

@@ -6,13 +6,13 @@ use ratatui::style::Style;
 use reviver_isa::instruction::Base;
 
 use super::text::{Pen, mark_cursor, mark_found, remark, width};
-use super::{Context, Pane, PaneKind, Spot};
+use super::{Context, Pane, PaneKind, PaneSpot};
 use crate::memory::Cell;
 use crate::view::cells::{self, AdjointView, CellView};
 
-pub struct Cells;
+pub struct CellsWidget;
 
-impl Pane for Cells {
+impl Pane for CellsWidget {
     fn title(&self, _: &Context<'_>) -> String {
         "cells".to_owned()
     }
@@ -23,13 +23,13 @@ impl Pane for Cells {
         if items.is_empty() {
             return remark(context, "no scalars here; see the arrays", buffer);
         }
-        let columns = Columns::new(&items, context.area.width.into());
+        let columns = CellColumns::new(&items, context.area.width.into());
         for (row, area) in rows(context, &items).into_iter().zip(context.area.rows()) {
             match row {
-                Row::Heading(heading) => {
+                CellRow::Heading(heading) => {
                     draw_heading(context, &columns, heading, area, buffer);
                 }
-                Row::Item(n, item) => {
+                CellRow::Item(n, item) => {
                     draw_item(context, &columns, item, area, buffer);
                     mark_found(context, area, buffer);
                     if n == context.scroll.cursor && context.choices.lost(PaneKind::Cells).is_none() {
@@ -47,16 +47,17 @@ impl Pane for Cells {
     fn hidden(&self, context: &Context<'_>) -> (usize, usize) {
         let (context, items) = (listed(context, None), items(context));
         let rows = rows(&context, &items);
-        let mut seen = rows.iter().filter_map(|row| if let Row::Item(n, _) = row { Some(*n) } else { None });
+        let mut seen =
+            rows.iter().filter_map(|row| if let CellRow::Item(n, _) = row { Some(*n) } else { None });
         match (seen.next(), seen.next_back()) {
             (Some(first), last) => (first, items.len() - 1 - last.unwrap_or(first)),
             (None, _) => (0, items.len()),
         }
     }
 
-    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let item = items(context).into_iter().nth(item)?;
-        (!item.is_hidden).then(|| Spot::Cell(chosen(context, item.cell)))
+        (!item.is_hidden).then(|| PaneSpot::Cell(chosen(context, item.cell)))
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
@@ -69,13 +70,13 @@ impl Pane for Cells {
         let items = items(context);
         let row = context.area.contains(place).then(|| usize::from(place.y - context.area.y))?;
         match rows(context, &items).into_iter().nth(row)? {
-            Row::Item(n, _) => Some(n),
-            Row::Heading(_) => None,
+            CellRow::Item(n, _) => Some(n),
+            CellRow::Heading(_) => None,
         }
     }
 
     fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
-        let columns = Columns::new(&items(context), context.area.width.into());
+        let columns = CellColumns::new(&items(context), context.area.width.into());
         columns.adjoint > 0 && usize::from(place.x.saturating_sub(context.area.x)) >= columns.adjoints_at()
     }
 }
@@ -159,7 +160,7 @@ fn items(context: &Context<'_>) -> Vec<Item> {
 }
 
 /// What stands in a row.
-enum Row<'a> {
+enum CellRow<'a> {
     Heading(&'a str),
     /// An item and its number.
     Item(usize, &'a Item),
@@ -167,12 +168,13 @@ enum Row<'a> {
 
 /// The rows that are seen. Headings are rows that the application doesn't count, so the pane begins as
 /// far below the first item that should be seen as the cursor needs.
-fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<Row<'a>> {
+fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<CellRow<'a>> {
     let height = usize::from(context.area.height);
     let mut first = context.scroll.top;
     loop {
         let rows = rows_from(items, first, height);
-        let last = rows.iter().rev().find_map(|row| if let Row::Item(n, _) = row { Some(*n) } else { None });
+        let last =
+            rows.iter().rev().find_map(|row| if let CellRow::Item(n, _) = row { Some(*n) } else { None });
         if last.is_none_or(|last| last >= context.scroll.cursor || first >= context.scroll.cursor) {
             return rows;
         }
@@ -180,15 +182,15 @@ fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<Row<'a>> {
     }
 }
 
-fn rows_from(items: &[Item], first: usize, height: usize) -> Vec<Row<'_>> {
+fn rows_from(items: &[Item], first: usize, height: usize) -> Vec<CellRow<'_>> {
     let mut rows = Vec::new();
     let mut section = first.checked_sub(1).and_then(|before| items.get(before)).map(|item| &item.section);
     for (n, item) in items.iter().enumerate().skip(first).take(height) {
         if section != Some(&item.section) {
-            rows.push(Row::Heading(&item.section));
+            rows.push(CellRow::Heading(&item.section));
         }
         section = Some(&item.section);
-        rows.push(Row::Item(n, item));
+        rows.push(CellRow::Item(n, item));
     }
     rows.truncate(height);
     rows
@@ -200,14 +202,14 @@ fn names_global(context: &Context<'_>, name: &str) -> bool {
 }
 
 /// The widths of the columns: of names, of values, and of adjoints, where they are shown.
-struct Columns {
+struct CellColumns {
     name: usize,
     value: usize,
     adjoint: usize,
 }
 
-impl Columns {
-    fn new(items: &[Item], room: usize) -> Columns {
+impl CellColumns {
+    fn new(items: &[Item], room: usize) -> CellColumns {
         let widest = |text: &dyn Fn(&CellView) -> Option<String>| {
             items.iter().filter_map(|item| text(&item.cell)).map(|text| width(&text)).max().unwrap_or(0)
         };
@@ -215,7 +217,7 @@ impl Columns {
         let value = widest(&|cell| Some(signed(&cell.value)));
         let adjoint = widest(&|cell| cell.adjoint.as_ref().map(|adjoint| signed(&adjoint.value)));
         let (value, adjoint) = shared(value, adjoint, room.saturating_sub(name + SIGN + 2));
-        Columns { name, value, adjoint }
+        CellColumns { name, value, adjoint }
     }
 
     /// Where the column of values begins, and that of adjoints.
@@ -229,7 +231,7 @@ impl Columns {
 }
 
 /// Shows which item is under the cursor, and where it has both, whether its value or its adjoint.
-fn mark_item(context: &Context<'_>, columns: &Columns, item: &Item, row: Rect, buffer: &mut Buffer) {
+fn mark_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rect, buffer: &mut Buffer) {
     let part = |start: usize, width: usize| {
         let clamped = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
         Rect { x: row.x.saturating_add(clamped(start)), width: clamped(width), ..row }.intersection(row)
@@ -262,7 +264,7 @@ pub(super) fn shared(left: usize, right: usize, room: usize) -> (usize, usize) {
 }
 
 /// The heading of a section, and where there is one, that of the column of adjoints.
-fn draw_heading(context: &Context<'_>, columns: &Columns, heading: &str, row: Rect, buffer: &mut Buffer) {
+fn draw_heading(context: &Context<'_>, columns: &CellColumns, heading: &str, row: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     let mut pen = Pen::new(row, buffer);
     let column = (SIGN + columns.name + columns.value + 3).min(pen.room().saturating_sub(width(ADJOINT)));
@@ -275,7 +277,7 @@ fn draw_heading(context: &Context<'_>, columns: &Columns, heading: &str, row: Re
 
 const ADJOINT: &str = "adjoint";
 
-fn draw_item(context: &Context<'_>, columns: &Columns, item: &Item, row: Rect, buffer: &mut Buffer) {
+fn draw_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rect, buffer: &mut Buffer) {
     let (theme, cell) = (context.theme, &item.cell);
     let (sign, style) = touch(context, cell);
     let mut pen = Pen::new(row, buffer);

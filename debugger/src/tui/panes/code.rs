@@ -7,14 +7,14 @@ use ratatui::style::Style;
 use reviver_vm::Travel;
 
 use super::text::{Pen, mark_cursor, mark_found, width};
-use super::{Context, Pane, Spot};
+use super::{Context, Pane, PaneSpot};
 use crate::listing::{Line, is_label};
 use crate::outcome::Reason;
 use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
 
-pub struct Code;
+pub struct CodeWidget;
 
-impl Pane for Code {
+impl Pane for CodeWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let file = context.session.listing().files().get(context.choices.file as usize);
         let name = file.map_or("", |file| file.name.as_str());
@@ -37,9 +37,9 @@ impl Pane for Code {
         file.map_or(0, |file| file.lines.len())
     }
 
-    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let line = Line { file: context.choices.file, line: number_of(item) };
-        (item < self.items(context)).then_some(Spot::Line(line))
+        (item < self.items(context)).then_some(PaneSpot::Line(line))
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {

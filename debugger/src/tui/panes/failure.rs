@@ -7,9 +7,9 @@ use super::sheet::{OneSheet, Sheet};
 use crate::listing::Line;
 use crate::outcome::Reason;
 
-pub struct Failure;
+pub struct FailureWidget;
 
-impl OneSheet for Failure {
+impl OneSheet for FailureWidget {
     fn title(&self, context: &Context<'_>) -> String {
         match explanation(context) {
             Some(trap) => format!("failure: {}", trap.instruction),

@@ -7,9 +7,9 @@ use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane};
 use crate::view::code::counterpart;
 
-pub struct Inverse;
+pub struct InverseWidget;
 
-impl Pane for Inverse {
+impl Pane for InverseWidget {
     fn title(&self, _: &Context<'_>) -> String {
         "inverse program".to_owned()
     }

@@ -10,9 +10,9 @@ use super::text::hanging;
 use super::{Context, Pane};
 use crate::tui::app::messages::{Message, Tone};
 
-pub struct Messages;
+pub struct MessagesWidget;
 
-impl Pane for Messages {
+impl Pane for MessagesWidget {
     fn title(&self, _: &Context<'_>) -> String {
         "messages".to_owned()
     }

@@ -118,7 +118,7 @@ pub struct Scroll {
 
 /// What lies under the cursor or the mouse.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub enum PaneSpot {
     Line(Line),
     /// An open procedure, as a backtrace counts them.
     Frame(usize),
@@ -156,7 +156,7 @@ pub trait Pane {
     }
 
     /// What an item is, for commands.
-    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let _ = (context, item);
         None
     }
@@ -248,16 +248,16 @@ impl PaneKind {
 
     pub fn pane(self) -> &'static dyn Pane {
         match self {
-            PaneKind::Code => &code::Code,
-            PaneKind::Cells => &cells::Cells,
-            PaneKind::Arrays => &arrays::Arrays,
-            PaneKind::Calls => &calls::Calls,
-            PaneKind::Tapes => &tapes::Tapes,
-            PaneKind::Timeline => &timeline::Timeline,
-            PaneKind::Card => &card::Card,
-            PaneKind::Failure => &failure::Failure,
-            PaneKind::Inverse => &inverse::Inverse,
-            PaneKind::Messages => &messages::Messages,
+            PaneKind::Code => &code::CodeWidget,
+            PaneKind::Cells => &cells::CellsWidget,
+            PaneKind::Arrays => &arrays::ArraysWidget,
+            PaneKind::Calls => &calls::CallsWidget,
+            PaneKind::Tapes => &tapes::TapesWidget,
+            PaneKind::Timeline => &timeline::TimelineWidget,
+            PaneKind::Card => &card::CardWidget,
+            PaneKind::Failure => &failure::FailureWidget,
+            PaneKind::Inverse => &inverse::InverseWidget,
+            PaneKind::Messages => &messages::MessagesWidget,
         }
     }
 }

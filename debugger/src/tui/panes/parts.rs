@@ -12,7 +12,7 @@ const GAP: usize = 2;
 
 /// A part of a row.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct RowPart {
     /// What it can say, the longest first; an empty wording leaves it out.
     wordings: Vec<String>,
     chosen: usize,
@@ -23,9 +23,9 @@ pub struct Part {
     style: Style,
 }
 
-impl Part {
-    pub fn new<const N: usize>(wordings: [String; N], (shortens, leaves): (u8, u8), style: Style) -> Part {
-        Part { wordings: wordings.to_vec(), chosen: 0, shortens, leaves, style }
+impl RowPart {
+    pub fn new<const N: usize>(wordings: [String; N], (shortens, leaves): (u8, u8), style: Style) -> RowPart {
+        RowPart { wordings: wordings.to_vec(), chosen: 0, shortens, leaves, style }
     }
 
     fn text(&self) -> &str {
@@ -44,7 +44,7 @@ impl Part {
 }
 
 /// Draws the parts into the first row of an area.
-pub fn draw(mut parts: Vec<Part>, area: Rect, buffer: &mut Buffer) {
+pub fn draw(mut parts: Vec<RowPart>, area: Rect, buffer: &mut Buffer) {
     fit(&mut parts, area.width.into());
     for row in area.rows().take(1) {
         let mut pen = Pen::new(row, buffer);
@@ -56,23 +56,23 @@ pub fn draw(mut parts: Vec<Part>, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Chooses wordings that fit, with a blank before them.
-fn fit(parts: &mut [Part], room: usize) {
+fn fit(parts: &mut [RowPart], room: usize) {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|&n| parts.get(n).map(|part| std::cmp::Reverse(part.shortens)));
     for &n in &order {
-        while needed(parts) > room && parts.get_mut(n).is_some_and(Part::shorten) {}
+        while needed(parts) > room && parts.get_mut(n).is_some_and(RowPart::shorten) {}
     }
     order.sort_by_key(|&n| parts.get(n).map(|part| std::cmp::Reverse(part.leaves)));
     order.pop();
     for n in order {
         if needed(parts) > room {
-            parts.get_mut(n).into_iter().for_each(Part::leave);
+            parts.get_mut(n).into_iter().for_each(RowPart::leave);
         }
     }
 }
 
 /// Columns that the parts take.
-fn needed(parts: &[Part]) -> usize {
+fn needed(parts: &[RowPart]) -> usize {
     let widths = parts.iter().map(|part| width(part.text())).filter(|width| *width > 0);
     1 + widths.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
@@ -84,13 +84,13 @@ mod tests {
     #[test]
     fn parts_become_shorter_before_they_go() {
         let part = |long: &str, short: &str, rank| {
-            Part::new([long.to_owned(), short.to_owned()], (rank, rank), Style::new())
+            RowPart::new([long.to_owned(), short.to_owned()], (rank, rank), Style::new())
         };
         let parts = [part("history 0 B", "0 B", 0), part("step 3", "3", 1), part("depth 2", "", 2)];
         let fitted = |room| {
             let mut parts = parts.to_vec();
             fit(&mut parts, room);
-            let texts: Vec<&str> = parts.iter().map(Part::text).filter(|text| !text.is_empty()).collect();
+            let texts: Vec<&str> = parts.iter().map(RowPart::text).filter(|text| !text.is_empty()).collect();
             texts.join("  ")
         };
         assert_eq!(fitted(29), "history 0 B  step 3  depth 2");

@@ -9,17 +9,17 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use reviver_vm::Travel;
 
-use super::parts::{Part, draw};
+use super::parts::{RowPart, draw};
 use super::{Context, Pane};
 use crate::outcome::{Hit, HitKind, Reason};
 use crate::points::UNNUMBERED;
-use crate::timeline::{Span, SpanEnd};
+use crate::timeline::{SpanEnd, StepSpan};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
 
-pub struct Status;
+pub struct StatusWidget;
 
-impl Pane for Status {
+impl Pane for StatusWidget {
     fn title(&self, _: &Context<'_>) -> String {
         "status".to_owned()
     }
@@ -48,36 +48,36 @@ pub fn draw_running(running: &Running<'_>, theme: &Theme, area: Rect, buffer: &m
     let plain = Style::new();
     let seconds = running.elapsed.as_secs_f64();
     let mut parts = vec![
-        Part::new([format!("running `{}`", running.command), "running".to_owned()], (6, 3), theme.here),
-        Part::new([format!("step {}", running.step), running.step.to_string()], (2, 1), plain),
+        RowPart::new([format!("running `{}`", running.command), "running".to_owned()], (6, 3), theme.here),
+        RowPart::new([format!("step {}", running.step), running.step.to_string()], (2, 1), plain),
     ];
-    parts.extend(running.percent.map(|percent| Part::new(percents(percent), (4, 4), plain)));
-    parts.push(Part::new([format!("{seconds:.1} s"), format!("{seconds:.0} s")], (3, 5), plain));
+    parts.extend(running.percent.map(|percent| RowPart::new(percents(percent), (4, 4), plain)));
+    parts.push(RowPart::new([format!("{seconds:.1} s"), format!("{seconds:.0} s")], (3, 5), plain));
     parts.push(history(running.history_bytes));
-    parts.push(Part::new(["Ctrl-C stops it".to_owned(), "Ctrl-C".to_owned()], (5, 2), plain));
+    parts.push(RowPart::new(["Ctrl-C stops it".to_owned(), "Ctrl-C".to_owned()], (5, 2), plain));
     draw(parts, area, buffer);
 }
 
 /// Where one is, and why there.
-fn moment(facts: &Facts, theme: &Theme) -> Vec<Part> {
+fn moment(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let plain = Style::new();
     let (step, whole) = (facts.step, last(facts.span));
-    let mut parts = vec![Part::new(
+    let mut parts = vec![RowPart::new(
         [format!("step {step}/{whole}"), format!("{step}/{whole}"), step.to_string()],
         (0, 1),
         plain,
     )];
-    parts.extend(facts.percent.map(|percent| Part::new(percents(percent), (5, 6), plain)));
+    parts.extend(facts.percent.map(|percent| RowPart::new(percents(percent), (5, 6), plain)));
     if facts.branch > 0 {
         let wordings = [format!("branch {}", facts.branch), format!("b{}", facts.branch)];
-        parts.push(Part::new(wordings, (2, 4), theme.fork));
+        parts.push(RowPart::new(wordings, (2, 4), theme.fork));
     }
-    parts.extend(reason(facts, theme).map(|(wordings, style)| Part::new(wordings, (7, 2), style)));
+    parts.extend(reason(facts, theme).map(|(wordings, style)| RowPart::new(wordings, (7, 2), style)));
     parts
 }
 
 /// Which way everything goes.
-fn directions(facts: &Facts, theme: &Theme) -> Vec<Part> {
+fn directions(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let machine = if facts.machine_inverted { Travel::Backward } else { Travel::Forward };
     let (go, own) = (arrow(facts.travel), arrow(machine));
     let (mode, leaves, style) = match facts.gradient_mode {
@@ -85,23 +85,23 @@ fn directions(facts: &Facts, theme: &Theme) -> Vec<Part> {
         false => ("values", 7, Style::new()),
     };
     let mut parts = vec![
-        Part::new([format!("travel {go}"), go.to_owned()], (3, 3), direction(facts.travel, theme)),
-        Part::new([format!("machine {own}"), format!("m{own}")], (4, 5), direction(machine, theme)),
-        Part::new([format!("mode {mode}"), mode.to_owned()], (8, leaves), style),
+        RowPart::new([format!("travel {go}"), go.to_owned()], (3, 3), direction(facts.travel, theme)),
+        RowPart::new([format!("machine {own}"), format!("m{own}")], (4, 5), direction(machine, theme)),
+        RowPart::new([format!("mode {mode}"), mode.to_owned()], (8, leaves), style),
     ];
     if facts.depth > 0 {
-        parts.push(Part::new([format!("depth {}", facts.depth), String::new()], (6, 9), Style::new()));
+        parts.push(RowPart::new([format!("depth {}", facts.depth), String::new()], (6, 9), Style::new()));
     }
     parts
 }
 
 /// What travel costs, and what is lost.
-fn costs(facts: &Facts, theme: &Theme) -> Vec<Part> {
+fn costs(facts: &Facts, theme: &Theme) -> Vec<RowPart> {
     let plain = Style::new();
     let mut parts = vec![history(facts.history_bytes)];
     let mut more = |is_any: bool, text: String, rank: u8, style| {
         if is_any {
-            parts.push(Part::new([text, String::new()], (rank, rank), style));
+            parts.push(RowPart::new([text, String::new()], (rank, rank), style));
         }
     };
     let checkpoints = facts.checkpoint_bytes;
@@ -109,17 +109,17 @@ fn costs(facts: &Facts, theme: &Theme) -> Vec<Part> {
     more(facts.discarded_bits > 0, format!("discarded {} bits", facts.discarded_bits), 11, plain);
     more(facts.drops > 0, format!("dropped adjoints {}", facts.drops), 12, theme.adjoint);
     let erased = facts.erased_bits;
-    parts.push(Part::new([format!("erased {erased} bits"), format!("erased {erased}")], (9, 8), plain));
+    parts.push(RowPart::new([format!("erased {erased} bits"), format!("erased {erased}")], (9, 8), plain));
     parts
 }
 
-fn history(count: usize) -> Part {
+fn history(count: usize) -> RowPart {
     let count = bytes(count);
-    Part::new([format!("history {count}"), format!("hist {count}")], (1, 0), Style::new())
+    RowPart::new([format!("history {count}"), format!("hist {count}")], (1, 0), Style::new())
 }
 
 /// The last step, and what is known of it.
-fn last(span: Span) -> String {
+fn last(span: StepSpan) -> String {
     match span.end {
         SpanEnd::Known => span.last.to_string(),
         SpanEnd::Reached => format!("{}+", span.last),

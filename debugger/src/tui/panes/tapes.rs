@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 
 use super::text::{Pen, wrapped};
 use super::{Context, Pane};
-use crate::view::stack::{Row, rows};
+use crate::view::stack::{ValueRow, rows};
 
-pub struct Tapes;
+pub struct TapesWidget;
 
-impl Pane for Tapes {
+impl Pane for TapesWidget {
     fn title(&self, _: &Context<'_>) -> String {
         "tapes".to_owned()
     }
@@ -29,7 +29,7 @@ impl Pane for Tapes {
 /// Below this width values stand under the name instead of beside it.
 const LEAST_FOR_VALUES: u16 = 50;
 
-fn draw_row(context: &Context<'_>, row: &Row, end: &str, area: Rect, buffer: &mut Buffer) {
+fn draw_row(context: &Context<'_>, row: &ValueRow, end: &str, area: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     let is_below = area.width < LEAST_FOR_VALUES && area.height > 1;
     let style = if row.total == 0 { theme.dim } else { theme.text };
@@ -61,7 +61,7 @@ fn inner(area: Rect, columns: u16, rows: u16) -> Rect {
     Rect { x: area.x + columns, y: area.y + rows, width: area.width - columns, height: area.height - rows }
 }
 
-fn counted(row: &Row) -> String {
+fn counted(row: &ValueRow) -> String {
     match row.total {
         0 => "empty".to_owned(),
         1 => "1 value".to_owned(),

@@ -10,14 +10,14 @@ use ratatui::style::Style;
 
 use self::events::has_events;
 use super::text::{Pen, width};
-use super::{Context, Pane, Spot};
+use super::{Context, Pane, PaneSpot};
 use crate::scale::{chosen_step, column_of};
 use crate::timeline::{Fork, SpanEnd};
 use crate::view::timeline::{self, Column};
 
-pub struct Timeline;
+pub struct TimelineWidget;
 
-impl Pane for Timeline {
+impl Pane for TimelineWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let bar = Areas::new(context.area).bar;
         let pane = timeline::timeline(context.session, bar.width.into());
@@ -63,9 +63,9 @@ impl Pane for Timeline {
         self.items(context).max(1)
     }
 
-    fn spot(&self, context: &Context<'_>, item: usize) -> Option<Spot> {
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let extent = context.session.timeline().span().steps();
-        Some(Spot::Step(chosen_step(extent, item, self.items(context))))
+        Some(PaneSpot::Step(chosen_step(extent, item, self.items(context))))
     }
 
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {

@@ -12,7 +12,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier, Style};
 
-use self::shapes::{CELL, Shape, shapes};
+use self::shapes::{CELL, CellRectangle, shapes};
 use super::colour::{Rgb, channels};
 use super::panes::text::width;
 use super::theme::Ground;
@@ -44,7 +44,8 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
         hex(paper.back),
     );
     let rows = buffer.content.chunks(usize::from(area.width).max(1));
-    let rows: Vec<Row> = (0..).zip(rows).map(|(number, cells)| Row::new(number, cells, paper)).collect();
+    let rows: Vec<PictureRow> =
+        (0..).zip(rows).map(|(number, cells)| PictureRow::new(number, cells, paper)).collect();
     out += "<g shape-rendering=\"crispEdges\">\n";
     rows.iter().for_each(|row| row.boxes(paper.back, &mut out));
     out += "</g>\n<g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', \
@@ -114,14 +115,14 @@ struct Glyph<'a> {
 }
 
 /// A row of the frame.
-struct Row<'a> {
+struct PictureRow<'a> {
     /// The top of the row, in pixels.
     top: u32,
     glyphs: Vec<Glyph<'a>>,
 }
 
-impl<'a> Row<'a> {
-    fn new(number: u32, cells: &'a [Cell], paper: Paper) -> Row<'a> {
+impl<'a> PictureRow<'a> {
+    fn new(number: u32, cells: &'a [Cell], paper: Paper) -> PictureRow<'a> {
         let mut glyphs: Vec<Glyph<'a>> = Vec::new();
         for (column, cell) in (0..).zip(cells) {
             // A wide character lies over the cell behind it.
@@ -132,21 +133,22 @@ impl<'a> Row<'a> {
             let columns = u16::try_from(width(text)).unwrap_or(1).max(1);
             glyphs.push(Glyph { text, column, columns, front, back, modifier: cell.modifier });
         }
-        Row { top: u32::from(MARGIN) + number * u32::from(CELL.height), glyphs }
+        PictureRow { top: u32::from(MARGIN) + number * u32::from(CELL.height), glyphs }
     }
 
     /// The backgrounds, and what is drawn as rectangles.
     fn boxes(&self, backdrop: Rgb, out: &mut String) {
         let whole = [0, 0, CELL.width, CELL.height];
         let behind = self.glyphs.iter().filter(|glyph| glyph.back != backdrop);
-        let mut pieces: Vec<Piece> =
-            behind.map(|glyph| Piece::new(self.top, glyph, Shape::solid(whole), glyph.back)).collect();
+        let mut pieces: Vec<PictureRectangle> = behind
+            .map(|glyph| PictureRectangle::new(self.top, glyph, CellRectangle::solid(whole), glyph.back))
+            .collect();
         for glyph in &self.glyphs {
             let drawn = shapes(glyph.text).into_iter().flatten();
-            pieces.extend(drawn.map(|shape| Piece::new(self.top, glyph, shape, glyph.front)));
+            pieces.extend(drawn.map(|shape| PictureRectangle::new(self.top, glyph, shape, glyph.front)));
             if glyph.modifier.contains(Modifier::UNDERLINED) {
-                let line = Shape::solid([0, BASELINE + 2, CELL.width, 1]);
-                pieces.push(Piece::new(self.top, glyph, line, glyph.front));
+                let line = CellRectangle::solid([0, BASELINE + 2, CELL.width, 1]);
+                pieces.push(PictureRectangle::new(self.top, glyph, line, glyph.front));
             }
         }
         joined(pieces).iter().for_each(|piece| piece.write(out));
@@ -214,7 +216,7 @@ fn write_run(run: &[Glyph<'_>], baseline: u32, out: &mut String) {
 
 /// A rectangle in the picture.
 #[derive(Clone, Copy, PartialEq)]
-struct Piece {
+struct PictureRectangle {
     x: u32,
     y: u32,
     width: u32,
@@ -223,17 +225,17 @@ struct Piece {
     percent: u8,
 }
 
-impl Piece {
+impl PictureRectangle {
     /// A shape in the cells of a glyph. What reaches from side to side of one cell does so of two.
-    fn new(top: u32, glyph: &Glyph<'_>, shape: Shape, fill: Rgb) -> Piece {
+    fn new(top: u32, glyph: &Glyph<'_>, shape: CellRectangle, fill: Rgb) -> PictureRectangle {
         let [left, upper, width, height] = shape.place.map(u32::from);
         let left_edge = u32::from(MARGIN) + u32::from(glyph.column) * u32::from(CELL.width);
         let width = if width == u32::from(CELL.width) { width * u32::from(glyph.columns) } else { width };
-        Piece { x: left_edge + left, y: top + upper, width, height, fill, percent: shape.percent }
+        PictureRectangle { x: left_edge + left, y: top + upper, width, height, fill, percent: shape.percent }
     }
 
     fn write(&self, out: &mut String) {
-        let Piece { x, y, width, height, fill, percent } = self;
+        let PictureRectangle { x, y, width, height, fill, percent } = self;
         let opacity = if *percent == 100 { String::new() } else { format!(" fill-opacity=\"{percent}%\"") };
         let fill = hex(*fill);
         // Writing to a string can't fail.
@@ -245,12 +247,12 @@ impl Piece {
 }
 
 /// The pieces of a row in their order, those beside each other as one.
-fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut joined: Vec<Piece> = Vec::new();
+fn joined(pieces: Vec<PictureRectangle>) -> Vec<PictureRectangle> {
+    let mut joined: Vec<PictureRectangle> = Vec::new();
     for piece in pieces {
         let before = joined.iter_mut().rev().find(|before| before.x + before.width == piece.x);
         match before {
-            Some(before) if (Piece { x: before.x, width: before.width, ..piece }) == *before => {
+            Some(before) if (PictureRectangle { x: before.x, width: before.width, ..piece }) == *before => {
                 before.width += piece.width;
             }
             _ => joined.push(piece),

@@ -8,26 +8,26 @@ pub(super) const CELL: Size = Size { width: 8, height: 17 };
 
 /// A rectangle in a cell: left, top, width and height in pixels, and how much of it covers what is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct CellRectangle {
     pub place: [u16; 4],
     pub percent: u8,
 }
 
-impl Shape {
-    pub fn solid(place: [u16; 4]) -> Shape {
-        Shape { place, percent: 100 }
+impl CellRectangle {
+    pub fn solid(place: [u16; 4]) -> CellRectangle {
+        CellRectangle { place, percent: 100 }
     }
 }
 
 /// How a character is drawn; none where it is text.
-pub fn shapes(text: &str) -> Option<Vec<Shape>> {
+pub fn shapes(text: &str) -> Option<Vec<CellRectangle>> {
     let mut chars = text.chars();
     let (Some(c), None) = (chars.next(), chars.next()) else { return None };
     match c {
         '▁'..='█' => Some(vec![bar(c as u32 - '▁' as u32 + 1)]),
         '░' | '▒' | '▓' => {
             let percent = 25 * (c as u32 - '░' as u32 + 1);
-            Some(vec![Shape { percent: percent as u8, ..bar(8) }])
+            Some(vec![CellRectangle { percent: percent as u8, ..bar(8) }])
         }
         '╌' | '╍' => Some(vec![dash(if c == '╍' { HEAVY } else { LIGHT })]),
         _ => arms(c).map(lines),
@@ -35,17 +35,17 @@ pub fn shapes(text: &str) -> Option<Vec<Shape>> {
 }
 
 /// A bar of so many eighths of a cell, from below.
-fn bar(eighths: u32) -> Shape {
+fn bar(eighths: u32) -> CellRectangle {
     let height = u16::try_from(u32::from(CELL.height) * eighths / 8).unwrap_or(CELL.height);
-    Shape::solid([0, CELL.height - height, CELL.width, height])
+    CellRectangle::solid([0, CELL.height - height, CELL.width, height])
 }
 
 /// The widths of lines, in pixels.
 const LIGHT: u16 = 1;
 const HEAVY: u16 = 3;
 
-fn dash(weight: u16) -> Shape {
-    Shape::solid([1, (CELL.height - weight) / 2, CELL.width - 3, weight])
+fn dash(weight: u16) -> CellRectangle {
+    CellRectangle::solid([1, (CELL.height - weight) / 2, CELL.width - 3, weight])
 }
 
 /// The weights of the lines from the middle of a cell to the left, to the right, up and down.
@@ -74,7 +74,7 @@ fn arms(c: char) -> Option<[u16; 4]> {
     })
 }
 
-fn lines([left, right, up, down]: [u16; 4]) -> Vec<Shape> {
+fn lines([left, right, up, down]: [u16; 4]) -> Vec<CellRectangle> {
     let (width, height) = (CELL.width, CELL.height);
     // Each reaches over the middle, as far as the thickest line that it meets there.
     let (across, along) = (up.max(down), left.max(right));
@@ -82,7 +82,7 @@ fn lines([left, right, up, down]: [u16; 4]) -> Vec<Shape> {
     let mut shapes = Vec::new();
     let mut add = |place: [u16; 4]| {
         if place[2] > 0 && place[3] > 0 {
-            shapes.push(Shape::solid(place));
+            shapes.push(CellRectangle::solid(place));
         }
     };
     let (begin, end) = (middle(width, across), middle(width, across) + across);

@@ -40,23 +40,23 @@ fn style(kind: EventKind, theme: &Theme) -> Style {
 
 /// What stands above a column of the bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum ColumnEvents {
     One(EventKind),
     Several,
 }
 
-impl Shown {
+impl ColumnEvents {
     fn sign(self) -> &'static str {
         match self {
-            Shown::One(kind) => sign(kind),
-            Shown::Several => "◆",
+            ColumnEvents::One(kind) => sign(kind),
+            ColumnEvents::Several => "◆",
         }
     }
 
     fn style(self, theme: &Theme) -> Style {
         match self {
-            Shown::One(kind) => style(kind, theme),
-            Shown::Several => theme.mark,
+            ColumnEvents::One(kind) => style(kind, theme),
+            ColumnEvents::Several => theme.mark,
         }
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn legend(columns: &[Column]) -> String {
     let is_there = |kind: &EventKind| columns.iter().any(|column| has(column, *kind));
     let kinds = EventKind::ALL.into_iter().filter(is_there);
     let kinds: String = kinds.map(|kind| format!("  {} {}", sign(kind), kind.name())).collect();
-    let several = columns.iter().any(|column| event(column) == Some(Shown::Several));
+    let several = columns.iter().any(|column| event(column) == Some(ColumnEvents::Several));
     kinds + if several { "  ◆ several" } else { "" }
 }
 
@@ -84,16 +84,16 @@ fn has(column: &Column, kind: EventKind) -> bool {
 
 /// What stands above a column of the bar: a trap in any case, then what the user has put there. One has
 /// mostly been stopped where one puts something, so a stop is seen where there is nothing else.
-fn event(column: &Column) -> Option<Shown> {
+fn event(column: &Column) -> Option<ColumnEvents> {
     if column.trap {
-        return Some(Shown::One(EventKind::Trap));
+        return Some(ColumnEvents::One(EventKind::Trap));
     }
     let mut put =
         [EventKind::Mark, EventKind::Fence, EventKind::Fork].into_iter().filter(|k| has(column, *k));
     match (put.next(), put.next()) {
-        (Some(kind), None) => Some(Shown::One(kind)),
-        (Some(_), Some(_)) => Some(Shown::Several),
-        (None, _) => has(column, EventKind::Stop).then_some(Shown::One(EventKind::Stop)),
+        (Some(kind), None) => Some(ColumnEvents::One(kind)),
+        (Some(_), Some(_)) => Some(ColumnEvents::Several),
+        (None, _) => has(column, EventKind::Stop).then_some(ColumnEvents::One(EventKind::Stop)),
     }
 }
 

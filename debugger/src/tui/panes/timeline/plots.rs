@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::Areas;
 use crate::scale::{column_of, step_of};
-use crate::session::{Range, Sample};
+use crate::session::{Sample, SampleRange};
 use crate::tui::panes::Context;
 use crate::tui::panes::text::{Pen, cut};
 
@@ -59,8 +59,8 @@ pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
 fn ranges(
     context: &Context<'_>,
     width: usize,
-    value: impl Fn(&Sample) -> Option<Range>,
-) -> Vec<Option<Range>> {
+    value: impl Fn(&Sample) -> Option<SampleRange>,
+) -> Vec<Option<SampleRange>> {
     let extent = context.session.timeline().span().steps();
     let samples = &context.choices.plots.samples;
     let count = samples.columns.len();
@@ -76,7 +76,7 @@ fn ranges(
     };
     let range = |(first, last)| {
         let columns = samples.columns.get(first..=last)?;
-        columns.iter().filter_map(&value).reduce(Range::and)
+        columns.iter().filter_map(&value).reduce(SampleRange::and)
     };
     (0..width).map(|column| part(column).and_then(range)).collect()
 }
@@ -85,7 +85,7 @@ fn ranges(
 struct Band<'a> {
     name: &'a str,
     style: Style,
-    ranges: Vec<Option<Range>>,
+    ranges: Vec<Option<SampleRange>>,
 }
 
 /// Eighths of a row.
@@ -96,7 +96,7 @@ const BELOW: &str = "░";
 
 impl Band<'_> {
     fn draw(&self, context: &Context<'_>, areas: Areas, first: u16, height: u16, buffer: &mut Buffer) {
-        let Some(whole) = self.ranges.iter().copied().flatten().reduce(Range::and) else { return };
+        let Some(whole) = self.ranges.iter().copied().flatten().reduce(SampleRange::and) else { return };
         let extent = context.session.timeline().span().steps();
         let step = context.session.step_number();
         let here = column_of(extent, step, areas.bar.width.into()).unwrap_or(usize::MAX);
@@ -122,7 +122,7 @@ impl Band<'_> {
         context: &Context<'_>,
         label: Rect,
         (n, height): (u16, u16),
-        whole: Range,
+        whole: SampleRange,
         buffer: &mut Buffer,
     ) {
         let mut pen = Pen::new(label, buffer);
@@ -154,7 +154,7 @@ fn part(low: u32, high: u32, row: u16) -> &'static str {
 }
 
 /// How high a value is, in eighths of a row; at least one, so that the least value can be seen.
-fn eighths(value: f64, whole: Range, height: u16) -> u32 {
+fn eighths(value: f64, whole: SampleRange, height: u16) -> u32 {
     let most = f64::from(height) * 8.0;
     let part = (value - whole.low) / (whole.high - whole.low);
     let level = if part.is_finite() { 1.0 + part * (most - 1.0) } else { 1.0 };
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_least_value_can_be_seen_and_the_greatest_fills_the_band() {
-        let level = |value, low, high| eighths(value, Range { low, high }, 2);
+        let level = |value, low, high| eighths(value, SampleRange { low, high }, 2);
         assert_eq!((level(3.0, 3.0, 9.0), level(9.0, 3.0, 9.0), level(3.0, 3.0, 3.0)), (1, 16, 1));
     }
 

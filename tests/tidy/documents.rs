@@ -1,0 +1,114 @@
+//! What documents name exists: sources, folders, and the items that code in them speaks of.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::sources::{SHIPPED, code, files, root, sources_of, tokens};
+
+/// The documents at the root and in `docs`, `benches` and `programs`.
+fn documents() -> Vec<PathBuf> {
+    let folders = ["", "docs", "benches", "programs"].map(|folder| root().join(folder));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// The names of sources that a document gives in code: `vm/src/op.rs`, `op.rs`.
+fn named_sources(text: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_matches('.'));
+    words.filter(|word| word.ends_with(".rs")).map(|word| word.trim_start_matches("../").to_owned()).collect()
+}
+
+/// What stands between backticks.
+fn code_spans(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// The folders that a document names in code: `vm/src/explain/`.
+fn named_folders(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || "_-./".contains(sign);
+    let is_folder = move |span: &&str| span.len() > 1 && span.ends_with('/') && span.chars().all(is_part);
+    code_spans(text).filter(is_folder).map(|span| span.trim_start_matches("../").trim_end_matches('/'))
+}
+
+/// The items that a document names in code by their paths: `State::adjoints`. A call's arguments are left out.
+fn named_items(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let path = |span: &'_ str| span.split_once('(').map_or(span.len(), |(name, _)| name.len());
+    let paths = code_spans(text).map(move |span| &span[..path(span)]).filter(|span| span.contains("::"));
+    let is_name = |name: &&str| name.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
+    paths
+        .map(|span| span.split("::").collect::<Vec<_>>())
+        .filter(move |path| path.iter().all(|n| is_name(&n)))
+}
+
+/// Every word of the sources that are shipped, and the names of their modules.
+fn words_of_sources() -> BTreeSet<String> {
+    let mut words = BTreeSet::from(["std".to_owned()]);
+    for path in SHIPPED.iter().flat_map(|member| sources_of(member)) {
+        words.extend(tokens(&code(&path)).into_iter().map(str::to_owned));
+        words.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
+    }
+    words
+}
+
+/// Documents with their texts; what was, and is told in the list of changes, needn't be any more.
+fn texts() -> impl Iterator<Item = (PathBuf, String)> {
+    let told = documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md"));
+    told.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+}
+
+#[test]
+fn documents_name_sources_that_exist() {
+    let files = files();
+    let exists = |name: &str| {
+        let within = format!("/{name}");
+        files.iter().any(|file| file == name || file.ends_with(&within))
+    };
+    let mut named = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for name in named_sources(&text) {
+            assert!(exists(&name), "{} names `{name}`, which isn't there", document.display());
+            named += 1;
+        }
+    }
+    assert!(named > 50, "only {named} sources are named in the documents");
+}
+
+#[test]
+fn documents_name_folders_that_exist() {
+    let folders: BTreeSet<PathBuf> =
+        files().iter().flat_map(|file| file.ancestors().skip(1).map(PathBuf::from)).collect();
+    let mut named = 0;
+    for (document, text) in texts() {
+        for name in named_folders(&text) {
+            let exists = folders.iter().any(|folder| folder.starts_with(root()) && folder.ends_with(name));
+            assert!(exists, "{} names the folder `{name}/`, which isn't there", document.display());
+            named += 1;
+        }
+    }
+    assert!(named > 20, "only {named} folders are named in the documents");
+}
+
+#[test]
+fn documents_name_items_that_exist() {
+    let words = words_of_sources();
+    let mut named = 0;
+    for (document, text) in texts() {
+        for path in named_items(&text) {
+            let unknown = path.iter().find(|name| !words.contains(**name));
+            assert!(unknown.is_none(), "{}: {path:?} has {unknown:?}", document.display());
+            named += 1;
+        }
+    }
+    assert!(named > 5, "only {named} items are named in the documents");
+}
+
+#[test]
+fn names_in_documents_are_found() {
+    let text =
+        "In `vm/src/explain/` and `../x/` is `State::adjoints`, not `a/b` or `a::b + c`; `f::g(x)` too.";
+    assert_eq!(named_folders(text).collect::<Vec<_>>(), ["vm/src/explain", "x"]);
+    assert_eq!(named_items(text).collect::<Vec<_>>(), [vec!["State", "adjoints"], vec!["f", "g"]]);
+}

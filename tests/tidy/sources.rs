@@ -1,0 +1,94 @@
+//! The sources as a reader of names sees them: without comments, without what is quoted, and in words.
+
+use std::path::{Path, PathBuf};
+
+/// What is shipped, from the ground up.
+pub const SHIPPED: [&str; 6] = ["isa-spec", "files", "assembler", "vm", "debugger", "."];
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file of the repository, but for what is built.
+pub fn files() -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![root().to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap()) {
+            let name = entry.file_name().into_string().unwrap();
+            if entry.file_type().unwrap().is_dir() && name != "target" && name != ".git" {
+                folders.push(entry.path());
+            } else {
+                found.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// The sources of a member that are built into what is shipped.
+pub fn sources_of(member: &str) -> Vec<PathBuf> {
+    let folder = root().join(member).join("src");
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    files().into_iter().filter(|path| path.starts_with(&folder) && is_source(path)).collect()
+}
+
+/// The code of a file: no comments, nothing quoted, no tests at its end.
+pub fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    let (mut rest, mut code) = (&text[..tests], String::new());
+    while let Some(first) = rest.chars().next() {
+        let (kept, length) = match without_meaning(rest) {
+            0 => (first, first.len_utf8()),
+            length => (' ', length),
+        };
+        code.push(kept);
+        rest = &rest[length..];
+    }
+    code
+}
+
+/// How long the comment or the quotation is that a text begins with; 0 where it begins with none.
+fn without_meaning(text: &str) -> usize {
+    let up_to =
+        |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
+    let mut signs = text.chars();
+    match (signs.next(), signs.next(), signs.next()) {
+        (Some('/'), Some('/'), _) => text.find('\n').unwrap_or(text.len()),
+        (Some('/'), Some('*'), _) => up_to("*/", 2),
+        (Some('r'), Some('#'), Some('"')) => up_to("\"#", 3),
+        (Some('"'), ..) => quoted(text, '"'),
+        (Some('\''), Some('\\'), _) => quoted(text, '\''),
+        (Some('\''), Some(sign), Some('\'')) => 2 + sign.len_utf8(),
+        _ => 0,
+    }
+}
+
+/// The length of a quotation whose end may be escaped in it.
+fn quoted(text: &str, end: char) -> usize {
+    let mut is_escaped = true;
+    for (at, sign) in text.char_indices() {
+        if sign == end && !is_escaped {
+            return at + sign.len_utf8();
+        }
+        is_escaped = (sign == '\\' && !is_escaped) || at == 0 && sign == '\\';
+    }
+    text.len()
+}
+
+/// The words and the signs of code; `::` is one sign.
+pub fn tokens(code: &str) -> Vec<&str> {
+    let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let (mut found, mut rest) = (Vec::new(), code.trim_start());
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            _ if rest.starts_with("::") => 2,
+            first if is_word(first) => rest.find(|sign| !is_word(sign)).unwrap_or(rest.len()),
+            first => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(end);
+        found.push(token);
+        rest = after.trim_start();
+    }
+    found
+}

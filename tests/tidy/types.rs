@@ -1,0 +1,63 @@
+//! The names of types: each means one thing in all that is shipped.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::sources::{SHIPPED, code, root, sources_of};
+
+/// Names that stand for several things as yet.
+const NOT_YET: [&str; 0] = [];
+
+/// The types that a file declares. What a trait calls its types is the trait's.
+fn declared(code: &str) -> BTreeSet<&str> {
+    code.lines().filter_map(type_of).collect()
+}
+
+/// The type that a line declares.
+fn type_of(line: &str) -> Option<&str> {
+    let is_inner = line.starts_with(' ');
+    let line = line.trim_start().strip_prefix("pub").unwrap_or(line.trim_start());
+    let line = match line.strip_prefix('(') {
+        Some(visibility) => visibility.split_once(')')?.1,
+        None => line,
+    };
+    let (word, rest) = line.trim_start().split_once(' ')?;
+    let declares = matches!(word, "struct" | "enum" | "trait" | "union") || word == "type" && !is_inner;
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let name = &rest[..rest.find(|sign| !is_part(sign)).unwrap_or(rest.len())];
+    (declares && !name.is_empty()).then_some(name)
+}
+
+/// The names of the types of all that is shipped, with the files that declare them.
+fn types() -> BTreeMap<String, BTreeSet<String>> {
+    let mut types: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in SHIPPED.iter().flat_map(|member| sources_of(member)) {
+        let file = shown(&path);
+        for name in declared(&code(&path)) {
+            types.entry(name.to_owned()).or_default().insert(file.clone());
+        }
+    }
+    types
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().display().to_string()
+}
+
+#[test]
+fn a_type_has_a_name_of_its_own() {
+    let types = types();
+    assert!(types.len() > 500, "only {} types are declared", types.len());
+    let several: BTreeMap<_, _> = types.iter().filter(|(_, files)| files.len() > 1).collect();
+    let unexpected: Vec<_> = several.iter().filter(|(name, _)| !NOT_YET.contains(&name.as_str())).collect();
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+    let outdated: Vec<_> = NOT_YET.iter().filter(|name| !several.contains_key(&name.to_string())).collect();
+    assert!(outdated.is_empty(), "these stand for one thing by now: {outdated:?}");
+}
+
+#[test]
+fn declarations_are_found() {
+    let code = "pub(crate) struct A<T>(T);\nenum B {\n    C,\n}\nimpl A {\n    type D = B;\n}\n\
+                pub type E = B;\n    pub trait F: A {\nlet type_of = 1;";
+    assert_eq!(declared(code), BTreeSet::from(["A", "B", "E", "F"]));
+}
