@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use reviver_isa::instruction::Class;
 use reviver_isa::text::Speller;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::garbage::Garbage;
@@ -202,7 +202,7 @@ fn entry_shown(machine: &Machine, at: u32, class: Class, bits: u64) -> (String, 
     };
     let module = machine.program().module();
     let procedure = &module.procedures[machine.program().procedure_of(at)];
-    let operand = module.code.get(at as usize).filter(|i| i.update.shape() == Shape::Show);
+    let operand = module.code.get(at as usize).filter(|i| i.update.shape() == OperandShape::Show);
     let name = operand.and_then(|i| i.operands.first());
     let name = name.map_or(String::new(), |operand| Speller { module, procedure }.operand(operand));
     (name, value)

@@ -8,7 +8,7 @@
 
 use reviver_isa::Function;
 use reviver_isa::function::Form;
-use reviver_isa::update::{Over, Shape, Update};
+use reviver_isa::update::{OperandShape, Over, Update};
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
@@ -81,8 +81,10 @@ fn rows(update: Update) -> impl Iterator<Item = (Update, Function)> {
 /// All updates that accumulate over integers and have an inverse.
 fn accumulations() -> Vec<Update> {
     let all = Update::ALL.iter().copied();
-    all.filter(|u| u.shape() == Shape::Accumulate && u.is_reversible() && u.over().contains(&Over::Integers))
-        .collect()
+    all.filter(|u| {
+        u.shape() == OperandShape::Accumulate && u.is_reversible() && u.over().contains(&Over::Integers)
+    })
+    .collect()
 }
 
 /// The program that applies a row to every target.

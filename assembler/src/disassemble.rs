@@ -39,8 +39,13 @@ pub struct Disassembly {
 /// The text of a module, with the lines of its instructions: those that assembling it would find.
 pub fn disassembly(module: &Module) -> Disassembly {
     let out = String::new();
-    let mut text =
-        ModuleText { module, labels: labels(module), out, counted: (0, 1), lines: vec![1; module.code.len()] };
+    let mut text = ModuleText {
+        module,
+        labels: labels(module),
+        out,
+        counted: (0, 1),
+        lines: vec![1; module.code.len()],
+    };
     text.settings();
     text.globals();
     let mut blocks = Blocks::of(&module.structure);
@@ -325,16 +330,16 @@ impl ModuleText<'_> {
         let Instruction { update, function, operands, link } = instruction;
         let operands: Vec<String> = operands.iter().map(|o| self.operand(procedure, o)).collect();
         let mut rest = match (update.shape(), link) {
-            (update::Shape::Branch, Link::Partner(partner)) => {
+            (update::OperandShape::Branch, Link::Partner(partner)) => {
                 let partner = self.labels.get(partner).cloned().unwrap_or_else(|| format!("?{partner}"));
                 format!("{partner}, {}", condition(*function, &operands))
             }
-            (update::Shape::Condition, _) => condition(*function, &operands),
+            (update::OperandShape::Condition, _) => condition(*function, &operands),
             (_, Link::Calls(calls)) => self.calls(procedure, *update, &operands, calls),
             _ => operands.join(", "),
         };
         let mut mnemonic = update.name().to_owned();
-        if update.shape() == update::Shape::Accumulate && *function != Function::Copy {
+        if update.shape() == update::OperandShape::Accumulate && *function != Function::Copy {
             let _ = write!(mnemonic, ".{}", function.name());
         }
         if !rest.is_empty() {
@@ -350,7 +355,7 @@ impl ModuleText<'_> {
             .iter()
             .map(|call| {
                 let callee = match (update.shape(), operands.first()) {
-                    (update::Shape::CallVia, Some(cell)) => cell.clone(),
+                    (update::OperandShape::CallVia, Some(cell)) => cell.clone(),
                     _ => self.procedure_name(call.procedure),
                 };
                 let arguments = call.arguments.iter().map(|a| self.argument(procedure, a));

@@ -1,6 +1,6 @@
 //! Tokens: kinds and byte ranges of a text, one at a time. Knows spelling; knows no grammar.
 //!
-//! Lexing never fails: what can't begin a token becomes one of kind [`Kind::Unknown`]. A token
+//! Lexing never fails: what can't begin a token becomes one of kind [`TokenKind::Unknown`]. A token
 //! owns nothing, so that a text of a million lines costs no allocation here.
 
 /// What a token is. Its text is the span's.
@@ -81,7 +81,7 @@ impl<'t> Lexer<'t> {
         Lexer { text, at: 0 }
     }
 
-    /// The next token. At the end of the text it is [`Kind::End`] forever.
+    /// The next token. At the end of the text it is [`TokenKind::End`] forever.
     pub fn token(&mut self) -> Token {
         self.skip(|b| matches!(b, b' ' | b'\t'));
         let start = self.at;

@@ -8,7 +8,7 @@
 pub use reviver_flow::Access;
 use reviver_flow::StepLink;
 use reviver_isa::instruction::Instruction;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_vm::State;
 use reviver_vm::state::Part;
 use reviver_vm::stops::Node;
@@ -41,8 +41,8 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
 fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32, usize)> {
     let goes_forward = node.backward == state.inverted;
     match instruction.update.shape() {
-        Shape::Call if goes_forward => Some((node.instruction(), state.calls.len())),
-        Shape::Boundary if !goes_forward => Some((state.calls.last()?.site, state.calls.len() - 1)),
+        OperandShape::Call if goes_forward => Some((node.instruction(), state.calls.len())),
+        OperandShape::Boundary if !goes_forward => Some((state.calls.last()?.site, state.calls.len() - 1)),
         _ => None,
     }
 }
@@ -51,8 +51,8 @@ fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32,
 /// rule runs with the mode off.
 fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instruction) -> bool {
     match instruction.update.shape() {
-        Shape::Switch => true,
-        Shape::Call => {
+        OperandShape::Switch => true,
+        OperandShape::Call => {
             state.mode()
                 && memory
                     .program()
@@ -61,7 +61,7 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
         }
         // Either part of such a call begins at its end and goes over into the other at its entry, or
         // begins there and returns at the end.
-        Shape::Boundary => {
+        OperandShape::Boundary => {
             !node.backward && state.calls.last().is_some_and(|record| record.part != Part::Whole)
         }
         _ => false,

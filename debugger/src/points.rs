@@ -7,7 +7,7 @@
 //! breakpoint at a `from` is hit behind it, on both ways (inside an `uncall` that is so for a `br`).
 
 use reviver_flow::{Access, StepLink};
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::update::{OperandShape, Update};
 use reviver_vm::{Program, State, Travel};
 
 use crate::expression::{ConsoleExpression, ExpressionError, Scene};
@@ -236,9 +236,9 @@ pub fn candidates(memory: &Memory, target: Target, watch: WatchMode) -> Vec<u32>
         // What a call's arguments and a branch's partner read is cheap to find out there; going back, a call is
         // undone where its procedure begins.
         let shape = step.operation.update.shape();
-        let links = reads_too && (step.link != StepLink::None || shape == Shape::Boundary);
+        let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
         let switches = target == Target::Static(MODE_BIT)
-            && matches!(shape, Shape::Switch | Shape::Call | Shape::Boundary);
+            && matches!(shape, OperandShape::Switch | OperandShape::Call | OperandShape::Boundary);
         if touches || links || switches {
             found.push(at);
         }

@@ -6,7 +6,7 @@ use crate::fault::Eval;
 use crate::function::Function;
 use crate::mutants;
 use crate::number::{Arithmetic, F64, Wide};
-use crate::update::{Point, Update};
+use crate::update::{PlanePoint, Update};
 
 impl Function {
     /// integers → integer
@@ -106,7 +106,7 @@ impl Update {
     /// # Errors
     /// The number system has no such point, or the row turns none.
     #[inline(always)]
-    pub fn turn<S: Arith>(self, s: &S, p: Point<S::Real>, angle: S::Real) -> Eval<Point<S::Real>> {
+    pub fn turn<S: Arith>(self, s: &S, p: PlanePoint<S::Real>, angle: S::Real) -> Eval<PlanePoint<S::Real>> {
         mutants::turned(self, s, self.row_turn(s, p, angle))
     }
 }

@@ -10,14 +10,14 @@ mod writing;
 
 use crate::function::Function;
 use crate::instruction::Class;
-use crate::update::{Over, Shape, Update};
+use crate::update::{OperandShape, Over, Update};
 
 use crate::formula::Formulas;
 use lines::Lines;
 
 /// What an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum TermRole {
     Cell,
     /// The adjoint of a cell: an instruction that names one acts plainly.
     Adjoint,
@@ -35,43 +35,49 @@ pub struct Held {
 
 /// An operand as a card shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Term {
+pub struct CardTerm {
     /// As in source text: `x`, `A[i]`, `3`.
     pub name: String,
     pub class: Class,
-    pub role: Role,
+    pub role: TermRole,
     pub before: Held,
     pub after: Held,
 }
 
-impl Term {
-    pub fn cell(name: impl Into<String>, class: Class) -> Term {
-        Term { name: name.into(), class, role: Role::Cell, before: Held::default(), after: Held::default() }
+impl CardTerm {
+    pub fn cell(name: impl Into<String>, class: Class) -> CardTerm {
+        CardTerm {
+            name: name.into(),
+            class,
+            role: TermRole::Cell,
+            before: Held::default(),
+            after: Held::default(),
+        }
     }
 
-    pub fn adjoint(name: impl Into<String>) -> Term {
-        Term { role: Role::Adjoint, ..Term::cell(name, Class::Real) }
+    pub fn adjoint(name: impl Into<String>) -> CardTerm {
+        CardTerm { role: TermRole::Adjoint, ..CardTerm::cell(name, Class::Real) }
     }
 
-    pub fn constant(text: impl Into<String>, class: Class) -> Term {
+    pub fn constant(text: impl Into<String>, class: Class) -> CardTerm {
         let text = text.into();
-        Term { role: Role::Constant, ..Term::cell(text.clone(), class).with_values(&text, &text) }
+        CardTerm { role: TermRole::Constant, ..CardTerm::cell(text.clone(), class).with_values(&text, &text) }
     }
 
     /// With what it holds before and after the instruction.
-    pub fn with_values(mut self, before: impl Into<String>, after: impl Into<String>) -> Term {
+    pub fn with_values(mut self, before: impl Into<String>, after: impl Into<String>) -> CardTerm {
         (self.before.value, self.after.value) = (Some(before.into()), Some(after.into()));
         self
     }
 
     /// With what its adjoint holds before and after the instruction.
-    pub fn with_adjoints(mut self, before: impl Into<String>, after: impl Into<String>) -> Term {
+    pub fn with_adjoints(mut self, before: impl Into<String>, after: impl Into<String>) -> CardTerm {
         (self.before.adjoint, self.after.adjoint) = (Some(before.into()), Some(after.into()));
         self
     }
 
     /// The same with other texts for its numbers: shorter ones.
-    pub fn map_numbers(mut self, text: impl Fn(&str) -> String) -> Term {
+    pub fn map_numbers(mut self, text: impl Fn(&str) -> String) -> CardTerm {
         for held in [&mut self.before, &mut self.after] {
             for number in [&mut held.value, &mut held.adjoint].into_iter().flatten() {
                 *number = text(number);
@@ -81,8 +87,8 @@ impl Term {
     }
 
     /// As the inverse instruction sees it.
-    fn seen_from_behind(self) -> Term {
-        Term { before: self.after, after: self.before, ..self }
+    fn seen_from_behind(self) -> CardTerm {
+        CardTerm { before: self.after, after: self.before, ..self }
     }
 
     /// The name of its adjoint: `x'`, `A'[i]`.
@@ -96,7 +102,7 @@ impl Term {
 
 /// A line of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CardLine {
     /// `y ← y + a·b`
     pub formula: String,
     /// The same with numbers and, where it is known, what comes of them: `y ← 1 + 2·3 = 7`; of a condition
@@ -106,25 +112,25 @@ pub struct Line {
 
 /// What an instruction does, or its inverse.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct CardWay {
     /// `y ← y + a·b`
-    pub equation: Line,
+    pub equation: CardLine,
     /// What it does to the adjoints in gradient mode, one thing after the other: `a' ← a' - y'·b`.
-    pub adjoint: Vec<Line>,
+    pub adjoint: Vec<CardLine>,
 }
 
 /// The description of one instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
-    pub does: Way,
+    pub does: CardWay,
     /// What undoes it; `None` for an irreversible instruction.
-    pub undone: Option<Way>,
+    pub undone: Option<CardWay>,
     /// Parts of the formulas above that have names of their own: `t = a < 0 ? -a : a`.
-    pub parts: Vec<Line>,
+    pub parts: Vec<CardLine>,
 }
 
 /// Describes an update applied to a function; the operands are targets first, as in an instruction.
-pub fn describe(update: Update, function: Function, operands: &[Term]) -> Card {
+pub fn describe(update: Update, function: Function, operands: &[CardTerm]) -> Card {
     card(update, Some(function), operands)
 }
 
@@ -133,26 +139,26 @@ pub fn describe_row(update: Update) -> Card {
     let over_reals = update.over().iter().any(|over| *over != Over::Integers);
     let class = if over_reals { Class::Real } else { Class::Int };
     let names: &[&str] = match update.shape() {
-        Shape::Accumulate => &["y", "a"],
-        Shape::Single | Shape::Show => &["y"],
-        Shape::Exchange => &["x", "y"],
-        Shape::Rotate => &["x", "y", "θ"],
-        Shape::Condition
-        | Shape::Branch
-        | Shape::Boundary
-        | Shape::Call
-        | Shape::CallVia
-        | Shape::Parallel
-        | Shape::Switch => &[],
+        OperandShape::Accumulate => &["y", "a"],
+        OperandShape::Single | OperandShape::Show => &["y"],
+        OperandShape::Exchange => &["x", "y"],
+        OperandShape::Rotate => &["x", "y", "θ"],
+        OperandShape::Condition
+        | OperandShape::Branch
+        | OperandShape::Boundary
+        | OperandShape::Call
+        | OperandShape::CallVia
+        | OperandShape::Parallel
+        | OperandShape::Switch => &[],
     };
-    let operands: Vec<Term> = names.iter().map(|name| Term::cell(*name, class)).collect();
+    let operands: Vec<CardTerm> = names.iter().map(|name| CardTerm::cell(*name, class)).collect();
     card(update, None, &operands)
 }
 
-fn card(update: Update, function: Option<Function>, operands: &[Term]) -> Card {
+fn card(update: Update, function: Option<Function>, operands: &[CardTerm]) -> Card {
     let way =
-        |update, operands: &[Term]| Lines::of(&Formulas::as_written(), update, function, operands).way();
+        |update, operands: &[CardTerm]| Lines::of(&Formulas::as_written(), update, function, operands).way();
     let (does, parts) = way(update, operands);
-    let behind: Vec<Term> = operands.iter().cloned().map(Term::seen_from_behind).collect();
+    let behind: Vec<CardTerm> = operands.iter().cloned().map(CardTerm::seen_from_behind).collect();
     Card { does, undone: update.is_reversible().then(|| way(update.inverse(), &behind).0), parts }
 }

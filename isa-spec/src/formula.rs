@@ -38,7 +38,7 @@ pub enum Binding {
 pub struct Expr(u32);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Node {
+enum FormulaNode {
     /// What is read, as written.
     Leaf(String),
     /// A number of a row.
@@ -83,7 +83,7 @@ impl Infix {
 /// The arena: the [`Arith`] whose numbers are formulas.
 #[derive(Debug, Default)]
 pub struct Formulas {
-    nodes: RefCell<Vec<Node>>,
+    nodes: RefCell<Vec<FormulaNode>>,
     /// Whether numbers are shown as people write them, not as they are computed.
     as_written: bool,
 }
@@ -134,7 +134,7 @@ impl Formulas {
     }
 
     /// The expression with this node; equal ones are one.
-    fn push(&self, node: Node) -> Expr {
+    fn push(&self, node: FormulaNode) -> Expr {
         let mut nodes = self.nodes.borrow_mut();
         let known = nodes.iter().position(|known| *known == node);
         let number = known.unwrap_or(nodes.len());
@@ -144,24 +144,24 @@ impl Formulas {
         Expr(number as u32)
     }
 
-    fn node(&self, expr: Expr) -> Node {
+    fn node(&self, expr: Expr) -> FormulaNode {
         let nodes = self.nodes.borrow();
         // An expression of another arena is none of this one's.
-        nodes.get(expr.0 as usize).cloned().unwrap_or_else(|| Node::Leaf("?".to_owned()))
+        nodes.get(expr.0 as usize).cloned().unwrap_or_else(|| FormulaNode::Leaf("?".to_owned()))
     }
 
     /// A name, or a number as it is written.
     pub fn leaf(&self, text: impl Into<String>) -> Expr {
-        self.push(Node::Leaf(text.into()))
+        self.push(FormulaNode::Leaf(text.into()))
     }
 
     fn number(&self, text: impl Into<String>) -> Expr {
-        self.push(Node::Number(text.into()))
+        self.push(FormulaNode::Number(text.into()))
     }
 
     fn infix(&self, infix: Infix, a: Expr, b: Expr) -> Expr {
         let simpler = if self.as_written { self.simplified(infix, a, b) } else { None };
-        simpler.unwrap_or_else(|| self.push(Node::Infix(infix, a, b)))
+        simpler.unwrap_or_else(|| self.push(FormulaNode::Infix(infix, a, b)))
     }
 
     /// A sum or product as people write it: without numbers that change nothing, signs first.
@@ -174,7 +174,7 @@ impl Formulas {
             Infix::Mul if self.is_number(b, "0") || self.is_number(a, "1") => Some(b),
             Infix::Mul if self.is_number(b, "1") => Some(a),
             Infix::Mul => match (self.negated(b), self.reciprocal(b)) {
-                (Some(b), _) => Some(self.push(Node::Negated(self.infix(Infix::Mul, a, b)))),
+                (Some(b), _) => Some(self.push(FormulaNode::Negated(self.infix(Infix::Mul, a, b)))),
                 (None, divisor) => divisor.map(|divisor| self.infix(Infix::Div, a, divisor)),
             },
             Infix::Div | Infix::Pow | Infix::Word(_) | Infix::Test(_) => None,
@@ -182,7 +182,7 @@ impl Formulas {
     }
 
     fn applied(&self, name: &'static str, arguments: Vec<Expr>) -> Expr {
-        self.push(Node::Applied(name, arguments))
+        self.push(FormulaNode::Applied(name, arguments))
     }
 
     /// A function's value in one of its forms.
@@ -214,14 +214,14 @@ impl Formulas {
 
     /// Whether an expression is this number of a row.
     fn is_number(&self, expr: Expr, text: &str) -> bool {
-        matches!(self.node(expr), Node::Number(number) if number == text)
+        matches!(self.node(expr), FormulaNode::Number(number) if number == text)
     }
 
     /// What is negated, of an expression that begins with a minus sign.
     fn negated(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
-            Node::Negated(a) => Some(a),
-            Node::Number(text) => text.strip_prefix('-').map(|magnitude| self.number(magnitude)),
+            FormulaNode::Negated(a) => Some(a),
+            FormulaNode::Number(text) => text.strip_prefix('-').map(|magnitude| self.number(magnitude)),
             _ => None,
         }
     }
@@ -229,7 +229,7 @@ impl Formulas {
     /// The divisor of a reciprocal.
     fn reciprocal(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
-            Node::Infix(Infix::Div, one, divisor) if self.is_number(one, "1") => Some(divisor),
+            FormulaNode::Infix(Infix::Div, one, divisor) if self.is_number(one, "1") => Some(divisor),
             _ => None,
         }
     }
@@ -267,7 +267,7 @@ impl Formulas {
     fn unused_letters(&self) -> impl Iterator<Item = &'static str> + use<> {
         let nodes = self.nodes.borrow().clone();
         let letters = ["t", "u", "v", "w", "p", "q", "r", "s", "g", "h"];
-        letters.into_iter().filter(move |&letter| !nodes.contains(&Node::Leaf(letter.into())))
+        letters.into_iter().filter(move |&letter| !nodes.contains(&FormulaNode::Leaf(letter.into())))
     }
 
     /// The parts that depend on a choice and are used more than once, inner ones first.
@@ -291,17 +291,17 @@ impl Formulas {
     }
 
     fn has_choice(&self, expr: Expr) -> bool {
-        matches!(self.node(expr), Node::Choice { .. })
+        matches!(self.node(expr), FormulaNode::Choice { .. })
             || self.operands(expr).into_iter().any(|operand| self.has_choice(operand))
     }
 
     fn operands(&self, expr: Expr) -> Vec<Expr> {
         match self.node(expr) {
-            Node::Leaf(_) | Node::Number(_) => Vec::new(),
-            Node::Negated(a) => vec![a],
-            Node::Infix(_, a, b) => vec![a, b],
-            Node::Applied(_, arguments) => arguments,
-            Node::Choice { condition, yes, no } => vec![condition, yes, no],
+            FormulaNode::Leaf(_) | FormulaNode::Number(_) => Vec::new(),
+            FormulaNode::Negated(a) => vec![a],
+            FormulaNode::Infix(_, a, b) => vec![a, b],
+            FormulaNode::Applied(_, arguments) => arguments,
+            FormulaNode::Choice { condition, yes, no } => vec![condition, yes, no],
         }
     }
 }
@@ -320,18 +320,18 @@ impl Printer<'_> {
             return Formula::leaf(*name);
         }
         let (text, binding) = match self.arena.node(expr) {
-            Node::Leaf(text) => return Formula::leaf((self.leaf)(&text)),
-            Node::Number(text) => return Formula::leaf(text),
-            Node::Negated(a) => (format!("-{}", self.operand(a, Binding::Product)), Binding::Sum),
-            Node::Infix(infix, a, b) => {
+            FormulaNode::Leaf(text) => return Formula::leaf((self.leaf)(&text)),
+            FormulaNode::Number(text) => return Formula::leaf(text),
+            FormulaNode::Negated(a) => (format!("-{}", self.operand(a, Binding::Product)), Binding::Sum),
+            FormulaNode::Infix(infix, a, b) => {
                 let (sign, binding, [left, right]) = infix.spelling();
                 (format!("{}{sign}{}", self.operand(a, left), self.operand(b, right)), binding)
             }
-            Node::Applied(name, arguments) => {
+            FormulaNode::Applied(name, arguments) => {
                 let arguments: Vec<String> = arguments.into_iter().map(|a| self.formula(a).text).collect();
                 (format!("{name}({})", arguments.join(", ")), Binding::Atom)
             }
-            Node::Choice { condition, yes, no } => {
+            FormulaNode::Choice { condition, yes, no } => {
                 let condition = self.operand(condition, Binding::Test);
                 let (yes, no) = (self.operand(yes, Binding::Test), self.operand(no, Binding::Choice));
                 (format!("{condition} ? {yes} : {no}"), Binding::Choice)
@@ -367,7 +367,7 @@ impl Arith for &Formulas {
         self.infix(Infix::Sub, a, b)
     }
     fn int_neg(&self, a: Expr) -> Expr {
-        self.push(Node::Negated(a))
+        self.push(FormulaNode::Negated(a))
     }
     fn int_mul(&self, a: Expr, b: Expr) -> Expr {
         self.infix(Infix::Mul, a, b)
@@ -412,7 +412,7 @@ impl Arith for &Formulas {
         self.infix(Infix::Test(order), a, b)
     }
     fn int_choose(&self, condition: Expr, yes: Expr, no: Expr) -> Expr {
-        self.push(Node::Choice { condition, yes, no })
+        self.push(FormulaNode::Choice { condition, yes, no })
     }
 
     fn real(&self, value: f64) -> Eval<Expr> {
@@ -431,7 +431,7 @@ impl Arith for &Formulas {
         Ok(self.infix(Infix::Div, a, b))
     }
     fn neg(&self, a: Expr) -> Eval<Expr> {
-        Ok(self.push(Node::Negated(a)))
+        Ok(self.push(FormulaNode::Negated(a)))
     }
     fn pow(&self, a: Expr, b: Expr) -> Eval<Expr> {
         Ok(self.infix(Infix::Pow, a, b))
@@ -457,7 +457,7 @@ impl Arith for &Formulas {
         self.infix(Infix::Test(order), a, b)
     }
     fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Expr {
-        self.push(Node::Choice { condition, yes, no })
+        self.push(FormulaNode::Choice { condition, yes, no })
     }
     fn real_of(&self, a: Expr) -> Eval<Expr> {
         Ok(self.applied("real", vec![a]))

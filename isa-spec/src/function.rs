@@ -55,7 +55,7 @@ pub enum Group {
 }
 
 /// What a row supplies. The defaults say "no such form".
-trait Row {
+trait FunctionRow {
     fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
         Err(Fault::NoForm)
     }
@@ -160,7 +160,7 @@ macro_rules! functions {
         mod rows {
             $( pub(super) struct $Name; )+
         }
-        $( impl Row for rows::$Name { $( form!($form $sources $body); )+ } )+
+        $( impl FunctionRow for rows::$Name { $( form!($form $sources $body); )+ } )+
 
         impl Function {
             /// Every row, in byte order.

@@ -5,14 +5,14 @@
 
 use std::fmt::Write;
 
-use crate::card::{self, Card, Term};
+use crate::card::{self, Card, CardTerm};
 use crate::formula::Formulas;
 use crate::function::{Form, Function, Group};
 use crate::instruction::Class;
 use crate::language;
 use crate::number::{Arithmetic, F64, Reals, Wide};
 use crate::text::compound;
-use crate::update::{Over, Shape, Update};
+use crate::update::{OperandShape, Over, Update};
 
 const INTRODUCTION: &str = include_str!("manual/introduction.md");
 
@@ -44,7 +44,7 @@ pub fn document() -> String {
 pub fn overview() -> String {
     let mut text = String::from("An instruction is an update applied to a function: `add.mul y, a, b`.\n");
     text.push_str("\nUpdates (y is the target, f the function's value)\n\n");
-    for &update in Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary) {
+    for &update in Update::ALL.iter().filter(|update| update.shape() != OperandShape::Boundary) {
         let _ = writeln!(text, "  {:<10} {}", update.name(), effect(update));
     }
     for group in GROUPS {
@@ -166,20 +166,20 @@ fn adjoint(update: Update) -> String {
     lines.join(", then ")
 }
 
-fn operands(shape: Shape) -> &'static str {
+fn operands(shape: OperandShape) -> &'static str {
     match shape {
-        Shape::Accumulate => "target, sources of f",
-        Shape::Single => "target",
-        Shape::Exchange => "target, target",
-        Shape::Rotate => "target, target, angle",
-        Shape::Condition => "condition",
-        Shape::Branch => "partner, condition",
-        Shape::Boundary => "none: never written",
-        Shape::Call => "procedure(arguments)",
-        Shape::CallVia => "cell(arguments)",
-        Shape::Parallel => "procedure(arguments), …",
-        Shape::Show => "source",
-        Shape::Switch => "none",
+        OperandShape::Accumulate => "target, sources of f",
+        OperandShape::Single => "target",
+        OperandShape::Exchange => "target, target",
+        OperandShape::Rotate => "target, target, angle",
+        OperandShape::Condition => "condition",
+        OperandShape::Branch => "partner, condition",
+        OperandShape::Boundary => "none: never written",
+        OperandShape::Call => "procedure(arguments)",
+        OperandShape::CallVia => "cell(arguments)",
+        OperandShape::Parallel => "procedure(arguments), …",
+        OperandShape::Show => "source",
+        OperandShape::Switch => "none",
     }
 }
 
@@ -231,17 +231,17 @@ fn update_page(update: Update) -> String {
 /// An instruction that uses an update.
 fn update_example(update: Update) -> Option<String> {
     let operands = match update.shape() {
-        Shape::Accumulate => return Some(format!("{0} y, a`, `{0}.mul y, a, b", update.name())),
-        Shape::Single | Shape::Show => "y",
-        Shape::Exchange => "x, y",
-        Shape::Rotate => "x, y, angle",
-        Shape::Condition => "a < b",
-        Shape::Branch => "partner, a < b",
-        Shape::Boundary => return None,
-        Shape::Call => "p(a, b)",
-        Shape::CallVia => "c(a, b)",
-        Shape::Parallel => "p(a), q(b)",
-        Shape::Switch => return Some(update.name().to_owned()),
+        OperandShape::Accumulate => return Some(format!("{0} y, a`, `{0}.mul y, a, b", update.name())),
+        OperandShape::Single | OperandShape::Show => "y",
+        OperandShape::Exchange => "x, y",
+        OperandShape::Rotate => "x, y, angle",
+        OperandShape::Condition => "a < b",
+        OperandShape::Branch => "partner, a < b",
+        OperandShape::Boundary => return None,
+        OperandShape::Call => "p(a, b)",
+        OperandShape::CallVia => "c(a, b)",
+        OperandShape::Parallel => "p(a), q(b)",
+        OperandShape::Switch => return Some(update.name().to_owned()),
     };
     Some(format!("{} {operands}", update.name()))
 }
@@ -382,12 +382,12 @@ fn instruction_page(update: Update, function: Function) -> Option<String> {
     let forms: Vec<Form> = function.forms().filter(legal).collect();
     // Gradients concern the form with a real target, if there is one.
     let form = forms.iter().find(|form| form.result() == Class::Real).or(forms.first()).copied()?;
-    if update.shape() != Shape::Accumulate {
+    if update.shape() != OperandShape::Accumulate {
         return None;
     }
-    let mut terms = vec![Term::cell("y", form.result())];
+    let mut terms = vec![CardTerm::cell("y", form.result())];
     let sources = ["a", "b"].into_iter().enumerate().take(function.arity());
-    terms.extend(sources.map(|(n, name)| Term::cell(name, form.source(n))));
+    terms.extend(sources.map(|(n, name)| CardTerm::cell(name, form.source(n))));
     let operands: Vec<&str> = terms.iter().map(|term| term.name.as_str()).collect();
     let operands = operands.join(", ");
     let card = card::describe(update, function, &terms);

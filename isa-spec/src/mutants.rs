@@ -10,7 +10,7 @@
 use crate::arith::Arith;
 use crate::fault::Eval;
 use crate::function::Function;
-use crate::update::{Point, Update};
+use crate::update::{PlanePoint, Update};
 
 #[cfg(feature = "mutants")]
 pub mod list;
@@ -238,7 +238,11 @@ pub(crate) fn updated_real<S: Arith>(update: Update, s: &S, new: Eval<S::Real>) 
 
 /// What a point becomes.
 #[inline(always)]
-pub(crate) fn turned<S: Arith>(update: Update, s: &S, point: Eval<Point<S::Real>>) -> Eval<Point<S::Real>> {
+pub(crate) fn turned<S: Arith>(
+    update: Update,
+    s: &S,
+    point: Eval<PlanePoint<S::Real>>,
+) -> Eval<PlanePoint<S::Real>> {
     if exceeds(update) { point.and_then(|(x, y)| Ok((s.add(x, s.real(1.0)?)?, y))) } else { point }
 }
 

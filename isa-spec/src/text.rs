@@ -9,7 +9,7 @@ use crate::instruction::{
 use crate::module::{Module, Procedure};
 use crate::predicate::Predicate;
 use crate::structure::{Block, BlockKind, Bound, Counting, Side};
-use crate::update::{Shape, Update};
+use crate::update::{OperandShape, Update};
 
 /// Spells the instructions of one procedure.
 #[derive(Clone, Copy)]
@@ -28,8 +28,8 @@ impl<'a> Speller<'a> {
                 operands.push(label(*partner));
                 operands.push(self.condition(instruction));
             }
-            (_, Shape::Condition) => operands.push(self.condition(instruction)),
-            (Link::Calls(calls), Shape::CallVia) => {
+            (_, OperandShape::Condition) => operands.push(self.condition(instruction)),
+            (Link::Calls(calls), OperandShape::CallVia) => {
                 let cell = instruction.operands.first().map_or(String::new(), |cell| self.operand(cell));
                 let arguments = calls.first().map_or(String::new(), |call| self.arguments(call));
                 operands.push(format!("{cell}({arguments})"));
@@ -199,6 +199,6 @@ pub fn mnemonic(instruction: &Instruction) -> String {
 
 /// The mnemonic of an update applied to a function; `copy` goes without saying.
 pub fn compound(update: Update, function: Function) -> String {
-    let plain = function == Function::Copy || update.shape() != Shape::Accumulate;
+    let plain = function == Function::Copy || update.shape() != OperandShape::Accumulate;
     if plain { update.name().to_owned() } else { format!("{}.{}", update.name(), function.name()) }
 }

@@ -89,7 +89,7 @@ impl Sense {
 
 /// The operands that an update takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum OperandShape {
     /// A target cell, then the sources of a function.
     Accumulate,
     /// One target cell.
@@ -118,20 +118,22 @@ pub enum Shape {
 
 impl Action {
     /// The operands of its rows.
-    pub const fn shape(self) -> Shape {
+    pub const fn shape(self) -> OperandShape {
         match self {
-            Action::Accumulate | Action::Replace => Shape::Accumulate,
-            Action::Map | Action::Clear | Action::Erase | Action::Put(_) | Action::Take(_) => Shape::Single,
-            Action::Exchange => Shape::Exchange,
-            Action::Rotate => Shape::Rotate,
-            Action::Test => Shape::Condition,
-            Action::Jump | Action::Join => Shape::Branch,
-            Action::Begin | Action::End => Shape::Boundary,
-            Action::Call(_) => Shape::Call,
-            Action::CallVia(_) => Shape::CallVia,
-            Action::Parallel(_) => Shape::Parallel,
-            Action::Show => Shape::Show,
-            Action::Switch(_) => Shape::Switch,
+            Action::Accumulate | Action::Replace => OperandShape::Accumulate,
+            Action::Map | Action::Clear | Action::Erase | Action::Put(_) | Action::Take(_) => {
+                OperandShape::Single
+            }
+            Action::Exchange => OperandShape::Exchange,
+            Action::Rotate => OperandShape::Rotate,
+            Action::Test => OperandShape::Condition,
+            Action::Jump | Action::Join => OperandShape::Branch,
+            Action::Begin | Action::End => OperandShape::Boundary,
+            Action::Call(_) => OperandShape::Call,
+            Action::CallVia(_) => OperandShape::CallVia,
+            Action::Parallel(_) => OperandShape::Parallel,
+            Action::Show => OperandShape::Show,
+            Action::Switch(_) => OperandShape::Switch,
         }
     }
 
@@ -141,20 +143,20 @@ impl Action {
     }
 }
 
-impl Shape {
+impl OperandShape {
     /// How many of the operands, the first ones, are targets.
     pub fn targets(self) -> usize {
         match self {
-            Shape::Accumulate | Shape::Single => 1,
-            Shape::Exchange | Shape::Rotate => 2,
-            Shape::Condition
-            | Shape::Branch
-            | Shape::Boundary
-            | Shape::Call
-            | Shape::CallVia
-            | Shape::Parallel
-            | Shape::Show
-            | Shape::Switch => 0,
+            OperandShape::Accumulate | OperandShape::Single => 1,
+            OperandShape::Exchange | OperandShape::Rotate => 2,
+            OperandShape::Condition
+            | OperandShape::Branch
+            | OperandShape::Boundary
+            | OperandShape::Call
+            | OperandShape::CallVia
+            | OperandShape::Parallel
+            | OperandShape::Show
+            | OperandShape::Switch => 0,
         }
     }
 }
@@ -172,11 +174,11 @@ pub enum Over {
 }
 
 /// A point of the plane.
-pub type Point<R> = (R, R);
+pub type PlanePoint<R> = (R, R);
 
 /// What a row supplies. The defaults say that the row has no such meaning.
-trait Row {
-    const PARTS: &'static [Part];
+trait UpdateRow {
+    const PARTS: &'static [RowMeaning];
     const SENSE: Option<Sense> = sense(Self::PARTS);
 
     fn int<S: Arith>(_s: &S, _y: S::Int, _f: S::Int) -> Eval<S::Int> {
@@ -185,7 +187,7 @@ trait Row {
     fn real<S: Arith>(_s: &S, _y: S::Real, _f: S::Real) -> Eval<S::Real> {
         Err(Fault::NoForm)
     }
-    fn turn<S: Arith>(_s: &S, _p: Point<S::Real>, _angle: S::Real) -> Eval<Point<S::Real>> {
+    fn turn<S: Arith>(_s: &S, _p: PlanePoint<S::Real>, _angle: S::Real) -> Eval<PlanePoint<S::Real>> {
         Err(Fault::NoForm)
     }
     fn cotangent<S: Arith>(_s: &S, bar: S::Real, _f: S::Real) -> Eval<S::Real> {
@@ -198,7 +200,7 @@ trait Row {
 
 /// The parts of a row's meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum RowMeaning {
     /// What an integer target becomes.
     Int,
     /// What a real target becomes.
@@ -213,7 +215,7 @@ enum Part {
     Gives,
 }
 
-/// One method of a [`Row`], from one of the row's lines.
+/// One method of an [`UpdateRow`], from one of the row's lines.
 macro_rules! method {
     (int ($s:ident, $y:ident) $body:expr) => { method!(int ($s, $y, _f) $body); };
     (int ($s:ident, $y:ident, $f:ident) $body:expr) => {
@@ -227,7 +229,7 @@ macro_rules! method {
     };
     (turn ($s:ident, $p:ident, $angle:ident) $body:expr) => {
         #[inline(always)]
-        fn turn<S: Arith>($s: &S, $p: Point<S::Real>, $angle: S::Real) -> Eval<Point<S::Real>> { $body }
+        fn turn<S: Arith>($s: &S, $p: PlanePoint<S::Real>, $angle: S::Real) -> Eval<PlanePoint<S::Real>> { $body }
     };
     (cotangent ($s:ident, $bar:ident, $f:ident) $body:expr) => {
         #[inline(always)]
@@ -245,29 +247,29 @@ macro_rules! method {
 
 macro_rules! part {
     (int) => {
-        Part::Int
+        RowMeaning::Int
     };
     (real) => {
-        Part::Real
+        RowMeaning::Real
     };
     (turn) => {
-        Part::Turn
+        RowMeaning::Turn
     };
     (cotangent) => {
-        Part::Cotangent
+        RowMeaning::Cotangent
     };
     (weight) => {
-        Part::Weight
+        RowMeaning::Weight
     };
     (takes) => {
-        Part::Takes
+        RowMeaning::Takes
     };
     (gives) => {
-        Part::Gives
+        RowMeaning::Gives
     };
 }
 
-const fn has(parts: &[Part], wanted: Part) -> bool {
+const fn has(parts: &[RowMeaning], wanted: RowMeaning) -> bool {
     let mut n = 0;
     while n < parts.len() {
         if parts[n] as u8 == wanted as u8 {
@@ -278,8 +280,8 @@ const fn has(parts: &[Part], wanted: Part) -> bool {
     false
 }
 
-const fn sense(parts: &[Part]) -> Option<Sense> {
-    match (has(parts, Part::Takes), has(parts, Part::Gives)) {
+const fn sense(parts: &[RowMeaning]) -> Option<Sense> {
+    match (has(parts, RowMeaning::Takes), has(parts, RowMeaning::Gives)) {
         (true, false) => Some(Sense::Takes),
         (false, true) => Some(Sense::Gives),
         _ => None,
@@ -289,7 +291,7 @@ const fn sense(parts: &[Part]) -> Option<Sense> {
 /// Whether a row says what it does over each of its numbers, and nothing that nobody asks for. There are
 /// no complex numbers yet that could.
 #[allow(dead_code)] // the oldest Rust doesn't see that constants use it
-const fn is_whole(action: Action, over: &[Over], parts: &[Part]) -> bool {
+const fn is_whole(action: Action, over: &[Over], parts: &[RowMeaning]) -> bool {
     let (mut ints, mut reals) = (false, false);
     let mut n = 0;
     while n < over.len() {
@@ -303,11 +305,11 @@ const fn is_whole(action: Action, over: &[Over], parts: &[Part]) -> bool {
     let computes = matches!(action, Action::Accumulate | Action::Replace | Action::Map);
     let turns = matches!(action, Action::Rotate);
     let carries = reals && matches!(action, Action::Accumulate | Action::Replace | Action::Rotate);
-    has(parts, Part::Int) == (computes && ints)
-        && has(parts, Part::Real) == (computes && reals)
-        && has(parts, Part::Turn) == (turns && reals)
+    has(parts, RowMeaning::Int) == (computes && ints)
+        && has(parts, RowMeaning::Real) == (computes && reals)
+        && has(parts, RowMeaning::Turn) == (turns && reals)
         && sense(parts).is_some() == carries
-        && (carries || !has(parts, Part::Cotangent) && !has(parts, Part::Weight))
+        && (carries || !has(parts, RowMeaning::Cotangent) && !has(parts, RowMeaning::Weight))
 }
 
 macro_rules! updates {
@@ -325,13 +327,13 @@ macro_rules! updates {
             $( pub(super) struct $Name; )+
         }
         $(
-            impl Row for rows::$Name {
-                const PARTS: &'static [Part] = &[ $( part!($part) ),* ];
+            impl UpdateRow for rows::$Name {
+                const PARTS: &'static [RowMeaning] = &[ $( part!($part) ),* ];
                 $( method! { $part $(($($argument_of),*) $body)? } )*
             }
             const _: () = assert!(
                 is_whole(
-                    Action::$action $(($argument))?, &[ $( Over::$over ),* ], <rows::$Name as Row>::PARTS
+                    Action::$action $(($argument))?, &[ $( Over::$over ),* ], <rows::$Name as UpdateRow>::PARTS
                 ),
                 concat!("the row of `", $text, "` doesn't say what it does over each of its numbers")
             );
@@ -383,14 +385,14 @@ macro_rules! updates {
             }
 
             #[inline(always)]
-            pub(crate) fn row_turn<S: Arith>(self, s: &S, p: Point<S::Real>, angle: S::Real) -> Eval<Point<S::Real>> {
+            pub(crate) fn row_turn<S: Arith>(self, s: &S, p: PlanePoint<S::Real>, angle: S::Real) -> Eval<PlanePoint<S::Real>> {
                 match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ }
             }
 
             /// Whether the target's adjoint changes where sources get shares.
             #[inline(always)]
             pub const fn moves_cotangent(self) -> bool {
-                match self { $( Update::$Name => has(<rows::$Name as Row>::PARTS, Part::Cotangent), )+ }
+                match self { $( Update::$Name => has(<rows::$Name as UpdateRow>::PARTS, RowMeaning::Cotangent), )+ }
             }
 
             /// What the target's cotangent becomes.
@@ -417,7 +419,7 @@ macro_rules! updates {
             /// Whether sources' adjoints lose or gain their shares; none where there are no shares.
             #[inline(always)]
             pub const fn sense(self) -> Option<Sense> {
-                match self { $( Update::$Name => <rows::$Name as Row>::SENSE, )+ }
+                match self { $( Update::$Name => <rows::$Name as UpdateRow>::SENSE, )+ }
             }
         }
     };
@@ -436,7 +438,7 @@ impl Update {
 
     /// The operands it takes.
     #[inline(always)]
-    pub const fn shape(self) -> Shape {
+    pub const fn shape(self) -> OperandShape {
         self.action().shape()
     }
 
@@ -461,7 +463,7 @@ impl Update {
 
     /// Whether a function byte other than `copy` may follow.
     pub const fn takes_function(self) -> bool {
-        matches!(self.shape(), Shape::Accumulate | Shape::Condition | Shape::Branch)
+        matches!(self.shape(), OperandShape::Accumulate | OperandShape::Condition | OperandShape::Branch)
     }
 }
 

@@ -5,8 +5,11 @@ use std::path::Path;
 
 use super::sources::{SHIPPED, code, root, sources_of};
 
-/// Names that stand for several things as yet.
-const NOT_YET: [&str; 0] = [];
+/// Names that stand for several things as yet: those of the machine's own types.
+const NOT_YET: [&str; 12] = [
+    "Argument", "Gradient", "Moment", "Place", "Scope", "Spot", "Storage", "Store", "Subject", "Sweep",
+    "Term", "Way",
+];
 
 /// The types that a file declares. What a trait calls its types is the trait's.
 fn declared(code: &str) -> BTreeSet<&str> {

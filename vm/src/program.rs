@@ -9,7 +9,7 @@ use reviver_flow::{CallSite, Flow, Layout, Step};
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Procedure};
 use reviver_isa::structure::Block;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_isa::verify::{Violation, verify};
 
 use crate::distinct::Distinct;
@@ -167,7 +167,7 @@ impl Program {
 
     /// Whether the program switches gradient mode itself.
     pub fn switches_mode(&self) -> bool {
-        self.module.code.iter().any(|instruction| instruction.update.shape() == Shape::Switch)
+        self.module.code.iter().any(|instruction| instruction.update.shape() == OperandShape::Switch)
     }
 
     /// Whether any instruction names an adjoint.

@@ -7,7 +7,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, RealSystem, Role};
 use reviver_isa::structure::TextPlace;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 
 use crate::source::{Sources, Span};
 use crate::tree::{
@@ -78,7 +78,8 @@ impl<'s> StatementText<'s> {
     pub(super) fn instruction(&mut self, instruction: &InstructionNode) {
         let update = instruction.update.name();
         let none = matches!(&instruction.operands, Operands::Cells(cells) if cells.is_empty());
-        let named = instruction.function != Function::Copy && instruction.update.shape() == Shape::Accumulate;
+        let named =
+            instruction.function != Function::Copy && instruction.update.shape() == OperandShape::Accumulate;
         if named {
             self.mnemonic(&format!("{update}.{}", instruction.function.name()), !none);
         } else {

@@ -83,7 +83,7 @@ impl LoweredCode {
         }
     }
 
-    /// Begins a block here; the number is for [`Code::close`].
+    /// Begins a block here; the number is for [`LoweredCode::close`].
     pub(super) fn open(&mut self, kind: BlockKind, undone: bool) -> usize {
         self.blocks.push(Block { kind, undone, seams: ArrayVec::new() });
         self.blocks.len() - 1

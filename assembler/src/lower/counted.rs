@@ -285,8 +285,8 @@ impl Lowering<'_> {
     /// Whether an instruction names a place as a target.
     fn changes(&self, instruction: &Instruction, place: &Place) -> bool {
         let targets = match instruction.update.shape() {
-            update::Shape::Accumulate | update::Shape::Single => 1,
-            update::Shape::Exchange | update::Shape::Rotate => 2,
+            update::OperandShape::Accumulate | update::OperandShape::Single => 1,
+            update::OperandShape::Exchange | update::OperandShape::Rotate => 2,
             _ => 0,
         };
         let is_place = |operand: &Operand| matches!(operand, Operand::Place(p) if p == place);

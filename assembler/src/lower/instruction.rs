@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use reviver_isa::arith::Order;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Class, Link, Operand};
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::update::{OperandShape, Update};
 
 use super::Lowering;
 use super::operand::Source;
@@ -86,8 +86,8 @@ impl Lowering<'_> {
         let sources: ArrayVec<Option<Source>, 3> = list.iter().take(3).map(|e| self.source(e)).collect();
         let sources: ArrayVec<Source, 3> = sources.into_iter().collect::<Option<_>>()?;
         let classes = match tree.update.shape() {
-            Shape::Accumulate => self.accumulate_classes(tree.function, &sources, list)?,
-            Shape::Rotate => [Class::Real; 3].into(),
+            OperandShape::Accumulate => self.accumulate_classes(tree.function, &sources, list)?,
+            OperandShape::Rotate => [Class::Real; 3].into(),
             _ => sources.iter().map(Source::class).collect(),
         };
         let typed = sources.into_iter().zip(classes).zip(list);

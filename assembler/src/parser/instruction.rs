@@ -3,7 +3,7 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::text::compound;
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::update::{OperandShape, Update};
 
 use super::foreign::{advice, statement_help};
 use super::words;
@@ -30,7 +30,7 @@ impl Parser<'_> {
         let text = self.text(token);
         let place = self.span(token);
         if let Some(update) = words::update(text) {
-            if update.shape() == Shape::Boundary {
+            if update.shape() == OperandShape::Boundary {
                 let message = format!("`{text}` is not written in source text");
                 let problem = Diagnostic::error(message, place, "a procedure has it anyway");
                 return self.fail(problem.help("write `.proc name()` and `.end`"));
@@ -44,7 +44,7 @@ impl Parser<'_> {
             let parts = || words::meant_instruction(update, function).map(did_you_mean);
             return self.fail(problem.help_if(whole().or_else(parts).or_else(|| advice(update, &[]))));
         };
-        if row.shape() != Shape::Accumulate {
+        if row.shape() != OperandShape::Accumulate {
             let problem = Diagnostic::error(format!("`{update}` takes no function"), place, "one is named");
             return self.fail(problem.help(format!("write `{}`", usage(update, row, Function::Copy))));
         }
@@ -60,11 +60,13 @@ impl Parser<'_> {
 
     fn operands(&mut self, update: Update, function: Function, token: Token) -> Parse<Operands> {
         match update.shape() {
-            Shape::Condition => self.condition().map(|condition| Operands::Condition(Box::new(condition))),
-            Shape::Branch => self.branch(token, update),
-            Shape::Call => Ok(Operands::Calls(Box::new([self.call()?]))),
-            Shape::Parallel => self.calls(),
-            Shape::CallVia => self.call_via(),
+            OperandShape::Condition => {
+                self.condition().map(|condition| Operands::Condition(Box::new(condition)))
+            }
+            OperandShape::Branch => self.branch(token, update),
+            OperandShape::Call => Ok(Operands::Calls(Box::new([self.call()?]))),
+            OperandShape::Parallel => self.calls(),
+            OperandShape::CallVia => self.call_via(),
             _ => self.cells(update, function, token).map(|list| Operands::Cells(list.into())),
         }
     }
@@ -87,7 +89,7 @@ impl Parser<'_> {
         };
         let message = format!("`{mnemonic}` takes {wants}, found {}", operands.len());
         let problem = Diagnostic::error(message, self.since(token.start), signature(update, wanted));
-        let no_function = function == Function::Copy && update.shape() == Shape::Accumulate;
+        let no_function = function == Function::Copy && update.shape() == OperandShape::Accumulate;
         self.fail(if no_function && operands.len() == 3 {
             problem.help(with_two_sources(update))
         } else {
@@ -259,10 +261,10 @@ impl Parser<'_> {
 /// Number of operands that are cells and values.
 fn count(update: Update, function: Function) -> usize {
     match update.shape() {
-        Shape::Accumulate => 1 + function.arity(),
-        Shape::Single | Shape::Show => 1,
-        Shape::Exchange => 2,
-        Shape::Rotate => 3,
+        OperandShape::Accumulate => 1 + function.arity(),
+        OperandShape::Single | OperandShape::Show => 1,
+        OperandShape::Exchange => 2,
+        OperandShape::Rotate => 3,
         _ => 0,
     }
 }
@@ -281,12 +283,12 @@ fn with_two_sources(update: Update) -> String {
 /// What the operands are, in words.
 fn signature(update: Update, wanted: usize) -> &'static str {
     match (update.shape(), wanted) {
-        (Shape::Accumulate, 2) => "takes a target and a source",
-        (Shape::Accumulate, _) => "takes a target and two sources",
-        (Shape::Single, _) => "takes a target",
-        (Shape::Show, _) => "takes a source",
-        (Shape::Exchange, _) => "takes two targets",
-        (Shape::Rotate, _) => "takes two targets and an angle",
+        (OperandShape::Accumulate, 2) => "takes a target and a source",
+        (OperandShape::Accumulate, _) => "takes a target and two sources",
+        (OperandShape::Single, _) => "takes a target",
+        (OperandShape::Show, _) => "takes a source",
+        (OperandShape::Exchange, _) => "takes two targets",
+        (OperandShape::Rotate, _) => "takes two targets and an angle",
         _ => "takes no operands",
     }
 }
@@ -294,17 +296,17 @@ fn signature(update: Update, wanted: usize) -> &'static str {
 /// An example of its use.
 fn usage(mnemonic: &str, update: Update, function: Function) -> String {
     let operands = match update.shape() {
-        Shape::Accumulate if function.arity() == 1 => " y, a",
-        Shape::Accumulate => " y, a, b",
-        Shape::Single | Shape::Show => " x",
-        Shape::Exchange => " x, y",
-        Shape::Rotate => " x, y, angle",
-        Shape::Condition => " a == b",
-        Shape::Branch => " partner, a == b",
-        Shape::Call => " p(x)",
-        Shape::CallVia => " c(x)",
-        Shape::Parallel => " p(x), q(y)",
-        Shape::Switch | Shape::Boundary => "",
+        OperandShape::Accumulate if function.arity() == 1 => " y, a",
+        OperandShape::Accumulate => " y, a, b",
+        OperandShape::Single | OperandShape::Show => " x",
+        OperandShape::Exchange => " x, y",
+        OperandShape::Rotate => " x, y, angle",
+        OperandShape::Condition => " a == b",
+        OperandShape::Branch => " partner, a == b",
+        OperandShape::Call => " p(x)",
+        OperandShape::CallVia => " c(x)",
+        OperandShape::Parallel => " p(x), q(y)",
+        OperandShape::Switch | OperandShape::Boundary => "",
     };
     format!("{mnemonic}{operands}")
 }

@@ -8,7 +8,7 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::language::KEYWORDS;
 use reviver_isa::text::compound;
-use reviver_isa::update::{Over, Shape, Update};
+use reviver_isa::update::{OperandShape, Over, Update};
 
 use crate::suggest::nearest;
 
@@ -74,7 +74,7 @@ pub(super) fn combine(update: Update, function: Function) -> bool {
         Class::Real => Over::AdditiveReals,
     };
     let legal = |form: Form| update.over().contains(&over(form.result()));
-    update.shape() == Shape::Accumulate && function.arity() > 0 && function.forms().any(legal)
+    update.shape() == OperandShape::Accumulate && function.arity() > 0 && function.forms().any(legal)
 }
 
 /// The instruction that a word with a dot was meant to be: its halves the other way round, or the
@@ -99,7 +99,7 @@ pub(super) fn nearest_function(update: Update, word: &str) -> Option<&'static st
 
 /// The mnemonics that a text may use.
 pub(crate) fn mnemonics() -> impl Iterator<Item = &'static str> {
-    Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary).map(|update| update.name())
+    Update::ALL.iter().filter(|update| update.shape() != OperandShape::Boundary).map(|update| update.name())
 }
 
 /// The names of the functions that can follow an update's dot.

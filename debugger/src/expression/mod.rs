@@ -144,7 +144,7 @@ impl ConsoleExpression {
     /// The value for a cell of a class. For a real it is computed in reals: 1/3 is a third.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`].
+    /// As [`ConsoleExpression::evaluate`].
     pub fn evaluate_for(&self, class: Class, scene: Scene<'_>) -> Result<Computed, ExpressionError> {
         match class {
             Class::Int => scene.evaluate(&self.root),
@@ -162,7 +162,7 @@ impl ConsoleExpression {
     /// Whether the value is not 0.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`].
+    /// As [`ConsoleExpression::evaluate`].
     pub fn holds(&self, scene: Scene<'_>) -> Result<bool, ExpressionError> {
         self.evaluate(scene).map(|value| scene.number(value) != 0.0)
     }

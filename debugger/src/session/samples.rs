@@ -3,7 +3,7 @@
 //! they are followed in windows: short stretches at irregular distances, because regular ones would show
 //! a fast oscillation as a slow one. Knows no screen.
 
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
@@ -165,7 +165,8 @@ impl Session {
     /// The places of instructions that may change one of the targets, or the number of open calls.
     fn changes(&self, targets: &[Target]) -> Stops {
         let code = (0..).zip(&self.program().module().code);
-        let calls = code.filter(|(_, i)| matches!(i.update.shape(), Shape::Call | Shape::Boundary));
+        let calls =
+            code.filter(|(_, i)| matches!(i.update.shape(), OperandShape::Call | OperandShape::Boundary));
         let mut instructions: Vec<u32> = calls.map(|(at, _)| at).collect();
         instructions.extend(targets.iter().flat_map(|t| candidates(&self.memory, *t, WatchMode::Write)));
         Stops::new(self.program(), instructions.into_iter().flat_map(Node::over))

@@ -154,7 +154,7 @@ impl Session {
     }
 
     /// The cells whose values a write makes a new value of; of an adjoint, the cotangents. A move hands a
-    /// value on: its source is the other cell alone. What comes from a stack or a tape is an [`Entry`].
+    /// value on: its source is the other cell alone. What comes from a stack or a tape is a [`StoreEntry`].
     fn sources(&self, node: Node, target: Cell) -> Vec<Cell> {
         let Some(step) = self.program().flow().step(node.instruction()) else { return Vec::new() };
         let carried = carried(&self.memory, self.state(), step);

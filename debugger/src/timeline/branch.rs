@@ -11,13 +11,13 @@
 //!   somebody goes back the stretch since the last checkpoint is run once more, now keeping residues:
 //!   the *window*, whose size is bounded. Within the window going back is executing inverses too.
 //! - A branch that left another one without changing a value may lead over steps that the other one made in
-//!   the opposite direction. What those have lost is the other branch's to know ([`Past`]).
+//!   the opposite direction. What those have lost is the other branch's to know ([`EarlierBranch`]).
 
 use std::sync::Arc;
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Module;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_vm::history::Residues;
 use reviver_vm::room::{OutOfMemory, Room};
 use reviver_vm::stops::{Node, Stops};
@@ -119,7 +119,7 @@ impl Branch {
         let lossless = is_lossless(program.module(), &origin);
         let machine = Machine::resume(program.clone(), origin.try_clone()?, None);
         let checkpoints = Checkpoints::new(limits.spacing, limits.checkpoints);
-        let calls = program.module().code.iter().any(|i| i.update.shape() == Shape::Call);
+        let calls = program.module().code.iter().any(|i| i.update.shape() == OperandShape::Call);
         let census = calls.then(|| Census::new(&origin));
         let sides = [Travel::Forward, Travel::Backward].map(|travel| {
             let ends = is_at_bound(&program, &origin, travel).then_some(End::Bound);
@@ -598,7 +598,7 @@ fn is_lossless(module: &Module, origin: &State) -> bool {
 fn uses_adjoints(module: &Module) -> bool {
     let is_adjoint = |operand: &Operand| matches!(operand, Operand::Place(place) if place.adjoint);
     let mut code = module.code.iter();
-    code.any(|i| i.update.shape() == Shape::Switch || i.operands.iter().any(is_adjoint))
+    code.any(|i| i.update.shape() == OperandShape::Switch || i.operands.iter().any(is_adjoint))
 }
 
 /// Whether any adjoint isn't 0.

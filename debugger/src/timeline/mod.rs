@@ -57,7 +57,7 @@ pub struct StepSpan {
     pub end: SpanEnd,
 }
 
-/// What the last step of a [`Span`] is.
+/// What the last step of a [`StepSpan`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanEnd {
     /// The branch goes no further.

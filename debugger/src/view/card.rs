@@ -3,11 +3,11 @@
 //! machine's: it makes the step, and undoes it.
 
 use reviver_isa::Function;
-use reviver_isa::card::{Card, Held, Line, Role, Term, describe, describe_row};
+use reviver_isa::card::{Card, CardLine, CardTerm, Held, TermRole, describe, describe_row};
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::structure::Side;
 use reviver_isa::text::Speller;
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::update::{OperandShape, Update};
 use reviver_vm::{State, Travel};
 
 use crate::access::jumped;
@@ -45,7 +45,7 @@ pub struct CardView {
 struct Described {
     update: Update,
     function: Function,
-    terms: Vec<Term>,
+    terms: Vec<CardTerm>,
     /// What stands for its equation, where it names a cell that the text hasn't got.
     tested: Option<Box<TestedCondition>>,
 }
@@ -59,12 +59,12 @@ struct TestedCondition {
 }
 
 impl TestedCondition {
-    fn line(&self, update: Update) -> Line {
+    fn line(&self, update: Update) -> CardLine {
         // The row's own words end with the condition, whatever it is.
         let words = describe_row(update).does.equation.formula;
-        match words.strip_suffix('f').filter(|_| update.shape() == Shape::Branch) {
+        match words.strip_suffix('f').filter(|_| update.shape() == OperandShape::Branch) {
             Some(words) => {
-                Line { formula: format!("{words}{}", self.names), numbers: Some(self.numbers.clone()) }
+                CardLine { formula: format!("{words}{}", self.names), numbers: Some(self.numbers.clone()) }
             }
             None => remark(&format!("part of the test of {}", self.names)),
         }
@@ -176,20 +176,20 @@ impl NeighbourStep {
         Described { update: self.update(instruction), function: instruction.function, terms, tested }
     }
 
-    fn term(&self, session: &Session, at: u32, operand: &Operand, carries: bool) -> Term {
+    fn term(&self, session: &Session, at: u32, operand: &Operand, carries: bool) -> CardTerm {
         let module = session.program().module();
         let Some(procedure) = module.procedures.get(session.program().procedure_of(at)) else {
-            return Term::constant("?", Class::Int);
+            return CardTerm::constant("?", Class::Int);
         };
         let name = Speller { module, procedure }.operand(operand);
         let term = match operand {
-            Operand::Int(_) => return Term::constant(name, Class::Int),
-            Operand::Real(_) => return Term::constant(name, Class::Real),
-            Operand::Mode => Term { role: Role::Constant, ..Term::cell(name, Class::Int) },
+            Operand::Int(_) => return CardTerm::constant(name, Class::Int),
+            Operand::Real(_) => return CardTerm::constant(name, Class::Real),
+            Operand::Mode => CardTerm { role: TermRole::Constant, ..CardTerm::cell(name, Class::Int) },
             Operand::Place(place) => {
                 let class = module.declaration(procedure, place.base).map_or(Class::Int, |d| d.class);
-                let role = if place.adjoint { Role::Adjoint } else { Role::Cell };
-                Term { role, ..Term::cell(name, class) }
+                let role = if place.adjoint { TermRole::Adjoint } else { TermRole::Cell };
+                CardTerm { role, ..CardTerm::cell(name, class) }
             }
         };
         let Some(cell) = cell_of(session, operand) else { return term };
@@ -199,7 +199,7 @@ impl NeighbourStep {
         let beyond =
             Held { value: self.beyond(cell), adjoint: adjoint.and_then(|adjoint| self.beyond(adjoint)) };
         let (before, after) = if self.travel == Travel::Forward { (here, beyond) } else { (beyond, here) };
-        Term { before, after, ..term }
+        CardTerm { before, after, ..term }
     }
 
     fn beyond(&self, cell: Cell) -> Option<String> {
@@ -209,8 +209,8 @@ impl NeighbourStep {
     /// Whether the condition holds: the step has been its test.
     fn holds(&self, instruction: &Instruction) -> Option<bool> {
         match instruction.update.shape() {
-            Shape::Condition => self.is_made.then_some(true),
-            Shape::Branch => self.is_made.then_some(self.jumped),
+            OperandShape::Condition => self.is_made.then_some(true),
+            OperandShape::Branch => self.is_made.then_some(self.jumped),
             _ => None,
         }
     }
@@ -262,7 +262,8 @@ fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Teste
         Some(cell) => cell.value(session.state()).map_or_else(|| "?".to_owned(), |value| program.text(value)),
         None => speller.operand(operand),
     };
-    let is_negated = instruction.update.shape() == Shape::Branch && instruction.function == Function::Eq;
+    let is_negated =
+        instruction.update.shape() == OperandShape::Branch && instruction.function == Function::Eq;
     let oriented = |text: String| if is_negated { format!("not ({text})") } else { text };
     let names = oriented(speller.predicate(predicate));
     Some(TestedCondition { names, numbers: oriented(predicate.text(held)) })
@@ -319,7 +320,7 @@ impl CardView {
     /// The lines of the card, those of the direction in which the session faces first. While adjoints are
     /// carried, the rule of that direction follows it; else the rule of going forward comes later.
     /// `number` says how a number is written: the whole of it, or less.
-    pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, Line)> {
+    pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, CardLine)> {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;
         let (undone, behind) = match undone {
@@ -341,6 +342,6 @@ impl CardView {
     }
 }
 
-fn remark(text: &str) -> Line {
-    Line { formula: text.to_owned(), numbers: None }
+fn remark(text: &str) -> CardLine {
+    CardLine { formula: text.to_owned(), numbers: None }
 }

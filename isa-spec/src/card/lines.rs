@@ -1,18 +1,18 @@
 //! From what a step does to the lines of a card: each twice, with names and with numbers. Knows no row.
 
 use super::writing::{AFTER, Deed, Writing};
-use super::{Line, Role, Term, Way};
+use super::{CardLine, CardTerm, CardWay, TermRole};
 use crate::formula::{Expr, Formulas, Names, form};
 use crate::function::{Form, Function};
 use crate::instruction::Class;
 use crate::step::Operation;
-use crate::update::{Shape, Update};
+use crate::update::{OperandShape, Update};
 
 /// An instruction that is described in one direction.
 pub(super) struct Lines<'a> {
     formulas: &'a Formulas,
     operation: Operation,
-    operands: &'a [Term],
+    operands: &'a [CardTerm],
     values: Vec<Deed>,
     adjoints: Vec<Deed>,
     names: Names,
@@ -36,7 +36,7 @@ impl<'a> Lines<'a> {
         formulas: &'a Formulas,
         update: Update,
         function: Option<Function>,
-        operands: &'a [Term],
+        operands: &'a [CardTerm],
     ) -> Lines<'a> {
         let operation = operation(update, function.unwrap_or(Function::Copy), operands);
         let write = |operation| {
@@ -63,7 +63,7 @@ impl<'a> Lines<'a> {
     fn those_that_act(&self) -> Vec<Deed> {
         let targets = self.targets();
         let is_plain = targets.iter().any(|term| term.class != Class::Real)
-            || self.operands.iter().any(|term| term.role == Role::Adjoint)
+            || self.operands.iter().any(|term| term.role == TermRole::Adjoint)
             || targets.len() < self.operation.update.shape().targets();
         let mut kept: Vec<Deed> = Vec::new();
         for deed in self.adjoints.iter().filter(|_| !is_plain) {
@@ -95,20 +95,20 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn targets(&self) -> &'a [Term] {
+    fn targets(&self) -> &'a [CardTerm] {
         let count = self.operation.update.shape().targets().min(self.operands.len());
         self.operands.get(..count).unwrap_or_default()
     }
 
     /// The description, and the parts of its formulas that have names of their own.
-    pub fn way(&self) -> (Way, Vec<Line>) {
+    pub fn way(&self) -> (CardWay, Vec<CardLine>) {
         let known = self.operands.iter().all(|term| term.before.value.is_some());
         let equation = line(self.equation(Reading::Values), known.then(|| self.numbers()).flatten());
         let numbers = known && self.is_carried();
-        (Way { equation, adjoint: self.adjoint(numbers) }, self.parts(known))
+        (CardWay { equation, adjoint: self.adjoint(numbers) }, self.parts(known))
     }
 
-    fn parts(&self, known: bool) -> Vec<Line> {
+    fn parts(&self, known: bool) -> Vec<CardLine> {
         let spell = |reading| self.formulas.parts(&self.names, &move |leaf: &str| self.leaf(leaf, reading));
         let numbers = if known { spell(Reading::Numbers) } else { Vec::new() };
         let numbers = numbers.into_iter().map(Some).chain(std::iter::repeat(None));
@@ -132,8 +132,10 @@ impl<'a> Lines<'a> {
     /// The equation with numbers; where it is about a condition, that alone.
     fn numbers(&self) -> Option<String> {
         match self.operation.update.shape() {
-            Shape::Condition | Shape::Branch if self.operation.function == Function::Always => None,
-            Shape::Condition | Shape::Branch => {
+            OperandShape::Condition | OperandShape::Branch if self.operation.function == Function::Always => {
+                None
+            }
+            OperandShape::Condition | OperandShape::Branch => {
                 let condition = self.values.iter().find_map(Deed::expr)?;
                 Some(self.spell(condition, Reading::Numbers))
             }
@@ -184,12 +186,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn adjoint(&self, with_numbers: bool) -> Vec<Line> {
+    fn adjoint(&self, with_numbers: bool) -> Vec<CardLine> {
         let deeds: Vec<&Deed> = self.adjoints.iter().collect();
         let clauses = self.clauses(&deeds);
         // What is said of stacks and tapes is one thing with what becomes of the adjoint.
-        let moves =
-            self.operation.update.moves_values() || matches!(self.operation.update.shape(), Shape::Single);
+        let moves = self.operation.update.moves_values()
+            || matches!(self.operation.update.shape(), OperandShape::Single);
         let spell = |reading| {
             let texts: Vec<String> =
                 clauses.iter().map(|clause| self.clause(clause, true, reading)).collect();
@@ -207,7 +209,7 @@ impl<'a> Lines<'a> {
     /// Whether the adjoints of all operands that have one are known on both sides. What can't be undone
     /// carries adjoints only on the way back, for which it needs a history.
     fn is_carried(&self) -> bool {
-        let mut cells = self.operands.iter().filter(|t| t.role == Role::Cell && t.class == Class::Real);
+        let mut cells = self.operands.iter().filter(|t| t.role == TermRole::Cell && t.class == Class::Real);
         self.operation.update.is_reversible()
             && cells.all(|term| term.before.adjoint.is_some() && term.after.adjoint.is_some())
     }
@@ -224,7 +226,7 @@ impl<'a> Lines<'a> {
         };
         let term = self.operands.iter().find(|term| term.name == name);
         let carried = || self.operands.iter().find(|term| term.adjoint_name() == name);
-        let held = |term: &Term| if is_after { term.after.clone() } else { term.before.clone() };
+        let held = |term: &CardTerm| if is_after { term.after.clone() } else { term.before.clone() };
         match reading {
             Reading::Values => name.to_owned(),
             Reading::Adjoints if self.targets().iter().any(|target| target.name == name) => {
@@ -250,7 +252,7 @@ impl Deed {
 }
 
 /// An update applied to a function, in the form that fits the classes of the operands.
-fn operation(update: Update, function: Function, operands: &[Term]) -> Operation {
+fn operation(update: Update, function: Function, operands: &[CardTerm]) -> Operation {
     let targets = update.shape().targets().min(operands.len());
     let class = operands.first().map_or(Class::Int, |term| term.class);
     let sources: Vec<Class> = operands.iter().skip(targets).map(|term| term.class).collect();
@@ -262,7 +264,7 @@ fn operation(update: Update, function: Function, operands: &[Term]) -> Operation
 }
 
 /// A line whose numbers say more than its formula.
-fn line(formula: String, numbers: Option<String>) -> Line {
+fn line(formula: String, numbers: Option<String>) -> CardLine {
     let numbers = numbers.filter(|numbers| *numbers != formula);
-    Line { formula, numbers }
+    CardLine { formula, numbers }
 }

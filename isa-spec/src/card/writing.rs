@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Role, Term};
+use super::{CardTerm, TermRole};
 use crate::fault::{Eval, Fault};
 use crate::formula::{Expr, Formulas};
 use crate::function::Function;
@@ -26,7 +26,7 @@ pub(super) enum Deed {
 /// A step that is being written.
 pub(super) struct Writing<'a> {
     formulas: &'a Formulas,
-    operands: &'a [Term],
+    operands: &'a [CardTerm],
     /// How many of the operands, the first ones, are targets.
     targets: usize,
     /// Whether the function is any function: f, with the derivative ∂f/∂a.
@@ -47,7 +47,7 @@ impl<'a> Writing<'a> {
     pub fn of(
         formulas: &'a Formulas,
         operation: Operation,
-        operands: &'a [Term],
+        operands: &'a [CardTerm],
         is_any: bool,
     ) -> Result<Self, Failed> {
         let targets = operation.update.shape().targets().min(operands.len());
@@ -182,7 +182,7 @@ impl<'a> Engine for Writing<'a> {
         self.name(operand)
     }
     fn adjoint(&self, operand: usize) -> Expr {
-        self.formulas.leaf(self.operands.get(operand).map_or("?".into(), Term::adjoint_name))
+        self.formulas.leaf(self.operands.get(operand).map_or("?".into(), CardTerm::adjoint_name))
     }
     fn set_int(&mut self, operand: usize, value: Expr) {
         self.values.push(Deed::Sets { operand, value });
@@ -208,7 +208,7 @@ impl<'a> Engine for Writing<'a> {
         self.after(operand, &name, value)
     }
     fn adjoint_becomes(&mut self, operand: usize, value: Expr) -> Expr {
-        let name = self.operands.get(operand).map_or("?".into(), Term::adjoint_name);
+        let name = self.operands.get(operand).map_or("?".into(), CardTerm::adjoint_name);
         self.after(operand, &name, value)
     }
 
@@ -216,7 +216,7 @@ impl<'a> Engine for Writing<'a> {
         true
     }
     fn receives(&self, operand: usize) -> bool {
-        self.operands.get(operand).is_some_and(|term| term.role == Role::Cell)
+        self.operands.get(operand).is_some_and(|term| term.role == TermRole::Cell)
     }
     fn is_same(&self, a: usize, b: usize) -> bool {
         let name = |operand: usize| self.operands.get(operand).map(|term| &term.name);

@@ -47,7 +47,7 @@ fn accumulate_reals<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell;
     }
     let old = e.real(y);
     let (f, new) = evaluated(e, operation, cells)?;
-    let changes = carry(e, operation, cells, Values { old, new, f })?;
+    let changes = carry(e, operation, cells, TargetValues { old, new, f })?;
     if E::HISTORY {
         let undone = update.inverse().real(&s, new, f);
         let is_exact = E::EXACT || e.is_undone(old, undone);
@@ -86,7 +86,7 @@ fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) ->
         let old = e.real(y);
         let f = e.real_value(operation, [a, b])?;
         let new = operation.update.real(&e.numbers(), old, f)?;
-        carry(e, operation, cells, Values { old, new, f })?
+        carry(e, operation, cells, TargetValues { old, new, f })?
     } else {
         Changes::nothing()
     };
@@ -107,7 +107,7 @@ pub(super) fn keep_unless<E: Engine>(e: &mut E, is_exact: bool, targets: &[E::Ce
 }
 
 /// The target's value on both sides of the step, and the function's.
-pub(super) struct Values<E: Engine> {
+pub(super) struct TargetValues<E: Engine> {
     pub old: Real<E>,
     pub new: Real<E>,
     pub f: Real<E>,
@@ -119,7 +119,7 @@ pub(super) fn carry<E: Engine>(
     e: &mut E,
     operation: Operation,
     [y, a, b]: [E::Cell; 3],
-    values: Values<E>,
+    values: TargetValues<E>,
 ) -> Result<Changes<E>, Failed> {
     let (update, count) = (operation.update, operation.receivers());
     let Some(sense) = update.sense().filter(|_| E::GRADIENT && (count > 0 || update.moves_cotangent()))

@@ -1,7 +1,7 @@
 //! Steps that throw something away: overwriting and erasing on purpose, and clearing what is vacant. Knows
 //! no row.
 
-use super::accumulate::{Values, carry, evaluated, new_int};
+use super::accumulate::{TargetValues, carry, evaluated, new_int};
 use super::{Changes, Engine, Failed, Operation};
 use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
@@ -58,7 +58,7 @@ pub(super) fn put_back<E: Engine>(
     let changes = match operation.update.action() {
         Action::Replace if carries => {
             let value = e.real(y);
-            carry(e, operation, cells, Values { old: value, new: value, f: value })?
+            carry(e, operation, cells, TargetValues { old: value, new: value, f: value })?
         }
         _ => Changes::nothing(),
     };

@@ -5,7 +5,7 @@ use super::accumulate::{given, keep_unless};
 use super::{Change, Changes, Engine, Failed, Real};
 use crate::arith::Arith;
 use crate::fault::Eval;
-use crate::update::{Point, Sense, Update};
+use crate::update::{PlanePoint, Sense, Update};
 
 #[inline(always)]
 pub(super) fn rotate<E: Engine>(e: &mut E, update: Update, cells: [E::Cell; 3]) -> Result<(), Failed> {
@@ -40,7 +40,7 @@ pub(super) fn rotate<E: Engine>(e: &mut E, update: Update, cells: [E::Cell; 3]) 
     Ok(())
 }
 
-fn is_undone<E: Engine>(e: &E, old: Point<Real<E>>, undone: Eval<Point<Real<E>>>) -> bool {
+fn is_undone<E: Engine>(e: &E, old: PlanePoint<Real<E>>, undone: Eval<PlanePoint<Real<E>>>) -> bool {
     match undone {
         Ok((x, y)) => e.is_undone(old.0, Ok(x)) && e.is_undone(old.1, Ok(y)),
         Err(_) => false,
@@ -54,7 +54,7 @@ fn carry<E: Engine>(
     e: &mut E,
     update: Update,
     cells: [E::Cell; 3],
-    [before, after]: [Point<Real<E>>; 2],
+    [before, after]: [PlanePoint<Real<E>>; 2],
 ) -> Result<Changes<E>, Failed> {
     let Some(sense) = update.sense().filter(|_| E::GRADIENT) else { return Ok(Changes::nothing()) };
     let [x, y, angle] = cells;
@@ -83,7 +83,7 @@ fn turned<E: Engine>(
     e: &mut E,
     update: Update,
     [x, y, angle]: [E::Cell; 3],
-    bars: Point<Real<E>>,
+    bars: PlanePoint<Real<E>>,
 ) -> Eval<[Change<E>; 2]> {
     let (s, by) = (e.numbers(), e.real(angle));
     let new = update.turn(&s, bars, by)?;
@@ -95,6 +95,6 @@ fn turned<E: Engine>(
 
 /// The cross product of two points.
 #[inline(always)]
-fn cross<S: Arith>(s: &S, p: Point<S::Real>, q: Point<S::Real>) -> Eval<S::Real> {
+fn cross<S: Arith>(s: &S, p: PlanePoint<S::Real>, q: PlanePoint<S::Real>) -> Eval<S::Real> {
     s.sub(s.mul(p.0, q.1)?, s.mul(p.1, q.0)?)
 }

@@ -8,7 +8,7 @@ use crate::module::{Module, Procedure};
 use crate::names::is_name;
 use crate::predicate::{Predicate, PredicatePart};
 use crate::structure::{Block, BlockKind, Bound, Counting, NameScope, Seam};
-use crate::update::{Shape, Update};
+use crate::update::{OperandShape, Update};
 
 impl Checker<'_> {
     /// Every block lies in a procedure and in a body of the block around it, and is in order.
@@ -214,7 +214,7 @@ fn is_opening(module: &Module, block: &Block, update: Update) -> bool {
             let vacate = if update == Update::Add { block.start() } else { block.start() + 1 };
             vacated(module, vacate) == Some(variable)
                 && instruction.update == update
-                && instruction.update.shape() == Shape::Accumulate
+                && instruction.update.shape() == OperandShape::Accumulate
                 && instruction.operands.first().is_some_and(|operand| is_target(variable, operand))
         })
 }

@@ -1,15 +1,15 @@
 //! Rules about calls: the callee exists, and the arguments fit its parameters and each other.
 
-use super::overlap::Passed;
+use super::overlap::PassedPlaces;
 use super::{Checker, Site};
 use crate::instruction::{Argument, Call, Class, Instruction, Link, Operand, Range, Slice};
 use crate::module::{Extent, Parameter, Passing, Procedure, Shape as Cells};
-use crate::update::Shape;
+use crate::update::OperandShape;
 
 impl<'a> Checker<'a> {
     pub(super) fn calls(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let Link::Calls(calls) = &instruction.link else { return };
-        let indirect = instruction.update.shape() == Shape::CallVia;
+        let indirect = instruction.update.shape() == OperandShape::CallVia;
         if indirect {
             self.indirect_callee(at, &instruction.link);
         }
@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
 
     /// Arguments that can be seen to overlap must both be `in`; the rest is checked at the call.
     fn overlap(&mut self, at: u32, call: &'a Call, callee: &'a Procedure) {
-        let mut passed = Passed::default();
+        let mut passed = PassedPlaces::default();
         for ((n, argument), parameter) in (0..).zip(&call.arguments).zip(&callee.parameters) {
             if let Some(m) = passed.add(n, argument, parameter.passing == Passing::InOut) {
                 let violation = self.report(Site::Operand(at, n), "two arguments are the same cells");

@@ -7,7 +7,7 @@ use super::{Checker, Site};
 use crate::instruction::{Base, Link};
 use crate::module::{Procedure, Values};
 use crate::names::register_class;
-use crate::update::Shape;
+use crate::update::OperandShape;
 
 impl<'a> Checker<'a> {
     pub(super) fn canonical(&mut self) {
@@ -40,7 +40,8 @@ impl<'a> Checker<'a> {
     /// Labels are recorded for every branch half, or for none; and for nothing else.
     fn labels_of_branches(&mut self) {
         let labels = &self.module.structure.labels;
-        let is_half = |at: usize| self.module.code.get(at).is_some_and(|i| i.update.shape() == Shape::Branch);
+        let is_half =
+            |at: usize| self.module.code.get(at).is_some_and(|i| i.update.shape() == OperandShape::Branch);
         let is_labelled = |at: &usize| labels.binary_search_by_key(&(*at as u32), |(at, _)| *at).is_ok();
         let bare = (0..self.module.code.len()).find(|at| is_half(*at) && !is_labelled(at));
         let strays: Vec<u32> = labels.iter().map(|(at, _)| *at).filter(|&at| !is_half(at as usize)).collect();

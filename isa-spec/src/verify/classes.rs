@@ -6,7 +6,7 @@ use crate::function::{Form, Function};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
 use crate::text::{Speller, compound};
-use crate::update::Shape;
+use crate::update::OperandShape;
 
 /// What makes a function fit the classes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
         let Some(target) = target else { return };
         let Err(wanted) = conversion(function, target, sources) else { return };
         let spell = |operand: &Operand| Speller { module: self.module, procedure }.operand(operand);
-        let is_test = instruction.update.shape() != Shape::Accumulate;
+        let is_test = instruction.update.shape() != OperandShape::Accumulate;
         let (message, help) = if is_test {
             let real = sources.iter().position(|class| *class == Class::Int);
             let int = real.and_then(|n| instruction.operands.get(n)).map(spell).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::{Checker, Site};
 use crate::function::Function;
 use crate::instruction::{Instruction, Link};
 use crate::module::Procedure;
-use crate::update::{Shape, Update};
+use crate::update::{OperandShape, Update};
 
 impl<'a> Checker<'a> {
     /// Whether the procedures, in order, tile the code, each from its `enter` to its `exit`.
@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
     /// The halves of a branch pair name each other, within one procedure.
     pub(super) fn pair(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
-        if instruction.update.shape() != Shape::Branch {
+        if instruction.update.shape() != OperandShape::Branch {
             return; // reported by `form`
         }
         let inside = procedure.entry < partner && partner < procedure.exit;

@@ -4,7 +4,7 @@ use super::{Checker, Site};
 use crate::function::Function;
 use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, Term};
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
-use crate::update::{Over, Shape};
+use crate::update::{OperandShape, Over};
 
 /// The greatest offset of an index: beyond all arrays, and so small that a sum of a cell and an offset
 /// that wraps can't come back into one.
@@ -16,23 +16,23 @@ impl<'a> Checker<'a> {
         let Instruction { update, function, operands, link } = instruction;
         let sources = function.arity();
         let (operand_count, link_fits) = match update.shape() {
-            Shape::Accumulate => (1 + sources, *link == Link::None),
-            Shape::Single | Shape::Show => (1, *link == Link::None),
-            Shape::Exchange => (2, *link == Link::None),
-            Shape::Rotate => (3, *link == Link::None),
-            Shape::Condition => (sources, *link == Link::None),
-            Shape::Branch => (sources, matches!(link, Link::Partner(_))),
-            Shape::Call => (0, matches!(link, Link::Calls(calls) if calls.len() == 1)),
-            Shape::CallVia => (1, matches!(link, Link::Calls(calls) if calls.len() == 1)),
-            Shape::Parallel => (0, matches!(link, Link::Calls(calls) if !calls.is_empty())),
-            Shape::Switch => (0, *link == Link::None),
-            Shape::Boundary => {
+            OperandShape::Accumulate => (1 + sources, *link == Link::None),
+            OperandShape::Single | OperandShape::Show => (1, *link == Link::None),
+            OperandShape::Exchange => (2, *link == Link::None),
+            OperandShape::Rotate => (3, *link == Link::None),
+            OperandShape::Condition => (sources, *link == Link::None),
+            OperandShape::Branch => (sources, matches!(link, Link::Partner(_))),
+            OperandShape::Call => (0, matches!(link, Link::Calls(calls) if calls.len() == 1)),
+            OperandShape::CallVia => (1, matches!(link, Link::Calls(calls) if calls.len() == 1)),
+            OperandShape::Parallel => (0, matches!(link, Link::Calls(calls) if !calls.is_empty())),
+            OperandShape::Switch => (0, *link == Link::None),
+            OperandShape::Boundary => {
                 let message = format!("`{}` stands only at the bounds of a procedure", update.name());
                 self.report(Site::Instruction(at), message);
                 return false;
             }
         };
-        let is_test = matches!(update.shape(), Shape::Condition | Shape::Branch);
+        let is_test = matches!(update.shape(), OperandShape::Condition | OperandShape::Branch);
         let function_fits = match (update.takes_function(), is_test) {
             (true, true) => function.is_condition(),
             // `always` is a condition and no value: a text can't say `add.always y`.
@@ -164,20 +164,20 @@ impl<'a> Checker<'a> {
         let classes: Vec<Class> = instruction.operands.iter().map(|o| self.class(procedure, o)).collect();
         let (targets, sources) = classes.split_at(instruction.update.shape().targets().min(classes.len()));
         match instruction.update.shape() {
-            Shape::Accumulate => {
+            OperandShape::Accumulate => {
                 self.function_form(procedure, at, instruction, targets.first().copied(), sources)
             }
-            Shape::Condition | Shape::Branch => {
+            OperandShape::Condition | OperandShape::Branch => {
                 self.function_form(procedure, at, instruction, Some(Class::Int), sources)
             }
-            Shape::Exchange if targets.first() != targets.last() => {
+            OperandShape::Exchange if targets.first() != targets.last() => {
                 self.report(Site::Instruction(at), "an integer and a real can't change places");
             }
-            Shape::Rotate if classes.contains(&Class::Int) => {
+            OperandShape::Rotate if classes.contains(&Class::Int) => {
                 let message = format!("`{}` takes reals only", instruction.update.name());
                 self.report(Site::Instruction(at), message);
             }
-            Shape::CallVia if classes.contains(&Class::Real) => {
+            OperandShape::CallVia if classes.contains(&Class::Real) => {
                 self.report(Site::Operand(at, 0), "the number of a procedure is an integer");
             }
             _ => {}
@@ -250,7 +250,7 @@ impl<'a> Checker<'a> {
         n: usize,
         target: &'a Place,
     ) {
-        let exchange = instruction.update.shape() == Shape::Exchange;
+        let exchange = instruction.update.shape() == OperandShape::Exchange;
         for (m, operand) in instruction.operands.iter().enumerate() {
             let Operand::Place(other) = operand else { continue };
             let site = Site::Operand(at, m as u32);

@@ -31,7 +31,7 @@ impl Earliest {
 
 /// The arguments of a call so far.
 #[derive(Default)]
-pub(super) struct Passed<'a> {
+pub(super) struct PassedPlaces<'a> {
     cells: HashMap<&'a Place, Earliest>,
     /// Single cells by the declaration that they are of.
     cells_of: HashMap<Base, Earliest>,
@@ -41,7 +41,7 @@ pub(super) struct Passed<'a> {
     wholes: HashMap<Base, Earliest>,
 }
 
-impl<'a> Passed<'a> {
+impl<'a> PassedPlaces<'a> {
     /// Adds the argument with the number `n`. The first one before it that certainly shares cells
     /// with it, where one of the two may be changed.
     pub(super) fn add(&mut self, n: u32, argument: &'a Argument, changed: bool) -> Option<u32> {

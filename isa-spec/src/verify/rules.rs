@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::{Checker, Site};
 use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand};
 use crate::module::{Passing, Procedure};
-use crate::update::Shape;
+use crate::update::OperandShape;
 
 impl<'a> Checker<'a> {
     pub(super) fn rules(&mut self) {
@@ -50,7 +50,7 @@ impl<'a> Checker<'a> {
     }
 
     fn switches_nothing(&mut self, ruled: &'a Procedure, reached: &'a Procedure) {
-        let switches = self.body(reached).filter(|(_, i)| i.update.shape() == Shape::Switch);
+        let switches = self.body(reached).filter(|(_, i)| i.update.shape() == OperandShape::Switch);
         for (at, _) in switches.collect::<Vec<_>>() {
             let message = format!("`{}` has a rule, so gradient mode can't be switched inside", ruled.name);
             self.report(Site::Instruction(at), message).help =

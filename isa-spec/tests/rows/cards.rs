@@ -1,24 +1,24 @@
 //! Cards and pages of the manual.
 
-use reviver_isa::card::{Card, Line, Term, describe};
+use reviver_isa::card::{Card, CardLine, CardTerm, describe};
 use reviver_isa::instruction::Class::{Int, Real};
 use reviver_isa::text::compound;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_isa::{Function, Update, manual};
 
-fn real(name: &str) -> Term {
-    Term::cell(name, Real)
+fn real(name: &str) -> CardTerm {
+    CardTerm::cell(name, Real)
 }
 
-fn card(update: Update, function: Function, operands: &[Term]) -> Card {
+fn card(update: Update, function: Function, operands: &[CardTerm]) -> Card {
     describe(update, function, operands)
 }
 
-fn formulas(lines: &[Line]) -> Vec<&str> {
+fn formulas(lines: &[CardLine]) -> Vec<&str> {
     lines.iter().map(|line| line.formula.as_str()).collect()
 }
 
-fn numbers(lines: &[Line]) -> Vec<Option<&str>> {
+fn numbers(lines: &[CardLine]) -> Vec<Option<&str>> {
     lines.iter().map(|line| line.numbers.as_deref()).collect()
 }
 
@@ -63,7 +63,7 @@ fn signs_and_trivial_factors_are_left_out() {
 #[test]
 fn rules_read_as_people_write_them() {
     let rules = |function: Function, second| {
-        let operands = [real("y"), real("a"), Term::cell("b", second)];
+        let operands = [real("y"), real("a"), CardTerm::cell("b", second)];
         let card = card(Update::Add, function, &operands[..=function.arity()]);
         assert!(card.parts.is_empty(), "{function:?}: {card:?}");
         card.does.adjoint.into_iter().map(|line| line.formula).collect::<Vec<_>>()
@@ -83,22 +83,25 @@ fn rules_read_as_people_write_them() {
 
 #[test]
 fn only_real_cells_receive() {
-    let exponent = [real("y"), real("a"), Term::cell("n", Int)];
+    let exponent = [real("y"), real("a"), CardTerm::cell("n", Int)];
     let powered = card(Update::Add, Function::Powi, &exponent);
     assert_eq!(powered.does.adjoint.len(), 1);
-    let constant = [real("y"), real("a"), Term::constant("2.5", Real)];
+    let constant = [real("y"), real("a"), CardTerm::constant("2.5", Real)];
     assert_eq!(formulas(&card(Update::Add, Function::Mul, &constant).does.adjoint), ["a' ← a' - y'·2.5"]);
-    let adjoint = [Term::adjoint("y'"), real("a"), real("b")];
+    let adjoint = [CardTerm::adjoint("y'"), real("a"), real("b")];
     assert!(card(Update::Add, Function::Mul, &adjoint).does.adjoint.is_empty());
-    let integers = [Term::cell("i", Int), Term::cell("j", Int)];
+    let integers = [CardTerm::cell("i", Int), CardTerm::cell("j", Int)];
     let added = card(Update::Add, Function::Copy, &integers);
     assert_eq!((equation(&added), added.does.adjoint.len()), ("i ← i + j", 0));
 }
 
 #[test]
 fn numbers_stand_to_the_right_and_lead_to_the_other_side() {
-    let operands =
-        [real("A[i]").with_values("1", "7"), real("x").with_values("-2", "-2"), Term::constant("3", Real)];
+    let operands = [
+        real("A[i]").with_values("1", "7"),
+        real("x").with_values("-2", "-2"),
+        CardTerm::constant("3", Real),
+    ];
     let product = card(Update::Sub, Function::Mul, &operands);
     assert_eq!(equation(&product), "A[i] ← A[i] - x·3");
     assert_eq!(both(&product), [Some("A[i] ← 1 - (-2)·3 = 7"), Some("A[i] ← 7 + (-2)·3 = 1")]);
@@ -115,9 +118,9 @@ fn numbers_stand_to_the_right_and_lead_to_the_other_side() {
 /// An instruction that traps has no other side.
 #[test]
 fn what_is_not_known_is_not_said() {
-    let mut target = Term::cell("y", Int);
+    let mut target = CardTerm::cell("y", Int);
     target.before.value = Some("1".to_owned());
-    let sum = card(Update::Add, Function::Copy, &[target, Term::constant("2", Int)]);
+    let sum = card(Update::Add, Function::Copy, &[target, CardTerm::constant("2", Int)]);
     assert_eq!(both(&sum), [Some("y ← 1 + 2"), None]);
 }
 
@@ -161,13 +164,14 @@ fn moves_say_what_they_move() {
     assert_eq!(numbers(&push.undone.unwrap().adjoint), [Some("p' ← the adjoint of the top = 0.5")]);
     let neg = card(Update::Neg, Function::Copy, &[p]);
     assert_eq!(both(&neg), [Some("p ← -1 = 2"), Some("p ← -2 = 1")]);
-    let neg = card(Update::Neg, Function::Copy, &[Term::cell("p", Int).with_values("5", "-5")]);
+    let neg = card(Update::Neg, Function::Copy, &[CardTerm::cell("p", Int).with_values("5", "-5")]);
     assert_eq!(both(&neg), [Some("p ← -5"), Some("p ← -(-5) = 5")]);
 }
 
 #[test]
 fn a_rotation_takes_the_side_that_is_not_rotated() {
-    let rotation = card(Update::Rot, Function::Copy, &[real("p"), real("q"), Term::constant("-0.5", Real)]);
+    let rotation =
+        card(Update::Rot, Function::Copy, &[real("p"), real("q"), CardTerm::constant("-0.5", Real)]);
     assert_eq!(equation(&rotation), "p, q ← p·cos(-0.5) - q·sin(-0.5), p·sin(-0.5) + q·cos(-0.5)");
     assert_eq!(rotation.undone.map(|way| way.equation.formula.contains(" + q·sin(")), Some(true));
     assert_eq!(
@@ -193,7 +197,7 @@ fn functions_of_the_sources_keep_together() {
     assert_eq!(equation(&card(Update::Sub, Function::Diff, &operands)), "y ← y - (a - b)");
     assert_eq!(equation(&card(Update::Add, Function::Min, &operands)), "y ← y + (b < a ? b : a)");
     assert_eq!(equation(&card(Update::Overwrite, Function::Diff, &operands)), "y ← a - b; the old y is lost");
-    let integers = ["y", "a", "b"].map(|name| Term::cell(name, Int).with_values("6", "6"));
+    let integers = ["y", "a", "b"].map(|name| CardTerm::cell(name, Int).with_values("6", "6"));
     let masked = card(Update::Xor, Function::And, &integers);
     assert_eq!(equation(&masked), "y ← y xor (a and b)");
     assert_eq!(both(&masked)[0], Some("y ← 6 xor (6 and 6) = 6"));
@@ -213,14 +217,14 @@ fn shorter_numbers_are_the_callers_choice() {
     let y = real("y").with_values("0.123456", "1.123456").with_adjoints("1.0", "1.0");
     let y = y.map_numbers(|number| number.chars().take(4).collect());
     assert_eq!(
-        both(&card(Update::Add, Function::Copy, &[y, Term::constant("1", Real)]))[0],
+        both(&card(Update::Add, Function::Copy, &[y, CardTerm::constant("1", Real)]))[0],
         Some("y ← 0.12 + 1 = 1.12")
     );
 }
 
 #[test]
 fn operands_that_fit_nothing_are_no_harm() {
-    let terms = [real("y"), Term::cell("i", Int), real("b")];
+    let terms = [real("y"), CardTerm::cell("i", Int), real("b")];
     for &update in Update::ALL {
         for &function in Function::ALL {
             for count in 0..=3 {
@@ -244,7 +248,7 @@ fn every_row_and_every_instruction_has_a_page() {
     for line in ["y ← y + a·b", "y ← y - a·b", "a' ← a' - y'·b", "b' ← b' - y'·a", "0x01 0x03"] {
         assert!(sum.contains(line), "{line} in\n{sum}");
     }
-    for &update in Update::ALL.iter().filter(|update| update.shape() == Shape::Accumulate) {
+    for &update in Update::ALL.iter().filter(|update| update.shape() == OperandShape::Accumulate) {
         for &function in Function::ALL.iter().filter(|&&function| function != Function::Copy) {
             let name = compound(update, function);
             assert_eq!(manual::page(&name).is_some(), is_legal(update, function), "{name}");
@@ -271,7 +275,7 @@ fn the_overview_names_every_row() {
     for name in Function::ALL.iter().map(|f| f.name()) {
         assert!(overview.contains(&format!("\n  {name} ")), "{name}");
     }
-    for update in Update::ALL.iter().filter(|update| update.shape() != Shape::Boundary) {
+    for update in Update::ALL.iter().filter(|update| update.shape() != OperandShape::Boundary) {
         assert!(overview.contains(&format!("\n  {} ", update.name())), "{}", update.name());
     }
 }

@@ -7,7 +7,7 @@ use reviver_isa::Function;
 use reviver_isa::arith::Elementary::{self, *};
 use reviver_isa::fault::Eval;
 use reviver_isa::function::Form;
-use reviver_isa::number::lifted::Series;
+use reviver_isa::number::lifted::Coefficients;
 use reviver_isa::number::{Arithmetic, F64, FixedPoint, Lifted, Reals, Wide};
 
 use crate::numbers::Random;
@@ -40,8 +40,8 @@ pub fn constant<const N: usize>(primal: f64) -> Jet<N> {
     array::from_fn(|k| if k == 0 { primal } else { 0.0 })
 }
 
-pub fn series<R: Reals, const N: usize>(reals: R, coefficients: Jet<N>) -> Series<R::Cell, N> {
-    Series(coefficients.map(|c| reals.literal(c).unwrap()))
+pub fn series<R: Reals, const N: usize>(reals: R, coefficients: Jet<N>) -> Coefficients<R::Cell, N> {
+    Coefficients(coefficients.map(|c| reals.literal(c).unwrap()))
 }
 
 /// Every function and form from reals to reals.
@@ -107,10 +107,10 @@ fn every_row_has_the_coefficients_that_interpolation_finds() {
 /// A function of a variable, at 0.
 fn check_series(
     name: &str,
-    function: impl Fn(Lifted<F64, 7>, Series<f64, 7>) -> Eval<Series<f64, 7>>,
+    function: impl Fn(Lifted<F64, 7>, Coefficients<f64, 7>) -> Eval<Coefficients<f64, 7>>,
     expected: Jet<7>,
 ) {
-    let variable = Series([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let variable = Coefficients([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let found = function(Lifted::new(F64), variable).unwrap().0;
     for k in 0..7 {
         assert!((found[k] - expected[k]).abs() < 1e-15, "{name}: {found:?}");

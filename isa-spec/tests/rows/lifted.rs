@@ -4,7 +4,7 @@
 use reviver_isa::Function;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::Form;
-use reviver_isa::number::lifted::Series;
+use reviver_isa::number::lifted::Coefficients;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Reals, Wide};
 
 use crate::jets::{Jet, constant, row, rows, series, sources};
@@ -299,7 +299,7 @@ fn turned([x, y, angle]: [Jet<3>; 3]) -> [Jet<3>; 2] {
 
 fn check_rotation<R: Reals<Bits = u64>>(reals: R, tolerance: f64) {
     let lifted = Lifted::<R, 3>::new(reals);
-    let close = |found: Series<R::Cell, 3>, expected: Jet<3>, bound: f64| {
+    let close = |found: Coefficients<R::Cell, 3>, expected: Jet<3>, bound: f64| {
         let found = found.0.map(|lane| reals.to_f64(lane));
         let close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() <= bound);
         assert!(close, "{found:?}, not {expected:?}, in {}", reals.system());
@@ -340,12 +340,15 @@ fn bits_hold_one_word_for_each_coefficient() {
     let series = [2.0_f64.to_bits(), (-5.0_f64).to_bits(), 0];
     assert_eq!(lifted.of_bits(series).0, [2.0, -5.0, 0.0]);
     assert_eq!(lifted.to_bits(lifted.of_bits(series)), series);
-    assert_eq!(lifted.to_bits(Series::default()), [0; 3]);
+    assert_eq!(lifted.to_bits(Coefficients::default()), [0; 3]);
     let cell = lifted.of_bits(series);
     assert_eq!((lifted.to_f64(cell), lifted.tangent(cell), F64.tangent(2.0)), (2.0, 5.0, 0.0));
     assert_eq!(
         (lifted.text(cell), lifted.parse("2.0").map(|two| two.0)),
         ("2.0".into(), Some([2.0, 0.0, 0.0]))
     );
-    assert_eq!(lifted.admit(Series([1.0, 0.0, f64::INFINITY])).map(|cell| cell.0), Err(Fault::NonFinite));
+    assert_eq!(
+        lifted.admit(Coefficients([1.0, 0.0, f64::INFINITY])).map(|cell| cell.0),
+        Err(Fault::NonFinite)
+    );
 }

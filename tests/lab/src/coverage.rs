@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range};
 use reviver_isa::module::{Extent, Module, Procedure};
-use reviver_isa::update::{Over, Shape, Update};
+use reviver_isa::update::{OperandShape, Over, Update};
 use reviver_vm::state::Part;
 use reviver_vm::{Machine, Travel};
 
@@ -74,11 +74,11 @@ impl Coverage {
             let way = if machine.state().inverted { "backward" } else { "forward" };
             self.see(format!("rule run {way}"));
         }
-        if update.shape() == Shape::Switch {
+        if update.shape() == OperandShape::Switch {
             let way = if inverted { "backward" } else { "forward" };
             self.see(format!("{} run {way}", instruction.update.name()));
         }
-        if update.shape() == Shape::Branch {
+        if update.shape() == OperandShape::Branch {
             let straight = if inverted { at } else { at + 1 };
             let jumped = machine.state().position != straight;
             self.branch(module, procedure, instruction, inverted, jumped);
@@ -95,7 +95,7 @@ impl Coverage {
         let (instruction, update) = acted(machine, before);
         self.carrying_steps += u64::from(is_on_reals(machine, before));
         let plain = !instruction.operands.iter().any(names_adjoint);
-        if changed && plain && update.shape() != Shape::Boundary {
+        if changed && plain && update.shape() != OperandShape::Boundary {
             self.see(format!("{} carries", update.name()));
         }
         if dropped {
@@ -155,7 +155,7 @@ impl Coverage {
         let classes: Vec<Class> =
             instruction.operands.iter().map(|operand| class(module, procedure, operand)).collect();
         match (classes.as_slice(), update.shape()) {
-            ([target, sources @ ..], Shape::Accumulate) => {
+            ([target, sources @ ..], OperandShape::Accumulate) => {
                 self.see(row(update, *target));
                 let fits = |form: &Form| {
                     form.result() == *target
@@ -286,13 +286,21 @@ fn update_rows(update: Update) -> Vec<String> {
         update.over().contains(&needed)
     };
     match update.shape() {
-        Shape::Accumulate | Shape::Single | Shape::Exchange | Shape::Rotate | Shape::Show => {
+        OperandShape::Accumulate
+        | OperandShape::Single
+        | OperandShape::Exchange
+        | OperandShape::Rotate
+        | OperandShape::Show => {
             both.into_iter().filter(|&class| legal(class)).map(|class| row(update, class)).collect()
         }
-        Shape::Condition => both.map(|class| row(update, class)).to_vec(),
-        Shape::Call => vec![update.name().to_owned()],
+        OperandShape::Condition => both.map(|class| row(update, class)).to_vec(),
+        OperandShape::Call => vec![update.name().to_owned()],
         // Branches are counted by outcome; the rest can't be run yet, or is no step of its own.
-        Shape::Branch | Shape::Boundary | Shape::CallVia | Shape::Parallel | Shape::Switch => Vec::new(),
+        OperandShape::Branch
+        | OperandShape::Boundary
+        | OperandShape::CallVia
+        | OperandShape::Parallel
+        | OperandShape::Switch => Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::update::{OperandShape, Update};
 
 use crate::alias::{Alias, Aliases};
 use crate::slot::{Element, Location, Slot};
@@ -94,26 +94,26 @@ impl Guards {
         let is_int = form.result() == Class::Int;
         let none = Guards::default();
         match update.shape() {
-            Shape::Accumulate => none
+            OperandShape::Accumulate => none
                 .with(Guards::FIRST_SECOND, like_target(0) && found.may_meet(0, 1))
                 .with(Guards::FIRST_THIRD, like_target(1) && found.may_meet(0, 2))
                 .with(Guards::FIRST_NO_INDEX, is_int && found.may_be_index(0)),
-            Shape::Single => none.with(Guards::FIRST_NO_INDEX, is_int && found.may_be_index(0)),
-            Shape::Exchange => none
+            OperandShape::Single => none.with(Guards::FIRST_NO_INDEX, is_int && found.may_be_index(0)),
+            OperandShape::Exchange => none
                 .with(Guards::FIRST_NO_INDEX, is_int && found.may_be_index(0))
                 .with(Guards::SECOND_NO_INDEX, is_int && found.may_be_index(1)),
-            Shape::Rotate => none
+            OperandShape::Rotate => none
                 .with(Guards::FIRST_SECOND, found.may_meet(0, 1))
                 .with(Guards::FIRST_THIRD, found.may_meet(0, 2))
                 .with(Guards::SECOND_THIRD, found.may_meet(1, 2)),
-            Shape::Condition
-            | Shape::Branch
-            | Shape::Boundary
-            | Shape::Call
-            | Shape::CallVia
-            | Shape::Parallel
-            | Shape::Show
-            | Shape::Switch => none,
+            OperandShape::Condition
+            | OperandShape::Branch
+            | OperandShape::Boundary
+            | OperandShape::Call
+            | OperandShape::CallVia
+            | OperandShape::Parallel
+            | OperandShape::Show
+            | OperandShape::Switch => none,
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use reviver_assembler::assemble::assemble;
-use reviver_assembler::files::{Disk, Memory};
+use reviver_assembler::files::{Disk, FilesInMemory};
 use reviver_flow::access::Made;
 use reviver_flow::effects::Effects;
 use reviver_flow::graph::{BlockEnd, Edge, Way};
@@ -12,7 +12,7 @@ use reviver_flow::{Access, Flow, Guards};
 use reviver_isa::Module;
 
 fn module(text: &str) -> Module {
-    let assembly = assemble("flow.rasm", text.into(), &Memory::new());
+    let assembly = assemble("flow.rasm", text.into(), &FilesInMemory::new());
     assembly.module.unwrap_or_else(|| panic!("{text}: {:?}", assembly.diagnostics))
 }
 

@@ -4,7 +4,7 @@
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Procedure;
-use reviver_isa::update::{Shape, Update};
+use reviver_isa::update::{OperandShape, Update};
 
 use super::Explainer;
 use crate::lanes::Lanes;
@@ -78,15 +78,19 @@ fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
     };
     let has_reals = |procedure: &Procedure| procedure.frame.iter().any(|v| v.class == Class::Real);
     match instruction.update.shape() {
-        Shape::Condition | Shape::Branch | Shape::Show | Shape::Exchange | Shape::Switch => true,
+        OperandShape::Condition
+        | OperandShape::Branch
+        | OperandShape::Show
+        | OperandShape::Exchange
+        | OperandShape::Switch => true,
         // A frame that is entered from behind began with what is discarded at its end.
-        Shape::Boundary => true,
-        Shape::Call | Shape::CallVia | Shape::Parallel => {
+        OperandShape::Boundary => true,
+        OperandShape::Call | OperandShape::CallVia | OperandShape::Parallel => {
             let callee = program.callee(at).and_then(|callee| module.procedures.get(callee));
             callee.is_some_and(|callee| !has_reals(callee))
         }
-        Shape::Accumulate | Shape::Rotate => !instruction.operands.first().is_some_and(is_real),
-        Shape::Single => match instruction.update {
+        OperandShape::Accumulate | OperandShape::Rotate => !instruction.operands.first().is_some_and(is_real),
+        OperandShape::Single => match instruction.update {
             Update::Neg | Update::Not | Update::Conj => true,
             _ => !instruction.operands.first().is_some_and(is_real),
         },

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use ratatui::style::Style;
-use reviver_isa::card::Line;
+use reviver_isa::card::CardLine;
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};
@@ -100,10 +100,10 @@ const COLUMNS: [usize; 5] = [14, 11, 9, 7, 6];
 const READABLE: usize = 9;
 
 /// The lines of the card, the numbers of each as long as lets it stay in one row.
-fn fitting(card: &CardView, room: usize) -> Vec<(Topic, Line)> {
+fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
     let mut lines = card.lines(&str::to_owned);
     for columns in COLUMNS {
-        let is_wide = |line: &Line| line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room);
+        let is_wide = |line: &CardLine| line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room);
         if !lines.iter().any(|(_, line)| is_wide(line)) {
             break;
         }

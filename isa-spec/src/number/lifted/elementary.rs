@@ -6,7 +6,7 @@
 //! computed: it might overflow.
 
 use super::Lifted;
-use super::series::{Jet, Series};
+use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::number::Reals;
@@ -31,7 +31,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         use Elementary::*;
         let primal = self.plain.elementary(function, u.primal())?;
         if u.is_constant() {
-            return Ok(Series::constant(primal));
+            return Ok(Coefficients::constant(primal));
         }
         let of = |other: Elementary| self.plain.elementary(other, u.primal());
         match function {
@@ -50,15 +50,15 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
                 let falling = self.arc_sine(primal, u)?.lanewise(|lane| self.plain.neg(lane))?;
                 Ok(falling.with_primal(primal))
             }
-            Atan => self.angle(u, &Series::constant(self.plain.literal(1.0)?), primal),
-            Floor | Round => Ok(Series::constant(primal)),
+            Atan => self.angle(u, &Coefficients::constant(self.plain.literal(1.0)?), primal),
+            Floor | Round => Ok(Coefficients::constant(primal)),
         }
     }
 
     /// v' = v·u'.
     pub(super) fn exponential(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
-        Series::grown(primal, N, |k, v| self.integral(&rates, v, k))
+        Coefficients::grown(primal, N, |k, v| self.integral(&rates, v, k))
     }
 
     /// v'·u = u', for the coefficients below `end`.
@@ -69,7 +69,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     /// v² = u, for the coefficients below `end`.
     fn root(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         let twice = self.plain.add(primal, primal)?;
-        Series::grown(primal, end, |k, v| {
+        Coefficients::grown(primal, end, |k, v| {
             let rest = self.plain.sub(u.0[k], self.convolved(v, v, k, 1..k)?)?;
             self.ratio(rest, twice)
         })
@@ -78,7 +78,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     /// A sine or a cosine, from its primal and its partner's: v' = ±w·u' and w' = ±v·u'.
     fn wave(&self, [sign, other]: Signs, [v, w]: [R::Cell; 2], u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
-        let (mut v, mut w) = (Series::constant(v), Series::constant(w));
+        let (mut v, mut w) = (Coefficients::constant(v), Coefficients::constant(w));
         for k in 1..N {
             v.0[k] = self.signed(sign, self.integral(&rates, &w, k)?)?;
             if k + 1 < N {
@@ -97,8 +97,8 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     /// A tangent: v' = (1 ± v²)·u'.
     fn tangent_of(&self, sign: Sign, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
-        let mut v = Series::constant(primal);
-        let mut slope = Series::constant(match sign {
+        let mut v = Coefficients::constant(primal);
+        let mut slope = Coefficients::constant(match sign {
             Sign::Plus => self.plain.add(self.plain.literal(1.0)?, self.plain.mul(primal, primal)?)?,
             Sign::Minus => self.one_minus_square(primal)?,
         });
@@ -115,7 +115,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let square = self.one_minus_square(u.primal())?;
         let under =
-            Series::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
+            Coefficients::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
         let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, N - 1)?;
         self.integral_of_quotient(primal, &self.rates(u)?, &root, N)
     }
@@ -124,7 +124,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     /// unit square first: the squares of what fixed point holds may overflow, or vanish.
     pub(super) fn angle(&self, y: &Jet<R, N>, x: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
         if x.is_constant() && y.is_constant() {
-            return Ok(Series::constant(primal));
+            return Ok(Coefficients::constant(primal));
         }
         let scale = self.greater_magnitude(x.primal(), y.primal())?;
         let scaled = |lane: R::Cell| self.plain.div(lane, scale);
@@ -132,7 +132,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         let square = |k: usize| {
             self.plain.add(self.convolved(&x, &x, k, 0..k + 1)?, self.convolved(&y, &y, k, 0..k + 1)?)
         };
-        let squares = Series::grown(square(0)?, N - 1, |k, _| square(k))?;
+        let squares = Coefficients::grown(square(0)?, N - 1, |k, _| square(k))?;
         let ahead = self.product(&x, &self.rates(&y)?)?;
         let behind = self.product(&y, &self.rates(&x)?)?;
         let sweep = ahead.joined(behind, |ahead, behind| self.plain.sub(ahead, behind))?;
@@ -157,7 +157,9 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     }
 
     fn rates(&self, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
-        Series::grown(R::Cell::default(), N, |k, _| self.plain.mul(self.plain.of_int(k as i64)?, u.0[k]))
+        Coefficients::grown(R::Cell::default(), N, |k, _| {
+            self.plain.mul(self.plain.of_int(k as i64)?, u.0[k])
+        })
     }
 
     /// Coefficient k of v, where v' = slope·u', from the rates of u.
@@ -174,7 +176,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         end: usize,
     ) -> Eval<Jet<R, N>> {
         let zero = R::Cell::default();
-        let slope = Series::grown(zero, end, |k, slope| self.quotient_lane(rates, divisor, slope, k))?;
-        Series::grown(primal, end, |k, _| self.ratio(slope.0[k], self.plain.of_int(k as i64)?))
+        let slope = Coefficients::grown(zero, end, |k, slope| self.quotient_lane(rates, divisor, slope, k))?;
+        Coefficients::grown(primal, end, |k, _| self.ratio(slope.0[k], self.plain.of_int(k as i64)?))
     }
 }

@@ -21,7 +21,7 @@ use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::module::RealSystem;
 
-pub use series::Series;
+pub use series::Coefficients;
 
 /// The number system of series with `N` coefficients (at least one, at most 32) over a plain system.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Reals for Lifted<R, N>
 where
     [u64; N]: Default,
 {
-    type Cell = Series<R::Cell, N>;
+    type Cell = Coefficients<R::Cell, N>;
     type Bits = [u64; N];
 
     const EXACT: bool = R::EXACT;
@@ -53,12 +53,12 @@ where
 
     #[inline]
     fn literal(&self, value: f64) -> Eval<Self::Cell> {
-        self.plain.literal(value).map(Series::constant)
+        self.plain.literal(value).map(Coefficients::constant)
     }
 
     /// A constant.
     fn parse(&self, text: &str) -> Option<Self::Cell> {
-        self.plain.parse(text).map(Series::constant)
+        self.plain.parse(text).map(Coefficients::constant)
     }
 
     /// That of the primal.
@@ -74,7 +74,7 @@ where
 
     #[inline]
     fn of_bits(&self, bits: [u64; N]) -> Self::Cell {
-        Series(bits.map(|lane| self.plain.of_bits(lane)))
+        Coefficients(bits.map(|lane| self.plain.of_bits(lane)))
     }
 
     /// That of the primal.
@@ -98,7 +98,7 @@ where
     }
 
     fn primal(&self, a: Self::Cell) -> Self::Cell {
-        Series::constant(a.primal())
+        Coefficients::constant(a.primal())
     }
 
     /// That of the primal.
@@ -148,7 +148,7 @@ where
     }
 
     fn of_int(&self, a: i64) -> Eval<Self::Cell> {
-        self.plain.of_int(a).map(Series::constant)
+        self.plain.of_int(a).map(Coefficients::constant)
     }
 
     /// That of the primal.

@@ -3,7 +3,7 @@
 //! primal, which end after N of them. Knows no differential equation.
 
 use super::Lifted;
-use super::series::{Jet, Series};
+use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::number::Reals;
@@ -13,7 +13,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     pub(super) fn whole_power(&self, a: &Jet<R, N>, n: i64) -> Eval<Jet<R, N>> {
         let primal = self.plain.powi(a.primal(), n)?;
         if a.is_constant() {
-            return Ok(Series::constant(primal));
+            return Ok(Coefficients::constant(primal));
         }
         // The least exponent has no neighbour below, and 0 has no negative power.
         let lowered = |m: usize| match n {
@@ -41,7 +41,7 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     /// aᵇ for a constant b.
     fn constant_power(&self, primal: R::Cell, a: &Jet<R, N>, b: R::Cell) -> Eval<Jet<R, N>> {
         if a.is_constant() {
-            return Ok(Series::constant(primal));
+            return Ok(Coefficients::constant(primal));
         }
         let lowered = |m: usize| self.plain.pow(a.primal(), self.plain.sub(b, self.plain.of_int(m as i64)?)?);
         self.composed_power(primal, a, b, lowered)
@@ -57,9 +57,9 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         exponent: R::Cell,
         lowered: impl Fn(usize) -> Eval<R::Cell>,
     ) -> Eval<Jet<R, N>> {
-        let Some(valuation) = a.valuation() else { return Ok(Series::constant(primal)) };
+        let Some(valuation) = a.valuation() else { return Ok(Coefficients::constant(primal)) };
         let departure = a.with_primal(R::Cell::default());
-        let mut sum = Series::default();
+        let mut sum = Coefficients::default();
         for m in (1..=(N - 1) / valuation).rev() {
             let coefficient = self.power_coefficient(exponent, m, &lowered)?;
             sum = self.product(&sum.with_primal(coefficient), &departure)?;

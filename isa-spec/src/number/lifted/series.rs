@@ -10,35 +10,35 @@ use crate::number::Reals;
 /// Coefficients c₀ … c_{N-1} of a series; c₀ is the primal. Series are compared by their primals alone:
 /// an order of numbers, not an equality of series.
 #[derive(Clone, Copy, Debug)]
-pub struct Series<C, const N: usize>(pub [C; N]);
+pub struct Coefficients<C, const N: usize>(pub [C; N]);
 
 /// The series of a lifted system.
-pub(super) type Jet<R, const N: usize> = Series<<R as Reals>::Cell, N>;
+pub(super) type Jet<R, const N: usize> = Coefficients<<R as Reals>::Cell, N>;
 
-impl<C: Copy + Default, const N: usize> Default for Series<C, N> {
+impl<C: Copy + Default, const N: usize> Default for Coefficients<C, N> {
     fn default() -> Self {
-        Series([C::default(); N])
+        Coefficients([C::default(); N])
     }
 }
 
-impl<C: PartialEq, const N: usize> PartialEq for Series<C, N> {
+impl<C: PartialEq, const N: usize> PartialEq for Coefficients<C, N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.0[0] == other.0[0]
     }
 }
 
-impl<C: PartialOrd, const N: usize> PartialOrd for Series<C, N> {
+impl<C: PartialOrd, const N: usize> PartialOrd for Coefficients<C, N> {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.0[0].partial_cmp(&other.0[0])
     }
 }
 
-impl<C: Copy + Default + PartialEq, const N: usize> Series<C, N> {
+impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
     #[inline]
     pub(super) fn constant(primal: C) -> Self {
-        let mut series = Series::default();
+        let mut series = Coefficients::default();
         series.0[0] = primal;
         series
     }
@@ -83,7 +83,7 @@ impl<C: Copy + Default + PartialEq, const N: usize> Series<C, N> {
     /// of an index and the coefficients before it. The others are 0.
     #[inline]
     pub(super) fn grown(primal: C, end: usize, next: impl Fn(usize, &Self) -> Eval<C>) -> Eval<Self> {
-        let mut series = Series::constant(primal);
+        let mut series = Coefficients::constant(primal);
         for k in 1..end.min(N) {
             series.0[k] = next(k, &series)?;
         }
@@ -121,13 +121,13 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
     #[inline]
     pub(super) fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.mul(a.primal(), b.primal())?;
-        Series::grown(primal, N, |k, _| self.convolved(a, b, k, 0..k + 1))
+        Coefficients::grown(primal, N, |k, _| self.convolved(a, b, k, 0..k + 1))
     }
 
     #[inline]
     pub(super) fn quotient(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.div(a.primal(), b.primal())?;
-        Series::grown(primal, N, |k, quotient| self.quotient_lane(a, b, quotient, k))
+        Coefficients::grown(primal, N, |k, quotient| self.quotient_lane(a, b, quotient, k))
     }
 
     /// Coefficient k of q = a / b, from q·b = a and the coefficients before it.

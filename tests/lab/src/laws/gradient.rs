@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use reviver_isa::instruction::Operand;
-use reviver_isa::update::Shape;
+use reviver_isa::update::OperandShape;
 use reviver_vm::history::Residues;
 use reviver_vm::state::{MODE, Part};
 use reviver_vm::{Program, State, Travel};
@@ -24,7 +24,7 @@ pub(super) fn is_of_values_alone(subject: &Subject) -> bool {
         _ => false,
     };
     let code = &subject.program.module().code;
-    code.iter().all(|i| i.update.shape() != Shape::Switch && !i.operands.iter().any(differs))
+    code.iter().all(|i| i.update.shape() != OperandShape::Switch && !i.operands.iter().any(differs))
 }
 
 /// The program without its rules: then the adjoint of a call is that of its callee's body.
