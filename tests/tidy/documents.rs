@@ -109,3 +109,23 @@ fn names_in_documents_are_found() {
     assert_eq!(named_folders(text).collect::<Vec<_>>(), ["vm/src/explain", "x"]);
     assert_eq!(named_items(text).collect::<Vec<_>>(), [vec!["State", "adjoints"], vec!["f", "g"]]);
 }
+
+/// The files that a document links to, from its folder on.
+fn linked(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let targets = targets.map(|target| target.split('#').next().unwrap_or_default());
+    targets.filter(|target| !target.is_empty() && !target.contains("://"))
+}
+
+#[test]
+fn documents_link_to_files_that_exist() {
+    let mut links = 0;
+    for (document, text) in texts() {
+        let folder = document.parent().unwrap();
+        for target in linked(&text) {
+            assert!(folder.join(target).exists(), "{} links to {target}", document.display());
+            links += 1;
+        }
+    }
+    assert!(links > 100, "only {links} links are in the documents");
+}

@@ -2,6 +2,7 @@
 
 mod circles;
 mod documents;
+mod generated;
 mod named;
 mod sources;
 mod types;
