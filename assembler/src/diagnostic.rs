@@ -30,7 +30,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// What keeps a text from being assembled, and where.
     pub fn error(message: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -41,7 +41,7 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// What is allowed and yet doubtful, and where.
     pub fn warning(message: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message, span, text) }
     }

@@ -174,7 +174,7 @@ fn header(image: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// A line of the section table.
+/// Where a section lies in the image, as the table at its beginning says.
 struct TableLine {
     id: u32,
     offset: u64,

@@ -15,10 +15,10 @@
 //! A text becomes a module, an image, and the same module again:
 //!
 //! ```
-//! use reviver_assembler::{assemble::assemble, files::Memory, image};
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory, image};
 //!
 //! let text = ".in a default 2\n.out b\nadd b, a\nsub a, b\n";
-//! let module = assemble("double.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let module = assemble("double.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let bytes = image::encode(&module).unwrap();
 //! assert_eq!(image::decode(&bytes).unwrap(), module);
 //! ```
@@ -26,9 +26,9 @@
 //! What is wrong with it is said at its place:
 //!
 //! ```
-//! use reviver_assembler::{assemble::assemble, files::Memory, render};
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory, render};
 //!
-//! let assembly = assemble("wrong.rasm", b".out b\nadd b, b\n".to_vec(), &Memory::new());
+//! let assembly = assemble("wrong.rasm", b".out b\nadd b, b\n".to_vec(), &FilesInMemory::new());
 //! assert!(assembly.has_errors());
 //! let words = render::render(&assembly.sources, &assembly.diagnostics, false);
 //! assert!(words.contains("wrong.rasm:2"));
@@ -37,9 +37,9 @@
 //! The inverse program is a text too:
 //!
 //! ```
-//! use reviver_assembler::{files::Memory, invert::invert_text};
+//! use reviver_assembler::{files::FilesInMemory, invert::invert_text};
 //!
-//! let inversion = invert_text("add.rasm", b".inout a\n.inout b\nadd a, b\n".to_vec(), "", &Memory::new());
+//! let inversion = invert_text("add.rasm", b".inout a\n.inout b\nadd a, b\n".to_vec(), "", &FilesInMemory::new());
 //! let text = inversion.text.unwrap();
 //! assert!(text.contains("sub") && !text.contains("add"));
 //! ```
@@ -47,10 +47,10 @@
 //! And a module without its text can be read:
 //!
 //! ```
-//! use reviver_assembler::{assemble::assemble, disassemble::disassemble, files::Memory};
+//! use reviver_assembler::{assemble::assemble, disassemble::disassemble, files::FilesInMemory};
 //!
 //! let text = ".inout n\nfor i in 0..3\nadd n, i\nrof\n";
-//! let module = assemble("loop.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let module = assemble("loop.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let flat = disassemble(&module);
 //! assert!(flat.contains("br ") && flat.contains("from "), "{flat}");
 //! ```

@@ -100,7 +100,7 @@ impl Statement {
     }
 }
 
-/// A directive of one line.
+/// What a line that begins with a dot says; `.proc` and `.macro` are statements of their own.
 #[derive(Clone, Debug)]
 pub enum Directive {
     /// `.in`, `.out`, `.inout`, `.var`, `.garbage`
@@ -190,7 +190,7 @@ pub enum About {
     },
 }
 
-/// A bound of a recorded `for`.
+/// A bound of the `for` that a disassembly tells of.
 #[derive(Clone, Debug)]
 pub struct RecordedBound {
     pub value: Expression,
@@ -360,7 +360,7 @@ pub enum ConditionKind {
     Or(Box<Condition>, Box<Condition>),
 }
 
-/// A flat instruction.
+/// An update with its function and operands, which becomes one instruction.
 #[derive(Clone, Debug)]
 pub struct InstructionNode {
     pub update: Update,

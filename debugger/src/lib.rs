@@ -24,13 +24,13 @@
 //! A session travels both ways:
 //!
 //! ```
-//! use reviver_assembler::files::Memory;
+//! use reviver_assembler::files::FilesInMemory;
 //! use reviver_debugger::listing::Subject;
 //! use reviver_debugger::session::Session;
 //! use reviver_vm::Travel;
 //!
 //! let text = ".inout a default 1\n.inout b default 2\nadd a, b\nswap a, b\n";
-//! let subject = Subject::open("swap.rasm", text.into(), &Memory::new()).unwrap();
+//! let subject = Subject::open("swap.rasm", text.into(), &FilesInMemory::new()).unwrap();
 //! let mut session = Session::at_begin(subject).unwrap();
 //! session.step(Travel::Forward, 2);
 //! assert_eq!(session.evaluate("a + 10*b").unwrap().1, "32");

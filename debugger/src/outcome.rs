@@ -158,7 +158,7 @@ pub struct Printed {
     left_out: u64,
 }
 
-/// One line.
+/// A line that the program or a breakpoint prints on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Print {
     /// By the `show` at an instruction.

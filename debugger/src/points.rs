@@ -47,7 +47,7 @@ impl WatchMode {
     }
 }
 
-/// A place in the code.
+/// Where a breakpoint stops, of which a line may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakPlace {
     Instruction(u32),

@@ -100,7 +100,7 @@ impl CardTerm {
     }
 }
 
-/// A line of a card.
+/// One thing that a card says, with names and with numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardLine {
     /// `y ← y + a·b`

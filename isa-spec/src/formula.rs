@@ -41,7 +41,7 @@ pub struct Expr(u32);
 enum FormulaNode {
     /// What is read, as written.
     Leaf(String),
-    /// A number of a row.
+    /// A number that the row itself brings, such as the 2 of x^2.
     Number(String),
     Negated(Expr),
     Infix(Infix, Expr, Expr),

@@ -26,7 +26,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// The class of the result.
     pub fn result(self) -> Class {
         match self {
             Form::Int | Form::RealsToInt => Class::Int,

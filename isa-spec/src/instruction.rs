@@ -37,7 +37,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// The terms in order.
+    /// The terms from left to right: one for a vector, two for a matrix.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         let (first, second) = match self {
             Index::One(a) => (a, None),

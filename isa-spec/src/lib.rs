@@ -9,10 +9,10 @@
 //! | [`arith`], [`number`], [`fault`] | what rows are written over, and the number systems |
 //! | [`step`] | how the rows of an action are carried out, for any engine |
 //! | [`formula`], [`card`], [`manual`], [`language`] | rows and words as text |
-//! | [`instruction`], [`module`], [`structure`], [`predicate`] | a program as data, and what it records of its text |
+//! | [`class`], [`instruction`], [`module`], [`structure`], [`predicate`] | a program as data, and what it records of its text |
 //! | [`verify`], [`names`], [`text`] | what is a program; how it is spelled |
 //! | [`codec`] | how everything that is stored becomes bytes |
-//! | [`mutants`] | faults that tests must notice |
+//! | [`mutants`] | faults that tests must notice, wherever a row is asked |
 //!
 //! A row is a pure function over any arithmetic:
 //!
@@ -31,11 +31,11 @@
 //! The same rows, read as text:
 //!
 //! ```
-//! use reviver_isa::card::{Term, describe};
+//! use reviver_isa::card::{CardTerm, describe};
 //! use reviver_isa::instruction::Class;
 //! use reviver_isa::{Function, Update};
 //!
-//! let operands = ["y", "a", "b"].map(|name| Term::cell(name, Class::Real));
+//! let operands = ["y", "a", "b"].map(|name| CardTerm::cell(name, Class::Real));
 //! let card = describe(Update::Add, Function::Mul, &operands);
 //! assert_eq!(card.does.equation.formula, "y ← y + a·b");
 //! assert_eq!(card.does.adjoint[0].formula, "a' ← a' - y'·b");

@@ -51,7 +51,7 @@ impl Word {
     }
 }
 
-/// The number system of the reals.
+/// What the reals of a module are: all of them are of one system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RealSystem {
     F64,
@@ -167,7 +167,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Number of cells.
+    /// How many cells it takes: 1, a length, or rows times columns.
     pub fn cells(self) -> u64 {
         match self {
             Shape::Scalar => 1,
@@ -186,7 +186,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// All zero.
+    /// The values of what is declared without any: every cell begins as 0.
     pub fn zero(class: Class) -> Values {
         match class {
             Class::Int => Values::Ints(Vec::new()),
@@ -260,7 +260,7 @@ pub struct Procedure {
     pub frame: Vec<FrameVariable>,
     /// Index of its `enter` in `Module::code`.
     pub entry: u32,
-    /// Index of its `exit`.
+    /// Where its `exit` stands in [`Module::code`].
     pub exit: u32,
     /// The procedure that stands in for its adjoint, a number in `Module::procedures`.
     pub rule: Option<u32>,
@@ -327,12 +327,12 @@ impl Module {
         }
     }
 
-    /// The number of one of its procedures.
+    /// Which of the procedures one is, found by its entry.
     pub fn number_of(&self, procedure: &Procedure) -> u32 {
         self.procedures.partition_point(|p| p.entry < procedure.entry) as u32
     }
 
-    /// The tolerance in force.
+    /// What counts as 0 where a float is vacated: as the module says, or as its system has it.
     pub fn tolerance(&self) -> f64 {
         self.tolerance.unwrap_or(self.real.default_tolerance())
     }

@@ -15,7 +15,7 @@ use crate::update::{PlanePoint, Update};
 #[cfg(feature = "mutants")]
 pub mod list;
 
-/// One fault.
+/// A fault, by what it is wrong about and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mutant {
     /// A function row has another value.

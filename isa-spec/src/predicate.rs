@@ -38,7 +38,7 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// A single comparison.
+    /// The predicate that is one comparison, without `and`, `or` and `not`.
     pub fn compare(function: Function, a: Operand, b: Operand) -> Predicate {
         Predicate { parts: vec![PredicatePart::Compare(function, a, b)] }
     }

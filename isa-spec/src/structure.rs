@@ -42,7 +42,7 @@ impl Seam {
     }
 }
 
-/// A bound of a `for`.
+/// Where the counting of a `for` begins or ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Bound {
     /// A constant or a cell.
@@ -163,7 +163,7 @@ impl Block {
 /// What a name of the text means in a part of a procedure: a variable of its frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameScope {
-    /// Number of the procedure.
+    /// Counts the procedures of the module from 0.
     pub procedure: u32,
     /// Number in the procedure's frame.
     pub variable: u32,

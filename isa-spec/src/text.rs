@@ -94,7 +94,7 @@ impl<'a> Speller<'a> {
         format!("for {counter} in {from}..{to}{step}{reversed}")
     }
 
-    /// A bound of a `for`.
+    /// A bound as the `for` has it: a constant, a cell, or a sum.
     pub fn bound(&self, bound: &Bound) -> String {
         match bound {
             Bound::Value(operand) => self.operand(operand),
@@ -128,7 +128,7 @@ impl<'a> Speller<'a> {
         arguments.join(", ")
     }
 
-    /// An argument of a call.
+    /// An argument as the call has it: an operand, or the part of an array that a slice is.
     pub fn argument(&self, argument: &Argument) -> String {
         match argument {
             Argument::Scalar(operand) => self.operand(operand),
@@ -149,7 +149,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// An operand of an instruction.
+    /// An operand by the names that the procedure has for it.
     pub fn operand(&self, operand: &Operand) -> String {
         match operand {
             Operand::Int(value) => value.to_string(),

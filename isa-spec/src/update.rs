@@ -169,7 +169,7 @@ pub enum Over {
     AdditiveReals,
     /// Reals whose group operation is multiplication: log and tropical numbers.
     MultiplicativeReals,
-    /// Complex reals.
+    /// Pairs of reals; no number system has them yet.
     ComplexReals,
 }
 

@@ -14,12 +14,12 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
 //! use reviver_vm::digest::state_digest;
 //! use reviver_vm::{Machine, Program, Stop, Travel};
 //!
 //! let text = ".inout a default 20\n.inout b default 22\nadd a, b\n";
-//! let module = assemble("sum.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let program = Arc::new(Program::new(module, 0).unwrap());
 //! let mut machine = Machine::at_begin(program).unwrap();
 //! let start = state_digest(machine.state());
@@ -33,12 +33,12 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
 //! use reviver_vm::explain::explain;
 //! use reviver_vm::{Machine, Program, Travel};
 //!
 //! let text = ".inout n default 3\nassert n > 5\n";
-//! let module = assemble("no.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let module = assemble("no.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let mut machine = Machine::at_begin(Arc::new(Program::new(module, 0).unwrap())).unwrap();
 //! let trap = machine.run(Travel::Forward, 100).unwrap_err();
 //! let words = explain(machine.program(), machine.state(), trap);
@@ -49,12 +49,12 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
 //! use reviver_vm::differentiate::{Subject, gradient};
 //! use reviver_vm::{Machine, Program};
 //!
 //! let text = ".inout x: real default 3\n.out y: real\nadd.square y, x\n";
-//! let module = assemble("square.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let module = assemble("square.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let program = Arc::new(Program::new(module, 0).unwrap());
 //! let start = Machine::at_begin(program.clone()).unwrap().into_state();
 //! let subject = Subject::new(program, start, false, 100).unwrap();

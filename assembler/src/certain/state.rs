@@ -32,7 +32,7 @@ pub(super) struct KnownAtEntry {
     pub(super) frame: Vec<KnownValue>,
 }
 
-/// One side of a comparison that holds.
+/// What a comparison that holds has on its left or on its right.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ComparedSide {
     Cell(CellKind, u32),

@@ -211,7 +211,7 @@ impl Lowering<'_> {
 /// Why an argument can't be passed.
 enum Misfit {
     Reported,
-    /// It is of the other class.
+    /// The cell is of the other class than the parameter.
     Class(Base),
     Because(String),
 }

@@ -313,7 +313,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A constant.
+    /// The value of an expression that must be one at assembly.
     pub(super) fn constant(&mut self, expression: &Expression) -> Option<Number> {
         match self.evaluate(expression)? {
             Meaning::Constant(number) => Some(number),

@@ -87,7 +87,7 @@ impl Lowering<'_> {
         self.recorded.scopes.push(NameScope { procedure, variable, name, start, end, place });
     }
 
-    /// The number of a variable of the frame.
+    /// Which variable of the frame a recorded name is; says so where there is none.
     fn frame_variable(&mut self, name: &Name) -> Option<u32> {
         match self.current.scopes.find(&name.text).map(|local| &local.meaning) {
             Some(Meaning::Variable { base: Base::Frame(variable), adjoint: false }) => Some(*variable),

@@ -258,7 +258,7 @@ impl<'t> Parser<'t> {
         Ok(Directive::File { start, file })
     }
 
-    /// An integer literal.
+    /// A number without sign that must stand here; `what` says what it is for.
     fn integer(&mut self, what: &str) -> Parse<u64> {
         let token = self.current;
         if !self.at(TokenKind::Number) {

@@ -110,7 +110,7 @@ pub enum Computed {
 pub struct Scene<'a> {
     pub memory: &'a Memory,
     pub state: &'a State,
-    /// The timeline's step.
+    /// What `$step` is: the timeline's step, not the state's.
     pub step: i64,
     /// The call depth whose names are meant.
     pub depth: usize,

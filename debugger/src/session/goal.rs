@@ -17,7 +17,7 @@ pub(super) struct Scan {
 
 /// Where a scan ends besides at points.
 pub(super) enum Until {
-    /// After its budget.
+    /// When the steps of its budget are made.
     Budget,
     /// At one of these nodes.
     Nodes(Vec<Node>),

@@ -118,7 +118,7 @@ fn ahead(travel: Travel) -> &'static str {
     }
 }
 
-/// A debugging session.
+/// A program at a moment of its timeline, with the points, marks and fences that the user has put there.
 #[derive(Debug)]
 pub struct Session {
     listing: Listing,

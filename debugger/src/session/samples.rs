@@ -34,7 +34,7 @@ pub struct SampleRange {
 }
 
 impl SampleRange {
-    /// Of one value.
+    /// A range that has one value only.
     fn of(value: f64) -> SampleRange {
         SampleRange { low: value, high: value }
     }

@@ -217,7 +217,7 @@ impl Branch {
         self.offset
     }
 
-    /// The current step.
+    /// Where the branch is now, counted as the timeline counts.
     pub fn step(&self) -> i64 {
         self.offset + self.state().step
     }

@@ -57,7 +57,7 @@ impl CallTally {
 pub(super) struct Census {
     origin: CallTally,
     tallies: Spaced<CallTally>,
-    /// The furthest one.
+    /// The count at the furthest step, and how far that is.
     last: (u64, CallTally),
 }
 

@@ -112,7 +112,7 @@ impl Timeline {
         Ok(Timeline { entries, current: self.current })
     }
 
-    /// The current branch.
+    /// The branch that the session is on.
     pub fn branch(&self) -> &Branch {
         &self.entries[self.current].branch
     }

@@ -34,7 +34,7 @@ impl ScreenSlot {
     }
 }
 
-/// The screen, divided.
+/// Which part of the screen is whose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DividedScreen {
     pub slots: Vec<ScreenSlot>,

@@ -47,7 +47,7 @@ pub struct Theme {
     pub fence: Style,
     pub fork: Style,
     pub trap: Style,
-    /// Cells in the plot.
+    /// The curves below the time bar, one for each cell that is plotted.
     pub plots: [Style; crate::command::plot::MOST_PLOTS],
     pub status: Style,
     pub prompt: Style,
@@ -57,7 +57,7 @@ pub struct Theme {
     pub good: Style,
 }
 
-/// The themes by name.
+/// The themes, as the command line and `picture` name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThemeName {
     Dark,

@@ -33,7 +33,7 @@ pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
     depths.filter_map(|depth| frame(session, depth)).collect()
 }
 
-/// The selected procedure.
+/// The frame that `up`, `down` and `frame` have selected.
 pub fn selected(session: &Session) -> Option<FrameView> {
     frame(session, session.depth())
 }

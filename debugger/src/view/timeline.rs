@@ -42,7 +42,7 @@ pub struct Events {
     pub moments: Vec<(i64, Happening)>,
     /// How many more there were before them.
     pub more_moments: usize,
-    /// Calls in all.
+    /// How many calls were entered and left on the branch.
     pub calls: Calls,
     /// Where they were made: neighbouring stretches are joined where there are many.
     pub stretches: Vec<CallStretch>,

@@ -11,7 +11,7 @@ use crate::module::RealSystem;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct F64;
 
-/// Binary32.
+/// The binary32 of IEEE 754.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct F32;
 

@@ -8,7 +8,7 @@ use crate::mutants::{self, Rule};
 
 /// A width of integers. Every operation takes and gives sign-extended words of that width.
 pub trait Words: Copy + 'static {
-    /// The width in bits.
+    /// How many bits a word has: results are wrapped to so many.
     fn bits(self) -> u32;
 
     /// The word that an `i64` is congruent to.

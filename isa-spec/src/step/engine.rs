@@ -7,7 +7,7 @@ use crate::instruction::Class;
 
 /// An engine's integers.
 pub type Int<E> = <<E as Engine>::Numbers as Arith>::Int;
-/// An engine's reals.
+/// The reals that an engine's numbers are made of.
 pub type Real<E> = <<E as Engine>::Numbers as Arith>::Real;
 
 /// Numbers, cells and checks. The defaults are those of an engine that keeps no history.

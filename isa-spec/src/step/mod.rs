@@ -39,7 +39,6 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The class of the targets.
     #[inline(always)]
     pub fn class(self) -> Class {
         self.form.result()

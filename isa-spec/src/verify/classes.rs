@@ -11,9 +11,9 @@ use crate::update::OperandShape;
 /// What makes a function fit the classes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
-    /// Of this source, to this class.
+    /// The source of this number is to become one of this class.
     Source(usize, Class),
-    /// Of the result, to this class.
+    /// The result is to become one of this class.
     Result(Class),
 }
 

@@ -56,7 +56,7 @@ impl Arrangement {
         }
     }
 
-    /// The pane in front.
+    /// Of the panes that share a slot, the one that is seen.
     pub fn front(&self, slot: &ScreenSlot) -> Option<PaneKind> {
         self.latest(slot.panes)
     }

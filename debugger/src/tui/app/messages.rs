@@ -3,7 +3,7 @@
 /// How a line is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// The user's command.
+    /// The line that the user has typed.
     Command,
     Reply,
     /// Something that needs no answer.
@@ -11,7 +11,7 @@ pub enum Tone {
     Error,
 }
 
-/// A line.
+/// A line of the conversation between the user and the debugger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub tone: Tone,

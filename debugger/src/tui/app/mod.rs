@@ -73,7 +73,7 @@ struct Away {
     is_optional: bool,
 }
 
-/// The application.
+/// The debugger on a screen, apart from the terminal: events come in, effects and frames go out.
 #[derive(Debug)]
 pub struct App {
     engine: Whereabouts,

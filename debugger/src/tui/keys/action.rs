@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A part of the help.
+/// The heading below which the help has a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HelpGroup {
     Travel,

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, KeyAction, KeyMap, Preset};
 
-/// A line of the help.
+/// A line of the help, before anybody knows how wide its columns are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpLine {
     Title(&'static str),

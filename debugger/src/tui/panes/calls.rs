@@ -51,7 +51,7 @@ impl Pane for CallsWidget {
 struct CallColumns {
     /// The mark of the selected frame, where there are others.
     mark: u16,
-    /// Digits of a number.
+    /// How wide the numbers of the frames are.
     digits: u16,
 }
 

@@ -60,7 +60,7 @@ const LEAST_FOR_BRACKETS: u16 = 30;
 struct Gutter {
     /// Digits of a line number.
     digits: usize,
-    /// Columns of brackets.
+    /// How many brackets stand beside each other, a column each.
     columns: usize,
     /// The line of the instruction that the machine can't execute or undo.
     trap: Option<Line>,

@@ -187,7 +187,7 @@ pub trait Pane {
     }
 }
 
-/// Which pane.
+/// The panes that there are; where they stand is the layout's to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaneKind {
     Code,

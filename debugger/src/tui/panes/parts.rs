@@ -10,7 +10,7 @@ use super::text::{Pen, width};
 /// Blanks behind each part.
 const GAP: usize = 2;
 
-/// A part of a row.
+/// A part of a row that gives way where there is no room for all.
 #[derive(Clone, Debug)]
 pub struct RowPart {
     /// What it can say, the longest first; an empty wording leaves it out.

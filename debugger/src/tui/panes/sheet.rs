@@ -31,7 +31,7 @@ impl<P: OneSheet> Pane for P {
     }
 }
 
-/// A row of a sheet.
+/// A label and a text, which is wrapped beside it.
 pub struct SheetRow {
     label: &'static str,
     text: String,

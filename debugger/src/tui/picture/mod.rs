@@ -114,7 +114,7 @@ struct Glyph<'a> {
     modifier: Modifier,
 }
 
-/// A row of the frame.
+/// One row of the frame as glyphs, ready to be drawn.
 struct PictureRow<'a> {
     /// The top of the row, in pixels.
     top: u32,

@@ -47,7 +47,7 @@ pub fn irot(x: i64, y: i64, theta: i64, frac: u32) -> Eval<(i64, i64)> {
     quarter_turns(x, y, 4 - turn.quadrant)
 }
 
-/// The factors of the shears.
+/// What three shears multiply with that make a rotation.
 struct Shears {
     half_tangent: i64,
     sine: i64,

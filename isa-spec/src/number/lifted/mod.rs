@@ -56,7 +56,7 @@ where
         self.plain.literal(value).map(Coefficients::constant)
     }
 
-    /// A constant.
+    /// A text tells the primal alone: the other coefficients are 0.
     fn parse(&self, text: &str) -> Option<Self::Cell> {
         self.plain.parse(text).map(Coefficients::constant)
     }
