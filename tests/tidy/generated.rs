@@ -35,7 +35,8 @@ fn is_number(text: &str) -> bool {
 /// Whether a source has a name, as a whole or made of two parts.
 fn has(text: &str, name: &str) -> bool {
     let parts = name.match_indices('_').map(|(at, _)| (&name[..at], &name[at + 1..]));
-    text.contains(name) || parts.into_iter().any(|(first, second)| text.contains(first) && is_word(text, second))
+    text.contains(name)
+        || parts.into_iter().any(|(first, second)| text.contains(first) && is_word(text, second))
 }
 
 /// Whether something is quoted in a source.
