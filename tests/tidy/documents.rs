@@ -37,9 +37,7 @@ fn named_items(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let path = |span: &'_ str| span.split_once('(').map_or(span.len(), |(name, _)| name.len());
     let paths = code_spans(text).map(move |span| &span[..path(span)]).filter(|span| span.contains("::"));
     let is_name = |name: &&str| name.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
-    paths
-        .map(|span| span.split("::").collect::<Vec<_>>())
-        .filter(move |path| path.iter().all(|n| is_name(&n)))
+    paths.map(|span| span.split("::").collect::<Vec<_>>()).filter(move |path| path.iter().all(is_name))
 }
 
 /// Every word of the sources that are shipped, and the names of their modules.

@@ -71,7 +71,7 @@ fn quoted(text: &str, end: char) -> usize {
         if sign == end && !is_escaped {
             return at + sign.len_utf8();
         }
-        is_escaped = (sign == '\\' && !is_escaped) || at == 0 && sign == '\\';
+        is_escaped = sign == '\\' && !is_escaped;
     }
     text.len()
 }
