@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reviver_debugger::listing::{OpenError, Subject};
+use reviver_debugger::listing::{OpenError, OpenedProgram};
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::TimelineLimits;
 use reviver_vm::Travel;
@@ -43,13 +43,13 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
         // A damaged image has no lines that a screen could show.
         load::module_of(&given.file, bytes.clone())?;
     }
-    match Subject::open(&read::name(&given.file), bytes.clone(), read::files()) {
+    match OpenedProgram::open(&read::name(&given.file), bytes.clone(), read::files()) {
         Ok(subject) => Ok(Debuggee::Session(Box::new(session(options, subject)?))),
         Err(error) => Ok(broken(given, bytes, error)),
     }
 }
 
-fn session(options: &Debugged, mut subject: Subject) -> Fallible<Session> {
+fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> {
     streams::complain(&subject.warnings);
     subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;

@@ -11,7 +11,7 @@ use reviver_lab::subject::Subject;
 use reviver_vm::checkpoint::{StateError, decode, decode_underway, encode, encode_underway};
 use reviver_vm::differentiate::underway::Underway;
 use reviver_vm::drift::{restored, same};
-use reviver_vm::history::{Cost, Kept, Residues, Slot};
+use reviver_vm::history::{Cost, Kept, KeptSlot, Residues};
 use reviver_vm::reports::{Loss, Tally};
 use reviver_vm::state::{CallRecord, Frame, MODE, Part, TapeEntry};
 use reviver_vm::{Program, State, Travel};
@@ -243,7 +243,7 @@ fn refused_records(program: Vec<(i64, Kept)>, rules: Vec<(i64, Kept)>) -> &'stat
     refused(&of, &state, Some(&records(program, rules)))
 }
 
-const KEPT: Kept = Kept { slot: Slot::Real, cell: 0, bits: 0, gradient: false, cost: NO_COST };
+const KEPT: Kept = Kept { slot: KeptSlot::Real, cell: 0, bits: 0, gradient: false, cost: NO_COST };
 const NO_COST: Cost = Cost { erased: 0, discarded: 0, drops: 0 };
 
 #[test]
@@ -271,10 +271,10 @@ fn records_are_of_cells_that_steps_change() {
     let Middle { program, .. } = middle();
     let at = |class| program.constants(class).start as u32;
     let cells = [
-        Kept { slot: Slot::Int, cell: at(Class::Int), ..KEPT },
-        Kept { slot: Slot::Real, cell: at(Class::Real), ..KEPT },
-        Kept { slot: Slot::Adjoint, cell: at(Class::Real), ..KEPT },
-        Kept { slot: Slot::Int, cell: MODE as u32, ..KEPT },
+        Kept { slot: KeptSlot::Int, cell: at(Class::Int), ..KEPT },
+        Kept { slot: KeptSlot::Real, cell: at(Class::Real), ..KEPT },
+        Kept { slot: KeptSlot::Adjoint, cell: at(Class::Real), ..KEPT },
+        Kept { slot: KeptSlot::Int, cell: MODE as u32, ..KEPT },
         Kept { cell: u32::MAX, ..KEPT },
     ];
     for kept in cells {
@@ -285,7 +285,7 @@ fn records_are_of_cells_that_steps_change() {
 
 #[test]
 fn records_hold_numbers_and_cost_what_they_can() {
-    let int = Kept { slot: Slot::Int, cell: MODE as u32 + 1, bits: 1 << 20, ..KEPT };
+    let int = Kept { slot: KeptSlot::Int, cell: MODE as u32 + 1, bits: 1 << 20, ..KEPT };
     assert_eq!(refused_records(vec![(0, int)], Vec::new()), "an integer is wider than its words");
     let real = Kept { bits: f64::NAN.to_bits(), ..KEPT };
     let no_number = "a real is no number of the program's number system";

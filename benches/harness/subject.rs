@@ -2,8 +2,11 @@
 //! no clock.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use reviver_vm::{Machine, State, Travel};
+use reviver_vm::differentiate::early_turn;
+use reviver_vm::stops::Stops;
+use reviver_vm::{Machine, State, Stop, Travel};
 
 use super::machines::{machine, to_the_end};
 
@@ -17,6 +20,8 @@ pub struct Subject {
     loss: usize,
     /// What the gradient is by, among the reals.
     wrt: Vec<usize>,
+    /// Where a gradient turns round, if not at the end.
+    turn: Option<Rc<Stops>>,
 }
 
 impl Subject {
@@ -30,7 +35,9 @@ impl Subject {
         }
         give(&mut machine, data);
         let wrt = give(&mut machine, wrt);
-        Subject { loss: cells(&machine, loss).start, wrt, machine }
+        let loss = cells(&machine, loss).start;
+        let turn = early_turn(machine.program(), &[loss]).map(Rc::new);
+        Subject { loss, wrt, machine, turn }
     }
 
     /// Steps from the beginning to the end.
@@ -43,7 +50,7 @@ impl Subject {
     /// The value, and the gradient in the order of the inputs.
     pub fn differentiate(&self) -> (f64, Vec<f64>) {
         let mut machine = self.machine.try_clone().unwrap();
-        to_the_end(&mut machine, Travel::Forward);
+        to_the_turn(&mut machine, self.turn.as_deref());
         let value = f64::from_bits(machine.state().reals[self.loss]);
         seed(&mut machine, self.loss);
         to_the_end(&mut machine, Travel::Backward);
@@ -67,7 +74,8 @@ impl Subject {
 
     fn batch_of(&self, machine: Machine, n: usize) -> Batch {
         let machines = (0..n).map(|_| machine.try_clone().unwrap()).collect();
-        Batch { start: machine.state().try_clone().unwrap(), loss: self.loss, machines }
+        let start = machine.state().try_clone().unwrap();
+        Batch { start, loss: self.loss, machines, turn: self.turn.clone() }
     }
 }
 
@@ -76,12 +84,23 @@ pub struct Batch {
     start: State,
     loss: usize,
     machines: Vec<Machine>,
+    turn: Option<Rc<Stops>>,
 }
 
 impl Batch {
     /// Runs all to the end, or to the beginning.
     pub fn run(&mut self, travel: Travel) {
         self.machines.iter_mut().for_each(|machine| to_the_end(machine, travel));
+    }
+
+    /// Runs all to where a gradient turns round.
+    pub fn run_to_the_turn(&mut self) {
+        self.machines.iter_mut().for_each(|machine| to_the_turn(machine, self.turn.as_deref()));
+    }
+
+    /// Switches gradient mode on, with all adjoints 0.
+    pub fn silence(&mut self) {
+        self.machines.iter_mut().for_each(|machine| machine.state_mut().set_mode(true));
     }
 
     /// Switches gradient mode on and makes the loss's adjoint 1.
@@ -93,6 +112,11 @@ impl Batch {
     pub fn reset(&mut self) {
         self.machines.iter_mut().for_each(|machine| *machine.state_mut() = self.start.try_clone().unwrap());
     }
+}
+
+fn to_the_turn(machine: &mut Machine, turn: Option<&Stops>) {
+    let stop = machine.run_until(turn, Travel::Forward, u64::MAX).expect("the benchmark doesn't trap");
+    assert_eq!(stop, if turn.is_some() { Stop::Budget } else { Stop::Bound });
 }
 
 fn seed(machine: &mut Machine, loss: usize) {

@@ -25,12 +25,12 @@
 //!
 //! ```
 //! use reviver_assembler::files::FilesInMemory;
-//! use reviver_debugger::listing::Subject;
+//! use reviver_debugger::listing::OpenedProgram;
 //! use reviver_debugger::session::Session;
 //! use reviver_vm::Travel;
 //!
 //! let text = ".inout a default 1\n.inout b default 2\nadd a, b\nswap a, b\n";
-//! let subject = Subject::open("swap.rasm", text.into(), &FilesInMemory::new()).unwrap();
+//! let subject = OpenedProgram::open("swap.rasm", text.into(), &FilesInMemory::new()).unwrap();
 //! let mut session = Session::at_begin(subject).unwrap();
 //! session.step(Travel::Forward, 2);
 //! assert_eq!(session.evaluate("a + 10*b").unwrap().1, "32");

@@ -37,22 +37,22 @@ pub enum OpenError {
 
 /// A program with its text.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct OpenedProgram {
     pub program: Arc<Program>,
     pub listing: Listing,
     /// Warnings of the assembler, as they are printed.
     pub warnings: String,
 }
 
-impl Subject {
+impl OpenedProgram {
     /// Opens a `.rasm` text or an image. Includes are found through `files`.
     ///
     /// # Errors
     /// A text with errors, a damaged image, a module that the machine refuses.
-    pub fn open(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Result<Subject, OpenError> {
+    pub fn open(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Result<OpenedProgram, OpenError> {
         if bytes.starts_with(&image::MAGIC[..4]) {
             let module = image::decode(&bytes).map_err(|error| OpenError::Refused(error.to_string()))?;
-            return Subject::disassembled(name, module, files);
+            return OpenedProgram::disassembled(name, module, files);
         }
         let mut assembly = assemble(name, bytes.clone(), files);
         let warnings = diagnostics(&assembly);
@@ -60,13 +60,14 @@ impl Subject {
         let is_own = assembly.is_own(&module.structure);
         let origins = origins(&mut module, is_own, |structure| assembly.retell(structure));
         let lines = assembly.lines.iter().map(|line| own_line(*line)).collect();
-        let told = Told { lines, files: source_files(&assembly), origins };
-        Subject::new(name, module, told, bytes, files).map(|subject| Subject { warnings, ..subject })
+        let told = TextAtHand { lines, files: source_files(&assembly), origins };
+        OpenedProgram::new(name, module, told, bytes, files)
+            .map(|subject| OpenedProgram { warnings, ..subject })
     }
 
     /// An image has no text but the one that it is disassembled to; only a program has one that can be
     /// trusted.
-    fn disassembled(name: &str, mut module: Module, files: &dyn Files) -> Result<Subject, OpenError> {
+    fn disassembled(name: &str, mut module: Module, files: &dyn Files) -> Result<OpenedProgram, OpenError> {
         let violations = verify(&module);
         if !violations.is_empty() {
             return Err(refused(&violations));
@@ -78,16 +79,22 @@ impl Subject {
         let retell = |structure: &mut Structure| structure.retell(lines.clone(), Vec::new(), Vec::new());
         let origins = origins(&mut module, is_own, retell);
         let lines = lines.into_iter().map(|line| Line { file: 0, line }).collect();
-        Subject::new(name, module, Told { lines, files: vec![file], origins }, text.into_bytes(), files)
+        OpenedProgram::new(
+            name,
+            module,
+            TextAtHand { lines, files: vec![file], origins },
+            text.into_bytes(),
+            files,
+        )
     }
 
     fn new(
         name: &str,
         module: Module,
-        told: Told,
+        told: TextAtHand,
         text: Vec<u8>,
         files: &dyn Files,
-    ) -> Result<Subject, OpenError> {
+    ) -> Result<OpenedProgram, OpenError> {
         let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module)?);
         let program = Program::new(module, hash).map_err(|violations| refused(&violations))?;
         let inversion = invert_text(name, text, name, files);
@@ -103,7 +110,7 @@ impl Subject {
             Err(errors) => Err(render::render(&inversion.sources, &errors, false)),
         };
         let listing = Listing::new(program.module(), told, inverse);
-        Ok(Subject { program: Arc::new(program), listing, warnings: String::new() })
+        Ok(OpenedProgram { program: Arc::new(program), listing, warnings: String::new() })
     }
 }
 
@@ -113,7 +120,7 @@ fn refused(violations: &[Violation]) -> OpenError {
 }
 
 /// The text at hand.
-struct Told {
+struct TextAtHand {
     /// The line of each instruction.
     lines: Vec<Line>,
     files: Vec<SourceFile>,
@@ -183,8 +190,8 @@ fn own_line(line: reviver_assembler::source::SourceLine) -> Line {
 }
 
 impl Listing {
-    fn new(module: &Module, told: Told, inverse: Result<Inverse, String>) -> Listing {
-        let Told { lines, files, origins } = told;
+    fn new(module: &Module, told: TextAtHand, inverse: Result<Inverse, String>) -> Listing {
+        let TextAtHand { lines, files, origins } = told;
         let mut instructions: BTreeMap<Line, Vec<u32>> = BTreeMap::new();
         for ((at, &line), instruction) in (0..).zip(&lines).zip(&module.code) {
             if !matches!(instruction.update, Update::Enter | Update::Exit) {

@@ -73,7 +73,7 @@ impl Cell {
 /// The cells that a name stands for in one frame, or their adjoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
-    cells: lookup::Storage,
+    cells: lookup::DeclaredCells,
     adjoint: bool,
 }
 

@@ -12,7 +12,7 @@ use reviver_debugger::command::names::{EVENTS, REASONS};
 use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::topics::TOPICS;
 use reviver_debugger::command::{Console, Outcome, find, find_topic};
-use reviver_debugger::listing::{Line, Subject, spell};
+use reviver_debugger::listing::{Line, OpenedProgram, spell};
 use reviver_debugger::memory::{Cell, Memory};
 use reviver_debugger::outcome::{OriginCause, Printed, Reason};
 use reviver_debugger::render::render;
@@ -29,13 +29,13 @@ use reviver_vm::{Machine, State, Stop, Trap, Travel};
 const STEPS: usize = 1_500;
 
 /// Every program of the repository that runs without being given anything.
-fn programs() -> Vec<(String, Subject)> {
+fn programs() -> Vec<(String, OpenedProgram)> {
     let folder = std::fs::read_dir(support::path("")).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".rasm")).collect();
     names.sort();
     let open = |name: String| {
-        let subject = Subject::open(&support::path(&name), support::text(&name).into_bytes(), &Disk);
+        let subject = OpenedProgram::open(&support::path(&name), support::text(&name).into_bytes(), &Disk);
         (name, subject.unwrap_or_else(|error| panic!("{error}")))
     };
     names.into_iter().map(open).collect()
@@ -324,16 +324,16 @@ fn helps_name_every_kind() {
 
 #[test]
 fn texts_with_errors_are_refused_with_their_diagnostics() {
-    let error = Subject::open("x.rasm", b"add a, b\n".to_vec(), &Disk).unwrap_err().to_string();
+    let error = OpenedProgram::open("x.rasm", b"add a, b\n".to_vec(), &Disk).unwrap_err().to_string();
     assert!(error.contains("error") && error.contains("x.rasm"), "{error}");
-    assert!(Subject::open("x.rbc", b"RVRBnonsense".to_vec(), &Disk).is_err());
+    assert!(OpenedProgram::open("x.rbc", b"RVRBnonsense".to_vec(), &Disk).is_err());
 }
 
 #[test]
 fn an_image_is_shown_disassembled() {
-    let Subject { program, .. } = support::subject(&support::text("fib.rasm"));
+    let OpenedProgram { program, .. } = support::subject(&support::text("fib.rasm"));
     let image = reviver_assembler::image::encode(program.module()).unwrap();
-    let subject = Subject::open("fib.rbc", image, &Disk).unwrap();
+    let subject = OpenedProgram::open("fib.rbc", image, &Disk).unwrap();
     let mut console =
         Console::new(Session::at_begin(subject).unwrap(), UsedFiles::default(), Box::new(Face::default()));
     console.execute("break again").unwrap();
@@ -345,18 +345,18 @@ fn an_image_is_shown_disassembled() {
 
 #[test]
 fn an_image_says_where_its_text_came_from() {
-    let Subject { program, .. } = support::subject(&support::text("complex_multiply.rasm"));
+    let OpenedProgram { program, .. } = support::subject(&support::text("complex_multiply.rasm"));
     let image = reviver_assembler::image::encode(program.module()).unwrap();
     let text = reviver_assembler::disassemble::disassemble(program.module());
-    let origins = |subject: &Subject| {
+    let origins = |subject: &OpenedProgram| {
         let ats = 0..subject.program.module().code.len() as u32;
         ats.filter_map(|at| subject.listing.origin(at)).collect::<Vec<_>>()
     };
-    let image = Subject::open("complex.rbc", image, &Disk).unwrap();
+    let image = OpenedProgram::open("complex.rbc", image, &Disk).unwrap();
     assert_eq!(origins(&image)[1], "line 30");
     assert_eq!(origins(&image)[6], "lib/complex.rasm:9");
     // A disassembled text says the same; one that stands for itself says nothing.
-    assert_eq!(origins(&Subject::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
+    assert_eq!(origins(&OpenedProgram::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
     let mut console =
         Console::new(Session::at_begin(image).unwrap(), UsedFiles::default(), Box::new(Face::default()));
@@ -409,7 +409,7 @@ fn a_line_is_come_to_from_all_sides() {
     let text = ".inout s default 3\n\tif s > 0\n\t neg s\n\telse\n\t not s\n\tfi s < 0\n\
                 \tif s > 0 and s < 9\n\t neg s\n\tfi s < 0 and s > -9\n\
                 \tfor i in 0..s\n\t show i\n\trof\n\tcompute\n\t xor s, 1\n\tapply\n\t show s\n\tuncompute\n";
-    let Subject { program, listing, .. } = support::subject(text);
+    let OpenedProgram { program, listing, .. } = support::subject(text);
     let come_to = |line, inverted| {
         let of_line = listing.entries(program.module(), Line { file: 0, line }, inverted);
         let said = |at: u32| {

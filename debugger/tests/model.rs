@@ -5,7 +5,7 @@
 
 mod support;
 
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::outcome::{Motion, OriginCause, Reason};
 use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
@@ -33,7 +33,7 @@ impl Dice {
 
 /// A program, its states from the beginning to the end, and what may be watched and broken at.
 struct Model {
-    subject: Subject,
+    subject: OpenedProgram,
     states: Vec<State>,
     cells: Vec<String>,
     /// The timeline's step of the first state, and its branch.
@@ -56,7 +56,7 @@ impl Model {
 
     /// The branch that a session has just begun with an edit of adjoints, to both ends. Watched are
     /// its adjoints too. `machine` came there too, keeping residues; the way back is its way back.
-    fn of_line(subject: &Subject, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
+    fn of_line(subject: &OpenedProgram, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
         let State { step, rule_steps, .. } = *machine.state();
         *machine.state_mut() = State { step, rule_steps, ..session.state().try_clone().unwrap() };
         let mut machine = machine.try_clone().unwrap();

@@ -5,23 +5,6 @@ use std::path::Path;
 
 use super::sources::{SHIPPED, code, root, sources_of};
 
-/// Names that stand for several things as yet, one of them the machine's or the flow's.
-const NOT_YET: [&str; 13] = [
-    "Effect",
-    "Element",
-    "Gradient",
-    "Moment",
-    "Scope",
-    "Slot",
-    "Storage",
-    "Store",
-    "Subject",
-    "Subscript",
-    "Sweep",
-    "Told",
-    "Way",
-];
-
 /// The types that a file declares. What a trait calls its types is the trait's.
 fn declared(code: &str) -> BTreeSet<&str> {
     code.lines().filter_map(type_of).collect()
@@ -63,10 +46,7 @@ fn a_type_has_a_name_of_its_own() {
     let types = types();
     assert!(types.len() > 500, "only {} types are declared", types.len());
     let several: BTreeMap<_, _> = types.iter().filter(|(_, files)| files.len() > 1).collect();
-    let unexpected: Vec<_> = several.iter().filter(|(name, _)| !NOT_YET.contains(&name.as_str())).collect();
-    assert!(unexpected.is_empty(), "{unexpected:#?}");
-    let outdated: Vec<_> = NOT_YET.iter().filter(|name| !several.contains_key(&name.to_string())).collect();
-    assert!(outdated.is_empty(), "these stand for one thing by now: {outdated:?}");
+    assert!(several.is_empty(), "{several:#?}");
 }
 
 #[test]

@@ -63,40 +63,25 @@
 //! assert_eq!(f64::from_bits(found.adjoints.cells[x.cell]), 6.0);
 //! ```
 
-mod address;
-pub mod checkpoint;
 pub mod differentiate;
-pub mod digest;
-mod distinct;
-pub mod drift;
-mod engine;
 pub mod explain;
-pub mod garbage;
-pub mod given;
 pub mod history;
 mod interp;
-mod journal;
-pub mod lanes;
-pub mod lookup;
 pub mod machine;
 mod no_derivative;
-pub mod notation;
 mod numbers;
-mod op;
 pub mod program;
 pub mod reports;
-mod resolve;
 pub mod room;
 pub mod state;
 pub mod stops;
 pub mod trap;
 pub mod travel;
-pub mod values;
 pub mod watch;
-mod window;
 
 pub use machine::{Machine, Runner};
 pub use program::Program;
 pub use state::State;
+pub use state::{checkpoint, digest, drift, garbage, given, lanes, lookup, notation, values};
 pub use trap::{Cause, Trap};
 pub use travel::{Stop, Travel};

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::history::{Past, Residues};
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
+use crate::interp::window::Window;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
+use crate::state::values;
 use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
 use crate::travel::{Leg, Stop, Travel};
-use crate::values;
 use crate::watch::Watch;
-use crate::window::Window;
 
 /// A running program. Its reals have as many words as the bits `B`.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Machine {
     }
 }
 
-impl<B: Lanes> Machine<B> {
+impl<B: Interpreted> Machine<B> {
     /// A copy of the whole run.
     ///
     /// # Errors

@@ -12,12 +12,12 @@ use reviver_isa::structure::Block;
 use reviver_isa::update::OperandShape;
 use reviver_isa::verify::{Violation, verify};
 
-use crate::distinct::Distinct;
-use crate::notation::Notation;
-use crate::op::Op;
-use crate::resolve::{Resolved, resolve};
+use crate::interp::distinct::Distinct;
+use crate::interp::op::Op;
+use crate::interp::resolve::{Resolved, resolve};
+use crate::interp::window::{Entry, Indexing, Lookup, Lookups, Window};
+use crate::state::notation::Notation;
 use crate::state::{CallRecord, Part};
-use crate::window::{Entry, Indexing, Lookup, Lookups, Window};
 
 /// The travel directions index [`Program::code`].
 pub const FORWARD: usize = 0;

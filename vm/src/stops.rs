@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use crate::interp::effective_direction;
-use crate::op::{Kind, Op, WINDOWED};
+use crate::interp::op::{Kind, Op, WINDOWED};
 use crate::program::{FORWARD, Program};
 use crate::state::State;
 use crate::travel::Travel;

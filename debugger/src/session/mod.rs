@@ -41,7 +41,7 @@ use thiserror::Error;
 use self::event::EventLog;
 use crate::expression::{Computed, ConsoleExpression, ExpressionError, Scene};
 use crate::format::{self, FormatError, PrintFormat};
-use crate::listing::{Listing, Subject};
+use crate::listing::{Listing, OpenedProgram};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Touch};
 use crate::points::Point;
@@ -152,8 +152,8 @@ impl Session {
     ///
     /// # Errors
     /// There is no memory for the copy that one goes back to.
-    pub fn new(subject: Subject, start: State, limits: TimelineLimits) -> Result<Session, OutOfMemory> {
-        let Subject { program, listing, .. } = subject;
+    pub fn new(subject: OpenedProgram, start: State, limits: TimelineLimits) -> Result<Session, OutOfMemory> {
+        let OpenedProgram { program, listing, .. } = subject;
         Ok(Session {
             listing,
             memory: Memory::new(program.clone()),
@@ -212,7 +212,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no memory for its cells.
-    pub fn at_begin(subject: Subject) -> Result<Session, OutOfMemory> {
+    pub fn at_begin(subject: OpenedProgram) -> Result<Session, OutOfMemory> {
         let machine = Machine::at_begin(subject.program.clone())?;
         Session::new(subject, machine.into_state(), TimelineLimits::default())
     }

@@ -1,7 +1,7 @@
 //! Programs for the tests, opened as a user would.
 
 use reviver_assembler::files::Disk;
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::OpenedProgram;
 
 /// The text of a program of the repository's `programs` folder.
 pub fn text(name: &str) -> String {
@@ -14,7 +14,7 @@ pub fn path(name: &str) -> String {
 }
 
 /// A text as a subject; it stands in the `programs` folder.
-pub fn subject(text: &str) -> Subject {
-    Subject::open(&path("test.rasm"), text.as_bytes().to_vec(), &Disk)
+pub fn subject(text: &str) -> OpenedProgram {
+    OpenedProgram::open(&path("test.rasm"), text.as_bytes().to_vec(), &Disk)
         .unwrap_or_else(|error| panic!("{error}"))
 }

@@ -7,7 +7,7 @@ use ratatui::style::Modifier;
 use reviver_assembler::files::Disk;
 use reviver_debugger::command::Console;
 use reviver_debugger::command::picture::DRAWN;
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::{App, Face};
 use reviver_debugger::tui::keys::KeyMap;
@@ -30,10 +30,10 @@ fn session(program: &str) -> Session {
     Session::at_begin(opened(program)).unwrap()
 }
 
-fn opened(program: &str) -> Subject {
+fn opened(program: &str) -> OpenedProgram {
     let path = support::path(program);
     let text = std::fs::read(&path).unwrap();
-    Subject::open(&path, text, &Disk).unwrap()
+    OpenedProgram::open(&path, text, &Disk).unwrap()
 }
 
 /// An element of a picture: its name, its attributes and its text.

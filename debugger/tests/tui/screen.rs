@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Position;
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::{App, Effect, Errand};
 use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
@@ -31,7 +31,7 @@ impl Screen {
         screen
     }
 
-    pub fn open(subject: Subject, width: u16, height: u16) -> Screen {
+    pub fn open(subject: OpenedProgram, width: u16, height: u16) -> Screen {
         Screen::new(app(subject), width, height)
     }
 
@@ -123,7 +123,7 @@ impl Screen {
     }
 }
 
-pub fn app(subject: Subject) -> App {
+pub fn app(subject: OpenedProgram) -> App {
     App::new(
         Session::at_begin(subject).unwrap(),
         UsedFiles::default(),

@@ -4,7 +4,7 @@ use crate::behaviour::{SHOWS, fib, said};
 use crate::screen::Screen;
 use crate::support;
 use reviver_assembler::files::Disk;
-use reviver_debugger::listing::Subject;
+use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::tui::app::App;
 use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::keys::KeyMap;
@@ -12,7 +12,7 @@ use reviver_debugger::tui::theme::{Theme, ThemeName};
 
 #[test]
 fn a_program_with_errors_opens_with_its_diagnostics() {
-    let error = Subject::open("wrong.rasm", b"        add  q, 1\n".to_vec(), &Disk).unwrap_err();
+    let error = OpenedProgram::open("wrong.rasm", b"        add  q, 1\n".to_vec(), &Disk).unwrap_err();
     let app = App::broken(&error, KeyMap::default(), Theme::new(ThemeName::Plain));
     let mut screen = Screen::new(app, 80, 24);
     assert!(screen.text().contains("wrong.rasm:1"), "{}", screen.text());
@@ -207,7 +207,7 @@ fn completion_goes_round_and_is_cut_with_a_sign() {
 #[test]
 fn diagnostics_are_folded_and_end_at_the_bottom() {
     let text: String = (0..20).map(|n| format!("        add  q{n}, 1\n")).collect();
-    let error = Subject::open("wrong.rasm", text.into_bytes(), &Disk).unwrap_err();
+    let error = OpenedProgram::open("wrong.rasm", text.into_bytes(), &Disk).unwrap_err();
     let app = App::broken(&error, KeyMap::default(), Theme::new(ThemeName::Plain));
     let mut screen = Screen::new(app, 40, 12);
     screen.keys("End");

@@ -4,7 +4,7 @@
 use reviver_isa::update::Action;
 
 use crate::call::Passed;
-use crate::slot::{Location, Slot, Subscript};
+use crate::slot::{ArrayIndex, Location, Slot};
 use crate::{Flow, Step, StepLink};
 
 /// What a step does with a cell.
@@ -84,7 +84,7 @@ impl Flow {
     }
 }
 
-fn index_cell(subscript: Subscript, visit: &mut impl FnMut(&Slot)) {
+fn index_cell(subscript: ArrayIndex, visit: &mut impl FnMut(&Slot)) {
     if let Some(anchor) = subscript.cell {
         visit(&Slot::int(anchor));
     }

@@ -2,7 +2,7 @@
 //! fresh, so none of its variables is anything that was there before; arguments that a callee may change share
 //! no cells with others, which is checked where it is entered. Knows no instruction.
 
-use crate::slot::{Anchor, Element, Location, Locus, Region, Slot, Subscript};
+use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};
 
 /// What is known of two slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Alias {
 /// The elements that numbers in slots stand for.
 #[derive(Clone, Copy)]
 pub struct Aliases<'e> {
-    pub elements: &'e [Element],
+    pub elements: &'e [ArrayElement],
 }
 
 impl Aliases<'_> {
@@ -45,7 +45,8 @@ impl Aliases<'_> {
 /// Whether two elements of one array have an index that differs by a constant.
 fn differ(a: &Locus, b: &Locus) -> bool {
     let (Locus::Element(a), Locus::Element(b)) = (a, b) else { return false };
-    let differs = |(one, other): (Subscript, Subscript)| one.cell == other.cell && one.offset != other.offset;
+    let differs =
+        |(one, other): (ArrayIndex, ArrayIndex)| one.cell == other.cell && one.offset != other.offset;
     a.base() == b.base() && a.subscripts().zip(b.subscripts()).any(differs)
 }
 

@@ -12,7 +12,7 @@ use reviver_isa::step::Operation;
 
 use crate::call::{Array, CallSite, Passed};
 use crate::layout::{Layout, MODE, Pool};
-use crate::slot::{Anchor, Element, Location, Locus, Slot, Subscript};
+use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Slot};
 use crate::step::{Guards, Step, StepLink, form};
 
 /// The parts of a flow, while its module is read.
@@ -20,8 +20,8 @@ pub(crate) struct Builder<'m> {
     module: &'m Module,
     pub layout: Layout,
     pool: Pool,
-    pub elements: Vec<Element>,
-    numbers: HashMap<Element, u32>,
+    pub elements: Vec<ArrayElement>,
+    numbers: HashMap<ArrayElement, u32>,
     pub calls: Vec<CallSite>,
 }
 
@@ -80,7 +80,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn number(&mut self, element: Element) -> u32 {
+    fn number(&mut self, element: ArrayElement) -> u32 {
         let elements = &mut self.elements;
         *self.numbers.entry(element).or_insert_with(|| {
             elements.push(element);
@@ -103,7 +103,7 @@ impl<'m> Builder<'m> {
             Argument::Scalar(operand) => return Passed::Cell(self.slot(procedure, operand)),
             Argument::Slice(slice) => slice,
         };
-        let scope = Scope { module: self.module, layout: &self.layout, procedure };
+        let scope = ProcedureView { module: self.module, layout: &self.layout, procedure };
         let (base, length) = (scope.anchor(slice.base), scope.length(slice));
         let array = Array { base, length };
         let (rows, columns) = scope.size(slice);
@@ -121,16 +121,16 @@ impl<'m> Builder<'m> {
 
 /// What a place of a procedure is, and its class.
 pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: &Place) -> (Class, Locus) {
-    let scope = Scope { module, layout, procedure };
+    let scope = ProcedureView { module, layout, procedure };
     let base = scope.anchor(place.base);
     let (class, extent) = scope.declaration(place.base);
-    let vector = |length, term| Element::Vector { base, length, index: scope.subscript(term) };
+    let vector = |length, term| ArrayElement::Vector { base, length, index: scope.subscript(term) };
     let element = match (place.index.as_deref(), extent) {
         (Some(Index::One(term)), Extent::Cells(cells)) => vector(Some(cells.cells() as u32), term),
         (Some(Index::One(term)), Extent::Slice) => vector(None, term),
         (Some(Index::Two(row, column)), Extent::Cells(Cells::Matrix(rows, columns))) => {
             let [row, column] = [row, column].map(|term| scope.subscript(term));
-            Element::Matrix { base, rows, columns, row, column }
+            ArrayElement::Matrix { base, rows, columns, row, column }
         }
         _ => return (class, Locus::Cell(base)),
     };
@@ -138,16 +138,16 @@ pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: 
 }
 
 /// The cell of an element whose indices are all constants.
-fn folded(element: &Element) -> Option<Anchor> {
+fn folded(element: &ArrayElement) -> Option<Anchor> {
     let distance = match *element {
-        Element::Vector { length: Some(_), index: Subscript { cell: None, offset }, .. } => offset,
-        Element::Matrix {
+        ArrayElement::Vector { length: Some(_), index: ArrayIndex { cell: None, offset }, .. } => offset,
+        ArrayElement::Matrix {
             columns,
-            row: Subscript { cell: None, offset: row },
-            column: Subscript { cell: None, offset: column },
+            row: ArrayIndex { cell: None, offset: row },
+            column: ArrayIndex { cell: None, offset: column },
             ..
         } => row * i64::from(columns) + column,
-        Element::Vector { .. } | Element::Matrix { .. } => return None,
+        ArrayElement::Vector { .. } | ArrayElement::Matrix { .. } => return None,
     };
     match element.base() {
         Anchor::Fixed(base) => Some(Anchor::Fixed(base + distance as u32)),
@@ -157,13 +157,13 @@ fn folded(element: &Element) -> Option<Anchor> {
 }
 
 /// A procedure's view of the declarations.
-struct Scope<'a> {
+struct ProcedureView<'a> {
     module: &'a Module,
     layout: &'a Layout,
     procedure: usize,
 }
 
-impl Scope<'_> {
+impl ProcedureView<'_> {
     /// Of what a verified module declares.
     fn anchor(&self, base: Base) -> Anchor {
         self.layout.anchor(self.module, self.procedure, base).unwrap_or(Anchor::Fixed(MODE as u32))
@@ -191,7 +191,7 @@ impl Scope<'_> {
         }
     }
 
-    fn subscript(&self, term: &Term) -> Subscript {
-        Subscript { cell: term.cell.map(|base| self.anchor(base)), offset: term.offset }
+    fn subscript(&self, term: &Term) -> ArrayIndex {
+        ArrayIndex { cell: term.cell.map(|base| self.anchor(base)), offset: term.offset }
     }
 }

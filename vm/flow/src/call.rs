@@ -1,6 +1,6 @@
 //! Calls: what is passed for each parameter, with as much of it as is known before a run. Knows no state.
 
-use crate::slot::{Anchor, Slot, Subscript};
+use crate::slot::{Anchor, ArrayIndex, Slot};
 
 /// A call of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,27 +26,27 @@ pub enum Passed {
     /// Those from, from + step, … below `to`.
     Span {
         array: Array,
-        from: Subscript,
-        to: Subscript,
+        from: ArrayIndex,
+        to: ArrayIndex,
         step: u32,
     },
     Row {
         base: Anchor,
         rows: u32,
         columns: u32,
-        row: Subscript,
+        row: ArrayIndex,
     },
     Column {
         base: Anchor,
         rows: u32,
         columns: u32,
-        column: Subscript,
+        column: ArrayIndex,
     },
 }
 
 impl Passed {
     /// What is computed from cells to find it, where it isn't an element.
-    pub fn subscripts(&self) -> impl Iterator<Item = Subscript> + use<> {
+    pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
             Passed::Cell(_) | Passed::Whole(_) => (None, None),
             Passed::Span { from, to, .. } => (Some(from), Some(to)),

@@ -10,7 +10,7 @@ use reviver_isa::update::Action;
 
 /// What a procedure may do that its callers see.
 #[derive(Clone, Debug, Default)]
-struct Effect {
+struct ProcedureEffect {
     /// The globals that it may change; what it changes through its parameters is seen at the call.
     globals: BTreeSet<u32>,
     /// Whether it, or a procedure that it leads to, has a rule.
@@ -20,13 +20,13 @@ struct Effect {
 /// What each procedure of a module may do.
 #[derive(Clone, Debug)]
 pub struct Effects {
-    procedures: Vec<Effect>,
+    procedures: Vec<ProcedureEffect>,
 }
 
 impl Effects {
     /// None if it can't be known, or takes more than so much work.
     pub fn of(module: &Module, work: &mut usize) -> Option<Effects> {
-        let mut procedures = vec![Effect::default(); module.procedures.len()];
+        let mut procedures = vec![ProcedureEffect::default(); module.procedures.len()];
         let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); module.procedures.len()];
         for (number, procedure) in module.procedures.iter().enumerate() {
             let body = module.code.get(procedure.entry as usize..procedure.exit as usize)?;
@@ -103,7 +103,7 @@ fn changed_here(module: &Module, instruction: &Instruction) -> Vec<u32> {
 }
 
 /// What a procedure may do, its callers may do too.
-fn spread(procedures: &mut [Effect], callers: &[BTreeSet<usize>], work: &mut usize) -> Option<()> {
+fn spread(procedures: &mut [ProcedureEffect], callers: &[BTreeSet<usize>], work: &mut usize) -> Option<()> {
     let mut open: Vec<usize> = (0..procedures.len()).collect();
     while let Some(number) = open.pop() {
         let own = procedures.get(number)?.clone();

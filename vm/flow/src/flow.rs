@@ -7,7 +7,7 @@ use crate::build::{Builder, locate};
 use crate::call::CallSite;
 use crate::graph::{BlockEnd, Graph, Way};
 use crate::layout::Layout;
-use crate::slot::{Element, Locus, Slot};
+use crate::slot::{ArrayElement, Locus, Slot};
 use crate::step::Step;
 
 /// What a verified module does.
@@ -16,7 +16,7 @@ pub struct Flow {
     layout: Layout,
     /// One for each instruction, in their order.
     steps: Vec<Step>,
-    elements: Vec<Element>,
+    elements: Vec<ArrayElement>,
     calls: Vec<CallSite>,
     graph: Graph,
 }
@@ -52,12 +52,12 @@ impl Flow {
     }
 
     /// The elements that steps name.
-    pub fn elements(&self) -> &[Element] {
+    pub fn elements(&self) -> &[ArrayElement] {
         &self.elements
     }
 
     /// The element of a number.
-    pub fn element(&self, number: u32) -> Option<&Element> {
+    pub fn element(&self, number: u32) -> Option<&ArrayElement> {
         self.elements.get(number as usize)
     }
 

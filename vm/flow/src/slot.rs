@@ -18,33 +18,33 @@ pub enum Anchor {
 
 /// An index: what an integer cell holds, if there is one, plus a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Subscript {
+pub struct ArrayIndex {
     pub cell: Option<Anchor>,
     pub offset: i64,
 }
 
 /// An element of an array, whose index is only known when its step is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
+pub enum ArrayElement {
     /// `A[i]`. A parameter brings its own length and the distance of its elements.
-    Vector { base: Anchor, length: Option<u32>, index: Subscript },
+    Vector { base: Anchor, length: Option<u32>, index: ArrayIndex },
     /// `M[i,j]`, row after row.
-    Matrix { base: Anchor, rows: u32, columns: u32, row: Subscript, column: Subscript },
+    Matrix { base: Anchor, rows: u32, columns: u32, row: ArrayIndex, column: ArrayIndex },
 }
 
-impl Element {
+impl ArrayElement {
     /// The array.
     pub fn base(&self) -> Anchor {
         match *self {
-            Element::Vector { base, .. } | Element::Matrix { base, .. } => base,
+            ArrayElement::Vector { base, .. } | ArrayElement::Matrix { base, .. } => base,
         }
     }
 
     /// Its indices in order.
-    pub fn subscripts(&self) -> impl Iterator<Item = Subscript> + use<> {
+    pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
-            Element::Vector { index, .. } => (index, None),
-            Element::Matrix { row, column, .. } => (row, Some(column)),
+            ArrayElement::Vector { index, .. } => (index, None),
+            ArrayElement::Matrix { row, column, .. } => (row, Some(column)),
         };
         std::iter::once(first).chain(second)
     }
@@ -54,7 +54,7 @@ impl Element {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locus {
     Cell(Anchor),
-    Element(Element),
+    Element(ArrayElement),
 }
 
 /// The cells that a slot may be one of: so many from an anchor on. Of a parameter they needn't be neighbours.
@@ -69,10 +69,10 @@ impl Locus {
     pub fn region(&self) -> Region {
         match *self {
             Locus::Cell(anchor) => Region { anchor, length: 1 },
-            Locus::Element(Element::Vector { base, length, .. }) => {
+            Locus::Element(ArrayElement::Vector { base, length, .. }) => {
                 Region { anchor: base, length: length.unwrap_or(u32::MAX) }
             }
-            Locus::Element(Element::Matrix { base, rows, columns, .. }) => {
+            Locus::Element(ArrayElement::Matrix { base, rows, columns, .. }) => {
                 Region { anchor: base, length: rows * columns }
             }
         }
@@ -83,7 +83,7 @@ impl Locus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Location {
     Cell(Anchor),
-    /// The number of an [`Element`] of the flow.
+    /// The number of an [`ArrayElement`] of the flow.
     Element(u32),
 }
 
@@ -108,7 +108,7 @@ impl Slot {
     }
 
     /// All that is known of where its cell lies, among the elements of its flow.
-    pub fn locus(&self, elements: &[Element]) -> Option<Locus> {
+    pub fn locus(&self, elements: &[ArrayElement]) -> Option<Locus> {
         match self.location {
             Location::Cell(anchor) => Some(Locus::Cell(anchor)),
             Location::Element(number) => elements.get(number as usize).copied().map(Locus::Element),

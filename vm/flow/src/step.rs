@@ -12,7 +12,7 @@ use reviver_isa::step::Operation;
 use reviver_isa::update::{OperandShape, Update};
 
 use crate::alias::{Alias, Aliases};
-use crate::slot::{Element, Location, Slot};
+use crate::slot::{ArrayElement, Location, Slot};
 
 /// One instruction, in the direction of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Guards {
     }
 
     /// Those of an operation's slots.
-    pub(crate) fn of(operation: Operation, slots: &[Slot], elements: &[Element]) -> Guards {
+    pub(crate) fn of(operation: Operation, slots: &[Slot], elements: &[ArrayElement]) -> Guards {
         let Operation { update, function, form, .. } = operation;
         let found = Found { slots, aliases: Aliases { elements } };
         let like_target = |source: usize| function.arity() > source && form.source(source) == form.result();
@@ -137,7 +137,7 @@ impl Found<'_> {
             Location::Element(number) => self.aliases.elements.get(number as usize),
             Location::Cell(_) => None,
         });
-        let mut cells = elements.flat_map(Element::subscripts).filter_map(|subscript| subscript.cell);
+        let mut cells = elements.flat_map(ArrayElement::subscripts).filter_map(|subscript| subscript.cell);
         cells.any(|cell| self.aliases.of(target, &Slot::int(cell)) != Alias::Never)
     }
 }

@@ -7,13 +7,13 @@ use std::fmt;
 use reviver_isa::instruction::Class;
 use reviver_isa::number::literal_bits;
 
-use crate::drift::same_values;
 use crate::explain::{Explanation, cell_name};
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
 use crate::program::Program;
+use crate::state::drift::same_values;
+use crate::state::values::Value;
 use crate::state::{MODE, State, TapeEntry};
-use crate::values::Value;
 use crate::watch::{Freed, Rounding};
 
 /// Why a way back can't be trusted.
@@ -70,7 +70,7 @@ impl fmt::Display for Astray {
 
 /// What is wrong with a way back that has arrived; and by how much the loss of another start may differ,
 /// to first order, if all is well. `largest` is the greatest magnitude of a number at the start and the turn.
-pub(super) fn judge<B: Lanes>(
+pub(super) fn judge<B: Interpreted>(
     machine: &Machine<B>,
     start: &State<B>,
     largest: f64,
@@ -102,7 +102,7 @@ pub(super) fn judge<B: Lanes>(
 }
 
 /// The greatest magnitude of a real cell.
-pub(super) fn largest<B: Lanes>(program: &Program, state: &State<B>) -> f64 {
+pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f64 {
     let magnitude = |bits: &B| program.approximate(Value::Real(bits.word())).abs();
     state.reals.iter().map(magnitude).fold(0.0, f64::max)
 }
@@ -113,7 +113,7 @@ fn last_place(program: &Program, magnitude: f64) -> f64 {
 }
 
 /// The name of something that differs, where something does.
-fn difference<B: Lanes>(program: &Program, start: &State<B>, end: &State<B>) -> Astray {
+fn difference<B: Interpreted>(program: &Program, start: &State<B>, end: &State<B>) -> Astray {
     let ints = start.ints.iter().zip(&end.ints).skip(MODE + 1).position(|(a, b)| a != b);
     let reals = start.reals.iter().zip(&end.reals).position(|(a, b)| a != b);
     let name = match (ints, reals) {
@@ -125,7 +125,7 @@ fn difference<B: Lanes>(program: &Program, start: &State<B>, end: &State<B>) -> 
 }
 
 /// The name of a cell, as far as memory allows to find it.
-fn name_of<B: Lanes>(program: &Program, state: &State<B>, class: Class, cell: usize) -> String {
+fn name_of<B: Interpreted>(program: &Program, state: &State<B>, class: Class, cell: usize) -> String {
     let name = B::plainly(state, |plain| cell_name(program, plain, class, cell as u32));
     name.unwrap_or_else(|_| "a cell".into())
 }
@@ -150,7 +150,7 @@ struct Misses<'a, B> {
     end: &'a State<B>,
 }
 
-impl<B: Lanes> Misses<'_, B> {
+impl<B: Interpreted> Misses<'_, B> {
     fn number(&self, bits: B) -> f64 {
         self.program.approximate(Value::Real(bits.word()))
     }
@@ -198,7 +198,7 @@ impl<B: Lanes> Misses<'_, B> {
     }
 }
 
-fn on_stacks_and_tapes<B: Lanes>(state: &State<B>) -> impl Iterator<Item = B> {
+fn on_stacks_and_tapes<B: Interpreted>(state: &State<B>) -> impl Iterator<Item = B> {
     let real = |entry: &TapeEntry<B>| if let TapeEntry::Real(bits) = entry { Some(*bits) } else { None };
     let tapes = state.input.iter().chain(&state.output).filter_map(real);
     state.real_stack.iter().copied().chain(tapes)

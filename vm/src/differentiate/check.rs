@@ -5,7 +5,7 @@
 use super::matrices::Origin;
 use super::pass::{Gradient, forward};
 use super::{DifferentiateError, Subject, Variable};
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
@@ -80,7 +80,7 @@ pub fn check(
     let mut origins = room::with_capacity(inputs.len() + subject.on_tape().count())?;
     origins.extend(inputs.iter().map(|input| Origin::Cell(input.cell)).chain(subject.on_tape()));
     let start = subject.numbers(&origins)?;
-    let way = Way::of(&way_there(subject, subject.start.try_clone()?)?);
+    let way = WayThere::of(&way_there(subject, subject.start.try_clone()?)?);
     let mut directions = Vec::new();
     if origins.len() > 1 {
         directions.push((None, scattered(&start)?));
@@ -121,15 +121,15 @@ fn size(input: f64) -> f64 {
 /// Which way a run took, as far as it can be told: the number of its last step, and in floats at which steps
 /// it jumped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Way {
+struct WayThere {
     step: i64,
     marks: Option<u64>,
 }
 
-impl Way {
-    fn of(machine: &Machine) -> Way {
+impl WayThere {
+    fn of(machine: &Machine) -> WayThere {
         let marks = machine.reports().watch.as_ref().map(Watch::marks);
-        Way { step: machine.state().step, marks }
+        WayThere { step: machine.state().step, marks }
     }
 }
 
@@ -149,7 +149,7 @@ struct Probe<'a> {
     start: &'a [f64],
     gradient: &'a Gradient,
     /// That of the run from the start.
-    way: Way,
+    way: WayThere,
     direction: Vec<f64>,
 }
 
@@ -219,7 +219,7 @@ impl Probe<'_> {
         self.unit() * GROWTH * value.abs()
     }
 
-    fn read<B: Lanes>(&self, state: &State<B>, lane: usize) -> f64 {
+    fn read<B: Interpreted>(&self, state: &State<B>, lane: usize) -> f64 {
         let bits = state.reals.get(self.loss.cell).copied().unwrap_or_default();
         self.subject.approximate(bits.lane(lane))
     }
@@ -285,7 +285,7 @@ impl Probe<'_> {
                 Err(error)
             }
             Err(_) => Ok(None),
-            Ok(machine) => Ok((Way::of(&machine) == self.way).then(|| self.read(machine.state(), 0))),
+            Ok(machine) => Ok((WayThere::of(&machine) == self.way).then(|| self.read(machine.state(), 0))),
         }
     }
 }

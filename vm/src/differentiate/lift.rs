@@ -1,6 +1,6 @@
 //! States in lifted numbers: a plain state becomes one of constants, with other coefficients put in.
 
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
 use crate::room::OutOfMemory;
 use crate::state::State;
 
@@ -8,6 +8,6 @@ use crate::state::State;
 ///
 /// # Errors
 /// There is no memory for it.
-pub fn lift<B: Lanes>(state: &State) -> Result<State<B>, OutOfMemory> {
+pub fn lift<B: Interpreted>(state: &State) -> Result<State<B>, OutOfMemory> {
     state.try_map(B::of_word)
 }

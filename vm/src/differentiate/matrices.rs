@@ -3,11 +3,12 @@
 
 use reviver_isa::number::literal_bits;
 
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
+use crate::state::lanes::Lanes;
+use crate::state::values::Value;
 use crate::state::{State, TapeEntry};
-use crate::values::Value;
 
 use super::lift::lift;
 use super::pass::{forward, round};
@@ -107,7 +108,7 @@ impl Subject {
         self.program.approximate(Value::Real(bits))
     }
 
-    fn lifted<B: Lanes>(&self, direction: &[(Origin, f64)]) -> Result<State<B>, OutOfMemory> {
+    fn lifted<B: Interpreted>(&self, direction: &[(Origin, f64)]) -> Result<State<B>, OutOfMemory> {
         let mut state = lift::<B>(&self.start)?;
         for &(origin, component) in direction {
             if let Some(bits) = origin.of(&mut state) {
@@ -198,7 +199,7 @@ impl Subject {
     ///
     /// # Errors
     /// There is no memory for them.
-    pub fn components<B: Lanes>(
+    pub fn components<B: Interpreted>(
         &self,
         bits: &[B],
         lane: usize,
@@ -208,7 +209,7 @@ impl Subject {
     }
 }
 
-fn word_of<B: Lanes>(bits: &[B], lane: usize, variable: &Variable) -> u64 {
+fn word_of<B: Interpreted>(bits: &[B], lane: usize, variable: &Variable) -> u64 {
     bits.get(variable.cell).copied().unwrap_or_default().lane(lane)
 }
 

@@ -28,7 +28,9 @@ use crate::room::{self, OutOfMemory};
 use crate::state::State;
 
 pub use astray::Astray;
-pub use pass::{Gradient, gradient};
+pub use pass::Gradient;
+pub use turning::early_turn;
+pub use underway::gradient;
 
 /// What is differentiated: a program at a start.
 #[derive(Debug)]

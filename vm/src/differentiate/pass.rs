@@ -9,20 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::explain::{Explanation, explain};
 use crate::history::Residues;
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
+use crate::state::values::Value;
 use crate::state::{Adjoints, State};
 use crate::stops::{Node, Stops};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Stop, Travel};
-use crate::values::Value;
 
 use super::astray::{Astray, judge, largest};
 use super::turning::Turning;
-use super::underway::gradient_from;
-use super::{DifferentiateError, Subject, Trust, Variable};
+use super::{DifferentiateError, Subject, Trust};
 
 /// A value and its gradient.
 #[derive(Debug)]
@@ -44,14 +43,6 @@ pub struct Gradient {
     /// The most memory that the history took, in bytes.
     pub history_bytes: usize,
     pub trust: Trust,
-}
-
-/// The gradient of a loss with respect to every cell.
-///
-/// # Errors
-/// A trap or the step limit, in either direction; a way back that isn't the way there; no memory for it.
-pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, DifferentiateError> {
-    gradient_from(subject, loss, None).map_err(|halted| halted.error)
 }
 
 impl Gradient {
@@ -94,7 +85,7 @@ pub(super) struct Arrival<B = u64> {
 
 /// Goes there and back from a start, and keeps of each arrival what `keep` makes of it. A way back in
 /// floats that isn't the way there is made again, with a history.
-pub(super) fn round<B: Lanes, T>(
+pub(super) fn round<B: Interpreted, T>(
     subject: &Subject,
     exact: bool,
     start: &State<B>,
@@ -157,7 +148,7 @@ impl<E: Into<DifferentiateError>> From<E> for Stopped {
     }
 }
 
-fn attempt<B: Lanes, T>(
+fn attempt<B: Interpreted, T>(
     subject: &Subject,
     history: Keeps,
     start: &State<B>,
@@ -204,7 +195,7 @@ pub(crate) struct Turn {
     pub history_bytes: u64,
 }
 
-impl<B: Lanes> Pass<B> {
+impl<B: Interpreted> Pass<B> {
     pub fn new(subject: &Subject, start: &State<B>, history: Keeps) -> Result<Pass<B>, OutOfMemory> {
         let mut machine = subject.machine(start.try_clone()?, history != Keeps::Nothing);
         if history == Keeps::Nothing && !subject.program.module().real.is_exact() {
@@ -275,12 +266,12 @@ impl<B: Lanes> Pass<B> {
 
 impl Subject {
     /// A machine at a start that shows nothing on the way.
-    pub(super) fn machine<B: Lanes>(&self, start: State<B>, exact: bool) -> Machine<B> {
+    pub(super) fn machine<B: Interpreted>(&self, start: State<B>, exact: bool) -> Machine<B> {
         self.machine_at(start, exact.then(Residues::default))
     }
 
     /// The same somewhere on the way.
-    pub(super) fn machine_at<B: Lanes>(
+    pub(super) fn machine_at<B: Interpreted>(
         &self,
         mut state: State<B>,
         residues: Option<Residues<B>>,
@@ -298,7 +289,7 @@ impl Subject {
 }
 
 /// Runs to the end.
-pub(super) fn forward<B: Lanes>(
+pub(super) fn forward<B: Interpreted>(
     subject: &Subject,
     machine: &mut Machine<B>,
 ) -> Result<(), DifferentiateError> {
@@ -306,7 +297,7 @@ pub(super) fn forward<B: Lanes>(
 }
 
 /// Runs to the end, or to a place to stop at.
-fn forward_to<B: Lanes>(
+fn forward_to<B: Interpreted>(
     subject: &Subject,
     machine: &mut Machine<B>,
     stops: Option<&Stops>,
@@ -324,7 +315,7 @@ const MOST_HISTORY: usize = 1 << 30;
 const STRETCH: u64 = 1 << 20;
 
 /// The same, as long as the history is not too large.
-fn forward_within_bounds<B: Lanes>(
+fn forward_within_bounds<B: Interpreted>(
     subject: &Subject,
     machine: &mut Machine<B>,
     turning: &Turning,
@@ -343,7 +334,7 @@ fn forward_within_bounds<B: Lanes>(
 }
 
 /// Makes at most so many steps forward; whether that leads to the end, or to a place to stop at.
-fn arrives<B: Lanes>(
+fn arrives<B: Interpreted>(
     machine: &mut Machine<B>,
     stops: Option<&Stops>,
     budget: u64,
@@ -367,7 +358,7 @@ fn arrives<B: Lanes>(
 
 /// Runs to the beginning, whose number of own steps is known: a way back that makes more is lost, and
 /// might never arrive.
-fn backward<B: Lanes>(subject: &Subject, machine: &mut Machine<B>, first: i64) -> Result<(), Stopped> {
+fn backward<B: Interpreted>(subject: &Subject, machine: &mut Machine<B>, first: i64) -> Result<(), Stopped> {
     let mut left = subject.max_steps;
     loop {
         let ahead = machine.state().own_steps() - first;
@@ -399,7 +390,7 @@ const RULE_STEPS: u64 = 1024;
 
 /// A trap on the way back. Only a history leads over what was erased on purpose, and where memory is missing a
 /// history would be too; any other trap may come of numbers that rounding has moved.
-fn trapped<B: Lanes>(machine: &Machine<B>, trap: Trap) -> Stopped {
+fn trapped<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Stopped {
     let explanation = match explained(machine, trap) {
         Ok(explanation) => explanation,
         Err(error) => return error.into(),
@@ -412,12 +403,12 @@ fn trapped<B: Lanes>(machine: &Machine<B>, trap: Trap) -> Stopped {
     }
 }
 
-fn explained<B: Lanes>(machine: &Machine<B>, trap: Trap) -> Result<Box<Explanation>, OutOfMemory> {
+fn explained<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Result<Box<Explanation>, OutOfMemory> {
     B::plainly(machine.state(), |state| Box::new(explain(machine.program(), state, trap)))
 }
 
 /// A limit that is reached exactly at the bound is no limit.
-fn at_bound<B: Lanes>(machine: &Machine<B>, travel: Travel) -> bool {
+fn at_bound<B: Interpreted>(machine: &Machine<B>, travel: Travel) -> bool {
     let (program, state) = (machine.program(), machine.state());
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     state.position == bound && state.calls.is_empty()

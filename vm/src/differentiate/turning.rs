@@ -26,16 +26,21 @@ impl Turning {
     /// For some losses, unless the whole way is asked for.
     pub fn of(subject: &Subject, losses: &[usize]) -> Turning {
         let program = &subject.program;
-        let position = if subject.whole { program.end() } else { last_uncompute(program, losses) };
-        let node = Node { position, backward: false };
-        let stops = (position < program.end()).then(|| Stops::new(program, [node]));
-        Turning { stops }
+        Turning { stops: if subject.whole { None } else { early_turn(program, losses) } }
     }
 
     /// To stop there.
     pub fn stops(&self) -> Option<&Stops> {
         self.stops.as_ref()
     }
+}
+
+/// Where a run forward may stop because some losses, offsets among the reals, are final there. None if that is
+/// at the end.
+pub fn early_turn(program: &Program, losses: &[usize]) -> Option<Stops> {
+    let position = last_uncompute(program, losses);
+    let node = Node { position, backward: false };
+    (position < program.end()).then(|| Stops::new(program, [node]))
 }
 
 /// How much work it may take to find what calls may change.

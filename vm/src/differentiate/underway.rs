@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::state_digest;
 use crate::history::Residues;
 use crate::program::Program;
 use crate::reports::Reports;
+use crate::state::digest::state_digest;
 use crate::state::{Part, State};
 
 use super::astray::Astray;
@@ -61,6 +61,14 @@ impl<E: Into<DifferentiateError>> From<E> for Halted {
     fn from(error: E) -> Halted {
         Halted { error: error.into(), underway: None }
     }
+}
+
+/// The gradient of a loss with respect to every cell.
+///
+/// # Errors
+/// A trap or the step limit, in either direction; a way back that isn't the way there; no memory for it.
+pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, DifferentiateError> {
+    gradient_from(subject, loss, None).map_err(|halted| halted.error)
 }
 
 /// The gradient of a loss with respect to every cell, from the start or from where it was stopped.

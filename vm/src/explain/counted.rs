@@ -5,9 +5,9 @@ use reviver_isa::structure::{Block, Bound, Counting};
 use reviver_isa::update::Update;
 
 use super::{Explainer, Told};
-use crate::lookup::cell_of;
+use crate::state::lookup::cell_of;
+use crate::state::values::Value;
 use crate::trap::Cause;
-use crate::values::Value;
 
 impl Explainer<'_> {
     /// What a loop says about a trap at one of its seams.

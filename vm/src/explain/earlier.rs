@@ -7,13 +7,13 @@ use reviver_isa::module::Procedure;
 use reviver_isa::update::{OperandShape, Update};
 
 use super::Explainer;
-use crate::lanes::Lanes;
+use crate::interp::engine::Interpreted;
+use crate::interp::window::Window;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::state::State;
 use crate::stops::Node;
 use crate::travel::{Leg, Stop, Travel};
-use crate::window::Window;
 
 /// Steps that the copy makes at most: a fraction of a second.
 const MOST_STEPS: u32 = 1 << 18;

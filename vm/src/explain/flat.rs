@@ -328,7 +328,7 @@ impl Explainer<'_> {
         let found = match tape.last() {
             Some(TapeEntry::Int(value)) => format!("the integer {value}"),
             Some(TapeEntry::Real(bits)) => {
-                format!("the real {}", self.program.text(crate::values::Value::Real(*bits)))
+                format!("the real {}", self.program.text(crate::state::values::Value::Real(*bits)))
             }
             None => "nothing".to_owned(),
         };

@@ -55,7 +55,7 @@ impl Explainer<'_> {
     }
 
     /// Which body of an `if` the machine came through, and the condition that chose it.
-    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> Way {
+    fn way_through_if(&self, block: &Block, chosen_by: Side, holds: bool) -> JunctionWay {
         let ran = !holds;
         let has_else = block.seams.len() > 2;
         let body = match (ran, has_else, self.undoes(block)) {
@@ -70,11 +70,11 @@ impl Explainer<'_> {
             Side::Entry => block.start(),
             Side::Exit => block.end(),
         };
-        Way { body, ..self.way(block, chosen_by, ran, Some(position)) }
+        JunctionWay { body, ..self.way(block, chosen_by, ran, Some(position)) }
     }
 
     /// How the machine came to the beginning of a loop: from outside, or with another round behind it.
-    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> Way {
+    fn way_into_loop(&self, block: &Block, goes_on_by: Side, holds: bool) -> JunctionWay {
         let body = match (holds, self.undoes(block)) {
             (false, false) => "the loop is entered here",
             (true, false) => "the loop comes back for another round",
@@ -82,15 +82,15 @@ impl Explainer<'_> {
             (true, true) => "the loop comes back to undo another round",
         };
         if !holds {
-            return Way { body, ..Way::default() };
+            return JunctionWay { body, ..JunctionWay::default() };
         }
-        Way { body, ..self.way(block, goes_on_by, false, None) }
+        JunctionWay { body, ..self.way(block, goes_on_by, false, None) }
     }
 
     /// A condition that decided the way, with its numbers as they were when the machine stood at a
     /// position; now, where none is given.
-    fn way(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> Way {
-        let Some((predicate, place)) = block.guard(side) else { return Way::default() };
+    fn way(&self, block: &Block, side: Side, held: bool, position: Option<u32>) -> JunctionWay {
+        let Some((predicate, place)) = block.guard(side) else { return JunctionWay::default() };
         let words = self.speller().guard(block, side);
         let then = position.map(|position| self.earlier(position));
         let state = match &then {
@@ -102,7 +102,7 @@ impl Explainer<'_> {
             // What doesn't agree with the way that was come isn't what held then.
             (tested.holds() == Some(held)).then(|| tested.in_numbers())
         });
-        Way { body: "", words, place: Some(place), held, numbers }
+        JunctionWay { body: "", words, place: Some(place), held, numbers }
     }
 
     fn help_of_if(&self, block: &Block) -> String {
@@ -137,7 +137,7 @@ impl Explainer<'_> {
 
 /// How the machine came to a condition.
 #[derive(Default)]
-struct Way {
+struct JunctionWay {
     body: &'static str,
     /// The condition that chose the way.
     words: String,
@@ -147,7 +147,7 @@ struct Way {
     numbers: Option<String>,
 }
 
-impl Way {
+impl JunctionWay {
     /// `the first body ran (line 28: 5 > 2)`
     fn phrase(&self, explainer: &Explainer<'_>, here: TextPlace) -> String {
         let Some(place) = self.place else { return self.body.to_owned() };

@@ -25,12 +25,12 @@ use reviver_isa::structure::{Block, BlockKind, TextPlace};
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 
-use crate::lookup::cell_of;
 use crate::program::Program;
 use crate::state::State;
+use crate::state::lookup::cell_of;
+use crate::state::values::Value;
 use crate::trap::{Cause, Trap};
 use crate::travel::Travel;
-use crate::values::Value;
 
 pub use names::cell_name;
 

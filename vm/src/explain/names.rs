@@ -3,10 +3,10 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 
-use crate::lookup::{OpenFrame, open_frames};
 use crate::program::Program;
+use crate::state::lookup::{OpenFrame, open_frames};
+use crate::state::values::{adjoint_name, element_name};
 use crate::state::{ADJOINT, State};
-use crate::values::{adjoint_name, element_name};
 
 /// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's),
 /// or the value of an immediate.

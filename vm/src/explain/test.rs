@@ -6,10 +6,10 @@ use reviver_isa::number::literal_bits;
 use reviver_isa::predicate::{Predicate, PredicatePart};
 
 use super::{Explainer, because, listed};
-use crate::lookup::cell_of;
 use crate::program::Program;
+use crate::state::lookup::cell_of;
+use crate::state::values::Value;
 use crate::state::{MODE, State};
-use crate::values::Value;
 
 /// A condition and a state to test it on, in the procedure of an instruction.
 pub(super) struct Tested<'a> {

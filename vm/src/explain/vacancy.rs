@@ -5,9 +5,9 @@ use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::update::Update;
 
 use super::{Explainer, Told, cell_name};
-use crate::lookup::{frame_at, place_in_frame};
+use crate::state::lookup::{frame_at, place_in_frame};
+use crate::state::values::Value;
 use crate::trap::Cause;
-use crate::values::Value;
 
 impl Explainer<'_> {
     /// A `local` or `delocal` whose variable isn't what it says.

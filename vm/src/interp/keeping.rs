@@ -10,12 +10,12 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Changes, Engine, Failed, Operation};
 
-use crate::history::{Cells, Cost, History, Slot};
+use crate::history::journal::Journal;
+use crate::history::{Cells, Cost, History, KeptSlot};
 use crate::interp::mode::{Mode, is_silent};
-use crate::journal::Journal;
-use crate::lanes::Lanes;
 use crate::reports::{Loss, Reports};
 use crate::state::Counters;
+use crate::state::lanes::Lanes;
 use crate::watch::{Freed, Rounding};
 
 /// The cells of one step, and all that it may tell something to.
@@ -210,13 +210,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     }
     fn keep(&mut self, cells: &[usize]) {
         for &cell in cells {
-            self.journal.keep(Slot::Real, cell, self.cells.reals[cell], Cost::default());
+            self.journal.keep(KeptSlot::Real, cell, self.cells.reals[cell], Cost::default());
         }
     }
     fn keep_adjoints(&mut self, changes: &Changes<Self>) {
         for change in changes.iter().filter(|_| keeps(Rule::AdjointsAreKept)) {
             let bits = self.cells.adjoints[change.cell];
-            self.journal.keep(Slot::Adjoint, change.cell, bits, Cost::default());
+            self.journal.keep(KeptSlot::Adjoint, change.cell, bits, Cost::default());
         }
     }
     fn is_undone(&self, old: R::Cell, undone: Eval<R::Cell>) -> bool {

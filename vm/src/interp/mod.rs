@@ -6,11 +6,20 @@
 //! [`rare`] has the other instructions on cells, [`structural`] what changes more than cells. What a step does
 //! with cells is said by the rows, through the templates of [`reviver_isa::step`]. Prints nothing, knows no names.
 
+pub(crate) mod address;
+mod calls;
 mod direct;
+pub(crate) mod distinct;
+pub(crate) mod engine;
 pub(crate) mod keeping;
 pub(crate) mod mode;
+mod moves;
+pub(crate) mod op;
 mod rare;
+pub(crate) mod resolve;
+mod store;
 mod structural;
+pub(crate) mod window;
 
 use std::marker::PhantomData;
 
@@ -21,22 +30,22 @@ use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Failed, Operation, accumulate, step};
 use reviver_isa::update::{Action, Update};
 
-use crate::address::Scope;
 use crate::history::{Cells, History};
-use crate::lanes::Lanes;
-use crate::op::{self, Kind, Op, for_frequent_steps};
+use crate::interp::address::Addresses;
+use crate::interp::op::{Kind, Op, for_frequent_steps};
+use crate::interp::window::Window;
 use crate::program::{BACKWARD, FORWARD, Program};
 use crate::reports::Reports;
 use crate::room::Room;
+use crate::state::lanes::Lanes;
 use crate::state::{Part, State};
 use crate::trap::{Cause, Trap};
 use crate::travel::{Clock, Leg, Stop, Track, Travel};
 use crate::watch::mark;
-use crate::window::{self, Window};
 
 use direct::Direct;
-use mode::{Gradient, Mode, Plain, Watched};
-use rare::{Moment, Rare};
+use mode::{Mode, Plain, Watched, WithAdjoints};
+use rare::{LoopPlace, Rare};
 
 /// Why the inner loop paused.
 pub(crate) enum Pause {
@@ -133,8 +142,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             let clock = self.clock(self.track);
             self.fill_window();
             let pause = match (self.state.mode(), self.window.cells.is_empty() && !H::ACTIVE) {
-                (true, true) => self.cells::<Gradient, false>(clock),
-                (true, false) => self.cells::<Gradient, true>(clock),
+                (true, true) => self.cells::<WithAdjoints, false>(clock),
+                (true, false) => self.cells::<WithAdjoints, true>(clock),
                 (false, false) if self.is_watched() => self.cells::<Watched, true>(clock),
                 (false, true) if self.is_watched() => self.cells::<Watched, false>(clock),
                 (false, true) => self.cells::<Plain, false>(clock),
@@ -198,7 +207,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             drops: 0,
             mode: PhantomData,
         };
-        let scope = Scope { flow: self.program.flow(), frame: *frame, references };
+        let scope = Addresses { flow: self.program.flow(), frame: *frame, references };
         let mut rare = Rare {
             numbers,
             tolerance: self.tolerance,
@@ -214,6 +223,20 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         macro_rules! cells {
             () => {
                 Cells { ints: &mut *direct.ints, reals: &mut *direct.reals, adjoints: &mut *direct.adjoints }
+            };
+        }
+        /// The cells for a function apart from the loop: lent by parts, so that the loop's own stay in registers.
+        macro_rules! reborrowed {
+            () => {
+                Direct::<W, R, M> {
+                    numbers,
+                    pool: direct.pool,
+                    ints: &mut *direct.ints,
+                    reals: &mut *direct.reals,
+                    adjoints: &mut *direct.adjoints,
+                    drops: 0,
+                    mode: PhantomData,
+                }
             };
         }
         /// The cells of the operands of an op at a place of the code.
@@ -279,38 +302,79 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             }
             let op = &code[counter];
             let found = found!(op, counter);
-            match frequent::<W, R, H, M>(op, found, &mut direct) {
-                Frequent::Done => {}
-                Frequent::Failed(failed) => break Pause::Trap(trapped(failed, op, found)),
-                Frequent::Other => match op.kind {
-                    Kind::Jump => jump!(op),
-                    Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
-                    Kind::BrReal => branch!(op, order_reals(found, direct.reals, numbers.reals)),
-                    Kind::FromInt => join!(op, order_ints(found, direct.ints)),
-                    Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
-                    Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
-                        Ok(ordering) => branch!(op, ordering),
-                        Err(cause) => break Pause::Trap(cause),
-                    },
-                    Kind::FromOnAdjoints => match rare.order(counter, cells!()) {
-                        Ok(ordering) => join!(op, ordering),
-                        Err(cause) => break Pause::Trap(cause),
-                    },
-                    Kind::OnAdjoints => {
-                        let moment = Moment { counter, left };
-                        if let Err(cause) = rare.execute_on_adjoints(cells!(), moment) {
-                            break Pause::Trap(cause);
-                        }
+            /// Traps where a step fails. Each arm asks for itself, so that those which can't fail ask nothing.
+            macro_rules! check {
+                ($outcome:expr) => {
+                    if let Err(failed) = $outcome {
+                        break Pause::Trap(trapped(failed, op, copied(found)));
                     }
-                    _ => {
-                        let Some(operation) = op.operation() else { break Pause::Structural };
-                        let moment = Moment { counter, left };
-                        if let Err(cause) = rare.execute::<M>(operation, found, cells!(), moment) {
-                            break Pause::Trap(cause);
-                        }
-                    }
-                },
+                };
             }
+            /// The rows of the most frequent steps are asked by name, so that what they compute is compiled in.
+            macro_rules! dispatch {
+                ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
+                    match op.kind {
+                        $(
+                            Kind::$Frequent
+                                if is_direct::<R, H>(Update::$update, Form::$form, found[0], direct.reals) =>
+                            {
+                                const OPERATION: Operation = Operation {
+                                    update: Update::$update,
+                                    function: Function::$function,
+                                    form: Form::$form,
+                                    undoes: false,
+                                };
+                                /// With adjoints it takes many registers.
+                                #[inline(never)]
+                                fn apart<W: Words, R: Reals, M: Mode>(
+                                    mut direct: Direct<W, R, M>,
+                                    cells: [usize; 3],
+                                ) -> Result<(), Failed> {
+                                    accumulate(&mut direct, OPERATION, cells)
+                                }
+                                if M::ON && carries(OPERATION) {
+                                    check!(apart(reborrowed!(), copied(found)));
+                                } else {
+                                    check!(step(&mut direct, OPERATION, copied(found)));
+                                }
+                            }
+                        )+
+                        Kind::Jump => jump!(op),
+                        Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
+                        Kind::BrReal => branch!(op, order_reals(found, direct.reals, numbers.reals)),
+                        Kind::FromInt => join!(op, order_ints(found, direct.ints)),
+                        Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
+                        Kind::Reals if !H::ACTIVE && matches!(op.update.action(), Action::Accumulate) => {
+                            check!(accumulate_any(op, copied(found), reborrowed!()));
+                        }
+                        Kind::Ints if op.update.is_reversible() => {
+                            check!(any_on_ints(op, copied(found), reborrowed!()));
+                        }
+                        Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
+                            Ok(ordering) => branch!(op, ordering),
+                            Err(cause) => break Pause::Trap(cause),
+                        },
+                        Kind::FromOnAdjoints => match rare.order(counter, cells!()) {
+                            Ok(ordering) => join!(op, ordering),
+                            Err(cause) => break Pause::Trap(cause),
+                        },
+                        Kind::OnAdjoints => {
+                            if let Err(cause) = rare.execute_on_adjoints(cells!(), LoopPlace { counter, left }) {
+                                break Pause::Trap(cause);
+                            }
+                        }
+                        _ => {
+                            let Some(operation) = op.operation() else { break Pause::Structural };
+                            let moment = LoopPlace { counter, left };
+                            let outcome = rare.execute::<M>(operation, copied(found), cells!(), moment);
+                            if let Err(cause) = outcome {
+                                break Pause::Trap(cause);
+                            }
+                        }
+                    }
+                };
+            }
+            for_frequent_steps!(dispatch);
             counter += 1;
             left -= 1;
         };
@@ -326,41 +390,10 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 }
 
-/// What became of a step that might be a frequent one.
-pub(crate) enum Frequent {
-    Done,
-    Failed(Failed),
-    Other,
-}
-
-/// Makes the most frequent steps. Their rows are asked by name, so that what they compute is compiled in.
+/// The cells once more. What is handed on by reference is this copy, so that the loop's own stay in registers.
 #[inline(always)]
-pub(crate) fn frequent<W: Words, R: Reals, H: History<R::Bits>, M: Mode>(
-    op: &Op,
-    cells: [usize; 3],
-    direct: &mut Direct<W, R, M>,
-) -> Frequent {
-    macro_rules! steps {
-        ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
-            match op.kind {
-                $(
-                    Kind::$Frequent if is_direct::<R, H>(Update::$update, Form::$form, cells[0], direct.reals) => {
-                        let (update, function) = (Update::$update, Function::$function);
-                        step(direct, Operation { update, function, form: Form::$form, undoes: false }, cells)
-                    }
-                )+
-                Kind::Reals if !H::ACTIVE && matches!(op.update.action(), Action::Accumulate) => {
-                    let Direct { numbers, pool, ref mut ints, ref mut reals, ref mut adjoints, .. } = *direct;
-                    accumulate_any::<W, R, M>(op, cells, numbers, pool, ints, reals, adjoints)
-                }
-                _ => return Frequent::Other,
-            }
-        };
-    }
-    match for_frequent_steps!(steps) {
-        Ok(()) => Frequent::Done,
-        Err(failed) => Frequent::Failed(failed),
-    }
+fn copied([a, b, c]: [usize; 3]) -> [usize; 3] {
+    [a, b, c]
 }
 
 /// Whether nobody counts or keeps anything of a frequent step. With a history a residue may have to be kept,
@@ -379,23 +412,35 @@ fn is_direct<R: Reals, H: History<R::Bits>>(
     }
 }
 
+/// Whether a step may carry a cotangent to sources.
+const fn carries(operation: Operation) -> bool {
+    matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
+}
+
 /// y ← y ∘ f(a, b) over reals, for any row. Apart from the loop, because the rows take many registers.
 #[inline(never)]
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
     cells: [usize; 3],
-    numbers: Arithmetic<W, R>,
-    pool: &std::ops::Range<usize>,
-    ints: &mut [i64],
-    reals: &mut [R::Bits],
-    adjoints: &mut [R::Bits],
+    mut direct: Direct<W, R, M>,
 ) -> Result<(), Failed> {
-    let mut direct = Direct::<W, R, M> { numbers, pool, ints, reals, adjoints, drops: 0, mode: PhantomData };
     let operation = Operation { update: op.update, function: op.function, form: Form::Real, undoes: false };
     accumulate(&mut direct, operation, cells)
 }
 
+/// Any step on integers that loses nothing. Apart from the loop too.
+#[inline(never)]
+fn any_on_ints<W: Words, R: Reals, M: Mode>(
+    op: &Op,
+    cells: [usize; 3],
+    mut direct: Direct<W, R, M>,
+) -> Result<(), Failed> {
+    let operation = Operation { update: op.update, function: op.function, form: Form::Int, undoes: false };
+    step(&mut direct, operation, cells)
+}
+
 #[cold]
+#[inline(never)]
 fn trapped(failed: Failed, op: &Op, cells: [usize; 3]) -> Cause {
     op.operation().map_or(Cause::AssertFailed, |operation| Cause::of(failed, operation, cells[0]))
 }

@@ -10,14 +10,14 @@ pub(crate) trait Mode {
     const WATCHED: bool;
 }
 
-/// Gradient mode is off: values only.
+/// WithAdjoints mode is off: values only.
 pub(crate) struct Plain;
 
 /// Values only, on a way that is to be gone back with gradient mode on.
 pub(crate) struct Watched;
 
-/// Gradient mode is on: adjoints are carried.
-pub(crate) struct Gradient;
+/// WithAdjoints mode is on: adjoints are carried.
+pub(crate) struct WithAdjoints;
 
 impl Mode for Plain {
     const ON: bool = false;
@@ -29,7 +29,7 @@ impl Mode for Watched {
     const WATCHED: bool = true;
 }
 
-impl Mode for Gradient {
+impl Mode for WithAdjoints {
     const ON: bool = true;
     const WATCHED: bool = true;
 }

@@ -8,16 +8,16 @@ use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, Reals, Words};
 use reviver_isa::step::{Engine, Failed, Operation, step};
 
-use crate::address::{ADJOINT, Scope};
+use crate::history::journal::Journal;
 use crate::history::{Cells, History, RECORDS_OF_A_STEP};
+use crate::interp::address::{ADJOINT, Addresses};
 use crate::interp::keeping::Keeping;
 use crate::interp::mode::{Mode, Plain};
 use crate::interp::ordering;
-use crate::journal::Journal;
-use crate::lanes::Lanes;
 use crate::program::{FORWARD, Program};
 use crate::reports::Reports;
 use crate::state::Counters;
+use crate::state::lanes::Lanes;
 use crate::trap::Cause;
 use crate::travel::Clock;
 
@@ -29,14 +29,14 @@ pub(crate) struct Rare<'a, W, R, H> {
     pub history: &'a mut H,
     pub reports: &'a mut Reports,
     pub clock: Clock,
-    pub scope: Scope<'a>,
+    pub scope: Addresses<'a>,
     pub program: &'a Program,
     pub direction: usize,
 }
 
 /// Where the loop stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct LoopPlace {
     /// Index in the code of the direction.
     pub counter: usize,
     /// Steps that may still be made.
@@ -62,7 +62,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
 
     /// Makes a step that names an adjoint: plainly, on copies of its real operands.
     #[inline(never)]
-    pub fn execute_on_adjoints(&mut self, mut cells: Cells<R::Bits>, moment: Moment) -> Result<(), Cause> {
+    pub fn execute_on_adjoints(&mut self, mut cells: Cells<R::Bits>, moment: LoopPlace) -> Result<(), Cause> {
         let Some((of_flow, operation)) = self.step(moment.counter) else { return Ok(()) };
         let addresses = self.scope.operands(of_flow, cells.ints)?;
         self.make_room(moment)?;
@@ -94,7 +94,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         operation: Operation,
         addresses: [usize; 3],
         cells: Cells<R::Bits>,
-        moment: Moment,
+        moment: LoopPlace,
     ) -> Result<(), Cause> {
         self.make_room(moment)?;
         let outcome: Result<(), Failed> =
@@ -103,7 +103,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     }
 
     /// Finds memory for what the history keeps of a step that leads away from the start.
-    fn make_room(&mut self, moment: Moment) -> Result<(), Cause> {
+    fn make_room(&mut self, moment: LoopPlace) -> Result<(), Cause> {
         let interval = self.clock.interval(moment.left);
         if !H::ACTIVE || self.clock.travel.restores(interval) {
             return Ok(());
@@ -114,7 +114,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
     fn keeping<'s, M: Mode>(
         &'s mut self,
         cells: Cells<'s, R::Bits>,
-        moment: Moment,
+        moment: LoopPlace,
         copies_of: Option<[u32; 3]>,
     ) -> Keeping<'s, W, R, H, M> {
         let interval = self.clock.interval(moment.left);

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use reviver_flow::{Anchor, Element, Flow, Locus, Step, Subscript};
+use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Step};
 
-use crate::window::{Entry, Indexing, Lookup};
+use crate::interp::window::{Entry, Indexing, Lookup};
 
 /// The windows of a program, while its code is resolved.
 pub(super) struct Windows<'f> {
@@ -99,19 +99,19 @@ impl Finder<'_> {
         }
     }
 
-    fn element(&mut self, element: Element) -> u32 {
+    fn element(&mut self, element: ArrayElement) -> u32 {
         let known = |length, stride| Size { length, stride, of_parameter: false };
         let base = self.numbers.of_anchor(element.base());
         match element {
-            Element::Vector { base: Anchor::Parameter(n), index, .. } => {
+            ArrayElement::Vector { base: Anchor::Parameter(n), index, .. } => {
                 let [length, stride] =
                     [Entry::Length(n), Entry::Stride(n)].map(|entry| self.numbers.of(entry));
                 self.index(base, Size { length, stride, of_parameter: true }, (0, index))
             }
-            Element::Vector { length, index, .. } => {
+            ArrayElement::Vector { length, index, .. } => {
                 self.index(base, known(length.unwrap_or(0), 1), (0, index))
             }
-            Element::Matrix { rows, columns, row, column, .. } => {
+            ArrayElement::Matrix { rows, columns, row, column, .. } => {
                 let row = self.index(base, known(rows, columns), (0, row));
                 self.index(row, known(columns, 1), (1, column))
             }
@@ -119,7 +119,7 @@ impl Finder<'_> {
     }
 
     /// An index from a base on: the number of what is found.
-    fn index(&mut self, base: u32, size: Size, (dimension, subscript): (u8, Subscript)) -> u32 {
+    fn index(&mut self, base: u32, size: Size, (dimension, subscript): (u8, ArrayIndex)) -> u32 {
         let out = self.numbers.of(Entry::Found(self.operand));
         let cell = self.numbers.of_anchor(subscript.cell.unwrap_or(Anchor::Constant(self.zero)));
         let Size { length, stride, of_parameter } = size;

@@ -18,6 +18,10 @@ macro_rules! for_frequent_steps {
             SubRealCopy: Sub Copy Real,
             AddRealMul: Add Mul Real,
             SubRealMul: Sub Mul Real,
+            AddRealSquare: Add Square Real,
+            SubRealSquare: Sub Square Real,
+            AddRealDiv: Add Div Real,
+            SubRealDiv: Sub Div Real,
             SwapInt: Swap Copy Int,
             SwapReal: Swap Copy Real,
             VacateInt: Vacate Copy Int,
@@ -159,7 +163,7 @@ impl Op {
 /// `Op::flags`: the operands are numbers in the window of the procedure, and a [`Lookup`] says how the elements
 /// among them are found.
 ///
-/// [`Lookup`]: crate::window::Lookup
+/// [`Lookup`]: crate::interp::window::Lookup
 pub const WINDOWED: u8 = 1;
 /// `Op::flags` of a branch half that jumps: its partner compares integers whose addresses are known.
 pub const LANDS_ON_INTS: u8 = 8;

@@ -16,9 +16,9 @@ use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
 
 use crate::differentiate::underway::{SoFar, Underway};
-use crate::history::{Cost, Kept, Residues, Slot};
+use crate::history::{Cost, Kept, KeptSlot, Residues};
+use crate::interp::op::Kind;
 use crate::numbers::with_reals;
-use crate::op::Kind;
 use crate::program::{FORWARD, Program};
 use crate::state::{Counters, Frame, MODE, Part, Reference, State, TapeEntry};
 use crate::travel::Track;
@@ -326,11 +326,11 @@ fn check_residues(program: &Program, state: &State, residues: &Residues) -> Fitn
 
 fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     let Kept { slot, cell, bits, cost, .. } = *kept;
-    let class = if slot == Slot::Int { Class::Int } else { Class::Real };
+    let class = if slot == KeptSlot::Int { Class::Int } else { Class::Real };
     let is_fixed =
-        slot == Slot::Int && cell as usize == MODE || program.constants(class).contains(&(cell as usize));
+        slot == KeptSlot::Int && cell as usize == MODE || program.constants(class).contains(&(cell as usize));
     // Cells of frames that are no longer open can't be told from those that never were.
-    if u64::from(cell) >= MAX_CELLS || is_fixed && slot != Slot::Entry {
+    if u64::from(cell) >= MAX_CELLS || is_fixed && slot != KeptSlot::Entry {
         return Err("a record of the history is of a cell that no step changes");
     }
     let Cost { erased, discarded, drops } = cost;
@@ -338,10 +338,10 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
         return Err("a record of the history costs more than a cell has bits");
     }
     match slot {
-        Slot::Int if !program.module().word.range().contains(&(bits as i64)) => {
+        KeptSlot::Int if !program.module().word.range().contains(&(bits as i64)) => {
             Err("an integer is wider than its words")
         }
-        Slot::Int => Ok(()),
-        Slot::Real | Slot::Adjoint | Slot::Entry => check_reals(program, [&bits]),
+        KeptSlot::Int => Ok(()),
+        KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Entry => check_reals(program, [&bits]),
     }
 }

@@ -12,8 +12,8 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::Operation;
 use reviver_isa::update::{Action, Direction};
 
-use crate::op::{self, Kind, Op};
-use crate::window::{Entry, Indexing, Lookup};
+use crate::interp::op::{self, Kind, Op};
+use crate::interp::window::{Entry, Indexing, Lookup};
 
 use windows::Windows;
 

@@ -5,30 +5,40 @@ use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Real
 
 use crate::history::{History, NoHistory, Residues};
 use crate::interp::run;
-use crate::lanes::Lanes;
+use crate::interp::window::Window;
 use crate::numbers::with_reals;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::OutOfMemory;
 use crate::state::State;
+use crate::state::lanes::Lanes;
 use crate::trap::Trap;
 use crate::travel::{Leg, Stop};
-use crate::window::Window;
+
+/// Bits of a real that the interpreter has a loop for.
+pub trait Interpreted: Lanes {
+    /// Looks at a state in plain numbers: the first word of every real.
+    ///
+    /// # Errors
+    /// There is no memory for it, where it is another state.
+    fn plainly<T>(state: &State<Self>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory>;
+
+    /// Makes the steps of a leg, keeping residues where a history is given.
+    ///
+    /// # Errors
+    /// A trap; the state is then the one before the instruction that trapped.
+    fn execute(
+        program: &Program,
+        state: &mut State<Self>,
+        history: Option<&mut Residues<Self>>,
+        reports: &mut Reports,
+        window: &mut Window,
+        leg: Leg,
+    ) -> Result<Stop, Trap>;
+}
 
 /// Plain numbers.
-impl Lanes for u64 {
-    fn of_word(word: u64) -> u64 {
-        word
-    }
-
-    fn lane(self, n: usize) -> u64 {
-        if n == 0 { self } else { 0 }
-    }
-
-    fn with_lane(self, n: usize, word: u64) -> u64 {
-        if n == 0 { word } else { self }
-    }
-
+impl Interpreted for u64 {
     fn plainly<T>(state: &State, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
         Ok(look(state))
     }
@@ -65,25 +75,10 @@ fn with_words<R: Reals<Bits = u64>, H: History<u64>>(
 
 /// Truncated Taylor series with N coefficients. Their arithmetic takes so long that one loop serves
 /// all widths of integers, with and without a history.
-impl<const N: usize> Lanes for [u64; N]
+impl<const N: usize> Interpreted for [u64; N]
 where
     [u64; N]: Default,
 {
-    fn of_word(word: u64) -> [u64; N] {
-        [0; N].with_lane(0, word)
-    }
-
-    fn lane(self, n: usize) -> u64 {
-        self.get(n).copied().unwrap_or(0)
-    }
-
-    fn with_lane(mut self, n: usize, word: u64) -> [u64; N] {
-        if let Some(lane) = self.get_mut(n) {
-            *lane = word;
-        }
-        self
-    }
-
     fn plainly<T>(state: &State<[u64; N]>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
         state.try_map(Lanes::word).map(|plain| look(&plain))
     }

@@ -5,9 +5,9 @@ use reviver_isa::instruction::Class;
 
 use crate::explain::cell_name;
 use crate::program::Program;
+use crate::state::values::{Value, element_name, plural};
 use crate::state::{ADJOINT, State};
 use crate::travel::Travel;
-use crate::values::{Value, element_name, plural};
 
 /// Cells of one declaration that aren't what they must be, or what else was left.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,16 @@
 //! A state is generic over the bits of a real: one word in plain number systems, several in lifted
 //! ones (dual numbers, Taylor series).
 
+pub mod checkpoint;
+pub mod digest;
+pub mod drift;
+pub mod garbage;
+pub mod given;
+pub mod lanes;
+pub mod lookup;
+pub mod notation;
+pub mod values;
+
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 use reviver_isa::instruction::Class;
 
 use crate::program::Program;
+use crate::state::values::Value;
 use crate::state::{MODE, State};
-use crate::values::Value;
 
 /// The largest difference of a cell between the start and the end of a round trip.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,10 +4,10 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
-use crate::address::ADJOINT;
-use crate::history::{Cells, Cost, History, Kept, Slot};
-use crate::lanes::Lanes;
+use crate::history::{Cells, Cost, History, Kept, KeptSlot};
+use crate::interp::address::ADJOINT;
 use crate::state::Counters;
+use crate::state::lanes::Lanes;
 use crate::travel::Interval;
 
 /// The history as one step sees it.
@@ -50,7 +50,7 @@ impl<H> Journal<'_, H> {
         while let Some(kept) = self.history.take(self.interval) {
             complete = kept.gradient || !self.gradient;
             // An adjoint is no business of a plain step.
-            if self.gradient || kept.slot != Slot::Adjoint || !kept.gradient {
+            if self.gradient || kept.slot != KeptSlot::Adjoint || !kept.gradient {
                 kept.restore(cells, counters);
             }
         }
@@ -80,7 +80,7 @@ impl<H> Journal<'_, H> {
     {
         for n in (0..self.history.inherited(self.interval).len()).rev() {
             let Some(&(_, kept)) = self.history.inherited(self.interval).get(n) else { return };
-            if !matches!(kept.slot, Slot::Int | Slot::Real) {
+            if !matches!(kept.slot, KeptSlot::Int | KeptSlot::Real) {
                 continue;
             }
             if records {
@@ -91,7 +91,7 @@ impl<H> Journal<'_, H> {
     }
 
     /// Keeps the bits of a cell that the step is about to change.
-    pub fn keep<B: Lanes>(&mut self, slot: Slot, cell: usize, bits: B, cost: Cost)
+    pub fn keep<B: Lanes>(&mut self, slot: KeptSlot, cell: usize, bits: B, cost: Cost)
     where
         H: History<B>,
     {
@@ -99,10 +99,10 @@ impl<H> Journal<'_, H> {
             return;
         }
         let (slot, cell) = match (slot, self.copies_of.and_then(|addresses| addresses.get(cell).copied())) {
-            (Slot::Real, Some(address)) if address as usize & ADJOINT != 0 => {
-                (Slot::Adjoint, address & !(ADJOINT as u32))
+            (KeptSlot::Real, Some(address)) if address as usize & ADJOINT != 0 => {
+                (KeptSlot::Adjoint, address & !(ADJOINT as u32))
             }
-            (Slot::Real, Some(address)) => (Slot::Real, address),
+            (KeptSlot::Real, Some(address)) => (KeptSlot::Real, address),
             _ => (slot, cell as u32),
         };
         self.history.record(self.interval, Kept { slot, cell, bits, gradient: self.gradient, cost });
@@ -116,7 +116,7 @@ impl<H> Journal<'_, H> {
         if bits != B::default() {
             let cost = Cost { discarded: width as i32, ..Cost::default() };
             cost.charge(counters);
-            self.keep(Slot::Real, cell, bits, cost);
+            self.keep(KeptSlot::Real, cell, bits, cost);
         }
     }
 
@@ -128,7 +128,7 @@ impl<H> Journal<'_, H> {
         if bits != B::default() {
             let cost = Cost { drops: i32::from(counts), ..Cost::default() };
             cost.charge(counters);
-            self.keep(Slot::Adjoint, cell, bits, cost);
+            self.keep(KeptSlot::Adjoint, cell, bits, cost);
         }
     }
 
@@ -144,8 +144,8 @@ impl<H> Journal<'_, H> {
         H: History<B>,
     {
         let slot = match class {
-            Class::Int => Slot::Int,
-            Class::Real => Slot::Real,
+            Class::Int => KeptSlot::Int,
+            Class::Real => KeptSlot::Real,
         };
         let cost = Cost { erased: width as i32, ..Cost::default() };
         if keeps(Rule::ErasuresAreCounted) {

@@ -10,8 +10,8 @@ use reviver_isa::module::{Global, Role};
 
 use crate::program::Program;
 use crate::state::State;
+use crate::state::values;
 use crate::travel::Travel;
-use crate::values;
 
 /// One of the two tapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::Shape;
 use thiserror::Error;
 
-use crate::address::Scope;
+use crate::interp::address::Addresses;
 use crate::program::Program;
 use crate::state::{ADJOINT, Frame, Reference, State};
 
@@ -21,7 +21,7 @@ pub struct OpenFrame {
 
 /// The cells that a declaration stands for in one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Storage {
+pub struct DeclaredCells {
     pub class: Class,
     /// Offset of the first cell, and the distance of neighbours.
     pub first: u32,
@@ -38,13 +38,13 @@ pub enum IndexError {
     Count { wanted: u8 },
 }
 
-impl Storage {
+impl DeclaredCells {
     /// Number of cells.
     pub fn cells(&self) -> u64 {
         self.shape.cells()
     }
 
-    /// The offset of the cell of a number below [`Storage::cells`], row after row.
+    /// The offset of the cell of a number below [`DeclaredCells::cells`], row after row.
     pub fn cell(&self, n: u64) -> Option<u32> {
         let offset = u64::from(self.first) + n * u64::from(self.stride);
         (n < self.cells()).then_some(offset as u32)
@@ -108,7 +108,7 @@ pub fn reference(state: &State, open: OpenFrame, n: u32) -> Option<Reference> {
 }
 
 /// The cells of a declaration, seen from an open frame: of a parameter those that it refers to.
-pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) -> Option<Storage> {
+pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) -> Option<DeclaredCells> {
     let module = program.module();
     let procedure = module.procedures.get(open.procedure)?;
     let first = || {
@@ -118,17 +118,17 @@ pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) ->
     Some(match base {
         Base::Global(n) => {
             let global = module.globals.get(n as usize)?;
-            Storage { class: global.class, first: first()?, stride: 1, shape: global.shape }
+            DeclaredCells { class: global.class, first: first()?, stride: 1, shape: global.shape }
         }
         Base::Frame(n) => {
             let variable = procedure.frame.get(n as usize)?;
-            Storage { class: variable.class, first: first()?, stride: 1, shape: variable.shape }
+            DeclaredCells { class: variable.class, first: first()?, stride: 1, shape: variable.shape }
         }
         Base::Parameter(n) => {
             let parameter = procedure.parameters.get(n as usize)?;
             let Reference { base, length, stride } = reference(state, open, n)?;
             let shape = if parameter.slice { Shape::Vector(length) } else { Shape::Scalar };
-            Storage { class: parameter.class, first: base, stride, shape }
+            DeclaredCells { class: parameter.class, first: base, stride, shape }
         }
     })
 }
@@ -147,8 +147,8 @@ pub fn slot(program: &Program, state: &State, open: OpenFrame, slot: &Slot) -> O
     Some((slot.class, address as u32))
 }
 
-fn scope<'a>(program: &'a Program, state: &'a State, frame: Frame) -> Scope<'a> {
-    Scope { flow: program.flow(), frame, references: &state.references }
+fn scope<'a>(program: &'a Program, state: &'a State, frame: Frame) -> Addresses<'a> {
+    Addresses { flow: program.flow(), frame, references: &state.references }
 }
 
 /// The cell that an operand of instruction `at` names now, as [`place`]; none for constants, for the mode

@@ -2,20 +2,20 @@
 //! nothing.
 
 use reviver_flow::call::Array;
-use reviver_flow::{Anchor, Element, Flow, Locus, Passed, Slot, Step, Subscript};
+use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Passed, Slot, Step};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
+use crate::interp::window::tell_apart;
 use crate::state::{self, Frame, Reference};
 use crate::trap::Cause;
-use crate::window::tell_apart;
 
 /// Set in the address of an adjoint.
 pub const ADJOINT: usize = state::ADJOINT as usize;
 
 /// What addresses depend on.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct Addresses<'a> {
     pub flow: &'a Flow,
     pub frame: Frame,
     pub references: &'a [Reference],
@@ -34,7 +34,7 @@ impl OutOfBounds {
     }
 }
 
-impl Scope<'_> {
+impl Addresses<'_> {
     /// The cells of a step's operands, told apart as the step demands.
     pub fn operands(&self, step: &Step, ints: &[i64]) -> Result<[usize; 3], Cause> {
         let mut cells = [0; 3];
@@ -50,7 +50,7 @@ impl Scope<'_> {
     /// The operand of which an integer cell is an index.
     fn index_of(&self, step: &Step, cell: usize) -> Option<u32> {
         let is_index =
-            |subscript: Subscript| subscript.cell.is_some_and(|anchor| self.anchor(anchor) == cell);
+            |subscript: ArrayIndex| subscript.cell.is_some_and(|anchor| self.anchor(anchor) == cell);
         let has_index = |slot: &Slot| match self.flow.locus(slot) {
             Some(Locus::Element(element)) => element.subscripts().any(is_index),
             Some(Locus::Cell(_)) | None => false,
@@ -71,14 +71,14 @@ impl Scope<'_> {
         }
     }
 
-    fn element(&self, element: Element, ints: &[i64]) -> Result<usize, OutOfBounds> {
+    fn element(&self, element: ArrayElement, ints: &[i64]) -> Result<usize, OutOfBounds> {
         match element {
-            Element::Vector { base, length, index } => {
+            ArrayElement::Vector { base, length, index } => {
                 let array = self.array(Array { base, length });
                 let index = self.index(index, array.length, 0, ints)?;
                 Ok(array.base as usize + index * array.stride as usize)
             }
-            Element::Matrix { base, rows, columns, row, column } => {
+            ArrayElement::Matrix { base, rows, columns, row, column } => {
                 let row = self.index(row, rows, 0, ints)?;
                 let column = self.index(column, columns, 1, ints)?;
                 Ok(self.anchor(base) + row * columns as usize + column)
@@ -110,7 +110,7 @@ impl Scope<'_> {
         }
     }
 
-    fn subscript(&self, subscript: Subscript, ints: &[i64]) -> i64 {
+    fn subscript(&self, subscript: ArrayIndex, ints: &[i64]) -> i64 {
         match subscript.cell {
             // Verified offsets are so small that a sum which wraps is outside of every array.
             Some(anchor) => ints[self.anchor(anchor)].wrapping_add(subscript.offset),
@@ -120,7 +120,7 @@ impl Scope<'_> {
 
     fn index(
         &self,
-        subscript: Subscript,
+        subscript: ArrayIndex,
         length: u32,
         dimension: u32,
         ints: &[i64],

@@ -97,13 +97,13 @@ fn any_shared(passed: &[Sharing], references: &[Reference], count: usize) -> boo
         let mut own: Vec<usize> =
             (0..count).filter(|&n| passed[n].class == class && references[n].length > 0).collect();
         own.sort_unstable_by_key(|&n| references[n].base);
-        let mut sweep = Sweep { passed, references, reach: HashMap::new(), open: BTreeMap::new() };
+        let mut sweep = OverlapSweep { passed, references, reach: HashMap::new(), open: BTreeMap::new() };
         own.into_iter().any(|n| sweep.shares(n))
     })
 }
 
 /// Arguments of one class in the order of their first cells.
-struct Sweep<'a> {
+struct OverlapSweep<'a> {
     passed: &'a [Sharing],
     references: &'a [Reference],
     /// The last cells, of all arguments and of those that may be changed, by their stride and where
@@ -113,7 +113,7 @@ struct Sweep<'a> {
     open: BTreeMap<u32, Vec<usize>>,
 }
 
-impl Sweep<'_> {
+impl OverlapSweep<'_> {
     /// Whether an argument shares cells with one before it. It counts from now on.
     fn shares(&mut self, n: usize) -> bool {
         let (own, Sharing { changed, .. }) = (self.references[n], self.passed[n]);

@@ -6,12 +6,14 @@
 //! what a run recorded with the mode off is found by the way back with the mode on. Integer and
 //! fixed-point programs without irreversible instructions never record anything.
 
+pub(crate) mod journal;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::lanes::Lanes;
 use crate::room::{self, OutOfMemory, Room};
+use crate::state::lanes::Lanes;
 use crate::state::{Counters, MODE, State};
 use crate::trap::Cause;
 use crate::travel::{Interval, Track};
@@ -48,7 +50,7 @@ pub trait History<B> {
 
 /// The kinds of cells whose content can be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Slot {
+pub enum KeptSlot {
     Int,
     Real,
     /// The adjoint of the real cell of this number.
@@ -60,7 +62,7 @@ pub enum Slot {
 /// The old content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept<B = u64> {
-    pub slot: Slot,
+    pub slot: KeptSlot,
     pub cell: u32,
     pub bits: B,
     /// Whether the step was made in gradient mode: its records then hold every adjoint that it changed.
@@ -120,9 +122,9 @@ impl<B: Lanes> Kept<B> {
     pub(crate) fn replaced(&self, cells: &Cells<B>, gradient: bool) -> Kept<B> {
         let cell = self.cell as usize;
         let bits = match self.slot {
-            Slot::Int => cells.ints.get(cell).map(|&int| B::of_word(int as u64)),
-            Slot::Real => cells.reals.get(cell).copied(),
-            Slot::Adjoint | Slot::Entry => None,
+            KeptSlot::Int => cells.ints.get(cell).map(|&int| B::of_word(int as u64)),
+            KeptSlot::Real => cells.reals.get(cell).copied(),
+            KeptSlot::Adjoint | KeptSlot::Entry => None,
         };
         Kept { bits: bits.unwrap_or_default(), gradient, cost: self.cost.reversed(), ..*self }
     }
@@ -132,12 +134,12 @@ impl<B: Lanes> Kept<B> {
         let (cell, bits) = (self.cell as usize, self.bits);
         match self.slot {
             // No step changes the mode bit, whatever a record that comes from a file says.
-            Slot::Int if cell == MODE => {}
-            Slot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
-            Slot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
-            Slot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
+            KeptSlot::Int if cell == MODE => {}
+            KeptSlot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
+            KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
+            KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
             // Taken by the move itself; a record that comes from elsewhere changes nothing.
-            Slot::Entry => {}
+            KeptSlot::Entry => {}
         }
         self.cost.refund(counters);
     }
@@ -307,7 +309,7 @@ impl<B: Copy> History<B> for Residues<B> {
         let rest = &past.records[past.records.partition_point(|(recorded, _)| *recorded < number)..];
         let records = &rest[..rest.partition_point(|(recorded, _)| *recorded == number)];
         // A plain step that changed an adjoint is made anew: the adjoint may be another now.
-        let concerns_adjoints = |kept: &Kept<B>| kept.slot == Slot::Adjoint && !kept.gradient;
+        let concerns_adjoints = |kept: &Kept<B>| kept.slot == KeptSlot::Adjoint && !kept.gradient;
         if records.iter().any(|(_, kept)| concerns_adjoints(kept)) { &[] } else { records }
     }
 }

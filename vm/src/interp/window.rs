@@ -6,7 +6,7 @@ use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
-use crate::op::{Op, WINDOWED};
+use crate::interp::op::{Op, WINDOWED};
 use crate::state::{Frame, Reference};
 use crate::trap::Cause;
 

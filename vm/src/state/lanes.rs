@@ -1,16 +1,7 @@
 //! The words that the bits of a real consist of: one in plain number systems, several in lifted
-//! ones. Chooses the interpreter's loop that was compiled for them. Knows no arithmetic.
+//! ones. Knows no arithmetic.
 
 use std::fmt::Debug;
-
-use crate::history::Residues;
-use crate::program::Program;
-use crate::reports::Reports;
-use crate::room::OutOfMemory;
-use crate::state::State;
-use crate::trap::Trap;
-use crate::travel::{Leg, Stop};
-use crate::window::Window;
 
 /// Bits of a real as a machine stores them.
 pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
@@ -25,25 +16,42 @@ pub trait Lanes: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
     fn word(self) -> u64 {
         self.lane(0)
     }
+}
 
-    /// Looks at a state in plain numbers: the first word of every real.
-    ///
-    /// # Errors
-    /// There is no memory for it, where it is another state.
-    fn plainly<T>(state: &State<Self>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory>;
+/// Plain numbers.
+impl Lanes for u64 {
+    fn of_word(word: u64) -> u64 {
+        word
+    }
 
-    /// Makes the steps of a leg, keeping residues where a history is given.
-    ///
-    /// # Errors
-    /// A trap; the state is then the one before the instruction that trapped.
-    fn execute(
-        program: &Program,
-        state: &mut State<Self>,
-        history: Option<&mut Residues<Self>>,
-        reports: &mut Reports,
-        window: &mut Window,
-        leg: Leg,
-    ) -> Result<Stop, Trap>;
+    fn lane(self, n: usize) -> u64 {
+        if n == 0 { self } else { 0 }
+    }
+
+    fn with_lane(self, n: usize, word: u64) -> u64 {
+        if n == 0 { word } else { self }
+    }
+}
+
+/// Truncated Taylor series with N coefficients.
+impl<const N: usize> Lanes for [u64; N]
+where
+    [u64; N]: Default,
+{
+    fn of_word(word: u64) -> [u64; N] {
+        [0; N].with_lane(0, word)
+    }
+
+    fn lane(self, n: usize) -> u64 {
+        self.get(n).copied().unwrap_or(0)
+    }
+
+    fn with_lane(mut self, n: usize, word: u64) -> [u64; N] {
+        if let Some(lane) = self.get_mut(n) {
+            *lane = word;
+        }
+        self
+    }
 }
 
 #[cfg(test)]

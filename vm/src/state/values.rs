@@ -10,9 +10,9 @@ use reviver_isa::module::{Global, RealSystem, Role, Shape, Values, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals, literal_bits};
 use thiserror::Error;
 
-use crate::notation::Notation;
 use crate::numbers::with_reals;
 use crate::program::Program;
+use crate::state::notation::Notation;
 use crate::state::{State, TapeEntry};
 
 /// One cell's content.

@@ -1,0 +1,252 @@
+//! Calls: a frame and references are made, the callee is run from its near bound, and what it leaves is freed. In
+//! gradient mode a callee with a rule takes turns with it.
+
+use reviver_flow::CallSite;
+use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::{Reals, Words};
+use reviver_isa::verify::MAX_CELLS;
+
+use crate::history::History;
+use crate::interp::address::Addresses;
+use crate::interp::keeping::is_vacant;
+use crate::interp::op::{Kind, Op};
+use crate::interp::{Run, effective_direction};
+use crate::program::FORWARD;
+use crate::room::{self, Room};
+use crate::state::lanes::Lanes;
+use crate::state::{CallRecord, Frame, Part, Reference};
+use crate::trap::Cause;
+use crate::travel::{Interval, Track};
+
+impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> {
+    pub(super) fn enter(&mut self, op: &Op) -> Result<(), Cause> {
+        let limit = self.program.module().limits.depth;
+        if self.state.calls.len() as u64 >= u64::from(limit) && keeps(Rule::DepthIsLimited) {
+            return Err(Cause::DepthExceeded { limit });
+        }
+        let (part, inverted) = (self.first_part(op), self.inverted_within(op));
+        let (site, procedure) = self.executed(op.a, part);
+        self.make_room(site, procedure)?;
+        self.refer(op.a, site)?;
+        let references = self.state.references.len() - site.arguments.len();
+        let at = self.program.instruction_at(self.counter, self.direction);
+        let state = &mut *self.state;
+        let (caller, outer) = (state.frame, state.inverted);
+        state.calls.push(CallRecord { site: at, inverted: outer, frame: caller, part });
+        state.frame.references = references as u32;
+        if part != Part::Whole && keeps(Rule::RulesSwitchTheModeOff) {
+            state.set_mode(false);
+        }
+        self.begin(procedure, part, if part == Part::Rule { !inverted } else { inverted });
+        self.count_call();
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, interval: Interval) -> Result<(), Cause> {
+        let Some(record) = self.state.calls.last().copied() else { return Ok(()) };
+        let call = self.program.code[FORWARD][record.site as usize].a;
+        let (site, _) = self.program.call(call);
+        self.check_frame()?;
+        self.check_references(site, record)?;
+        let next = self.next_part(record).map(|part| (part, self.executed(call, part).1));
+        if let Some((_, procedure)) = next {
+            self.make_room(site, procedure)?;
+        }
+        self.free_frame(interval);
+        match next {
+            Some((part, procedure)) => self.go_on(procedure, part),
+            None => {
+                self.return_from(record);
+                self.count_call();
+            }
+        }
+        Ok(())
+    }
+
+    /// What a call executes first. A rule acts at the callee's entry: going forward before the body, going
+    /// backward after it.
+    fn first_part(&self, op: &Op) -> Part {
+        let has_rule = self.program.call(op.a).1.is_some();
+        if !has_rule || !self.state.mode() || !keeps(Rule::RulesStandIn) {
+            return Part::Whole;
+        }
+        let forward = effective_direction(self.inverted_within(op), self.travel) == FORWARD;
+        if forward == keeps(Rule::RulesActAtTheEntry) { Part::Rule } else { Part::Body }
+    }
+
+    /// The machine's direction inside of a call.
+    fn inverted_within(&self, op: &Op) -> bool {
+        let turned = op.kind == Kind::Uncall && keeps(Rule::UncallsRunBackward);
+        self.state.inverted ^ turned
+    }
+
+    /// What an open call executes after the part that ends here.
+    fn next_part(&self, record: CallRecord) -> Option<Part> {
+        match (record.part, self.direction == FORWARD) {
+            (Part::Body, false) => Some(Part::Rule),
+            (Part::Rule, false) => Some(Part::Body),
+            _ => None,
+        }
+    }
+
+    /// Whose step the next one is. A call whose rule comes first, or that ends with it, is entered and left
+    /// as in plain mode where its body begins or ends; the rule is on the other side of that step.
+    pub(super) fn track_over(&self, op: &Op) -> Track {
+        let enters = matches!(op.kind, Kind::Call | Kind::Uncall);
+        let turns = || self.state.calls.last().is_some_and(|record| self.next_part(*record).is_some());
+        match op.kind {
+            Kind::Leave if turns() => Track::Program,
+            _ if enters && self.first_part(op) == Part::Rule => Track::Rules,
+            _ => self.track,
+        }
+    }
+
+    /// A call of the flow, and the procedure that a part of it executes.
+    fn executed(&self, call: u32, part: Part) -> (&'a CallSite, usize) {
+        let (site, rule) = self.program.call(call);
+        let rule = if part == Part::Rule { rule } else { None };
+        (site, rule.unwrap_or(site.procedure) as usize)
+    }
+
+    /// Finds memory for the record, the references and the frame of a call's part.
+    fn make_room(&mut self, site: &CallSite, procedure: usize) -> Result<(), Cause> {
+        let layout = self.program.layout();
+        let (ints, reals) = (layout.frame_ints[procedure] as usize, layout.frame_reals[procedure] as usize);
+        let state = &mut *self.state;
+        if (state.ints.len() + ints).max(state.reals.len() + reals) as u64 > MAX_CELLS {
+            return Err(Cause::FramesFull);
+        }
+        let adjoints = state.adjoints.as_mut().map_or(Ok(()), |a| room::more(&mut a.cells, reals));
+        room::more(&mut state.calls, 1)
+            .and_then(|()| room::more(&mut state.references, site.arguments.len()))
+            .and_then(|()| room::more(&mut state.ints, ints))
+            .and_then(|()| room::more(&mut state.reals, reals))
+            .and(adjoints)
+            .map_err(|_| Cause::NoMemory(Room::Frame))
+    }
+
+    /// Resolves the arguments of a call onto the references, or changes nothing.
+    fn refer(&mut self, call: u32, site: &CallSite) -> Result<(), Cause> {
+        let start = self.state.references.len();
+        let outcome = self.push_references(call, site, start);
+        if outcome.is_err() {
+            self.state.references.truncate(start);
+        }
+        outcome
+    }
+
+    fn push_references(&mut self, call: u32, site: &CallSite, start: usize) -> Result<(), Cause> {
+        for (n, argument) in site.arguments.iter().enumerate() {
+            let reference = self.scope().reference(n as u32, argument, &self.state.ints)?;
+            self.state.references.push(reference);
+        }
+        let own: &[Reference] = &self.state.references[start..];
+        match self.program.distinct[call as usize].violation(own) {
+            Some((first, second)) if keeps(Rule::OverlapIsChecked) => {
+                Err(Cause::ArgumentsOverlap { first, second })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the frame of a call's part and goes to its near bound.
+    fn begin(&mut self, procedure: usize, part: Part, inverted: bool) {
+        let program = self.program;
+        let state = &mut *self.state;
+        state.frame.ints = state.ints.len() as u32;
+        state.frame.reals = state.reals.len() as u32;
+        state.ints.resize(state.ints.len() + program.layout().frame_ints[procedure] as usize, 0);
+        let reals = state.reals.len() + program.layout().frame_reals[procedure] as usize;
+        state.reals.resize(reals, R::Bits::default());
+        if let Some(adjoints) = &mut state.adjoints {
+            adjoints.cells.resize(reals, R::Bits::default());
+        }
+        state.inverted = inverted;
+        if part != Part::Whole {
+            self.track = if part == Part::Rule { Track::Rules } else { Track::Program };
+        }
+        self.direction = effective_direction(inverted, self.travel);
+        let bounds = &program.module().procedures[procedure];
+        let near_bound = if self.direction == FORWARD { bounds.entry + 1 } else { bounds.exit };
+        self.counter = program.counter(near_bound, self.direction);
+    }
+
+    /// From the entry of a callee to that of its rule, or the other way round: the machine turns.
+    fn go_on(&mut self, procedure: usize, part: Part) {
+        if let Some(record) = self.state.calls.last_mut() {
+            record.part = part;
+        }
+        let inverted = !self.state.inverted;
+        self.begin(procedure, part, inverted);
+    }
+
+    fn return_from(&mut self, record: CallRecord) {
+        let state = &mut *self.state;
+        state.calls.pop();
+        state.references.truncate(state.frame.references as usize);
+        state.frame = record.frame;
+        if keeps(Rule::DirectionIsRestored) {
+            state.inverted = record.inverted;
+        }
+        if record.part != Part::Whole {
+            state.set_mode(true);
+            self.track = Track::Program;
+        }
+        self.direction = effective_direction(state.inverted, self.travel);
+        let behind_the_call = if self.direction == FORWARD { record.site + 1 } else { record.site };
+        self.counter = self.program.counter(behind_the_call, self.direction);
+    }
+
+    /// A step has entered a call or left one.
+    fn count_call(&mut self) {
+        let calls = &mut self.state.counters.calls;
+        *calls = calls.wrapping_add(self.travel.sign());
+    }
+
+    fn check_frame(&self) -> Result<(), Cause> {
+        if !keeps(Rule::FramesAreChecked) {
+            return Ok(());
+        }
+        let state = &*self.state;
+        let not_vacant =
+            |class, start: u32, n: usize| Cause::FrameNotVacant { class, cell: start + n as u32 };
+        let (ints, reals) = (state.frame.ints, state.frame.reals);
+        if let Some(n) = state.ints[ints as usize..].iter().position(|&value| value != 0) {
+            return Err(not_vacant(Class::Int, ints, n));
+        }
+        let occupied = |&bits: &R::Bits| !is_vacant(self.numbers.reals, self.tolerance, bits);
+        match state.reals[reals as usize..].iter().position(occupied) {
+            Some(n) => Err(not_vacant(Class::Real, reals, n)),
+            None => Ok(()),
+        }
+    }
+
+    /// The caller's arguments must still refer to the cells that the callee worked on.
+    fn check_references(&self, site: &CallSite, record: CallRecord) -> Result<(), Cause> {
+        let state = &*self.state;
+        let scope = Addresses { frame: record.frame, ..self.scope() };
+        let own = &state.references[state.frame.references as usize..];
+        for (n, (argument, reference)) in site.arguments.iter().zip(own).enumerate() {
+            let now = scope.reference(n as u32, argument, &state.ints)?;
+            if now != *reference && keeps(Rule::ReferencesAreChecked) {
+                return Err(Cause::ReferenceChanged { argument: n as u32 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Frees the cells of the frame: what remains in them is counted and recorded.
+    fn free_frame(&mut self, interval: Interval) {
+        let Frame { ints, reals, .. } = self.state.frame;
+        for cell in reals as usize..self.state.reals.len() {
+            self.free(cell, interval);
+        }
+        let state = &mut *self.state;
+        state.ints.truncate(ints as usize);
+        state.reals.truncate(reals as usize);
+        if let Some(adjoints) = &mut state.adjoints {
+            adjoints.cells.truncate(reals as usize);
+        }
+    }
+}

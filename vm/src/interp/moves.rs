@@ -1,0 +1,158 @@
+//! Moves: values go between cells and stacks or tapes, and take their adjoints with them. A move first finds out
+//! whether it can be made.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::mutants::{Rule, keeps};
+use reviver_isa::number::{Reals, Words};
+use reviver_isa::update::Action;
+
+use crate::history::{Cost, History, KeptSlot};
+use crate::interp::Run;
+use crate::interp::address::ADJOINT;
+use crate::interp::keeping::is_vacant;
+use crate::interp::mode::is_silent;
+use crate::interp::op::Op;
+use crate::interp::store::{Moved, ValueStore};
+use crate::state::lanes::Lanes;
+use crate::trap::Cause;
+use crate::travel::Interval;
+
+impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
+    /// Moves a value between a cell and a stack or a tape.
+    pub(super) fn transfer(&mut self, op: &Op, interval: Interval) -> Result<(), Cause> {
+        let (class, cell) = self.operand()?;
+        match op.update.action() {
+            Action::Put(store) => self.put_from(class, cell, ValueStore::of(store, class), interval)?,
+            Action::Take(store) => self.fill_from(class, cell, ValueStore::of(store, class), interval)?,
+            // `resolve` makes moves of these alone.
+            _ => {}
+        }
+        self.counter += 1;
+        Ok(())
+    }
+
+    /// Moves a cell's value, with its adjoint in gradient mode, onto a store.
+    fn put_from(
+        &mut self,
+        class: Class,
+        cell: usize,
+        store: ValueStore,
+        interval: Interval,
+    ) -> Result<(), Cause> {
+        let (limit, full) = store.limit(self.program.module().limits);
+        if store.count(self.state) as u64 >= u64::from(limit) && keeps(Rule::StacksAreLimited) {
+            return Err(full);
+        }
+        store.make_room(self.state).map_err(|_| Cause::NoMemory(store.room()))?;
+        let moved = self.take(class, cell);
+        let adjoint = self.recorded_entry(interval);
+        store.push(self.state, moved, adjoint);
+        Ok(())
+    }
+
+    fn take(&mut self, class: Class, cell: usize) -> Moved<R::Bits> {
+        let vacates = keeps(Rule::MovesVacate);
+        if class == Class::Int {
+            let value = self.state.ints[cell];
+            if vacates {
+                self.state.ints[cell] = 0;
+            }
+            return Moved::Int(value);
+        }
+        let bits = self.real(cell);
+        if vacates {
+            self.set_real(cell, R::Bits::default());
+        }
+        let carries = self.state.mode() && cell & ADJOINT == 0 && keeps(Rule::MovesCarryAdjoints);
+        let adjoint = match &mut self.state.adjoints {
+            Some(adjoints) if carries => std::mem::take(&mut adjoints.cells[cell]),
+            _ => R::Bits::default(),
+        };
+        Moved::Real(bits, adjoint)
+    }
+
+    /// Moves the last value of a store, with its adjoint, into a vacant cell.
+    fn fill_from(
+        &mut self,
+        class: Class,
+        cell: usize,
+        store: ValueStore,
+        interval: Interval,
+    ) -> Result<(), Cause> {
+        let moved = store.last(self.state).ok_or(store.empty())?;
+        if let ValueStore::Tape { output } = store
+            && moved.class() != class
+            && keeps(Rule::TapeClassesAreChecked)
+        {
+            return Err(Cause::TapeClass { output, wanted: class });
+        }
+        self.check_vacant(class, cell)?;
+        match moved {
+            Moved::Int(value) => self.state.ints[cell] = value,
+            Moved::Real(bits, adjoint) => self.fill_real(cell, bits, adjoint, interval),
+        }
+        if keeps(Rule::MovesTake) {
+            store.pop(self.state);
+        }
+        Ok(())
+    }
+
+    fn fill_real(&mut self, cell: usize, bits: R::Bits, adjoint: R::Bits, interval: Interval) {
+        if cell & ADJOINT == 0 && self.state.mode() {
+            self.free(cell, interval);
+            if let Some(adjoints) = &mut self.state.adjoints {
+                adjoints.cells[cell] = adjoint;
+            }
+        } else {
+            if cell & ADJOINT == 0 {
+                self.report(self.real(cell), None);
+            }
+            self.discard(cell, interval);
+            self.leave_behind(adjoint, interval);
+        }
+        self.set_real(cell, bits);
+    }
+
+    /// A value moves to where its adjoint can't follow: outside of gradient mode, or into an adjoint.
+    fn leave_behind(&mut self, adjoint: R::Bits, interval: Interval) {
+        let reals = self.numbers.reals;
+        if adjoint != R::Bits::default() {
+            let drops = i32::from(!is_silent(reals, reals.of_bits(adjoint)));
+            let cost = Cost { drops, ..Cost::default() };
+            let (mut journal, _, counters) = self.journal(interval);
+            cost.charge(counters);
+            journal.keep(KeptSlot::Entry, 0, adjoint, cost);
+        }
+    }
+
+    /// The adjoint that a value left behind when it was moved away, if the step undoes that.
+    fn recorded_entry(&mut self, interval: Interval) -> Option<R::Bits> {
+        if !H::ACTIVE || !self.travel.restores(interval) {
+            return None;
+        }
+        self.history.latest(interval).filter(|kept| kept.slot == KeptSlot::Entry)?;
+        let kept = self.history.take(interval)?;
+        kept.cost.refund(&mut self.state.counters);
+        Some(kept.bits)
+    }
+
+    /// What a vacant cell holds is counted and recorded; adjoints are left alone.
+    fn discard(&mut self, address: usize, interval: Interval) {
+        let bits = self.real(address);
+        let width = self.numbers.reals.width();
+        let (mut journal, _, counters) = self.journal(interval);
+        journal.copies_of = Some([address as u32; 3]);
+        journal.discarded(width, 0, bits, counters);
+    }
+
+    fn check_vacant(&self, class: Class, cell: usize) -> Result<(), Cause> {
+        let vacant = match class {
+            Class::Int => self.state.ints[cell] == 0,
+            Class::Real => is_vacant(self.numbers.reals, self.tolerance, self.real(cell)),
+        };
+        if !vacant && keeps(Rule::VacancyIsChecked) {
+            return Err(Cause::NotVacant { class, cell: cell as u32 });
+        }
+        Ok(())
+    }
+}

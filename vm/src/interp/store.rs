@@ -1,0 +1,162 @@
+//! The stacks and the tapes of a state as one thing: stores that values are moved to and from, each with its
+//! adjoint. Knows no cell.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Limits;
+use reviver_isa::update;
+
+use crate::room::{self, OutOfMemory, Room};
+use crate::state::lanes::Lanes;
+use crate::state::{Adjoints, State, TapeEntry};
+use crate::trap::Cause;
+
+/// A value on its way between a cell and a store, a real with its adjoint.
+#[derive(Clone, Copy)]
+pub(super) enum Moved<B> {
+    Int(i64),
+    Real(B, B),
+}
+
+impl<B: Lanes> Moved<B> {
+    pub fn class(self) -> Class {
+        match self {
+            Moved::Int(_) => Class::Int,
+            Moved::Real(..) => Class::Real,
+        }
+    }
+
+    fn entry(self) -> TapeEntry<B> {
+        match self {
+            Moved::Int(value) => TapeEntry::Int(value),
+            Moved::Real(bits, _) => TapeEntry::Real(bits),
+        }
+    }
+
+    fn adjoint(self) -> B {
+        match self {
+            Moved::Int(_) => B::default(),
+            Moved::Real(_, adjoint) => adjoint,
+        }
+    }
+}
+
+/// A place that values move to and from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValueStore {
+    Ints,
+    Reals,
+    Tape { output: bool },
+}
+
+impl ValueStore {
+    /// The store that an update names, for values of a class.
+    pub fn of(store: update::Store, class: Class) -> ValueStore {
+        match (store, class) {
+            (update::Store::Stack, Class::Int) => ValueStore::Ints,
+            (update::Store::Stack, Class::Real) => ValueStore::Reals,
+            (update::Store::Input, _) => ValueStore::Tape { output: false },
+            (update::Store::Output, _) => ValueStore::Tape { output: true },
+        }
+    }
+
+    /// How many values it may hold, and why there can be no more.
+    pub fn limit(self, Limits { stack, tape, .. }: Limits) -> (u32, Cause) {
+        match self {
+            ValueStore::Ints | ValueStore::Reals => (stack, Cause::StackFull { limit: stack }),
+            ValueStore::Tape { output } => (tape, Cause::TapeFull { output, limit: tape }),
+        }
+    }
+
+    /// What there may be no memory for.
+    pub fn room(self) -> Room {
+        match self {
+            ValueStore::Ints | ValueStore::Reals => Room::Stack,
+            ValueStore::Tape { .. } => Room::Tape,
+        }
+    }
+
+    /// Why nothing can be taken.
+    pub fn empty(self) -> Cause {
+        match self {
+            ValueStore::Ints => Cause::StackEmpty { class: Class::Int },
+            ValueStore::Reals => Cause::StackEmpty { class: Class::Real },
+            ValueStore::Tape { output } => Cause::TapeEmpty { output },
+        }
+    }
+
+    /// How many values it holds.
+    pub fn count<B>(self, state: &State<B>) -> usize {
+        match self {
+            ValueStore::Ints => state.int_stack.len(),
+            ValueStore::Reals => state.real_stack.len(),
+            ValueStore::Tape { output: false } => state.input.len(),
+            ValueStore::Tape { output: true } => state.output.len(),
+        }
+    }
+
+    /// Finds memory for another value.
+    pub fn make_room<B: Lanes>(self, state: &mut State<B>) -> Result<(), OutOfMemory> {
+        if let Some(adjoints) = self.adjoints(&mut state.adjoints) {
+            room::more(adjoints, 1)?;
+        }
+        match self {
+            ValueStore::Ints => room::more(&mut state.int_stack, 1),
+            ValueStore::Reals => room::more(&mut state.real_stack, 1),
+            ValueStore::Tape { output: false } => room::more(&mut state.input, 1),
+            ValueStore::Tape { output: true } => room::more(&mut state.output, 1),
+        }
+    }
+
+    /// Adds a value with an adjoint, which may be another than came with it.
+    pub fn push<B: Lanes>(self, state: &mut State<B>, moved: Moved<B>, adjoint: Option<B>) {
+        if let Some(adjoints) = self.adjoints(&mut state.adjoints) {
+            adjoints.push(adjoint.unwrap_or(moved.adjoint()));
+        }
+        match (self, moved) {
+            (ValueStore::Ints, Moved::Int(value)) => state.int_stack.push(value),
+            (ValueStore::Reals, Moved::Real(bits, _)) => state.real_stack.push(bits),
+            (ValueStore::Tape { output: false }, _) => state.input.push(moved.entry()),
+            (ValueStore::Tape { output: true }, _) => state.output.push(moved.entry()),
+            // A stack has values of its class.
+            (ValueStore::Ints, Moved::Real(..)) | (ValueStore::Reals, Moved::Int(_)) => {}
+        }
+    }
+
+    /// The last value, with its adjoint.
+    pub fn last<B: Lanes>(self, state: &mut State<B>) -> Option<Moved<B>> {
+        let adjoint = self.adjoints(&mut state.adjoints).and_then(|all| all.last().copied());
+        let real = |bits| Moved::Real(bits, adjoint.unwrap_or_default());
+        let tape = match self {
+            ValueStore::Ints => return state.int_stack.last().copied().map(Moved::Int),
+            ValueStore::Reals => return state.real_stack.last().copied().map(real),
+            ValueStore::Tape { output: false } => &state.input,
+            ValueStore::Tape { output: true } => &state.output,
+        };
+        tape.last().map(|entry| match *entry {
+            TapeEntry::Int(value) => Moved::Int(value),
+            TapeEntry::Real(bits) => real(bits),
+        })
+    }
+
+    /// Removes the last value.
+    pub fn pop<B: Lanes>(self, state: &mut State<B>) {
+        match self {
+            ValueStore::Ints => drop(state.int_stack.pop()),
+            ValueStore::Reals => drop(state.real_stack.pop()),
+            ValueStore::Tape { output: false } => drop(state.input.pop()),
+            ValueStore::Tape { output: true } => drop(state.output.pop()),
+        }
+        self.adjoints(&mut state.adjoints).map(Vec::pop);
+    }
+
+    /// The adjoints of its values, where there are any.
+    fn adjoints<B>(self, adjoints: &mut Option<Adjoints<B>>) -> Option<&mut Vec<B>> {
+        let adjoints = adjoints.as_mut()?;
+        match self {
+            ValueStore::Ints => None,
+            ValueStore::Reals => Some(&mut adjoints.stack),
+            ValueStore::Tape { output: false } => Some(&mut adjoints.input),
+            ValueStore::Tape { output: true } => Some(&mut adjoints.output),
+        }
+    }
+}
