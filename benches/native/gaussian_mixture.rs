@@ -260,61 +260,50 @@ impl Reversible {
     }
 
     fn add_log_density(&self, sum: &mut f64, mixture: &Mixture, x: &Vector) {
-        let mut terms = [0.0; K];
-        for (k, term) in terms.iter_mut().enumerate() {
-            *term += mixture.alphas[k];
-            *term += self.log_determinants[k];
-            self.with_squares(mixture, k, x, |squares| *term -= squares * 0.5);
+        let (mut centred, mut scaled) = ([[0.0; K]; D], [[0.0; K]; D]);
+        let (mut squares, mut terms) = ([0.0; K], [0.0; K]);
+        let mut place = D;
+        for j in 0..D {
+            for k in 0..K {
+                centred[j][k] += x[j] - mixture.means[k][j];
+                scaled[j][k] += self.diagonals[k][j] * centred[j][k];
+                squares[k] += scaled[j][k] * scaled[j][k];
+            }
+            for row in j + 1..D {
+                for k in 0..K {
+                    scaled[row][k] += mixture.icf[k][place] * centred[j][k];
+                }
+                place += 1;
+            }
+        }
+        for k in 0..K {
+            terms[k] += mixture.alphas[k] + self.log_determinants[k];
+            terms[k] -= squares[k] * 0.5;
         }
         with_log_sum_exp(&terms, |largest, total| {
             *sum += largest;
             *sum += total.ln();
         });
-        for (k, term) in terms.iter_mut().enumerate().rev() {
-            self.with_squares(mixture, k, x, |squares| *term += squares * 0.5);
-            *term -= self.log_determinants[k];
-            *term -= mixture.alphas[k];
-            vacate(term, TOLERANCE);
+        for k in (0..K).rev() {
+            terms[k] += squares[k] * 0.5;
+            terms[k] -= mixture.alphas[k] + self.log_determinants[k];
         }
-    }
-
-    /// Uses |Q·(x - mean)|², and uncomputes it.
-    #[inline(always)]
-    fn with_squares(&self, mixture: &Mixture, k: usize, x: &Vector, apply: impl FnOnce(f64)) {
-        let (means, icf, diagonal) = (&mixture.means[k], &mixture.icf[k], &self.diagonals[k]);
-        let (mut centred, mut scaled, mut squares) = ([0.0; D], [0.0; D], 0.0);
-        for j in 0..D {
-            centred[j] += x[j] - means[j];
-            scaled[j] += diagonal[j] * centred[j];
-        }
-        let mut place = D;
-        for column in 0..D {
-            for row in column + 1..D {
-                scaled[row] += icf[place] * centred[column];
-                place += 1;
-            }
-        }
-        for s in scaled {
-            squares += s * s;
-        }
-        apply(squares);
-        for s in scaled.iter().rev() {
-            squares -= s * s;
-        }
-        for column in (0..D).rev() {
-            for row in (column + 1..D).rev() {
+        for j in (0..D).rev() {
+            for row in (j + 1..D).rev() {
                 place -= 1;
-                scaled[row] -= icf[place] * centred[column];
+                for k in (0..K).rev() {
+                    scaled[row][k] -= mixture.icf[k][place] * centred[j][k];
+                }
+            }
+            for k in (0..K).rev() {
+                squares[k] -= scaled[j][k] * scaled[j][k];
+                scaled[j][k] -= self.diagonals[k][j] * centred[j][k];
+                centred[j][k] -= x[j] - mixture.means[k][j];
             }
         }
         assert!(place == D);
-        for j in (0..D).rev() {
-            scaled[j] -= diagonal[j] * centred[j];
-            centred[j] -= x[j] - means[j];
-            vacate(&mut scaled[j], TOLERANCE);
-            vacate(&mut centred[j], TOLERANCE);
-        }
-        vacate(&mut squares, TOLERANCE);
+        vacate_all(centred.iter_mut().chain(&mut scaled).flatten());
+        vacate_all(squares.iter_mut().chain(&mut terms));
     }
 
     fn add_log_prior(&self, sum: &mut f64, mixture: &Mixture) {
@@ -342,21 +331,29 @@ impl Reversible {
 /// Uses the largest of numbers and Σ exp(v[k] - largest), and uncomputes both.
 #[inline(always)]
 fn with_log_sum_exp(v: &[f64; K], apply: impl FnOnce(f64, f64)) {
-    let (mut largest, mut total) = ([0.0; K], 0.0);
+    let (mut largest, mut below, mut weight, mut total) = ([0.0; K], [0.0; K], [0.0; K], [0.0; K + 1]);
     largest[0] += v[0];
     for k in 1..K {
         largest[k] += largest[k - 1].max(v[k]);
     }
-    for &term in v {
-        total += (term - largest[K - 1]).exp();
+    for k in 0..K {
+        below[k] += v[k] - largest[K - 1];
+        weight[k] += below[k].exp();
+        total[k + 1] += total[k] + weight[k];
     }
-    apply(largest[K - 1], total);
-    for &term in v.iter().rev() {
-        total -= (term - largest[K - 1]).exp();
+    apply(largest[K - 1], total[K]);
+    for k in (0..K).rev() {
+        total[k + 1] -= total[k] + weight[k];
+        weight[k] -= below[k].exp();
+        below[k] -= v[k] - largest[K - 1];
     }
     for k in (1..K).rev() {
         largest[k] -= largest[k - 1].max(v[k]);
     }
     largest[0] -= v[0];
-    largest.iter_mut().chain([&mut total]).for_each(|ancilla| vacate(ancilla, TOLERANCE));
+    vacate_all(largest.iter_mut().chain(&mut below).chain(&mut weight).chain(&mut total));
+}
+
+fn vacate_all<'a>(cells: impl Iterator<Item = &'a mut f64>) {
+    cells.for_each(|cell| vacate(cell, TOLERANCE));
 }
