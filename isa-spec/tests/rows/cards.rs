@@ -3,7 +3,7 @@
 use reviver_isa::card::{Card, CardLine, CardTerm, describe};
 use reviver_isa::instruction::Class::{Int, Real};
 use reviver_isa::text::compound;
-use reviver_isa::update::OperandShape;
+use reviver_isa::update::{OperandShape, Over};
 use reviver_isa::{Function, Update, manual};
 
 fn real(name: &str) -> CardTerm {
@@ -259,14 +259,13 @@ fn every_row_and_every_instruction_has_a_page() {
     }
 }
 
-/// Bits only of integers, products only of reals.
+/// Whether the function has values of the numbers that the update is legal over.
 fn is_legal(update: Update, function: Function) -> bool {
-    let results: Vec<_> = function.forms().map(|form| form.result()).collect();
-    match update {
-        Update::Xor | Update::Rol | Update::Ror => results.contains(&Int),
-        Update::Mul | Update::Div => results.contains(&Real),
-        _ => true,
-    }
+    let results = |class| function.forms().any(|form| form.result() == class);
+    update.over().iter().any(|over| match over {
+        Over::Integers => results(Int),
+        Over::AdditiveReals | Over::MultiplicativeReals | Over::ComplexReals => results(Real),
+    })
 }
 
 #[test]

@@ -10,6 +10,7 @@ use reviver_isa::function::Form;
 use reviver_isa::number::lifted::Coefficients;
 use reviver_isa::number::{Arithmetic, F64, FixedPoint, Lifted, Reals, Wide};
 
+use crate::bytes::is_frozen;
 use crate::numbers::Random;
 use crate::precise::{self, polynomial};
 
@@ -73,6 +74,16 @@ pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] 
     }
 }
 
+/// The rows that a textbook has: all that a release has shipped, and whatever came since and is known.
+pub fn rows_of_textbooks() -> impl Iterator<Item = (Function, Form)> {
+    let one = precise::real(1.0);
+    rows().filter(move |&(function, _)| {
+        let is_known = precise::textbook(function, &one, &one).is_some();
+        assert!(is_known || !is_frozen(function), "no textbook has {function:?}");
+        is_known
+    })
+}
+
 /// A jet with this primal and any other coefficients.
 fn jet(primal: f64, random: &mut Random) -> Jet<7> {
     array::from_fn(|k| if k == 0 { primal } else { (32.0 * random.unit()).round() / 64.0 - 0.25 })
@@ -98,7 +109,7 @@ fn check_row<R: Reals<Bits = u64>>(reals: R, (function, form): (Function, Form),
 
 #[test]
 fn every_row_has_the_coefficients_that_interpolation_finds() {
-    for row in rows() {
+    for row in rows_of_textbooks() {
         check_row(F64, row, 1e-12);
         check_row(FixedPoint::new(43), row, 1e-9);
     }

@@ -7,7 +7,7 @@ use reviver_isa::function::Form;
 use reviver_isa::number::lifted::Coefficients;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Reals, Wide};
 
-use crate::jets::{Jet, constant, row, rows, series, sources};
+use crate::jets::{Jet, constant, row, rows, rows_of_textbooks, series, sources};
 use crate::numbers::Random;
 use crate::precise::{self, polynomial};
 
@@ -61,6 +61,11 @@ fn directional<R: Reals<Bits = u64>>(
     Ok(part(0)? + part(1)?)
 }
 
+/// Whether a row says that somewhere it has a value, and derivatives that trap.
+fn lacks_derivatives(function: Function) -> bool {
+    ["so does the derivative", "so do the derivatives"].iter().any(|says| function.edges().contains(says))
+}
+
 fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Form)) {
     let ulp = reals.ulp(reals.literal(1.0).unwrap());
     let mut checked = 0;
@@ -79,6 +84,8 @@ fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Form)) {
                 }
                 // Rounding decides at the end of the range.
                 (Err(Fault::Overflow), _) | (_, Err(Fault::Overflow)) if R::EXACT => {}
+                // The first coefficients of a² don't tell that |a| = √a² bends at 0: the row does.
+                (Ok([_, 0.0]), Err(_)) if lacks_derivatives(row_of.0) => {}
                 (lifted, plain) => {
                     assert_eq!(lifted.is_ok(), plain.is_ok(), "{place}: {lifted:?}, {plain:?}")
                 }
@@ -200,7 +207,7 @@ fn check_second<R: Reals<Bits = u64>>(reals: R, row: (Function, Form), tolerance
 
 #[test]
 fn partial_derivatives_of_dual_numbers_carry_the_second_derivatives() {
-    for row in rows() {
+    for row in rows_of_textbooks() {
         check_second(F64, row, 1e-12);
         check_second(FixedPoint::new(43), row, 1e-9);
     }

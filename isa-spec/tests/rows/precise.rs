@@ -23,12 +23,12 @@ pub fn real(value: f64) -> Real {
 }
 
 /// The function as a textbook has it; of [`Function::Powi`] the exponent is whole, and of angles only the
-/// changes count.
-pub fn value(function: Function, a: &Real, b: &Real) -> Real {
+/// changes count. There is none for a function that this file doesn't know.
+pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
     use Function::*;
     let (a, b) = (a.clone(), b.clone());
     let wave = |sign: f64| (a.exp() + real(sign) * (-&a).exp()) / real(2.0);
-    match function {
+    Some(match function {
         Copy => a,
         Sum => a + b,
         Diff => a - b,
@@ -59,8 +59,13 @@ pub fn value(function: Function, a: &Real, b: &Real) -> Real {
         Tanh => wave(-1.0) / wave(1.0),
         Floor => a.floor(),
         Round => a.round(),
-        _ => panic!("{function:?} has no form from reals to reals"),
-    }
+        _ => return None,
+    })
+}
+
+/// The same of a function that is known.
+pub fn value(function: Function, a: &Real, b: &Real) -> Real {
+    textbook(function, a, b).unwrap_or_else(|| panic!("no textbook has {function:?}"))
 }
 
 fn power(a: Real, n: i64) -> Real {
