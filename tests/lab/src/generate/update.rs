@@ -3,6 +3,7 @@
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
+use reviver_isa::update::{Action, Over, Update};
 
 use super::facts::Fact;
 use super::operand::Operand;
@@ -52,6 +53,13 @@ fn rows(class: Class) -> Vec<(Function, Form)> {
     rows.filter(|(_, form)| form.result() == class).collect()
 }
 
+/// The updates that change a target of a class by a function's value, and can be undone.
+fn accumulations(class: Class) -> Vec<Update> {
+    let over = if class == Class::Int { Over::Integers } else { Over::AdditiveReals };
+    let fits = |u: &Update| u.action() == Action::Accumulate && u.over().contains(&over);
+    Update::ALL.iter().copied().filter(fits).collect()
+}
+
 impl Writer<'_> {
     /// A value of a class out of sources that aren't the target, one that certainly exists.
     pub fn applied(&mut self, class: Class, target: Option<&Operand>) -> Applied {
@@ -94,10 +102,7 @@ impl Writer<'_> {
         let class = self.class();
         let Some(target) = self.target(class) else { return false };
         let applied = self.addend(class, &target);
-        let update = match class {
-            Class::Int => *self.rng.pick(&["add", "sub", "xor", "rol", "ror"]),
-            Class::Real => *self.rng.pick(&["add", "sub"]),
-        };
+        let update = self.rng.pick(&accumulations(class)).name();
         self.line(applied.update(update, &target.text));
         true
     }
