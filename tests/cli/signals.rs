@@ -235,7 +235,8 @@ fn a_gradient_is_printed_whose_check_is_stopped() {
 /// What a session that a signal ends has saved: it is sent once the lines have come so far.
 fn transcript(lines: &str, until: &str, signal: &str) -> String {
     let folder = folder();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_reviver"))
+    let mut child = Command::new("env")
+        .args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_reviver")])
         .args(["repl", "endless.rasm", "--transcript", "session"])
         .current_dir(folder.path(""))
         .stdin(Stdio::piped())

@@ -7,6 +7,11 @@ pub const ALL: &[(&str, &str)] = &[
     ("a join that does not expect the jump", ".inout a\nx: br y, a == 0\nadd a, 1\ny: from x, a == 2\n"),
     ("a jump over an instruction", ".inout a\nx: br y, a == 0\nadd a, 1\ny: from x, a == 0\nadd a, 5\n"),
     ("an assertion that fails", ".inout a = 3\nadd a, 1\nassert a == 3\nadd a, 1\n"),
+    (
+        "the adjoint of a constant",
+        ".var z: real = 1.4\ncall p(0.0)\n.proc p(in a: real)\n.ancilla t: real\nadd t, z\nfor i in 0..6\n\
+         add a', t\nrof\nsub t, z\n.end\n",
+    ),
     ("an assertion of reals that fails", ".inout x: real = 0.5\nadd x, 1.0\nassert x < 1.5\n"),
     ("popping into a cell that is not vacant", ".inout a = 1, b = 2\npush a\npop b\nadd b, 1\n"),
     (

@@ -12,7 +12,7 @@ use crate::interp::address::ADJOINT;
 use crate::interp::keeping::is_vacant;
 use crate::interp::mode::is_silent;
 use crate::interp::op::Op;
-use crate::interp::store::{Moved, ValueStore};
+use crate::interp::store::{Moved, StoreOfMoves};
 use crate::state::lanes::Lanes;
 use crate::trap::Cause;
 use crate::travel::Interval;
@@ -22,8 +22,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     pub(super) fn transfer(&mut self, op: &Op, interval: Interval) -> Result<(), Cause> {
         let (class, cell) = self.operand()?;
         match op.update.action() {
-            Action::Put(store) => self.put_from(class, cell, ValueStore::of(store, class), interval)?,
-            Action::Take(store) => self.fill_from(class, cell, ValueStore::of(store, class), interval)?,
+            Action::Put(store) => self.put_from(class, cell, StoreOfMoves::of(store, class), interval)?,
+            Action::Take(store) => self.fill_from(class, cell, StoreOfMoves::of(store, class), interval)?,
             // `resolve` makes moves of these alone.
             _ => {}
         }
@@ -36,7 +36,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         &mut self,
         class: Class,
         cell: usize,
-        store: ValueStore,
+        store: StoreOfMoves,
         interval: Interval,
     ) -> Result<(), Cause> {
         let (limit, full) = store.limit(self.program.module().limits);
@@ -76,11 +76,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         &mut self,
         class: Class,
         cell: usize,
-        store: ValueStore,
+        store: StoreOfMoves,
         interval: Interval,
     ) -> Result<(), Cause> {
         let moved = store.last(self.state).ok_or(store.empty())?;
-        if let ValueStore::Tape { output } = store
+        if let StoreOfMoves::Tape { output } = store
             && moved.class() != class
             && keeps(Rule::TapeClassesAreChecked)
         {

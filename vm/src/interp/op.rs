@@ -31,6 +31,21 @@ macro_rules! for_frequent_steps {
 }
 pub(crate) use for_frequent_steps;
 
+/// What a step that changes more than cells does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structural {
+    /// A procedure is called or uncalled.
+    Call,
+    Leave,
+    Bound,
+    Move,
+    Show,
+    Switch {
+        on: bool,
+    },
+    Stop,
+}
+
 macro_rules! kinds {
     ($($Frequent:ident: $update:ident $function:ident $form:ident,)+) => {
         /// What a resolved instruction does.
@@ -98,6 +113,39 @@ macro_rules! kinds {
                         Form::IntsToReal => Kind::IntsToReal,
                     },
                 }
+            }
+
+            /// The step beyond cells that it is; none for those of the inner loop.
+            pub fn structural(self) -> Option<Structural> {
+                Some(match self {
+                    Kind::Call | Kind::Uncall => Structural::Call,
+                    Kind::Leave => Structural::Leave,
+                    Kind::Bound => Structural::Bound,
+                    Kind::Move => Structural::Move,
+                    Kind::Show => Structural::Show,
+                    Kind::GradOn => Structural::Switch { on: true },
+                    Kind::GradOff => Structural::Switch { on: false },
+                    Kind::Stop => Structural::Stop,
+                    $( Kind::$Frequent )|+
+                    | Kind::Jump
+                    | Kind::BrInt
+                    | Kind::BrReal
+                    | Kind::FromInt
+                    | Kind::FromReal
+                    | Kind::BrOnAdjoints
+                    | Kind::FromOnAdjoints
+                    | Kind::OnAdjoints
+                    | Kind::Ints
+                    | Kind::RealsToInt
+                    | Kind::Reals
+                    | Kind::RealInt
+                    | Kind::IntsToReal
+                    | Kind::BackOverInts
+                    | Kind::BackOverRealsToInt
+                    | Kind::BackOverReals
+                    | Kind::BackOverRealInt
+                    | Kind::BackOverIntsToReal => return None,
+                })
             }
 
             /// The form of a step on cells, and whether it leads back over an irreversible one.

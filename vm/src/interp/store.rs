@@ -42,55 +42,55 @@ impl<B: Lanes> Moved<B> {
 
 /// A place that values move to and from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ValueStore {
+pub(super) enum StoreOfMoves {
     Ints,
     Reals,
     Tape { output: bool },
 }
 
-impl ValueStore {
+impl StoreOfMoves {
     /// The store that an update names, for values of a class.
-    pub fn of(store: update::Store, class: Class) -> ValueStore {
+    pub fn of(store: update::Store, class: Class) -> StoreOfMoves {
         match (store, class) {
-            (update::Store::Stack, Class::Int) => ValueStore::Ints,
-            (update::Store::Stack, Class::Real) => ValueStore::Reals,
-            (update::Store::Input, _) => ValueStore::Tape { output: false },
-            (update::Store::Output, _) => ValueStore::Tape { output: true },
+            (update::Store::Stack, Class::Int) => StoreOfMoves::Ints,
+            (update::Store::Stack, Class::Real) => StoreOfMoves::Reals,
+            (update::Store::Input, _) => StoreOfMoves::Tape { output: false },
+            (update::Store::Output, _) => StoreOfMoves::Tape { output: true },
         }
     }
 
     /// How many values it may hold, and why there can be no more.
     pub fn limit(self, Limits { stack, tape, .. }: Limits) -> (u32, Cause) {
         match self {
-            ValueStore::Ints | ValueStore::Reals => (stack, Cause::StackFull { limit: stack }),
-            ValueStore::Tape { output } => (tape, Cause::TapeFull { output, limit: tape }),
+            StoreOfMoves::Ints | StoreOfMoves::Reals => (stack, Cause::StackFull { limit: stack }),
+            StoreOfMoves::Tape { output } => (tape, Cause::TapeFull { output, limit: tape }),
         }
     }
 
     /// What there may be no memory for.
     pub fn room(self) -> Room {
         match self {
-            ValueStore::Ints | ValueStore::Reals => Room::Stack,
-            ValueStore::Tape { .. } => Room::Tape,
+            StoreOfMoves::Ints | StoreOfMoves::Reals => Room::Stack,
+            StoreOfMoves::Tape { .. } => Room::Tape,
         }
     }
 
     /// Why nothing can be taken.
     pub fn empty(self) -> Cause {
         match self {
-            ValueStore::Ints => Cause::StackEmpty { class: Class::Int },
-            ValueStore::Reals => Cause::StackEmpty { class: Class::Real },
-            ValueStore::Tape { output } => Cause::TapeEmpty { output },
+            StoreOfMoves::Ints => Cause::StackEmpty { class: Class::Int },
+            StoreOfMoves::Reals => Cause::StackEmpty { class: Class::Real },
+            StoreOfMoves::Tape { output } => Cause::TapeEmpty { output },
         }
     }
 
     /// How many values it holds.
     pub fn count<B>(self, state: &State<B>) -> usize {
         match self {
-            ValueStore::Ints => state.int_stack.len(),
-            ValueStore::Reals => state.real_stack.len(),
-            ValueStore::Tape { output: false } => state.input.len(),
-            ValueStore::Tape { output: true } => state.output.len(),
+            StoreOfMoves::Ints => state.int_stack.len(),
+            StoreOfMoves::Reals => state.real_stack.len(),
+            StoreOfMoves::Tape { output: false } => state.input.len(),
+            StoreOfMoves::Tape { output: true } => state.output.len(),
         }
     }
 
@@ -100,10 +100,10 @@ impl ValueStore {
             room::more(adjoints, 1)?;
         }
         match self {
-            ValueStore::Ints => room::more(&mut state.int_stack, 1),
-            ValueStore::Reals => room::more(&mut state.real_stack, 1),
-            ValueStore::Tape { output: false } => room::more(&mut state.input, 1),
-            ValueStore::Tape { output: true } => room::more(&mut state.output, 1),
+            StoreOfMoves::Ints => room::more(&mut state.int_stack, 1),
+            StoreOfMoves::Reals => room::more(&mut state.real_stack, 1),
+            StoreOfMoves::Tape { output: false } => room::more(&mut state.input, 1),
+            StoreOfMoves::Tape { output: true } => room::more(&mut state.output, 1),
         }
     }
 
@@ -113,12 +113,12 @@ impl ValueStore {
             adjoints.push(adjoint.unwrap_or(moved.adjoint()));
         }
         match (self, moved) {
-            (ValueStore::Ints, Moved::Int(value)) => state.int_stack.push(value),
-            (ValueStore::Reals, Moved::Real(bits, _)) => state.real_stack.push(bits),
-            (ValueStore::Tape { output: false }, _) => state.input.push(moved.entry()),
-            (ValueStore::Tape { output: true }, _) => state.output.push(moved.entry()),
+            (StoreOfMoves::Ints, Moved::Int(value)) => state.int_stack.push(value),
+            (StoreOfMoves::Reals, Moved::Real(bits, _)) => state.real_stack.push(bits),
+            (StoreOfMoves::Tape { output: false }, _) => state.input.push(moved.entry()),
+            (StoreOfMoves::Tape { output: true }, _) => state.output.push(moved.entry()),
             // A stack has values of its class.
-            (ValueStore::Ints, Moved::Real(..)) | (ValueStore::Reals, Moved::Int(_)) => {}
+            (StoreOfMoves::Ints, Moved::Real(..)) | (StoreOfMoves::Reals, Moved::Int(_)) => {}
         }
     }
 
@@ -127,10 +127,10 @@ impl ValueStore {
         let adjoint = self.adjoints(&mut state.adjoints).and_then(|all| all.last().copied());
         let real = |bits| Moved::Real(bits, adjoint.unwrap_or_default());
         let tape = match self {
-            ValueStore::Ints => return state.int_stack.last().copied().map(Moved::Int),
-            ValueStore::Reals => return state.real_stack.last().copied().map(real),
-            ValueStore::Tape { output: false } => &state.input,
-            ValueStore::Tape { output: true } => &state.output,
+            StoreOfMoves::Ints => return state.int_stack.last().copied().map(Moved::Int),
+            StoreOfMoves::Reals => return state.real_stack.last().copied().map(real),
+            StoreOfMoves::Tape { output: false } => &state.input,
+            StoreOfMoves::Tape { output: true } => &state.output,
         };
         tape.last().map(|entry| match *entry {
             TapeEntry::Int(value) => Moved::Int(value),
@@ -141,10 +141,10 @@ impl ValueStore {
     /// Removes the last value.
     pub fn pop<B: Lanes>(self, state: &mut State<B>) {
         match self {
-            ValueStore::Ints => drop(state.int_stack.pop()),
-            ValueStore::Reals => drop(state.real_stack.pop()),
-            ValueStore::Tape { output: false } => drop(state.input.pop()),
-            ValueStore::Tape { output: true } => drop(state.output.pop()),
+            StoreOfMoves::Ints => drop(state.int_stack.pop()),
+            StoreOfMoves::Reals => drop(state.real_stack.pop()),
+            StoreOfMoves::Tape { output: false } => drop(state.input.pop()),
+            StoreOfMoves::Tape { output: true } => drop(state.output.pop()),
         }
         self.adjoints(&mut state.adjoints).map(Vec::pop);
     }
@@ -153,10 +153,10 @@ impl ValueStore {
     fn adjoints<B>(self, adjoints: &mut Option<Adjoints<B>>) -> Option<&mut Vec<B>> {
         let adjoints = adjoints.as_mut()?;
         match self {
-            ValueStore::Ints => None,
-            ValueStore::Reals => Some(&mut adjoints.stack),
-            ValueStore::Tape { output: false } => Some(&mut adjoints.input),
-            ValueStore::Tape { output: true } => Some(&mut adjoints.output),
+            StoreOfMoves::Ints => None,
+            StoreOfMoves::Reals => Some(&mut adjoints.stack),
+            StoreOfMoves::Tape { output: false } => Some(&mut adjoints.input),
+            StoreOfMoves::Tape { output: true } => Some(&mut adjoints.output),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::interp::Run;
 use crate::interp::address::{ADJOINT, Addresses};
 use crate::interp::keeping::{Freeing, report_freed};
 use crate::interp::mode::is_silent;
-use crate::interp::op::{Kind, Op};
+use crate::interp::op::{Kind, Op, Structural};
 use crate::room::Room;
 use crate::state::Counters;
 use crate::state::lanes::Lanes;
@@ -28,16 +28,16 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         if H::ACTIVE && !self.travel.restores(interval) {
             self.history.make_room(interval, self.most_records(&op))?;
         }
-        match op.kind {
-            Kind::Call | Kind::Uncall => self.enter(&op)?,
-            Kind::Stop => return Ok(Some(Stop::Budget)),
-            Kind::Leave if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
-            Kind::Leave => self.leave(interval)?,
-            Kind::Show => stop = self.show()?,
-            Kind::GradOn | Kind::GradOff => self.switch(op.kind == Kind::GradOn)?,
-            Kind::Move => self.transfer(&op, interval)?,
-            // The loop's own; and bounds that a call passes are never executed.
-            _ => {}
+        match op.kind.structural() {
+            Some(Structural::Call) => self.enter(&op)?,
+            Some(Structural::Stop) => return Ok(Some(Stop::Budget)),
+            Some(Structural::Leave) if self.state.calls.is_empty() => return Ok(Some(Stop::Bound)),
+            Some(Structural::Leave) => self.leave(interval)?,
+            Some(Structural::Show) => stop = self.show()?,
+            Some(Structural::Switch { on }) => self.switch(on)?,
+            Some(Structural::Move) => self.transfer(&op, interval)?,
+            // Bounds that a call passes are never executed, and the loop leaves none of its own.
+            Some(Structural::Bound) | None => {}
         }
         let (mut journal, mut cells, counters) = self.journal(interval);
         journal.put_back(&mut cells, counters);

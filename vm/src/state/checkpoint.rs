@@ -327,10 +327,15 @@ fn check_residues(program: &Program, state: &State, residues: &Residues) -> Fitn
 fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     let Kept { slot, cell, bits, cost, .. } = *kept;
     let class = if slot == KeptSlot::Int { Class::Int } else { Class::Real };
-    let is_fixed =
-        slot == KeptSlot::Int && cell as usize == MODE || program.constants(class).contains(&(cell as usize));
+    let is_constant = || program.constants(class).contains(&(cell as usize));
+    let is_fixed = match slot {
+        KeptSlot::Int => cell as usize == MODE || is_constant(),
+        KeptSlot::Real => is_constant(),
+        // A step may name the adjoint of a parameter that is a constant.
+        KeptSlot::Adjoint | KeptSlot::Entry => false,
+    };
     // Cells of frames that are no longer open can't be told from those that never were.
-    if u64::from(cell) >= MAX_CELLS || is_fixed && slot != KeptSlot::Entry {
+    if u64::from(cell) >= MAX_CELLS || is_fixed {
         return Err("a record of the history is of a cell that no step changes");
     }
     let Cost { erased, discarded, drops } = cost;

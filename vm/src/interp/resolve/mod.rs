@@ -225,7 +225,9 @@ impl Emitter<'_> {
         let step = self.flow.step(at);
         let kind = match step.map(|step| step.operation.update.action()) {
             Some(Action::Call(Direction::Forward)) => Kind::Call,
-            _ => Kind::Uncall,
+            Some(Action::Call(Direction::Backward)) => Kind::Uncall,
+            // `verify` refuses other calls.
+            _ => Kind::Bound,
         };
         let number = match step.map(|step| step.link) {
             Some(StepLink::Call(number)) => number,
