@@ -17,7 +17,12 @@ fn documents() -> Vec<PathBuf> {
 fn named_sources(text: &str) -> Vec<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_matches('.'));
-    words.filter(|word| word.ends_with(".rs")).map(|word| word.trim_start_matches("../").to_owned()).collect()
+    // The two sides of a change are called `a` and `b`.
+    let path = |word: &str| match word.split_once('/') {
+        Some(("a" | "b", within)) => within.to_owned(),
+        _ => word.trim_start_matches("../").to_owned(),
+    };
+    words.filter(|word| word.ends_with(".rs")).map(path).collect()
 }
 
 /// What stands between backticks.

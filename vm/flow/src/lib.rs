@@ -11,12 +11,12 @@
 //! | [`access`], [`effects`] | who reads and who writes: a step, and whatever a call leads to |
 //!
 //! ```
-//! use reviver_assembler::{assemble::assemble, files::Memory};
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
 //! use reviver_flow::graph::{BlockEnd, Way};
 //! use reviver_flow::{Access, Flow};
 //!
 //! let text = ".inout n\n.inout s\nif n > 0\n    add s, n\nfi n > 0\n";
-//! let module = assemble("sum.rasm", text.into(), &Memory::new()).module.unwrap();
+//! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let flow = Flow::of(&module);
 //!
 //! // The branch leads past the sum, or to it; backward from its other side.
