@@ -27,7 +27,7 @@ use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
-use reviver_isa::step::{Failed, Operation, accumulate, step};
+use reviver_isa::step::{Engine, Failed, Operation, accumulate, step};
 use reviver_isa::update::{Action, Update};
 
 use crate::history::{Cells, History};
@@ -44,7 +44,7 @@ use crate::travel::{Clock, Leg, Stop, Track, Travel};
 use crate::watch::mark;
 
 use direct::Direct;
-use mode::{Mode, Plain, Watched, WithAdjoints};
+use mode::{Mode, Plain, Watched, WithAdjoints, is_silent};
 use rare::{LoopPlace, Rare};
 
 /// Why the inner loop paused.
@@ -227,8 +227,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
         /// The cells for a function apart from the loop: lent by parts, so that the loop's own stay in registers.
         macro_rules! reborrowed {
-            () => {
-                Direct::<W, R, M> {
+            ($Mode:ident) => {
+                Direct::<W, R, $Mode> {
                     numbers,
                     pool: direct.pool,
                     ints: &mut *direct.ints,
@@ -332,10 +332,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                 ) -> Result<(), Failed> {
                                     accumulate(&mut direct, OPERATION, cells)
                                 }
-                                if M::ON && carries(OPERATION) {
-                                    check!(apart(reborrowed!(), copied(found)));
-                                } else {
+                                if !M::ON || !carries(OPERATION) {
                                     check!(step(&mut direct, OPERATION, copied(found)));
+                                } else if is_silent(numbers.reals, direct.adjoint(found[0])) {
+                                    check!(step(&mut reborrowed!(Plain), OPERATION, copied(found)));
+                                } else {
+                                    check!(apart(reborrowed!(M), copied(found)));
                                 }
                             }
                         )+
@@ -345,10 +347,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::FromInt => join!(op, order_ints(found, direct.ints)),
                         Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
                         Kind::Reals if !H::ACTIVE && matches!(op.update.action(), Action::Accumulate) => {
-                            check!(accumulate_any(op, copied(found), reborrowed!()));
+                            if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
+                                check!(accumulate_any(op, copied(found), reborrowed!(Plain)));
+                            } else {
+                                check!(accumulate_any(op, copied(found), reborrowed!(M)));
+                            }
                         }
                         Kind::Ints if op.update.is_reversible() => {
-                            check!(any_on_ints(op, copied(found), reborrowed!()));
+                            check!(any_on_ints(op, copied(found), reborrowed!(Plain)));
                         }
                         Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => branch!(op, ordering),
@@ -412,7 +418,8 @@ fn is_direct<R: Reals, H: History<R::Bits>>(
     }
 }
 
-/// Whether a step may carry a cotangent to sources.
+/// Whether a step may carry a cotangent to sources. It does so in gradient mode if its target has one: going back
+/// over an `uncompute` makes cells anew that have none, and is as fast as without adjoints.
 const fn carries(operation: Operation) -> bool {
     matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
 }
