@@ -9,8 +9,12 @@ use reviver_vm::{Machine, Program, Stop, Travel};
 /// The program in a file of the repository, ready at its beginning.
 pub fn machine(path: &str) -> Machine {
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&path).expect("the benchmark's program is there");
-    let assembly = assemble(&path, bytes, &Disk);
+    machine_of(&path, std::fs::read(&path).expect("the benchmark's program is there"))
+}
+
+/// The program of a text, ready at its beginning. `name` is its file's name.
+pub fn machine_of(name: &str, text: Vec<u8>) -> Machine {
+    let assembly = assemble(name, text, &Disk);
     let module = assembly.module.expect("the benchmark's program assembles");
     Machine::at_begin(Arc::new(Program::new(module, 0).expect("the benchmark's program is sound")))
         .expect("memory for a small program")
