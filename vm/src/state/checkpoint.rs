@@ -331,8 +331,9 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     let is_fixed = match slot {
         KeptSlot::Int => cell as usize == MODE || is_constant(),
         KeptSlot::Real => is_constant(),
-        // A step may name the adjoint of a parameter that is a constant.
-        KeptSlot::Adjoint | KeptSlot::Entry => false,
+        // A step may name the adjoint of a parameter, which may be a constant.
+        KeptSlot::Adjoint => is_constant() && !program.names_adjoints(),
+        KeptSlot::Entry => false,
     };
     // Cells of frames that are no longer open can't be told from those that never were.
     if u64::from(cell) >= MAX_CELLS || is_fixed {
