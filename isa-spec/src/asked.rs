@@ -3,9 +3,10 @@
 
 use crate::arith::{Arith, Order};
 use crate::fault::Eval;
-use crate::function::Function;
+use crate::function::{Function, FunctionRow};
 use crate::mutants;
 use crate::number::{Arithmetic, F64, Wide};
+use crate::step::{AnyFunction, Functions};
 use crate::update::{PlanePoint, Update};
 
 impl Function {
@@ -72,6 +73,77 @@ impl Function {
         orders.into_iter().find(|order| {
             samples.iter().all(|&(a, b)| self.int(&words, a, b) == Ok(i64::from(order.holds(a, b))))
         })
+    }
+}
+
+impl Functions for AnyFunction {
+    #[inline(always)]
+    fn int<S: Arith>(function: Function, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
+        function.int(s, a, b)
+    }
+    #[inline(always)]
+    fn real<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        function.real(s, a, b)
+    }
+    #[inline(always)]
+    fn real_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+        function.real_int(s, a, b)
+    }
+    #[inline(always)]
+    fn reals_to_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
+        function.reals_to_int(s, a, b)
+    }
+    #[inline(always)]
+    fn ints_to_real<S: Arith>(function: Function, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
+        function.ints_to_real(s, a, b)
+    }
+    #[inline(always)]
+    fn d_a<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        function.d_a(s, a, b)
+    }
+    #[inline(always)]
+    fn d_b<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        function.d_b(s, a, b)
+    }
+    #[inline(always)]
+    fn d_a_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+        function.d_a_int(s, a, b)
+    }
+}
+
+/// What the row itself says: with faults about, any row may answer.
+impl<Row: FunctionRow> Functions for Row {
+    #[inline(always)]
+    fn int<S: Arith>(function: Function, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
+        if mutants::POSSIBLE { function.int(s, a, b) } else { Row::int(s, a, b) }
+    }
+    #[inline(always)]
+    fn real<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        if mutants::POSSIBLE { function.real(s, a, b) } else { Row::real(s, a, b) }
+    }
+    #[inline(always)]
+    fn real_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+        if mutants::POSSIBLE { function.real_int(s, a, b) } else { Row::real_int(s, a, b) }
+    }
+    #[inline(always)]
+    fn reals_to_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Int> {
+        if mutants::POSSIBLE { function.reals_to_int(s, a, b) } else { Row::reals_to_int(s, a, b) }
+    }
+    #[inline(always)]
+    fn ints_to_real<S: Arith>(function: Function, s: &S, a: S::Int, b: S::Int) -> Eval<S::Real> {
+        if mutants::POSSIBLE { function.ints_to_real(s, a, b) } else { Row::ints_to_real(s, a, b) }
+    }
+    #[inline(always)]
+    fn d_a<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        if mutants::POSSIBLE { function.d_a(s, a, b) } else { Row::d_a(s, a, b) }
+    }
+    #[inline(always)]
+    fn d_b<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Real) -> Eval<S::Real> {
+        if mutants::POSSIBLE { function.d_b(s, a, b) } else { Row::d_b(s, a, b) }
+    }
+    #[inline(always)]
+    fn d_a_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real> {
+        if mutants::POSSIBLE { function.d_a_int(s, a, b) } else { Row::d_a_int(s, a, b) }
     }
 }
 

@@ -26,7 +26,7 @@ pub enum Form {
 }
 
 impl Form {
-    pub fn result(self) -> Class {
+    pub const fn result(self) -> Class {
         match self {
             Form::Int | Form::RealsToInt => Class::Int,
             Form::Real | Form::RealInt | Form::IntsToReal => Class::Real,
@@ -54,7 +54,7 @@ pub enum Group {
 }
 
 /// What a row supplies. The defaults say "no such form".
-trait FunctionRow {
+pub(crate) trait FunctionRow {
     fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
         Err(Fault::NoForm)
     }
@@ -156,8 +156,11 @@ macro_rules! functions {
         #[repr(u8)]
         pub enum Function { $( $(#[doc = $doc])+ $Name = $byte, )+ }
 
-        mod rows {
-            $( pub(super) struct $Name; )+
+        /// Each row as a type, for engines that name one where they are compiled: see [`Functions`].
+        ///
+        /// [`Functions`]: crate::step::Functions
+        pub mod rows {
+            $( $(#[doc = $doc])+ pub struct $Name; )+
         }
         $( impl FunctionRow for rows::$Name { $( form!($form $sources $body); )+ } )+
 

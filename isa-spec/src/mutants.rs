@@ -132,6 +132,9 @@ thread_local! {
     static ACTIVE: std::cell::Cell<Option<Mutant>> = const { std::cell::Cell::new(None) };
 }
 
+/// Whether there may be faults at all.
+pub(crate) const POSSIBLE: bool = cfg!(feature = "mutants");
+
 /// The mutant that is active in this thread.
 #[cfg(feature = "mutants")]
 fn active() -> Option<Mutant> {

@@ -8,7 +8,7 @@ use crate::fault::{Eval, Fault};
 use crate::formula::{Expr, Formulas};
 use crate::function::Function;
 use crate::instruction::Class;
-use crate::step::{Engine, Failed, Operation, step};
+use crate::step::{AnyFunction, Engine, Failed, Operation, step};
 use crate::update::{Action, Direction, Store};
 
 /// Ends the name of what a cell, or an adjoint, holds after the step.
@@ -167,6 +167,7 @@ impl<'a> Engine for Writing<'a> {
     type Numbers = &'a Formulas;
     type Cell = usize;
     type Bit = bool;
+    type Functions = AnyFunction;
 
     const GRADIENT: bool = true;
     const EXACT: bool = true;

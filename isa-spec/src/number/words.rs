@@ -8,6 +8,9 @@ use crate::mutants::{self, Rule};
 
 /// A width of integers. Every operation takes and gives sign-extended words of that width.
 pub trait Words: Copy + 'static {
+    /// Whether a word fills an `i64`, so that wrapping does nothing.
+    const WHOLE: bool;
+
     /// How many bits a word has: results are wrapped to so many.
     fn bits(self) -> u32;
 
@@ -99,6 +102,8 @@ pub trait Words: Copy + 'static {
 pub struct Wide;
 
 impl Words for Wide {
+    const WHOLE: bool = true;
+
     #[inline(always)]
     fn bits(self) -> u32 {
         64
@@ -115,6 +120,8 @@ impl Words for Wide {
 pub struct Narrow(pub Word);
 
 impl Words for Narrow {
+    const WHOLE: bool = false;
+
     #[inline(always)]
     fn bits(self) -> u32 {
         self.0.bits()

@@ -121,9 +121,12 @@ pub(super) fn carry<E: Engine>(
     [y, a, b]: [E::Cell; 3],
     values: TargetValues<E>,
 ) -> Result<Changes<E>, Failed> {
+    // Asked alone: without gradients nothing of the rest is compiled.
+    if !E::GRADIENT {
+        return Ok(Changes::nothing());
+    }
     let (update, count) = (operation.update, operation.receivers());
-    let Some(sense) = update.sense().filter(|_| E::GRADIENT && (count > 0 || update.moves_cotangent()))
-    else {
+    let Some(sense) = update.sense().filter(|_| count > 0 || update.moves_cotangent()) else {
         return Ok(Changes::nothing());
     };
     let bar = e.adjoint(y);

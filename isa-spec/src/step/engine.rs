@@ -1,6 +1,6 @@
 //! What an engine lends a step. Knows no row.
 
-use super::{Changes, Failed, Operation};
+use super::{Changes, Failed, Functions, Operation};
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
 use crate::instruction::Class;
@@ -17,6 +17,8 @@ pub trait Engine: Sized {
     type Cell: Copy;
     /// Something that may hold or not.
     type Bit: Copy;
+    /// Where it looks functions up.
+    type Functions: Functions;
 
     /// Whether steps carry adjoints.
     const GRADIENT: bool;

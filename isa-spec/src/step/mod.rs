@@ -12,6 +12,7 @@
 mod accumulate;
 mod changes;
 mod engine;
+mod functions;
 mod lose;
 mod map;
 mod rotate;
@@ -19,6 +20,7 @@ mod rotate;
 pub use accumulate::accumulate;
 pub use changes::{Change, Changes};
 pub use engine::{Engine, Int, Real};
+pub use functions::{AnyFunction, Functions};
 
 use crate::fault::{Eval, Fault};
 use crate::function::{Form, Function};
@@ -62,8 +64,8 @@ impl Operation {
         let s = &e.numbers();
         let b = if self.function.arity() > 1 { b } else { a };
         match self.form {
-            Form::Int => self.function.int(s, e.int(a), e.int(b)),
-            Form::RealsToInt => self.function.reals_to_int(s, e.real(a), e.real(b)),
+            Form::Int => E::Functions::int(self.function, s, e.int(a), e.int(b)),
+            Form::RealsToInt => E::Functions::reals_to_int(self.function, s, e.real(a), e.real(b)),
             Form::Real | Form::RealInt | Form::IntsToReal => Err(Fault::NoForm),
         }
     }
@@ -82,9 +84,9 @@ impl Operation {
         let s = &e.numbers();
         let b = if self.function.arity() > 1 { b } else { a };
         match self.form {
-            Form::Real => self.function.real(s, read(a), read(b)),
-            Form::RealInt => self.function.real_int(s, read(a), e.int(b)),
-            Form::IntsToReal => self.function.ints_to_real(s, e.int(a), e.int(b)),
+            Form::Real => E::Functions::real(self.function, s, read(a), read(b)),
+            Form::RealInt => E::Functions::real_int(self.function, s, read(a), e.int(b)),
+            Form::IntsToReal => E::Functions::ints_to_real(self.function, s, e.int(a), e.int(b)),
             Form::Int | Form::RealsToInt => Err(Fault::NoForm),
         }
     }
@@ -98,9 +100,9 @@ impl Operation {
         let s = &e.numbers();
         let other = if self.function.arity() > 1 { b } else { a };
         match (self.form, source) {
-            (Form::Real, 0) => self.function.d_a(s, e.real(a), e.real(other)),
-            (Form::Real, _) => self.function.d_b(s, e.real(a), e.real(other)),
-            (Form::RealInt, _) => self.function.d_a_int(s, e.real(a), e.int(b)),
+            (Form::Real, 0) => E::Functions::d_a(self.function, s, e.real(a), e.real(other)),
+            (Form::Real, _) => E::Functions::d_b(self.function, s, e.real(a), e.real(other)),
+            (Form::RealInt, _) => E::Functions::d_a_int(self.function, s, e.real(a), e.int(b)),
             (Form::Int | Form::RealsToInt | Form::IntsToReal, _) => Err(Fault::NoForm),
         }
     }

@@ -56,7 +56,10 @@ fn carry<E: Engine>(
     cells: [E::Cell; 3],
     [before, after]: [PlanePoint<Real<E>>; 2],
 ) -> Result<Changes<E>, Failed> {
-    let Some(sense) = update.sense().filter(|_| E::GRADIENT) else { return Ok(Changes::nothing()) };
+    if !E::GRADIENT {
+        return Ok(Changes::nothing());
+    }
+    let Some(sense) = update.sense() else { return Ok(Changes::nothing()) };
     let [x, y, angle] = cells;
     let bars = (e.adjoint(x), e.adjoint(y));
     let is_loud = e.either(e.is_loud(bars.0), e.is_loud(bars.1));

@@ -6,7 +6,7 @@ use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, F64, Wide, Words};
-use reviver_isa::step::{Changes, Engine, Failed, Operation, step};
+use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation, step};
 use reviver_isa::update::{Action, Over, Update};
 
 use crate::numbers::Random;
@@ -23,6 +23,7 @@ impl Engine for Array {
     type Numbers = Arithmetic<Wide, F64>;
     type Cell = usize;
     type Bit = bool;
+    type Functions = AnyFunction;
 
     const GRADIENT: bool = true;
     const EXACT: bool = false;

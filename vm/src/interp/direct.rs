@@ -8,12 +8,12 @@ use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
-use reviver_isa::step::{Changes, Engine, Failed};
+use reviver_isa::step::{Changes, Engine, Failed, Functions};
 
 use crate::interp::mode::{Mode, is_silent};
 
 /// Cells of a state whose steps lose nothing that somebody counts or keeps: a real that is cleared is 0.
-pub(crate) struct Direct<'a, W, R: Reals, M> {
+pub(crate) struct Direct<'a, W, R: Reals, M, F> {
     pub numbers: Arithmetic<W, R>,
     /// Where immediates are pooled: constants, which receive nothing.
     pub pool: &'a Range<usize>,
@@ -23,13 +23,15 @@ pub(crate) struct Direct<'a, W, R: Reals, M> {
     pub adjoints: &'a mut [R::Bits],
     /// Adjoints that were dropped.
     pub drops: u64,
-    pub mode: PhantomData<M>,
+    /// The mode, and the functions that its steps name.
+    pub compiled_for: PhantomData<(M, F)>,
 }
 
-impl<W: Words, R: Reals, M: Mode> Engine for Direct<'_, W, R, M> {
+impl<W: Words, R: Reals, M: Mode, F: Functions> Engine for Direct<'_, W, R, M, F> {
     type Numbers = Arithmetic<W, R>;
     type Cell = usize;
     type Bit = bool;
+    type Functions = F;
 
     const GRADIENT: bool = M::ON;
     const EXACT: bool = R::EXACT;

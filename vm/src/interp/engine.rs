@@ -1,9 +1,9 @@
 //! From a module's choice of numbers to the interpreter's loop that was compiled for them.
 
 use reviver_isa::module::{RealSystem, Word};
-use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Reals, Wide};
+use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Lifted, Narrow, Wide};
 
-use crate::history::{History, NoHistory, Residues};
+use crate::history::{NoHistory, Residues};
 use crate::interp::run;
 use crate::interp::window::Window;
 use crate::numbers::with_reals;
@@ -37,7 +37,7 @@ pub trait Interpreted: Lanes {
     ) -> Result<Stop, Trap>;
 }
 
-/// Plain numbers.
+/// Plain numbers. Words of the processor's size have a loop of their own where no history is kept.
 impl Interpreted for u64 {
     fn plainly<T>(state: &State, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
         Ok(look(state))
@@ -51,25 +51,21 @@ impl Interpreted for u64 {
         window: &mut Window,
         leg: Leg,
     ) -> Result<Stop, Trap> {
-        with_reals!(program.module().real, |reals| match history {
-            Some(history) => with_words(program, reals, state, history, reports, window, leg),
-            None => with_words(program, reals, state, &mut NoHistory, reports, window, leg),
+        let word = program.module().word;
+        with_reals!(program.module().real, |reals| match (history, word) {
+            (None, Word::W64) => {
+                let numbers = Arithmetic { words: Wide, reals };
+                run(program, numbers, state, &mut NoHistory, reports, window, leg)
+            }
+            (None, _) => {
+                let numbers = Arithmetic { words: Narrow(word), reals };
+                run(program, numbers, state, &mut NoHistory, reports, window, leg)
+            }
+            (Some(history), _) => {
+                let numbers = Arithmetic { words: Narrow(word), reals };
+                run(program, numbers, state, history, reports, window, leg)
+            }
         })
-    }
-}
-
-fn with_words<R: Reals<Bits = u64>, H: History<u64>>(
-    program: &Program,
-    reals: R,
-    state: &mut State,
-    history: &mut H,
-    reports: &mut Reports,
-    window: &mut Window,
-    leg: Leg,
-) -> Result<Stop, Trap> {
-    match program.module().word {
-        Word::W64 => run(program, Arithmetic { words: Wide, reals }, state, history, reports, window, leg),
-        word => run(program, Arithmetic { words: Narrow(word), reals }, state, history, reports, window, leg),
     }
 }
 

@@ -8,7 +8,7 @@ use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
-use reviver_isa::step::{Changes, Engine, Failed, Operation};
+use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
 
 use crate::history::journal::Journal;
 use crate::history::{Cells, Cost, History, KeptSlot};
@@ -58,6 +58,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     type Numbers = Arithmetic<W, R>;
     type Cell = usize;
     type Bit = bool;
+    type Functions = AnyFunction;
 
     const GRADIENT: bool = M::ON;
     const EXACT: bool = R::EXACT;

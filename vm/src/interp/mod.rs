@@ -23,11 +23,11 @@ pub(crate) mod window;
 
 use std::marker::PhantomData;
 
-use reviver_isa::function::{Form, Function};
+use reviver_isa::function::{Form, Function, rows};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
-use reviver_isa::step::{Engine, Failed, Operation, accumulate, step};
+use reviver_isa::step::{AnyFunction, Engine, Failed, Operation, accumulate, step};
 use reviver_isa::update::{Action, Update};
 
 use crate::history::{Cells, History};
@@ -141,13 +141,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         loop {
             let clock = self.clock(self.track);
             self.fill_window();
-            let pause = match (self.state.mode(), self.window.cells.is_empty() && !H::ACTIVE) {
-                (true, true) => self.cells::<WithAdjoints, false>(clock),
-                (true, false) => self.cells::<WithAdjoints, true>(clock),
-                (false, false) if self.is_watched() => self.cells::<Watched, true>(clock),
-                (false, true) if self.is_watched() => self.cells::<Watched, false>(clock),
-                (false, true) => self.cells::<Plain, false>(clock),
-                (false, false) => self.cells::<Plain, true>(clock),
+            let pause = if self.state.mode() {
+                self.cells_in::<WithAdjoints>(clock)
+            } else if !R::EXACT && self.is_watched() {
+                self.cells_in::<Watched>(clock)
+            } else {
+                self.cells_in::<Plain>(clock)
             };
             self.state.passed(self.travel, self.track, clock.budget - self.left);
             match pause {
@@ -163,9 +162,19 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Steps in rules are made on one way only, and sums of exact numbers come back by themselves.
+    /// The hot loop, with the window if there is one. Without a window it is compiled only where that is as fast as
+    /// can be: each copy of the loop takes seconds to compile.
+    fn cells_in<M: Mode>(&mut self, clock: Clock) -> Pause {
+        if W::WHOLE && !H::ACTIVE && self.window.cells.is_empty() {
+            self.cells::<M, false>(clock)
+        } else {
+            self.cells::<M, true>(clock)
+        }
+    }
+
+    /// Steps in rules are made on one way only. Sums of exact numbers come back by themselves: nobody watches them.
     fn is_watched(&self) -> bool {
-        !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
+        self.reports.watch.is_some() && self.track == Track::Program
     }
 
     /// Makes the window that of the current call.
@@ -198,14 +207,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
-        let mut direct = Direct::<W, R, M> {
+        let mut direct = Direct::<W, R, M, AnyFunction> {
             numbers,
             pool: &self.program.pool,
             ints: &mut ints[..],
             reals: &mut reals[..],
             adjoints: adjoints.as_mut().map_or(&mut [][..], |adjoints| &mut adjoints.cells),
             drops: 0,
-            mode: PhantomData,
+            compiled_for: PhantomData,
         };
         let scope = Addresses { flow: self.program.flow(), frame: *frame, references };
         let mut rare = Rare {
@@ -225,17 +234,28 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 Cells { ints: &mut *direct.ints, reals: &mut *direct.reals, adjoints: &mut *direct.adjoints }
             };
         }
-        /// The cells for a function apart from the loop: lent by parts, so that the loop's own stay in registers.
-        macro_rules! reborrowed {
-            ($Mode:ident) => {
-                Direct::<W, R, $Mode> {
+        /// The cells for steps of a mode with a function: lent by parts, so that the loop's own stay in registers.
+        macro_rules! lent {
+            ($Mode:ident, $function:ident) => {
+                Direct::<W, R, $Mode, rows::$function> {
                     numbers,
                     pool: direct.pool,
                     ints: &mut *direct.ints,
                     reals: &mut *direct.reals,
                     adjoints: &mut *direct.adjoints,
                     drops: 0,
-                    mode: PhantomData,
+                    compiled_for: PhantomData,
+                }
+            };
+            ($Mode:ident) => {
+                Direct::<W, R, $Mode, AnyFunction> {
+                    numbers,
+                    pool: direct.pool,
+                    ints: &mut *direct.ints,
+                    reals: &mut *direct.reals,
+                    adjoints: &mut *direct.adjoints,
+                    drops: 0,
+                    compiled_for: PhantomData,
                 }
             };
         }
@@ -316,7 +336,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     match op.kind {
                         $(
                             Kind::$Frequent
-                                if is_direct::<R, H>(Update::$update, Form::$form, found[0], direct.reals) =>
+                                if const { is_direct::<R::Bits, H>(Update::$update, Form::$form) }
+                                    && is_clear::<R>(Update::$update, Form::$form, found[0], direct.reals) =>
                             {
                                 const OPERATION: Operation = Operation {
                                     update: Update::$update,
@@ -327,17 +348,21 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                                 /// With adjoints it takes many registers.
                                 #[inline(never)]
                                 fn apart<W: Words, R: Reals, M: Mode>(
-                                    mut direct: Direct<W, R, M>,
+                                    mut direct: Direct<W, R, M, rows::$function>,
                                     cells: [usize; 3],
                                 ) -> Result<(), Failed> {
                                     accumulate(&mut direct, OPERATION, cells)
                                 }
-                                if !M::ON || !carries(OPERATION) {
-                                    check!(step(&mut direct, OPERATION, copied(found)));
-                                } else if is_silent(numbers.reals, direct.adjoint(found[0])) {
-                                    check!(step(&mut reborrowed!(Plain), OPERATION, copied(found)));
+                                if M::ON && const { carries(OPERATION) } {
+                                    if is_silent(numbers.reals, direct.adjoint(found[0])) {
+                                        check!(step(&mut lent!(Plain, $function), OPERATION, copied(found)));
+                                    } else {
+                                        check!(apart(lent!(M, $function), copied(found)));
+                                    }
                                 } else {
-                                    check!(apart(reborrowed!(M), copied(found)));
+                                    let mut lent = lent!(M, $function);
+                                    check!(step(&mut lent, OPERATION, copied(found)));
+                                    direct.drops += lent.drops;
                                 }
                             }
                         )+
@@ -348,13 +373,13 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
                         Kind::Reals if !H::ACTIVE && matches!(op.update.action(), Action::Accumulate) => {
                             if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
-                                check!(accumulate_any(op, copied(found), reborrowed!(Plain)));
+                                check!(accumulate_any(op, copied(found), lent!(Plain)));
                             } else {
-                                check!(accumulate_any(op, copied(found), reborrowed!(M)));
+                                check!(accumulate_any(op, copied(found), lent!(M)));
                             }
                         }
                         Kind::Ints if op.update.is_reversible() => {
-                            check!(any_on_ints(op, copied(found), reborrowed!(Plain)));
+                            check!(any_on_ints(op, copied(found), lent!(Plain)));
                         }
                         Kind::BrOnAdjoints => match rare.order(counter, cells!()) {
                             Ok(ordering) => branch!(op, ordering),
@@ -403,19 +428,19 @@ fn copied([a, b, c]: [usize; 3]) -> [usize; 3] {
 }
 
 /// Whether nobody counts or keeps anything of a frequent step. With a history a residue may have to be kept,
-/// or put back; and what isn't quite 0 is thrown away where a real is cleared.
-#[inline(always)]
-fn is_direct<R: Reals, H: History<R::Bits>>(
-    update: Update,
-    form: Form,
-    cell: usize,
-    reals: &[R::Bits],
-) -> bool {
+/// or put back.
+const fn is_direct<B, H: History<B>>(update: Update, form: Form) -> bool {
     match (form.result(), update.action()) {
         (Class::Int, _) | (Class::Real, Action::Exchange) => true,
-        (Class::Real, Action::Clear) => !H::ACTIVE && reals[cell] == R::Bits::default(),
         (Class::Real, _) => !H::ACTIVE,
     }
+}
+
+/// Whether nothing is thrown away where a real is cleared, of which not quite 0 may be left.
+#[inline(always)]
+fn is_clear<R: Reals>(update: Update, form: Form, cell: usize, reals: &[R::Bits]) -> bool {
+    let clears = matches!((form.result(), update.action()), (Class::Real, Action::Clear));
+    !clears || reals[cell] == R::Bits::default()
 }
 
 /// Whether a step may carry a cotangent to sources. It does so in gradient mode if its target has one: going back
@@ -429,7 +454,7 @@ const fn carries(operation: Operation) -> bool {
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
     cells: [usize; 3],
-    mut direct: Direct<W, R, M>,
+    mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
     let operation = Operation { update: op.update, function: op.function, form: Form::Real, undoes: false };
     accumulate(&mut direct, operation, cells)
@@ -440,7 +465,7 @@ fn accumulate_any<W: Words, R: Reals, M: Mode>(
 fn any_on_ints<W: Words, R: Reals, M: Mode>(
     op: &Op,
     cells: [usize; 3],
-    mut direct: Direct<W, R, M>,
+    mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
     let operation = Operation { update: op.update, function: op.function, form: Form::Int, undoes: false };
     step(&mut direct, operation, cells)
