@@ -457,7 +457,23 @@ impl Update {
         match self.action() {
             Action::CallVia(_) => Some("an indirect call"),
             Action::Parallel(_) => Some("a parallel call"),
-            _ => None,
+            Action::Accumulate
+            | Action::Replace
+            | Action::Erase
+            | Action::Map
+            | Action::Exchange
+            | Action::Rotate
+            | Action::Clear
+            | Action::Put(_)
+            | Action::Take(_)
+            | Action::Test
+            | Action::Jump
+            | Action::Join
+            | Action::Begin
+            | Action::End
+            | Action::Call(_)
+            | Action::Show
+            | Action::Switch(_) => None,
         }
     }
 

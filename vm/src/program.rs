@@ -12,8 +12,8 @@ use reviver_isa::structure::Block;
 use reviver_isa::update::OperandShape;
 use reviver_isa::verify::{Violation, verify};
 
-use crate::interp::distinct::Distinct;
 use crate::interp::op::Op;
+use crate::interp::resolve::calls::ResolvedCall;
 use crate::interp::resolve::{Resolved, resolve};
 use crate::interp::window::{Entry, Indexing, Lookup, Lookups, Window};
 use crate::state::notation::Notation;
@@ -39,8 +39,8 @@ pub struct Program {
     /// The window of each procedure; empty where none of its steps needs one.
     pub(crate) windows: Arc<[Vec<Entry>]>,
     pub(crate) needs_windows: bool,
-    /// Of each call, which of its arguments may share no cells.
-    pub(crate) distinct: Arc<[Distinct]>,
+    /// The calls by their numbers in the flow.
+    calls: Arc<[ResolvedCall]>,
     /// Where the constants lie among the reals.
     pub(crate) pool: Range<usize>,
     /// Whether any instruction names an adjoint cell.
@@ -64,10 +64,8 @@ impl Program {
             return Err(violations);
         }
         let flow = Flow::of(&module);
-        let Resolved { code, lookups, windows, indexings } = resolve(&module, &flow);
-        let callee = |call: &CallSite| module.procedures.get(call.procedure as usize);
-        let distinct = flow.calls().iter().map(|call| callee(call).map(Distinct::of).unwrap_or_default());
-        let has_rules = flow.calls().iter().filter_map(callee).any(|procedure| procedure.rule.is_some());
+        let Resolved { code, calls, lookups, windows, indexings } = resolve(&module, &flow);
+        let has_rules = calls.iter().any(|call| call.rule.is_some());
         let code = Arc::new(code);
         Ok(Program {
             tree: Arc::new(StatementTree::new(&module.structure)),
@@ -77,7 +75,7 @@ impl Program {
             indexings: indexings.into(),
             needs_windows: windows.iter().any(|entries| !entries.is_empty()),
             windows: windows.into(),
-            distinct: distinct.collect(),
+            calls: calls.into(),
             pool: flow.layout().constants(Class::Real),
             needs_adjoints: flow.steps().iter().any(Step::names_adjoint),
             has_rules,
@@ -126,15 +124,12 @@ impl Program {
 
     /// A window with room for each call.
     pub(crate) fn window(&self) -> Window {
-        let longest = self.windows.iter().map(Vec::len).max().unwrap_or(0);
-        let parameters = self.module.procedures.iter().map(|p| p.parameters.len()).max().unwrap_or(0);
-        Window::with_room(longest, parameters)
+        Window::with_room(self.windows.iter().map(Vec::len).max().unwrap_or(0))
     }
 
-    /// A call by its number in the flow, and the number of its callee's rule, if that has one.
-    pub(crate) fn call(&self, number: u32) -> (&CallSite, Option<u32>) {
-        let call = &self.flow.calls()[number as usize];
-        (call, self.module.procedures[call.procedure as usize].rule)
+    /// A call by its number in the flow: as it is written, and resolved.
+    pub(crate) fn call(&self, number: u32) -> (&CallSite, &ResolvedCall) {
+        (&self.flow.calls()[number as usize], &self.calls[number as usize])
     }
 
     /// The variables of a procedure's frame that the text names, with these names. Of a program that

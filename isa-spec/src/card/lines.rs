@@ -139,7 +139,16 @@ impl<'a> Lines<'a> {
                 let condition = self.values.iter().find_map(Deed::expr)?;
                 Some(self.spell(condition, Reading::Numbers))
             }
-            _ => Some(self.equation(Reading::Numbers)),
+            OperandShape::Accumulate
+            | OperandShape::Single
+            | OperandShape::Exchange
+            | OperandShape::Rotate
+            | OperandShape::Boundary
+            | OperandShape::Call
+            | OperandShape::CallVia
+            | OperandShape::Parallel
+            | OperandShape::Show
+            | OperandShape::Switch => Some(self.equation(Reading::Numbers)),
         }
     }
 

@@ -171,6 +171,7 @@ impl<'a> Engine for Writing<'a> {
 
     const GRADIENT: bool = true;
     const EXACT: bool = true;
+    const IMMEDIATE: bool = false;
 
     fn numbers(&self) -> &'a Formulas {
         self.formulas

@@ -81,7 +81,7 @@ fn evaluate<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> 
 /// Makes a step whose values were kept: only adjoints may have to be computed.
 #[inline(always)]
 fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
-    let changes = if E::GRADIENT {
+    let changes = if E::GRADIENT && !e.keeps_adjoints() {
         let [y, a, b] = cells;
         let old = e.real(y);
         let f = e.real_value(operation, [a, b])?;
@@ -130,35 +130,59 @@ pub(super) fn carry<E: Engine>(
         return Ok(Changes::nothing());
     };
     let bar = e.adjoint(y);
-    e.when(e.is_loud(bar), |e| {
-        let s = e.numbers();
-        let (mut changes, mut bar) = (Changes::nothing(), bar);
-        if update.moves_cotangent() {
-            let change = moved(e, operation, y, bar, values.f).map_err(Failed::Carried)?;
-            bar = change.value;
-            changes = changes.with(0, Changes::one(change));
-        }
-        let weight = update.weight(&s, bar, (values.old, values.new), values.f).map_err(Failed::Carried)?;
-        if count > 0 {
-            let first = e.when(e.receives(a), |e| {
-                let share = share(e, operation, 0, [a, b], weight)?;
-                given(e, a, share, sense, &changes).map(Changes::one).map_err(Failed::Carried)
-            })?;
-            changes = changes.with(1, first);
-        }
-        if count > 1 {
-            let second = e.when(e.receives(b), |e| {
-                let share = share(e, operation, 1, [a, b], weight)?;
-                let mut change = given(e, b, share, sense, &changes).map_err(Failed::Carried)?;
-                // Two shares of one cell are given back in the order in which they were taken, not in the
-                // opposite one, so that floats may lose bits although each share alone loses none.
-                change.is_exact &= !E::HISTORY || E::EXACT || !e.holds(e.is_same(a, b));
-                Ok(Changes::one(change))
-            })?;
-            changes = changes.with(2, second);
-        }
-        Ok(changes)
-    })
+    let is_loud = e.is_loud(bar);
+    Ok(when!(e, is_loud, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
+}
+
+/// The same of a cotangent that has something to carry.
+#[inline(always)]
+fn carry_loud<E: Engine>(
+    e: &mut E,
+    operation: Operation,
+    [y, a, b]: [E::Cell; 3],
+    values: TargetValues<E>,
+    (mut bar, sense): (Real<E>, Sense),
+) -> Result<Changes<E>, Failed> {
+    let (s, update, count) = (e.numbers(), operation.update, operation.receivers());
+    let mut changes = Changes::nothing();
+    if update.moves_cotangent() {
+        let change = moved(e, operation, y, bar, values.f).map_err(Failed::Carried)?;
+        bar = change.value;
+        changes = changes.with(0, Changes::one(change));
+    }
+    let weight = update.weight(&s, bar, (values.old, values.new), values.f).map_err(Failed::Carried)?;
+    if count > 0 {
+        let receives = e.receives(a);
+        let first = when!(e, receives, given_share(e, operation, 0, [a, b], (weight, sense), &changes));
+        changes = changes.with(1, first);
+    }
+    if count > 1 {
+        let receives = e.receives(b);
+        let second = when!(e, receives, given_share(e, operation, 1, [a, b], (weight, sense), &changes));
+        changes = changes.with(2, second);
+    }
+    Ok(changes)
+}
+
+/// What the adjoint of a source (0 or 1) becomes with its share.
+#[inline(always)]
+fn given_share<E: Engine>(
+    e: &mut E,
+    operation: Operation,
+    source: u8,
+    sources: [E::Cell; 2],
+    (weight, sense): (Real<E>, Sense),
+    changes: &Changes<E>,
+) -> Result<Changes<E>, Failed> {
+    let share = share(e, operation, source, sources, weight)?;
+    let cell = sources[usize::from(source)];
+    let mut change = given(e, cell, share, sense, changes).map_err(Failed::Carried)?;
+    // Two shares of one cell are given back in the order in which they were taken, not in the opposite one, so that
+    // floats may lose bits although each share alone loses none.
+    if source == 1 && E::HISTORY && !E::EXACT {
+        change.is_exact &= !e.holds(e.is_same(sources[0], sources[1]));
+    }
+    Ok(Changes::one(change))
 }
 
 /// The target's own cotangent, where it doesn't stay as it is.

@@ -24,6 +24,8 @@ pub trait Engine: Sized {
     const GRADIENT: bool;
     /// Whether sums of reals are exact, so that undoing one gives the old bits back.
     const EXACT: bool;
+    /// Whether bits are known when a step is made, so that [`Engine::holds`] tells them.
+    const IMMEDIATE: bool;
     /// Whether something may be kept of a step, and a step be undone by what was kept.
     const HISTORY: bool = false;
 
@@ -64,7 +66,8 @@ pub trait Engine: Sized {
     fn either(&self, a: Self::Bit, b: Self::Bit) -> Self::Bit;
     /// `yes` where something holds, else `no`.
     fn choose(&self, bit: Self::Bit, yes: Real<Self>, no: Real<Self>) -> Real<Self>;
-    /// What `then` finds, where something holds; else nothing changes. It writes nothing.
+    /// What `then` finds, where something holds; else nothing changes. It writes nothing. Asked only of engines that
+    /// aren't [`Engine::IMMEDIATE`].
     ///
     /// # Errors
     /// Those of `then`.
@@ -72,7 +75,9 @@ pub trait Engine: Sized {
         &mut self,
         bit: Self::Bit,
         then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
-    ) -> Result<Changes<Self>, Failed>;
+    ) -> Result<Changes<Self>, Failed> {
+        if self.holds(bit) { then(self) } else { Ok(Changes::nothing()) }
+    }
 
     /// The value of a step's function, where that is an integer.
     ///
@@ -132,6 +137,11 @@ pub trait Engine: Sized {
     fn is_kept(&self) -> bool {
         false
     }
+    /// Whether adjoints are among what was kept of it, so that none have to be carried.
+    #[inline(always)]
+    fn keeps_adjoints(&self) -> bool {
+        false
+    }
     /// Gives back what was kept of the step. Whether that was all: of a plain step no adjoints are kept, and
     /// they have still to be carried.
     #[inline(always)]
@@ -149,7 +159,7 @@ pub trait Engine: Sized {
     fn is_undone(&self, _old: Real<Self>, _undone: Eval<Real<Self>>) -> bool {
         true
     }
-    /// Whether something holds. Only an engine that keeps a history is asked, which makes its steps one by one.
+    /// Whether something holds. Only engines that are [`Engine::IMMEDIATE`] are asked.
     #[inline(always)]
     fn holds(&self, _bit: Self::Bit) -> bool {
         false

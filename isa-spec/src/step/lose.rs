@@ -55,12 +55,12 @@ pub(super) fn put_back<E: Engine>(
     }
     let (y, class) = (cells[0], operation.class());
     let carries = E::GRADIENT && class == Class::Real;
-    let changes = match operation.update.action() {
-        Action::Replace if carries => {
-            let value = e.real(y);
-            carry(e, operation, cells, TargetValues { old: value, new: value, f: value })?
-        }
-        _ => Changes::nothing(),
+    let passes_on = matches!(operation.update.action(), Action::Replace) && !e.keeps_adjoints();
+    let changes = if carries && passes_on {
+        let value = e.real(y);
+        carry(e, operation, cells, TargetValues { old: value, new: value, f: value })?
+    } else {
+        Changes::nothing()
     };
     if !e.give_back() && carries {
         e.keep_adjoints(&changes);

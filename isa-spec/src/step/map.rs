@@ -1,7 +1,7 @@
 //! y ← g(y), and x, y ← y, x. Knows no row.
 
 use super::accumulate::keep_unless;
-use super::{Change, Changes, Engine, Failed, Operation};
+use super::{Change, Changes, Engine, Failed, Operation, Real};
 use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
 
@@ -32,12 +32,22 @@ pub(super) fn map<E: Engine>(e: &mut E, operation: Operation, y: E::Cell) -> Res
 
 #[inline(always)]
 fn mapped<E: Engine>(e: &mut E, operation: Operation, y: E::Cell) -> Result<Changes<E>, Failed> {
-    let (s, update, bar) = (e.numbers(), operation.update, e.adjoint(y));
-    e.when(e.is_loud(bar), |e| {
-        let new = update.real(&s, bar, bar).and_then(|new| e.admit(new)).map_err(Failed::Carried)?;
-        let is_exact = !E::HISTORY || E::EXACT || e.is_undone(bar, update.inverse().real(&s, new, new));
-        Ok(Changes::one(Change { cell: y, value: e.adjoint_becomes(y, new), is_exact }))
-    })
+    let bar = e.adjoint(y);
+    let is_loud = e.is_loud(bar);
+    Ok(when!(e, is_loud, mapped_loud(e, operation, y, bar)))
+}
+
+#[inline(always)]
+fn mapped_loud<E: Engine>(
+    e: &mut E,
+    operation: Operation,
+    y: E::Cell,
+    bar: Real<E>,
+) -> Result<Changes<E>, Failed> {
+    let (s, update) = (e.numbers(), operation.update);
+    let new = update.real(&s, bar, bar).and_then(|new| e.admit(new)).map_err(Failed::Carried)?;
+    let is_exact = !E::HISTORY || E::EXACT || e.is_undone(bar, update.inverse().real(&s, new, new));
+    Ok(Changes::one(Change { cell: y, value: e.adjoint_becomes(y, new), is_exact }))
 }
 
 #[inline(always)]

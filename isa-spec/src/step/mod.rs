@@ -9,6 +9,18 @@
 //! The adjoint rules are those of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
 //! Language" (2020), section 3: executing y += f(a) backward adds y'·∂f/∂a to a'.
 
+/// The changes that an expression finds where a bit holds; else nothing changes. Where an engine knows the bit, the
+/// expression is compiled in place: a compiler keeps closures apart that are as large.
+macro_rules! when {
+    ($e:ident, $bit:ident, $found:expr) => {
+        if E::IMMEDIATE {
+            if $e.holds($bit) { $found? } else { Changes::nothing() }
+        } else {
+            $e.when($bit, |$e| $found)?
+        }
+    };
+}
+
 mod accumulate;
 mod changes;
 mod engine;

@@ -12,7 +12,7 @@ pub(super) fn rotate<E: Engine>(e: &mut E, update: Update, cells: [E::Cell; 3]) 
     let [x, y, angle] = cells;
     let (s, by) = (e.numbers(), e.real(angle));
     let is_kept = E::HISTORY && e.is_kept();
-    if is_kept && !E::GRADIENT {
+    if is_kept && (!E::GRADIENT || e.keeps_adjoints()) {
         e.give_back();
         return Ok(());
     }
@@ -60,24 +60,44 @@ fn carry<E: Engine>(
         return Ok(Changes::nothing());
     }
     let Some(sense) = update.sense() else { return Ok(Changes::nothing()) };
-    let [x, y, angle] = cells;
+    let [x, y, _] = cells;
     let bars = (e.adjoint(x), e.adjoint(y));
     let is_loud = e.either(e.is_loud(bars.0), e.is_loud(bars.1));
-    e.when(is_loud, |e| {
-        let [first, second] = turned(e, update, cells, bars).map_err(Failed::Carried)?;
-        let (point, bars, at) = match sense {
-            Sense::Takes => (before, bars, 0),
-            Sense::Gives => (after, (first.value, second.value), 2),
-        };
-        let share = e.when(e.receives(angle), |e| {
-            let change = cross(&e.numbers(), point, bars)
-                .and_then(|share| given(e, angle, share, sense, &Changes::nothing()));
-            change.map(Changes::one).map_err(Failed::Carried)
-        })?;
-        let [first, second] = [first, second].map(Changes::one);
-        let slot = usize::from(at == 0);
-        Ok(Changes::nothing().with(at, share).with(slot, first).with(slot + 1, second))
-    })
+    Ok(when!(e, is_loud, carry_loud(e, update, cells, [before, after], (bars, sense))))
+}
+
+#[inline(always)]
+fn carry_loud<E: Engine>(
+    e: &mut E,
+    update: Update,
+    cells: [E::Cell; 3],
+    [before, after]: [PlanePoint<Real<E>>; 2],
+    (bars, sense): (PlanePoint<Real<E>>, Sense),
+) -> Result<Changes<E>, Failed> {
+    let angle = cells[2];
+    let [first, second] = turned(e, update, cells, bars).map_err(Failed::Carried)?;
+    let (point, bars, at) = match sense {
+        Sense::Takes => (before, bars, 0),
+        Sense::Gives => (after, (first.value, second.value), 2),
+    };
+    let receives = e.receives(angle);
+    let share = when!(e, receives, given_product(e, angle, (point, bars), sense));
+    let [first, second] = [first, second].map(Changes::one);
+    let slot = usize::from(at == 0);
+    Ok(Changes::nothing().with(at, share).with(slot, first).with(slot + 1, second))
+}
+
+/// What the angle's adjoint becomes with the cross product of two points.
+#[inline(always)]
+fn given_product<E: Engine>(
+    e: &mut E,
+    angle: E::Cell,
+    (point, bars): (PlanePoint<Real<E>>, PlanePoint<Real<E>>),
+    sense: Sense,
+) -> Result<Changes<E>, Failed> {
+    let change =
+        cross(&e.numbers(), point, bars).and_then(|share| given(e, angle, share, sense, &Changes::nothing()));
+    change.map(Changes::one).map_err(Failed::Carried)
 }
 
 /// The adjoint of a point is turned as the point is.

@@ -170,17 +170,29 @@ impl<'a> Checker<'a> {
             OperandShape::Condition | OperandShape::Branch => {
                 self.function_form(procedure, at, instruction, Some(Class::Int), sources)
             }
-            OperandShape::Exchange if targets.first() != targets.last() => {
-                self.report(Site::Instruction(at), "an integer and a real can't change places");
+            OperandShape::Exchange => {
+                if targets.first() != targets.last() {
+                    self.report(Site::Instruction(at), "an integer and a real can't change places");
+                }
             }
-            OperandShape::Rotate if classes.contains(&Class::Int) => {
-                let message = format!("`{}` takes reals only", instruction.update.name());
-                self.report(Site::Instruction(at), message);
+            OperandShape::Rotate => {
+                if classes.contains(&Class::Int) {
+                    let message = format!("`{}` takes reals only", instruction.update.name());
+                    self.report(Site::Instruction(at), message);
+                }
             }
-            OperandShape::CallVia if classes.contains(&Class::Real) => {
-                self.report(Site::Operand(at, 0), "the number of a procedure is an integer");
+            OperandShape::CallVia => {
+                if classes.contains(&Class::Real) {
+                    self.report(Site::Operand(at, 0), "the number of a procedure is an integer");
+                }
             }
-            _ => {}
+            // These take any class.
+            OperandShape::Single
+            | OperandShape::Boundary
+            | OperandShape::Call
+            | OperandShape::Parallel
+            | OperandShape::Show
+            | OperandShape::Switch => {}
         }
         for &class in targets {
             self.legality(at, instruction, class);

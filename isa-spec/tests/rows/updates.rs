@@ -6,7 +6,7 @@ use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::number::{Arithmetic, F64, Wide, Words};
-use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation, step};
+use reviver_isa::step::{AnyFunction, Engine, Failed, Operation, step};
 use reviver_isa::update::{Action, Over, Update};
 
 use crate::numbers::Random;
@@ -27,6 +27,7 @@ impl Engine for Array {
 
     const GRADIENT: bool = true;
     const EXACT: bool = false;
+    const IMMEDIATE: bool = true;
 
     fn numbers(&self) -> Self::Numbers {
         Arithmetic { words: Wide, reals: F64 }
@@ -73,12 +74,8 @@ impl Engine for Array {
     fn choose(&self, bit: bool, yes: f64, no: f64) -> f64 {
         if bit { yes } else { no }
     }
-    fn when(
-        &mut self,
-        bit: bool,
-        then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
-    ) -> Result<Changes<Self>, Failed> {
-        if bit { then(self) } else { Ok(Changes::nothing()) }
+    fn holds(&self, bit: bool) -> bool {
+        bit
     }
     fn require_condition(&mut self, holds: i64) -> Result<(), Failed> {
         if holds == 1 { Ok(()) } else { Err(Failed::Denied) }

@@ -76,6 +76,10 @@ pub const ALL: &[(&str, &str)] = &[
         ".inout i = 1, A[2] = 5\nadd A[0], 1\ncall p(i)\n.proc p(inout x)\nswap A[i], x\n.end\n",
     ),
     (
+        "overwriting by a function that has no derivative there",
+        ".inout f: real = 1, g: real\nadd f, 1.0\noverwrite.atan2 f, 0.0, g\nadd f, 1.0\n",
+    ),
+    (
         "a rotation of a point by itself",
         ".inout i, A[2]: real = 0.5\nrot A[0], A[1], 1.0\nrot A[0], A[i], 1.0\nneg A[0]\n",
     ),

@@ -2,6 +2,7 @@
 //! fresh, so none of its variables is anything that was there before; arguments that a callee may change share
 //! no cells with others, which is checked where it is entered. Knows no instruction.
 
+use crate::call::Passed;
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};
 
 /// What is known of two slots.
@@ -32,6 +33,19 @@ impl Aliases<'_> {
             _ if a.location == b.location => Alias::Always,
             _ if self.are_apart(a, b, parameters) => Alias::Never,
             _ => Alias::Maybe,
+        }
+    }
+
+    /// Whether two arguments of one class that a call passes may share cells.
+    pub fn may_share(self, a: &Passed, b: &Passed) -> bool {
+        let adjoint = |passed: &Passed| matches!(passed, Passed::Cell(slot) if slot.adjoint);
+        if adjoint(a) != adjoint(b) {
+            return false;
+        }
+        let parameters = if adjoint(a) { Alias::Maybe } else { Alias::Never };
+        match (a.region(self.elements), b.region(self.elements)) {
+            (Some(a), Some(b)) => meet(a, b, parameters),
+            _ => true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Calls: what is passed for each parameter, with as much of it as is known before a run. Knows no state.
 
-use crate::slot::{Anchor, ArrayIndex, Slot};
+use crate::slot::{Anchor, ArrayElement, ArrayIndex, Region, Slot};
 
 /// A call of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,5 +55,18 @@ impl Passed {
             }
         };
         first.into_iter().chain(second)
+    }
+
+    /// The cells among which those are that it refers to; none of an element that isn't there.
+    pub fn region(&self, elements: &[ArrayElement]) -> Option<Region> {
+        Some(match *self {
+            Passed::Cell(ref slot) => slot.locus(elements)?.region(),
+            Passed::Whole(Array { base, length }) | Passed::Span { array: Array { base, length }, .. } => {
+                Region { anchor: base, length: length.unwrap_or(u32::MAX) }
+            }
+            Passed::Row { base, rows, columns, .. } | Passed::Column { base, rows, columns, .. } => {
+                Region { anchor: base, length: rows * columns }
+            }
+        })
     }
 }

@@ -126,18 +126,30 @@ impl Graph {
             Way::Along => gate.operation.update,
             Way::Against => gate.operation.update.inverse(),
         };
-        Some(match (action.action(), gate.link) {
-            (Action::Jump, StepLink::Partner(join)) => {
+        Some(match action.action() {
+            Action::Jump => {
+                let StepLink::Partner(join) = gate.link else { return None };
                 let taken = Edge { to: self.behind(join, way)?, join: Some(join) };
                 BlockEnd::Branch { at, taken, next: next(None)? }
             }
-            (Action::Join, _) => BlockEnd::Go { next: next(Some(at))? },
-            (Action::Call(_) | Action::CallVia(_) | Action::Parallel(_), _) => {
+            Action::Join => BlockEnd::Go { next: next(Some(at))? },
+            Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
                 BlockEnd::Call { at, next: next(None)? }
             }
-            (Action::Switch(_), _) => BlockEnd::Switch { at, next: next(None)? },
-            (Action::Begin | Action::End, _) => BlockEnd::Leave { at },
-            _ => return None,
+            Action::Switch(_) => BlockEnd::Switch { at, next: next(None)? },
+            Action::Begin | Action::End => BlockEnd::Leave { at },
+            // No gates.
+            Action::Accumulate
+            | Action::Replace
+            | Action::Erase
+            | Action::Map
+            | Action::Exchange
+            | Action::Rotate
+            | Action::Clear
+            | Action::Put(_)
+            | Action::Take(_)
+            | Action::Test
+            | Action::Show => return None,
         })
     }
 }

@@ -33,6 +33,14 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && (own() || earlier())
     }
 
+    /// Whether the adjoints too are put back by what was recorded: it was recorded in gradient mode.
+    pub fn holds_adjoints<B: Lanes>(&self) -> bool
+    where
+        H: History<B>,
+    {
+        H::ACTIVE && self.restores && self.history.latest(self.interval).is_some_and(|kept| kept.gradient)
+    }
+
     /// Puts back everything that was recorded for this interval. Whether the step is undone: records
     /// of plain steps know nothing of the adjoints that gradient mode has still to transport.
     ///

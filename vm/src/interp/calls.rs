@@ -11,11 +11,12 @@ use crate::history::History;
 use crate::interp::address::Addresses;
 use crate::interp::keeping::is_vacant;
 use crate::interp::op::{Kind, Op};
+use crate::interp::resolve::calls::ResolvedCall;
 use crate::interp::{Run, effective_direction};
 use crate::program::FORWARD;
 use crate::room::{self, Room};
 use crate::state::lanes::Lanes;
-use crate::state::{CallRecord, Frame, Part, Reference};
+use crate::state::{CallRecord, Frame, Part};
 use crate::trap::Cause;
 use crate::travel::{Interval, Track};
 
@@ -25,11 +26,12 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         if self.state.calls.len() as u64 >= u64::from(limit) && keeps(Rule::DepthIsLimited) {
             return Err(Cause::DepthExceeded { limit });
         }
-        let (part, inverted) = (self.first_part(op), self.inverted_within(op));
-        let (site, procedure) = self.executed(op.a, part);
-        self.make_room(site, procedure)?;
-        self.refer(op.a, site)?;
-        let references = self.state.references.len() - site.arguments.len();
+        let (site, call) = self.program.call(op.a);
+        let (part, inverted) = (self.first_part(op, call), self.inverted_within(op));
+        let procedure = call.executed(part);
+        self.make_room(call, procedure)?;
+        self.refer(site, call)?;
+        let references = self.state.references.len() - call.known.len();
         let at = self.program.instruction_at(self.counter, self.direction);
         let state = &mut *self.state;
         let (caller, outer) = (state.frame, state.inverted);
@@ -45,19 +47,18 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
 
     pub(super) fn leave(&mut self, interval: Interval) -> Result<(), Cause> {
         let Some(record) = self.state.calls.last().copied() else { return Ok(()) };
-        let call = self.program.code[FORWARD][record.site as usize].a;
-        let (site, _) = self.program.call(call);
+        let (site, call) = self.program.call(self.program.code[FORWARD][record.site as usize].a);
         self.check_frame()?;
-        self.check_references(site, record)?;
-        let next = self.next_part(record).map(|part| (part, self.executed(call, part).1));
+        self.check_references(site, call, record)?;
+        let next = self.next_part(record).map(|part| (part, call.executed(part)));
         if let Some((_, procedure)) = next {
-            self.make_room(site, procedure)?;
+            self.make_room(call, procedure)?;
         }
         self.free_frame(interval);
         match next {
             Some((part, procedure)) => self.go_on(procedure, part),
             None => {
-                self.return_from(record);
+                self.return_from(record, call.caller as usize);
                 self.count_call();
             }
         }
@@ -66,9 +67,8 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
 
     /// What a call executes first. A rule acts at the callee's entry: going forward before the body, going
     /// backward after it.
-    fn first_part(&self, op: &Op) -> Part {
-        let has_rule = self.program.call(op.a).1.is_some();
-        if !has_rule || !self.state.mode() || !keeps(Rule::RulesStandIn) {
+    fn first_part(&self, op: &Op, call: &ResolvedCall) -> Part {
+        if call.rule.is_none() || !self.state.mode() || !keeps(Rule::RulesStandIn) {
             return Part::Whole;
         }
         let forward = effective_direction(self.inverted_within(op), self.travel) == FORWARD;
@@ -93,24 +93,20 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
     /// Whose step the next one is. A call whose rule comes first, or that ends with it, is entered and left
     /// as in plain mode where its body begins or ends; the rule is on the other side of that step.
     pub(super) fn track_over(&self, op: &Op) -> Track {
+        if !self.program.has_rules {
+            return self.track;
+        }
         let enters = matches!(op.kind, Kind::Call | Kind::Uncall);
         let turns = || self.state.calls.last().is_some_and(|record| self.next_part(*record).is_some());
         match op.kind {
             Kind::Leave if turns() => Track::Program,
-            _ if enters && self.first_part(op) == Part::Rule => Track::Rules,
+            _ if enters && self.first_part(op, self.program.call(op.a).1) == Part::Rule => Track::Rules,
             _ => self.track,
         }
     }
 
-    /// A call of the flow, and the procedure that a part of it executes.
-    fn executed(&self, call: u32, part: Part) -> (&'a CallSite, usize) {
-        let (site, rule) = self.program.call(call);
-        let rule = if part == Part::Rule { rule } else { None };
-        (site, rule.unwrap_or(site.procedure) as usize)
-    }
-
     /// Finds memory for the record, the references and the frame of a call's part.
-    fn make_room(&mut self, site: &CallSite, procedure: usize) -> Result<(), Cause> {
+    fn make_room(&mut self, call: &ResolvedCall, procedure: usize) -> Result<(), Cause> {
         let layout = self.program.layout();
         let (ints, reals) = (layout.frame_ints[procedure] as usize, layout.frame_reals[procedure] as usize);
         let state = &mut *self.state;
@@ -119,7 +115,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
         let adjoints = state.adjoints.as_mut().map_or(Ok(()), |a| room::more(&mut a.cells, reals));
         room::more(&mut state.calls, 1)
-            .and_then(|()| room::more(&mut state.references, site.arguments.len()))
+            .and_then(|()| room::more(&mut state.references, call.known.len()))
             .and_then(|()| room::more(&mut state.ints, ints))
             .and_then(|()| room::more(&mut state.reals, reals))
             .and(adjoints)
@@ -127,22 +123,25 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
     }
 
     /// Resolves the arguments of a call onto the references, or changes nothing.
-    fn refer(&mut self, call: u32, site: &CallSite) -> Result<(), Cause> {
+    fn refer(&mut self, site: &CallSite, call: &ResolvedCall) -> Result<(), Cause> {
         let start = self.state.references.len();
-        let outcome = self.push_references(call, site, start);
+        let outcome = self.push_references(site, call, start);
         if outcome.is_err() {
             self.state.references.truncate(start);
         }
         outcome
     }
 
-    fn push_references(&mut self, call: u32, site: &CallSite, start: usize) -> Result<(), Cause> {
-        for (n, argument) in site.arguments.iter().enumerate() {
-            let reference = self.scope().reference(n as u32, argument, &self.state.ints)?;
+    fn push_references(&mut self, site: &CallSite, call: &ResolvedCall, start: usize) -> Result<(), Cause> {
+        let frame = self.state.frame;
+        for (n, known) in (0..).zip(&call.known) {
+            let reference = match known.and_then(|known| known.of(frame, &self.state.references)) {
+                Some(reference) => reference,
+                None => self.scope().reference(n, &site.arguments[n as usize], &self.state.ints)?,
+            };
             self.state.references.push(reference);
         }
-        let own: &[Reference] = &self.state.references[start..];
-        match self.program.distinct[call as usize].violation(own) {
+        match call.distinct.violation(&self.state.references[start..]) {
             Some((first, second)) if keeps(Rule::OverlapIsChecked) => {
                 Err(Cause::ArgumentsOverlap { first, second })
             }
@@ -170,6 +169,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         let bounds = &program.module().procedures[procedure];
         let near_bound = if self.direction == FORWARD { bounds.entry + 1 } else { bounds.exit };
         self.counter = program.counter(near_bound, self.direction);
+        self.fill_window(procedure);
     }
 
     /// From the entry of a callee to that of its rule, or the other way round: the machine turns.
@@ -181,7 +181,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.begin(procedure, part, inverted);
     }
 
-    fn return_from(&mut self, record: CallRecord) {
+    fn return_from(&mut self, record: CallRecord, caller: usize) {
         let state = &mut *self.state;
         state.calls.pop();
         state.references.truncate(state.frame.references as usize);
@@ -196,6 +196,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.direction = effective_direction(state.inverted, self.travel);
         let behind_the_call = if self.direction == FORWARD { record.site + 1 } else { record.site };
         self.counter = self.program.counter(behind_the_call, self.direction);
+        self.fill_window(caller);
     }
 
     /// A step has entered a call or left one.
@@ -223,14 +224,20 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
     }
 
     /// The caller's arguments must still refer to the cells that the callee worked on.
-    fn check_references(&self, site: &CallSite, record: CallRecord) -> Result<(), Cause> {
+    fn check_references(
+        &self,
+        site: &CallSite,
+        call: &ResolvedCall,
+        record: CallRecord,
+    ) -> Result<(), Cause> {
         let state = &*self.state;
         let scope = Addresses { frame: record.frame, ..self.scope() };
         let own = &state.references[state.frame.references as usize..];
-        for (n, (argument, reference)) in site.arguments.iter().zip(own).enumerate() {
-            let now = scope.reference(n as u32, argument, &state.ints)?;
-            if now != *reference && keeps(Rule::ReferencesAreChecked) {
-                return Err(Cause::ReferenceChanged { argument: n as u32 });
+        for &argument in &call.computed {
+            let (passed, was) = (&site.arguments[argument as usize], own[argument as usize]);
+            let now = scope.reference(argument, passed, &state.ints)?;
+            if now != was && keeps(Rule::ReferencesAreChecked) {
+                return Err(Cause::ReferenceChanged { argument });
             }
         }
         Ok(())

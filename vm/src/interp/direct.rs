@@ -8,7 +8,7 @@ use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::number::{Arithmetic, Reals, Words};
-use reviver_isa::step::{Changes, Engine, Failed, Functions};
+use reviver_isa::step::{Engine, Failed, Functions};
 
 use crate::interp::mode::{Mode, is_silent};
 
@@ -35,6 +35,7 @@ impl<W: Words, R: Reals, M: Mode, F: Functions> Engine for Direct<'_, W, R, M, F
 
     const GRADIENT: bool = M::ON;
     const EXACT: bool = R::EXACT;
+    const IMMEDIATE: bool = true;
 
     #[inline(always)]
     fn numbers(&self) -> Arithmetic<W, R> {
@@ -97,12 +98,8 @@ impl<W: Words, R: Reals, M: Mode, F: Functions> Engine for Direct<'_, W, R, M, F
         if bit { yes } else { no }
     }
     #[inline(always)]
-    fn when(
-        &mut self,
-        bit: bool,
-        then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
-    ) -> Result<Changes<Self>, Failed> {
-        if bit { then(self) } else { Ok(Changes::nothing()) }
+    fn holds(&self, bit: bool) -> bool {
+        bit
     }
 
     #[inline(always)]

@@ -38,8 +38,9 @@ pub struct Sharing {
 }
 
 impl Distinct {
-    /// For the arguments of a procedure.
-    pub fn of(callee: &Procedure) -> Distinct {
+    /// For the arguments of a call of a procedure. `may_share` says of two of them whether they may share cells, as
+    /// far as that is known before the call; of many it isn't asked.
+    pub fn of(callee: &Procedure, may_share: impl Fn(usize, usize) -> bool) -> Distinct {
         let passed = callee.parameters.iter();
         let passed: Vec<Sharing> =
             passed.map(|p| Sharing { class: p.class, changed: p.passing == Passing::InOut }).collect();
@@ -51,7 +52,7 @@ impl Distinct {
             let firsts = (0..n).zip(&passed);
             firsts.filter(|(_, a)| may_not_share(**a, *b)).map(move |(m, _)| (m, n))
         });
-        Distinct::Pairs(pairs.collect())
+        Distinct::Pairs(pairs.filter(|&(m, n)| may_share(m as usize, n as usize)).collect())
     }
 
     /// Two arguments that share cells: the least second one, and the least first one with it.

@@ -62,6 +62,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
 
     const GRADIENT: bool = M::ON;
     const EXACT: bool = R::EXACT;
+    const IMMEDIATE: bool = true;
     const HISTORY: bool = H::ACTIVE;
 
     fn numbers(&self) -> Arithmetic<W, R> {
@@ -110,14 +111,6 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
     fn choose(&self, bit: bool, yes: R::Cell, no: R::Cell) -> R::Cell {
         if bit { yes } else { no }
     }
-    fn when(
-        &mut self,
-        bit: bool,
-        then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
-    ) -> Result<Changes<Self>, Failed> {
-        if bit { then(self) } else { Ok(Changes::nothing()) }
-    }
-
     // The tables of functions are compiled once for all that asks them.
     #[inline(never)]
     fn int_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<i64> {
@@ -205,6 +198,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for K
 
     fn is_kept(&self) -> bool {
         self.journal.holds()
+    }
+    fn keeps_adjoints(&self) -> bool {
+        self.journal.holds_adjoints()
     }
     fn give_back(&mut self) -> bool {
         self.journal.restore(&mut self.cells, self.counters)

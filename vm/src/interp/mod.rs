@@ -112,6 +112,7 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
         track,
         window,
     };
+    run.fill_window(program.procedure_of(program.instruction_at(counter, direction)));
     let outcome = run.go();
     let at = run.program.instruction_at(run.counter, run.direction);
     run.state.position = run.program.position(run.counter, run.direction);
@@ -140,7 +141,6 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     fn go(&mut self) -> Result<Stop, Cause> {
         loop {
             let clock = self.clock(self.track);
-            self.fill_window();
             let pause = if self.state.mode() {
                 self.cells_in::<WithAdjoints>(clock)
             } else if !R::EXACT && self.is_watched() {
@@ -177,13 +177,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.reports.watch.is_some() && self.track == Track::Program
     }
 
-    /// Makes the window that of the current call.
-    fn fill_window(&mut self) {
+    /// Makes the window that of the current call, which executes a procedure.
+    fn fill_window(&mut self, procedure: usize) {
         if self.program.needs_windows {
-            let at = self.program.instruction_at(self.counter, self.direction);
-            let procedure = self.program.procedure_of(at);
             let entries = self.program.windows.get(procedure).map_or(&[][..], |entries| entries);
-            self.window.fill(entries, procedure, self.state.frame, &self.state.references);
+            self.window.fill(entries, self.state.frame, &self.state.references);
         }
     }
 
@@ -272,7 +270,21 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 }
             };
         }
-        /// Goes behind the partner of a branch half, if its condition agrees.
+        /// Goes behind the partner of a branch half, if its condition holds.
+        macro_rules! land {
+            ($op:ident, $holds:expr) => {{
+                if !$holds && keeps(Rule::LandingsAreChecked) {
+                    break Pause::Denied;
+                }
+                if M::WATCHED && !R::EXACT && keeps(Rule::PathsAreCompared) {
+                    marks = marks.wrapping_add(mark(clock, left));
+                }
+                counter = $op.c as usize;
+                left -= 1;
+                continue;
+            }};
+        }
+        /// Looks the condition of the partner of a branch half up, and goes there.
         macro_rules! jump {
             ($op:ident) => {{
                 let agrees = if $op.flags & op::LANDS_ON_INTS != 0 {
@@ -290,15 +302,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                         Err(cause) => break Pause::Trap(cause),
                     }
                 };
-                if !agrees && keeps(Rule::LandingsAreChecked) {
-                    break Pause::Denied;
-                }
-                if M::WATCHED && !R::EXACT && keeps(Rule::PathsAreCompared) {
-                    marks = marks.wrapping_add(mark(clock, left));
-                }
-                counter = $op.c as usize;
-                left -= 1;
-                continue;
+                land!($op, agrees)
             }};
         }
         macro_rules! branch {
@@ -327,6 +331,16 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 ($outcome:expr) => {
                     if let Err(failed) = $outcome {
                         break Pause::Trap(trapped(failed, op, copied(found)));
+                    }
+                };
+            }
+            /// Adds to a real what any function has found.
+            macro_rules! accumulated {
+                ($form:expr) => {
+                    if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
+                        check!(accumulate_any(op, $form, copied(found), lent!(Plain)));
+                    } else {
+                        check!(accumulate_any(op, $form, copied(found), lent!(M)));
                     }
                 };
             }
@@ -367,16 +381,19 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                             }
                         )+
                         Kind::Jump => jump!(op),
+                        Kind::JumpOntoInts => land!(op, op.holds(order_ints(found, direct.ints))),
                         Kind::BrInt => branch!(op, order_ints(found, direct.ints)),
                         Kind::BrReal => branch!(op, order_reals(found, direct.reals, numbers.reals)),
                         Kind::FromInt => join!(op, order_ints(found, direct.ints)),
                         Kind::FromReal => join!(op, order_reals(found, direct.reals, numbers.reals)),
-                        Kind::Reals if !H::ACTIVE && matches!(op.update.action(), Action::Accumulate) => {
-                            if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
-                                check!(accumulate_any(op, copied(found), lent!(Plain)));
-                            } else {
-                                check!(accumulate_any(op, copied(found), lent!(M)));
-                            }
+                        Kind::Reals if const { !H::ACTIVE } && is_accumulation(op) => {
+                            accumulated!(Form::Real)
+                        }
+                        Kind::RealInt if const { !H::ACTIVE } && is_accumulation(op) => {
+                            accumulated!(Form::RealInt)
+                        }
+                        Kind::IntsToReal if const { !H::ACTIVE } && is_accumulation(op) => {
+                            accumulated!(Form::IntsToReal)
                         }
                         Kind::Ints if op.update.is_reversible() => {
                             check!(any_on_ints(op, copied(found), lent!(Plain)));
@@ -449,14 +466,19 @@ const fn carries(operation: Operation) -> bool {
     matches!((operation.form, operation.update.action()), (Form::Real, Action::Accumulate))
 }
 
-/// y ← y ∘ f(a, b) over reals, for any row. Apart from the loop, because the rows take many registers.
+fn is_accumulation(op: &Op) -> bool {
+    matches!(op.update.action(), Action::Accumulate)
+}
+
+/// y ← y ∘ f(a, b) of a real, for any row. Apart from the loop, because the rows take many registers.
 #[inline(never)]
 fn accumulate_any<W: Words, R: Reals, M: Mode>(
     op: &Op,
+    form: Form,
     cells: [usize; 3],
     mut direct: Direct<W, R, M, AnyFunction>,
 ) -> Result<(), Failed> {
-    let operation = Operation { update: op.update, function: op.function, form: Form::Real, undoes: false };
+    let operation = Operation { update: op.update, function: op.function, form, undoes: false };
     accumulate(&mut direct, operation, cells)
 }
 

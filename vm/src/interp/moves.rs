@@ -19,13 +19,34 @@ use crate::travel::Interval;
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     /// Moves a value between a cell and a stack or a tape.
-    pub(super) fn transfer(&mut self, op: &Op, interval: Interval) -> Result<(), Cause> {
-        let (class, cell) = self.operand()?;
+    pub(super) fn transfer(
+        &mut self,
+        op: &Op,
+        class: Class,
+        cell: usize,
+        interval: Interval,
+    ) -> Result<(), Cause> {
         match op.update.action() {
             Action::Put(store) => self.put_from(class, cell, StoreOfMoves::of(store, class), interval)?,
             Action::Take(store) => self.fill_from(class, cell, StoreOfMoves::of(store, class), interval)?,
-            // `resolve` makes moves of these alone.
-            _ => {}
+            // Those are no moves.
+            Action::Accumulate
+            | Action::Replace
+            | Action::Erase
+            | Action::Map
+            | Action::Exchange
+            | Action::Rotate
+            | Action::Clear
+            | Action::Test
+            | Action::Jump
+            | Action::Join
+            | Action::Begin
+            | Action::End
+            | Action::Call(_)
+            | Action::CallVia(_)
+            | Action::Parallel(_)
+            | Action::Show
+            | Action::Switch(_) => {}
         }
         self.counter += 1;
         Ok(())

@@ -2,6 +2,7 @@
 //! operand is an address, or the number of one in the window of the procedure. Knows no names.
 
 use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::Class;
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
@@ -14,6 +15,8 @@ macro_rules! for_frequent_steps {
             AddIntCopy: Add Copy Int,
             SubIntCopy: Sub Copy Int,
             XorIntCopy: Xor Copy Int,
+            AddIntMul: Add Mul Int,
+            SubIntMul: Sub Mul Int,
             AddRealCopy: Add Copy Real,
             SubRealCopy: Sub Copy Real,
             AddRealMul: Add Mul Real,
@@ -38,7 +41,10 @@ pub enum Structural {
     Call,
     Leave,
     Bound,
-    Move,
+    /// A value moves onto a stack or a tape, or from there: of an integer cell, or of a real one.
+    Move(Class),
+    /// The same of an adjoint.
+    MoveAdjoint,
     Show,
     Switch {
         on: bool,
@@ -54,6 +60,8 @@ macro_rules! kinds {
         pub enum Kind {
             /// A `br` that is always taken.
             Jump,
+            /// The same onto a join that compares integers: the operands and the condition are the join's.
+            JumpOntoInts,
             BrInt,
             BrReal,
             FromInt,
@@ -85,7 +93,9 @@ macro_rules! kinds {
             /// The bound of a procedure that is passed when it is called; never executed.
             Bound,
             /// A value moves onto a stack or a tape, or from there.
-            Move,
+            MoveInt,
+            MoveReal,
+            MoveAdjoint,
             Show,
             GradOn,
             GradOff,
@@ -121,13 +131,16 @@ macro_rules! kinds {
                     Kind::Call | Kind::Uncall => Structural::Call,
                     Kind::Leave => Structural::Leave,
                     Kind::Bound => Structural::Bound,
-                    Kind::Move => Structural::Move,
+                    Kind::MoveInt => Structural::Move(Class::Int),
+                    Kind::MoveReal => Structural::Move(Class::Real),
+                    Kind::MoveAdjoint => Structural::MoveAdjoint,
                     Kind::Show => Structural::Show,
                     Kind::GradOn => Structural::Switch { on: true },
                     Kind::GradOff => Structural::Switch { on: false },
                     Kind::Stop => Structural::Stop,
                     $( Kind::$Frequent )|+
                     | Kind::Jump
+                    | Kind::JumpOntoInts
                     | Kind::BrInt
                     | Kind::BrReal
                     | Kind::FromInt
@@ -164,6 +177,7 @@ macro_rules! kinds {
                     Kind::BackOverRealInt => (Form::RealInt, true),
                     Kind::BackOverIntsToReal => (Form::IntsToReal, true),
                     Kind::Jump
+                    | Kind::JumpOntoInts
                     | Kind::BrInt
                     | Kind::BrReal
                     | Kind::FromInt
@@ -175,7 +189,9 @@ macro_rules! kinds {
                     | Kind::Uncall
                     | Kind::Leave
                     | Kind::Bound
-                    | Kind::Move
+                    | Kind::MoveInt
+                    | Kind::MoveReal
+                    | Kind::MoveAdjoint
                     | Kind::Show
                     | Kind::GradOn
                     | Kind::GradOff
@@ -204,15 +220,16 @@ impl Op {
     /// Whether a condition holds for sources of this ordering: 0 below, 1 equal, 2 above.
     #[inline(always)]
     pub fn holds(&self, ordering: u8) -> bool {
-        self.flags >> ORDERINGS >> ordering & 1 != 0
+        u32::from(self.flags) >> (ORDERINGS + ordering) & 1 != 0
     }
 }
 
-/// `Op::flags`: the operands are numbers in the window of the procedure, and a [`Lookup`] says how the elements
-/// among them are found.
+/// `Op::flags`: the operands are numbers in the window of the procedure.
+pub const WINDOWED: u8 = 1;
+/// The same, and a [`Lookup`] says how elements among them are found, or what must be told apart.
 ///
 /// [`Lookup`]: crate::interp::window::Lookup
-pub const WINDOWED: u8 = 1;
+pub const LOOKED_UP: u8 = 2;
 /// `Op::flags` of a branch half that jumps: its partner compares integers whose addresses are known.
 pub const LANDS_ON_INTS: u8 = 8;
 /// The same of reals.

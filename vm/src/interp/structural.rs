@@ -12,6 +12,7 @@ use crate::interp::address::{ADJOINT, Addresses};
 use crate::interp::keeping::{Freeing, report_freed};
 use crate::interp::mode::is_silent;
 use crate::interp::op::{Kind, Op, Structural};
+use crate::interp::window;
 use crate::room::Room;
 use crate::state::Counters;
 use crate::state::lanes::Lanes;
@@ -35,7 +36,14 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
             Some(Structural::Leave) => self.leave(interval)?,
             Some(Structural::Show) => stop = self.show()?,
             Some(Structural::Switch { on }) => self.switch(on)?,
-            Some(Structural::Move) => self.transfer(&op, interval)?,
+            Some(Structural::Move(class)) => {
+                let cell = self.found(&op)?;
+                self.transfer(&op, class, cell, interval)?;
+            }
+            Some(Structural::MoveAdjoint) => {
+                let (class, cell) = self.operand()?;
+                self.transfer(&op, class, cell, interval)?;
+            }
             // Bounds that a call passes are never executed, and the loop leaves none of its own.
             Some(Structural::Bound) | None => {}
         }
@@ -88,8 +96,15 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Addresses { flow: self.program.flow(), frame: self.state.frame, references: &self.state.references }
     }
 
+    /// The cell of the one operand of the next step, which the window finds.
+    fn found(&mut self, op: &Op) -> Result<usize, Cause> {
+        let lookups = self.program.lookups(self.direction);
+        let [cell, ..] = window::find(op, self.counter, &mut self.window.cells, lookups, &self.state.ints)?;
+        Ok(cell)
+    }
+
     /// The class and the cell of the next step's one operand.
-    pub(super) fn operand(&self) -> Result<(Class, usize), Cause> {
+    fn operand(&self) -> Result<(Class, usize), Cause> {
         let at = self.program.instruction_at(self.counter, self.direction);
         let Some(step) = self.program.flow().step(at) else { return Ok((Class::Int, 0)) };
         let [cell, ..] = self.scope().operands(step, &self.state.ints)?;
@@ -102,6 +117,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let reals = self.numbers.reals;
         let bits = self.state.reals[cell];
         let adjoint = self.state.adjoints.as_ref().map(|adjoints| adjoints.cells[cell]);
+        if !H::ACTIVE && bits == R::Bits::default() && adjoint.unwrap_or_default() == R::Bits::default() {
+            return;
+        }
         let cotangent = adjoint.map(|bits| reals.of_bits(bits));
         self.report(bits, cotangent);
         let (mut journal, _, counters) = self.journal(interval);

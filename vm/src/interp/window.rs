@@ -6,14 +6,14 @@ use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
-use crate::interp::op::{Op, WINDOWED};
+use crate::interp::op::{LOOKED_UP, Op, WINDOWED};
 use crate::state::{Frame, Reference};
 use crate::trap::Cause;
 
 /// What a number of a window is, once the procedure is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Entry {
-    /// An offset into all cells of the class.
+    /// An offset into all cells of the class, or a length that is known.
     Fixed(u32),
     /// An offset from the frame's first cell of the class.
     Frame(Class, u32),
@@ -31,10 +31,9 @@ pub(crate) struct Indexing {
     pub out: u32,
     pub base: u32,
     pub cell: u32,
-    /// Numbers of the window if the array is a parameter.
+    /// Where the window has the array's length, and the distance of its elements.
     pub length: u32,
     pub stride: u32,
-    pub of_parameter: bool,
     pub offset: i64,
     /// Which operand it belongs to, and which of its indices it is.
     pub operand: u8,
@@ -51,6 +50,13 @@ pub(crate) struct Lookup {
     pub guards: Guards,
 }
 
+impl Lookup {
+    /// Whether the operands are found without it.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.guards.is_empty()
+    }
+}
+
 /// All that steps are found by in the windows of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookups<'p> {
@@ -59,37 +65,24 @@ pub(crate) struct Lookups<'p> {
     pub indexings: &'p [Indexing],
 }
 
-/// The window of a machine, and the call that it was filled for.
+/// The window of the current call.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     pub(crate) cells: Vec<u32>,
-    procedure: Option<usize>,
-    frame: Frame,
-    references: Vec<Reference>,
 }
 
 impl Window {
-    /// With room for so many cells and parameters, so that running asks for none.
-    pub(crate) fn with_room(cells: usize, parameters: usize) -> Window {
+    /// With room for so many cells, so that running asks for none.
+    pub(crate) fn with_room(cells: usize) -> Window {
         let mut window = Window::default();
         // Where there is none now, it is asked for later.
         let _ = window.cells.try_reserve_exact(cells);
-        let _ = window.references.try_reserve_exact(parameters);
         window
     }
 
-    /// Makes it that of the current call of a procedure, unless it is.
-    pub(crate) fn fill(
-        &mut self,
-        entries: &[Entry],
-        procedure: usize,
-        frame: Frame,
-        references: &[Reference],
-    ) {
+    /// Makes it that of a call.
+    pub(crate) fn fill(&mut self, entries: &[Entry], frame: Frame, references: &[Reference]) {
         let own = references.get(frame.references as usize..).unwrap_or_default();
-        if self.procedure == Some(procedure) && self.frame == frame && self.references == own {
-            return;
-        }
         let parameter = |n: u32| own[n as usize];
         self.cells.clear();
         self.cells.extend(entries.iter().map(|entry| match *entry {
@@ -100,9 +93,6 @@ impl Window {
             Entry::Stride(n) => parameter(n).stride,
             Entry::Found(_) => 0,
         }));
-        (self.procedure, self.frame) = (Some(procedure), frame);
-        self.references.clear();
-        self.references.extend_from_slice(own);
     }
 }
 
@@ -118,14 +108,17 @@ pub(crate) fn find(
     if op.flags & WINDOWED == 0 {
         return Ok(op.operands());
     }
+    // Of a branch half the third is no operand, but where it lands.
+    let third = |window: &[u32]| window.get(op.c as usize).map_or(0, |&cell| cell as usize);
+    if op.flags & LOOKED_UP == 0 {
+        return Ok([window[op.a as usize] as usize, window[op.b as usize] as usize, third(window)]);
+    }
     let lookup = lookups.own[counter];
     let own = &lookups.indexings[lookup.first as usize..lookup.first as usize + usize::from(lookup.count)];
     for indexing in own {
         indexing.find(window, ints)?;
     }
-    // Of a branch half the third is no operand, but where it lands.
-    let third = window.get(op.c as usize).map_or(0, |&cell| cell as usize);
-    let cells = [window[op.a as usize] as usize, window[op.b as usize] as usize, third];
+    let cells = [window[op.a as usize] as usize, window[op.b as usize] as usize, third(window)];
     if !lookup.guards.is_empty() && keeps(Rule::AliasesAreChecked) {
         distinct(lookup.guards, cells, window, own)?;
     }
@@ -135,10 +128,7 @@ pub(crate) fn find(
 impl Indexing {
     #[inline(always)]
     fn find(&self, window: &mut [u32], ints: &[i64]) -> Result<(), Cause> {
-        let (length, stride) = match self.of_parameter {
-            true => (window[self.length as usize], window[self.stride as usize]),
-            false => (self.length, self.stride),
-        };
+        let (length, stride) = (window[self.length as usize], window[self.stride as usize]);
         // Verified offsets are so small that a sum which wraps is outside of every array.
         let index = ints[window[self.cell as usize] as usize].wrapping_add(self.offset);
         // A mutant lets the index right behind the last one pass.

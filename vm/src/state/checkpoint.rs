@@ -187,7 +187,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
         if record.frame != frame || record.inverted != inverted {
             return Err("a call record does not continue the one before");
         }
-        let (site, rule) = program.call(op.a);
+        let (site, call) = program.call(op.a);
         procedure = program.executed(record).ok_or("a call record names a rule that isn't there")?;
         frame = Frame { ints: ints as u32, reals: reals as u32, references: references as u32 };
         ints += program.layout().frame_ints[procedure] as usize;
@@ -196,7 +196,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
         if ints.max(reals) as u64 > MAX_CELLS {
             return Err("it has more cells than a program may");
         }
-        if rule.is_none() && record.part != Part::Whole {
+        if call.rule.is_none() && record.part != Part::Whole {
             return Err("a call record names a rule that isn't there");
         }
         inverted ^= (op.kind == Kind::Uncall) ^ (record.part == Part::Rule);
@@ -218,14 +218,21 @@ fn check_parts(state: &State) -> Fitness {
     }
 }
 
-/// References lead to cells that were there before the callee's own frame, so that they outlive it.
+/// References are those that their call passes, as far as that depends on no cell; and they lead to cells that were
+/// there before the callee's own frame, so that they outlive it.
 fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
     for (record, frame) in state.calls.iter().zip(frames) {
-        let (site, _) = program.call(program.code[FORWARD][record.site as usize].a);
+        let (site, call) = program.call(program.code[FORWARD][record.site as usize].a);
         let callee = &program.module().procedures[site.procedure as usize];
-        for (parameter, reference) in callee.parameters.iter().zip(references.by_ref()) {
+        for ((parameter, known), reference) in
+            callee.parameters.iter().zip(&call.known).zip(references.by_ref())
+        {
+            let passed = known.map(|known| known.of(record.frame, &state.references));
+            if passed.is_some_and(|passed| passed != Some(*reference)) {
+                return Err("a reference isn't what its call passes");
+            }
             check_reference(program, parameter, *reference, frame.start(parameter.class))?;
         }
     }

@@ -1,5 +1,6 @@
 //! From the flow to ops, block by block, once in each direction. Knows no state.
 
+pub(crate) mod calls;
 mod windows;
 
 use reviver_flow::graph::{BlockEnd, Edge, Way};
@@ -15,12 +16,15 @@ use reviver_isa::update::{Action, Direction};
 use crate::interp::op::{self, Kind, Op};
 use crate::interp::window::{Entry, Indexing, Lookup};
 
+use calls::ResolvedCall;
 use windows::Windows;
 
 /// A flow, resolved.
 pub(crate) struct Resolved {
     /// The steps in order; and the inverse of each, in the opposite order.
     pub code: [Vec<Op>; 2],
+    /// One for each call of the flow.
+    pub calls: Vec<ResolvedCall>,
     /// How the operands of each op are found; empty where no step needs a window.
     pub lookups: [Vec<Lookup>; 2],
     /// Of each procedure; empty where none of its steps needs one.
@@ -37,7 +41,7 @@ pub(crate) fn resolve(module: &Module, flow: &Flow) -> Resolved {
     let code = ways.map(|way| with_landings(Emitter { flow, numbered: &numbered, way }.code()));
     let needs_windows = windows.iter().any(|entries| !entries.is_empty());
     let lookups = ways.map(|way| if needs_windows { lookups(&numbered, way) } else { Vec::new() });
-    Resolved { code, lookups, windows, indexings }
+    Resolved { code, calls: calls::calls(module, flow), lookups, windows, indexings }
 }
 
 /// The operands of a step: their addresses, or their numbers in the window.
@@ -56,8 +60,8 @@ fn lookups(numbered: &[Numbered], way: Way) -> Vec<Lookup> {
     }
 }
 
-/// The operands of every step that the loop itself makes. What names an adjoint, moves values, prints or calls
-/// is resolved when it is made.
+/// The operands of every step that the loop itself makes, and of moves. What names an adjoint, prints or calls is
+/// resolved when it is made.
 fn numbered(module: &Module, flow: &Flow, windows: &mut Windows) -> Vec<Numbered> {
     let mut all = Vec::with_capacity(flow.steps().len());
     for (number, procedure) in module.procedures.iter().enumerate() {
@@ -76,7 +80,7 @@ fn operands(procedure: usize, step: &Step, windows: &mut Windows) -> Numbered {
             None => is_direct = false,
         }
     }
-    if is_direct || step.names_adjoint() || !is_of_loop(step.operation.update.action()) {
+    if is_direct || step.names_adjoint() || !is_found_ahead(step.operation.update.action()) {
         return Numbered { operands, lookup: None };
     }
     match windows.number(procedure, step) {
@@ -85,8 +89,8 @@ fn operands(procedure: usize, step: &Step, windows: &mut Windows) -> Numbered {
     }
 }
 
-/// Whether the loop makes the steps of an action: those on cells, and branches.
-fn is_of_loop(action: Action) -> bool {
+/// Whether the operands of an action's steps are found by windows.
+fn is_found_ahead(action: Action) -> bool {
     match action {
         Action::Accumulate
         | Action::Replace
@@ -96,11 +100,11 @@ fn is_of_loop(action: Action) -> bool {
         | Action::Rotate
         | Action::Clear
         | Action::Test
+        | Action::Put(_)
+        | Action::Take(_)
         | Action::Jump
         | Action::Join => true,
-        Action::Put(_)
-        | Action::Take(_)
-        | Action::Show
+        Action::Show
         | Action::Begin
         | Action::End
         | Action::Call(_)
@@ -169,7 +173,11 @@ impl Emitter<'_> {
             kind,
             function: operation.map_or(Function::Copy, |operation| operation.function),
             update: operation.map_or(reviver_isa::Update::Exit, |operation| operation.update),
-            flags: if lookup.is_some() { op::WINDOWED } else { 0 },
+            flags: match lookup {
+                None => 0,
+                Some(lookup) if lookup.is_empty() => op::WINDOWED,
+                Some(_) => op::WINDOWED | op::LOOKED_UP,
+            },
             a,
             b,
             c,
@@ -190,7 +198,11 @@ impl Emitter<'_> {
                 true => Kind::OnAdjoints,
                 false => Kind::of(self.operation(step)),
             },
-            Action::Put(_) | Action::Take(_) => Kind::Move,
+            Action::Put(_) | Action::Take(_) => match (step.names_adjoint(), step.class()) {
+                (true, _) => Kind::MoveAdjoint,
+                (false, Class::Int) => Kind::MoveInt,
+                (false, Class::Real) => Kind::MoveReal,
+            },
             Action::Show => Kind::Show,
             // At the ends of blocks.
             Action::Jump
@@ -220,19 +232,17 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calling is the same in both directions: the callee is entered from the near side.
+    /// Calling is the same in both directions: the callee is entered from the near side. `verify` refuses calls that name
+    /// no procedure, or several.
     fn call(&self, at: u32) -> Op {
         let step = self.flow.step(at);
-        let kind = match step.map(|step| step.operation.update.action()) {
-            Some(Action::Call(Direction::Forward)) => Kind::Call,
-            Some(Action::Call(Direction::Backward)) => Kind::Uncall,
-            // `verify` refuses other calls.
-            _ => Kind::Bound,
-        };
+        let turns =
+            step.is_some_and(|step| step.operation.update.action() == Action::Call(Direction::Backward));
         let number = match step.map(|step| step.link) {
             Some(StepLink::Call(number)) => number,
-            _ => 0,
+            Some(StepLink::None | StepLink::Partner(_)) | None => 0,
         };
+        let kind = if turns { Kind::Uncall } else { Kind::Call };
         Op { a: number, ..self.op(at, kind) }
     }
 
@@ -270,14 +280,25 @@ fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     for at in 0..code.len() {
         let op = code[at];
         if matches!(op.kind, Kind::Jump | Kind::BrInt | Kind::BrReal | Kind::BrOnAdjoints) {
-            let join = code[op.c as usize - 1];
-            code[at].flags |= match join {
-                Op { function: Function::Always, .. } => op::LANDS_ALWAYS,
-                Op { kind: Kind::FromInt, .. } => op::LANDS_ON_INTS,
-                Op { kind: Kind::FromReal, .. } => op::LANDS_ON_REALS,
-                _ => 0,
-            };
+            code[at] = landing(op, code[op.c as usize - 1]);
         }
     }
     code
+}
+
+/// A jumping half that knows its partner. The way back to the head of a loop tests nothing of its own: it gets the
+/// partner's condition, unless elements must be looked up for it.
+fn landing(op: Op, join: Op) -> Op {
+    let flag = match join {
+        Op { function: Function::Always, .. } => op::LANDS_ALWAYS,
+        Op { kind: Kind::FromInt, a, b, flags, .. }
+            if op.kind == Kind::Jump && flags & op::LOOKED_UP == 0 =>
+        {
+            return Op { kind: Kind::JumpOntoInts, a, b, flags, ..op };
+        }
+        Op { kind: Kind::FromInt, .. } => op::LANDS_ON_INTS,
+        Op { kind: Kind::FromReal, .. } => op::LANDS_ON_REALS,
+        _ => 0,
+    };
+    Op { flags: op.flags | flag, ..op }
 }

@@ -83,12 +83,10 @@ struct Finder<'n> {
     operand: u8,
 }
 
-/// The length of an array, and the distance of its elements.
+/// Where the window has the length of an array, and the distance of its elements.
 struct Size {
     length: u32,
     stride: u32,
-    /// Whether both are numbers of the window.
-    of_parameter: bool,
 }
 
 impl Finder<'_> {
@@ -100,31 +98,37 @@ impl Finder<'_> {
     }
 
     fn element(&mut self, element: ArrayElement) -> u32 {
-        let known = |length, stride| Size { length, stride, of_parameter: false };
         let base = self.numbers.of_anchor(element.base());
         match element {
             ArrayElement::Vector { base: Anchor::Parameter(n), index, .. } => {
-                let [length, stride] =
-                    [Entry::Length(n), Entry::Stride(n)].map(|entry| self.numbers.of(entry));
-                self.index(base, Size { length, stride, of_parameter: true }, (0, index))
+                let size = self.size([Entry::Length(n), Entry::Stride(n)]);
+                self.index(base, size, (0, index))
             }
             ArrayElement::Vector { length, index, .. } => {
-                self.index(base, known(length.unwrap_or(0), 1), (0, index))
+                let size = self.size([Entry::Fixed(length.unwrap_or(0)), Entry::Fixed(1)]);
+                self.index(base, size, (0, index))
             }
             ArrayElement::Matrix { rows, columns, row, column, .. } => {
-                let row = self.index(base, known(rows, columns), (0, row));
-                self.index(row, known(columns, 1), (1, column))
+                let size = self.size([Entry::Fixed(rows), Entry::Fixed(columns)]);
+                let row = self.index(base, size, (0, row));
+                let size = self.size([Entry::Fixed(columns), Entry::Fixed(1)]);
+                self.index(row, size, (1, column))
             }
         }
+    }
+
+    fn size(&mut self, entries: [Entry; 2]) -> Size {
+        let [length, stride] = entries.map(|entry| self.numbers.of(entry));
+        Size { length, stride }
     }
 
     /// An index from a base on: the number of what is found.
     fn index(&mut self, base: u32, size: Size, (dimension, subscript): (u8, ArrayIndex)) -> u32 {
         let out = self.numbers.of(Entry::Found(self.operand));
         let cell = self.numbers.of_anchor(subscript.cell.unwrap_or(Anchor::Constant(self.zero)));
-        let Size { length, stride, of_parameter } = size;
+        let Size { length, stride } = size;
         let (offset, operand) = (subscript.offset, self.operand);
-        let indexing = Indexing { out, base, cell, length, stride, of_parameter, offset, operand, dimension };
+        let indexing = Indexing { out, base, cell, length, stride, offset, operand, dimension };
         self.indexings.push(indexing);
         out
     }

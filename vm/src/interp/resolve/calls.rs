@@ -1,0 +1,118 @@
+//! Calls: which of the references that a call passes are known as soon as its caller runs, and which of them may
+//! share cells. Knows no state.
+
+use reviver_flow::alias::Aliases;
+use reviver_flow::call::Array;
+use reviver_flow::{Anchor, CallSite, Flow, Location, Passed, StepLink};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Module;
+
+use crate::interp::distinct::Distinct;
+use crate::state::{Frame, Part, Reference};
+
+/// A call, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct ResolvedCall {
+    /// The procedure that it stands in.
+    pub caller: u32,
+    pub callee: u32,
+    /// The callee's rule, if it has one.
+    pub rule: Option<u32>,
+    /// What is passed, one for each argument; none where cells are read to find it.
+    pub known: Vec<Option<KnownReference>>,
+    /// The arguments for which cells are read.
+    pub computed: Vec<u32>,
+    /// Which arguments may share no cells, as far as that isn't known already.
+    pub distinct: Distinct,
+}
+
+/// A reference that is the same as long as the caller's frame is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownReference {
+    Fixed(Reference),
+    /// Its base counts from the frame's first cell of the class.
+    Frame(Class, Reference),
+    /// What the caller was passed for a parameter of its own.
+    Parameter(u32),
+}
+
+impl ResolvedCall {
+    /// The procedure that a part of the call executes.
+    pub fn executed(&self, part: Part) -> usize {
+        let rule = if part == Part::Rule { self.rule } else { None };
+        rule.unwrap_or(self.callee) as usize
+    }
+}
+
+impl KnownReference {
+    /// What it is in a call of the caller, which was passed these references.
+    #[inline]
+    pub fn of(self, frame: Frame, references: &[Reference]) -> Option<Reference> {
+        match self {
+            KnownReference::Fixed(reference) => Some(reference),
+            KnownReference::Frame(class, reference) => {
+                Some(Reference { base: reference.base + frame.start(class), ..reference })
+            }
+            KnownReference::Parameter(n) => references.get(frame.references as usize + n as usize).copied(),
+        }
+    }
+
+    fn passed(passed: &Passed) -> Option<KnownReference> {
+        match *passed {
+            // An adjoint may be that of a parameter.
+            Passed::Cell(slot) if slot.adjoint => None,
+            Passed::Cell(slot) => match slot.location {
+                Location::Cell(anchor) => Some(KnownReference::at(anchor, 1)),
+                Location::Element(_) => None,
+            },
+            Passed::Whole(Array { base, length }) => Some(KnownReference::at(base, length.unwrap_or(0))),
+            Passed::Span { .. } | Passed::Row { .. } | Passed::Column { .. } => None,
+        }
+    }
+
+    /// So many cells from an anchor on. A parameter brings its own number of cells.
+    fn at(anchor: Anchor, length: u32) -> KnownReference {
+        let at = |base| Reference { base, length, stride: 1 };
+        match anchor {
+            Anchor::Constant(cell) | Anchor::Fixed(cell) => KnownReference::Fixed(at(cell)),
+            Anchor::Frame(class, offset) => KnownReference::Frame(class, at(offset)),
+            Anchor::Parameter(n) => KnownReference::Parameter(n),
+        }
+    }
+}
+
+/// Resolves the calls of a flow.
+pub(super) fn calls(module: &Module, flow: &Flow) -> Vec<ResolvedCall> {
+    let mut callers = vec![0; flow.calls().len()];
+    for (number, procedure) in (0..).zip(&module.procedures) {
+        let steps = flow.steps().get(procedure.entry as usize..=procedure.exit as usize).unwrap_or_default();
+        for step in steps {
+            if let StepLink::Call(call) = step.link
+                && let Some(caller) = callers.get_mut(call as usize)
+            {
+                *caller = number;
+            }
+        }
+    }
+    flow.calls().iter().zip(callers).map(|(site, caller)| resolved(module, flow, site, caller)).collect()
+}
+
+fn resolved(module: &Module, flow: &Flow, site: &CallSite, caller: u32) -> ResolvedCall {
+    let callee = module.procedures.get(site.procedure as usize);
+    let known: Vec<_> = site.arguments.iter().map(KnownReference::passed).collect();
+    let computed = (0..).zip(&known).filter(|(_, known)| known.is_none()).map(|(n, _)| n).collect();
+    let aliases = Aliases { elements: flow.elements() };
+    let may_share =
+        |first: usize, second: usize| match (site.arguments.get(first), site.arguments.get(second)) {
+            (Some(first), Some(second)) => aliases.may_share(first, second),
+            _ => false,
+        };
+    ResolvedCall {
+        caller,
+        callee: site.procedure,
+        rule: callee.and_then(|callee| callee.rule),
+        known,
+        computed,
+        distinct: callee.map(|callee| Distinct::of(callee, may_share)).unwrap_or_default(),
+    }
+}
