@@ -175,6 +175,8 @@ fn references_lead_to_cells_that_may_be_changed() {
         refusal(|s| s.references[2].base = pool.start as u32 - 1),
         "a reference leads to the constants"
     );
+    // Another cell than the call passes, which a call could pass as well.
+    assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't what its call passes");
 }
 
 #[test]

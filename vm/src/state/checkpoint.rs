@@ -229,11 +229,11 @@ fn check_references(program: &Program, state: &State) -> Fitness {
         for ((parameter, known), reference) in
             callee.parameters.iter().zip(&call.known).zip(references.by_ref())
         {
+            check_reference(program, parameter, *reference, frame.start(parameter.class))?;
             let passed = known.map(|known| known.of(record.frame, &state.references));
             if passed.is_some_and(|passed| passed != Some(*reference)) {
                 return Err("a reference isn't what its call passes");
             }
-            check_reference(program, parameter, *reference, frame.start(parameter.class))?;
         }
     }
     Ok(())
