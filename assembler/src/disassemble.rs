@@ -91,7 +91,9 @@ impl<'m> Blocks<'m> {
         if let Some(block) = self.open.pop_if(|block| block.end() <= at) {
             return Some(format!("end of {}", seam_words(block).first().copied().unwrap_or_default()));
         }
-        let is_small = |kind: &BlockKind| matches!(kind, BlockKind::Local | BlockKind::Delocal);
+        let is_small = |kind: &BlockKind| {
+            matches!(kind, BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. })
+        };
         while self.next.next_if(|block| is_small(&block.kind) && block.start() <= at).is_some() {}
         let begun = self.next.next_if(|block| block.start() <= at)?;
         self.open.push(begun);
@@ -108,6 +110,7 @@ fn seam_words(block: &Block) -> &'static [&'static str] {
         (BlockKind::For(_), _) => &["for", "rof"],
         (BlockKind::Local, _) => &["local"],
         (BlockKind::Delocal, _) => &["delocal"],
+        (BlockKind::Assert { .. }, _) => &["assert"],
         (BlockKind::Compute, _) => &["compute", "apply", "uncompute", "end"],
         (BlockKind::Macro { .. }, _) => &["macro", "end"],
     }
@@ -281,6 +284,7 @@ impl ModuleText<'_> {
             (BlockKind::If { entry, .. } | BlockKind::Loop { entry, .. }, 0) => test(entry),
             (BlockKind::If { exit, .. }, n) if n + 1 == block.seams.len() => test(exit),
             (BlockKind::Loop { exit, .. }, 1) => test(exit),
+            (BlockKind::Assert { condition }, _) => test(condition),
             (BlockKind::For(counting), 0) => self.counting(procedure, counting),
             (BlockKind::Macro { name, undo }, 0) => format!(" {}{name}", if *undo { "undo " } else { "" }),
             _ => String::new(),

@@ -77,8 +77,9 @@ pages! {
     example ".macro up(x)\n        add   x, 1\n.endm\n.inout n\n        up    n\n        undo up n\n"
 
     ["and" "or" "not"] "a < b and not (c == d or e == f)"
-    "Join the comparisons of `if`, `fi`, `from` and `until`. Both sides are evaluated, always. `not` binds more \
-     strongly than `and`, `and` more strongly than `or`."
+    "Join the comparisons of `if`, `fi`, `from`, `until` and `assert`. What stands behind `and` or `or` is looked \
+     at only where what stands before it doesn't decide, in both directions. `not` binds more strongly than `and`, \
+     `and` more strongly than `or`."
     undone ""
     example ".inout x, y\n        if    x < 3 and not y == 1\n            add   y, 2\n        fi    x < 3 and not y == 3\n"
 

@@ -30,6 +30,17 @@ impl PredicatePart {
     }
 }
 
+impl PredicatePart {
+    /// The value of a first part that makes the second one not matter, if this is `and` or `or`.
+    pub fn decides(&self) -> Option<bool> {
+        match self {
+            PredicatePart::And => Some(false),
+            PredicatePart::Or => Some(true),
+            PredicatePart::Compare(..) | PredicatePart::Not => None,
+        }
+    }
+}
+
 /// A condition in postfix order: `a < b`, `c == d`, `and`. A flat list, so that no condition is too
 /// deep for a decoder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,7 +82,7 @@ impl Predicate {
     }
 
     /// The value of each part, the last one's being that of the whole; `holds` tells those of the
-    /// comparisons.
+    /// comparisons. What a first part decides stands, whatever is known of the second one.
     pub fn values(
         &self,
         mut holds: impl FnMut(Function, &Operand, &Operand) -> Option<bool>,
@@ -83,8 +94,10 @@ impl Predicate {
             let value = match part {
                 PredicatePart::Compare(function, a, b) => holds(*function, a, b),
                 PredicatePart::Not => pop().map(|value| !value),
-                PredicatePart::And => pop().zip(pop()).map(|(b, a)| a && b),
-                PredicatePart::Or => pop().zip(pop()).map(|(b, a)| a || b),
+                connective => {
+                    let (second, first) = (pop(), pop());
+                    if first == connective.decides() { first } else { first.and(second) }
+                }
             };
             stack.push(value);
             values.push(value);

@@ -92,6 +92,8 @@ pub enum BlockKind {
     Compute,
     /// Two seams without instructions: where the use of a macro begins and ends. `undo` as written.
     Macro { name: String, undo: bool },
+    /// One seam: an `assert` of several comparisons, which asks a flag that they raise and clear.
+    Assert { condition: Predicate },
 }
 
 /// One of the two conditions of an `if` or a loop, in the order of the code.

@@ -67,6 +67,7 @@ impl<'a> Speller<'a> {
             BlockKind::For(counting) if seam == 0 => self.counting(counting, block.undone),
             BlockKind::For(_) => "rof".to_owned(),
             BlockKind::Local | BlockKind::Delocal => self.local(block),
+            BlockKind::Assert { condition } => format!("assert {}", self.predicate(condition)),
             BlockKind::Compute => ["compute", "apply"].get(seam).copied().unwrap_or("uncompute").to_owned(),
             BlockKind::Macro { name, undo: true } => format!("undo {name}"),
             BlockKind::Macro { name, undo: false } => name.clone(),

@@ -22,6 +22,37 @@ fn fibonacci_goes_there_and_back_without_a_history() {
     reviver("run programs/fib.rasm --back --set a=55,b=89").expect(0).prints("n = 10\n");
 }
 
+/// At both ends of the array one part of each condition can't be looked at. The inverse program looks no
+/// further either.
+#[test]
+fn conditions_look_no_further_than_what_decides() {
+    const TEXT: &str = "\
+.inout A[3] default {3, 5, 9}, x default 4, j
+.out   steps
+        assert j == 0 or A[j-1] >= 3
+        from steps == 0
+        loop
+            sub  j, 1
+            add  steps, 1
+        until not (j > 0 and A[j-1] > x)
+        if j < 3 and A[j] > x
+            add  steps, 10
+        fi j < 3 and A[j] > x and steps >= 10
+";
+    let folder = Folder::new();
+    let [program, inverse] = ["p.rasm", "i.rasm"].map(|name| folder.path(name).display().to_string());
+    std::fs::write(&program, TEXT).unwrap();
+    reviver(&format!("invert {program} -o {inverse}")).expect(0);
+    for (x, j, left, steps) in [(4, 0, 0, 0), (4, 1, 1, 10), (4, 2, 1, 11), (4, 3, 1, 12), (20, 3, 3, 0)] {
+        let object = reviver(&format!("run {program} --set x={x},j={j} --check --json")).expect(0).json();
+        assert_eq!(object["restored"], json!(true), "{x} {j}");
+        assert_eq!(object["outputs"], json!({ "A": [3, 5, 9], "x": x, "j": left, "steps": steps }));
+        let back = format!("run {inverse} --set A=3,5,9 --set x={x},j={left},steps={steps} --json");
+        let object = reviver(&back).expect(0).json();
+        assert_eq!(object["outputs"], json!({ "A": [3, 5, 9], "x": x, "j": j }));
+    }
+}
+
 #[test]
 fn every_exit_code_has_its_reason() {
     reviver("run programs/fib.rasm").expect(0);

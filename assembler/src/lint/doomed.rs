@@ -137,8 +137,8 @@ fn of_loop(br: Option<u32>) -> FindingWords {
 /// The statement whose condition a `from` tests.
 fn statement(module: &Module, from: u32) -> Option<&Block> {
     let tests = |block: &&Block| match block.kind {
-        BlockKind::If { .. } => block.end() == from + 1,
-        BlockKind::Loop { .. } => block.start() == from,
+        BlockKind::If { .. } => block.seams.last().is_some_and(|seam| seam.contains(from)),
+        BlockKind::Loop { .. } => block.seams.first().is_some_and(|seam| seam.contains(from)),
         _ => false,
     };
     module.structure.blocks.iter().rfind(tests)

@@ -34,6 +34,11 @@ impl Test {
         Test::compare(Order::Eq, Operand::Int(0), Operand::Int(0))
     }
 
+    /// The test that holds when this one has the value.
+    pub(super) fn oriented(self, value: bool) -> Test {
+        if value { self } else { self.negated() }
+    }
+
     /// The test that holds when this one doesn't. (There is no `never`: `always` stays.)
     pub(super) fn negated(mut self) -> Test {
         self.function = match self.function {
@@ -68,7 +73,7 @@ impl Lowering<'_> {
         self.current.labels.define(self.code.here(), is_half, &mut self.report);
         let lowered = match &tree.operands {
             Operands::Cells(list) => self.cells(tree, list, span),
-            Operands::Condition(condition) => self.assertion(tree, condition, span),
+            Operands::Condition(condition) => self.assertion(condition, span),
             Operands::Branch { partner, condition } => {
                 self.branch_half(tree, partner, condition, span);
                 return;
@@ -125,12 +130,6 @@ impl Lowering<'_> {
         Some(operands.iter().map(Source::class).collect())
     }
 
-    fn assertion(&mut self, tree: &InstructionNode, condition: &Condition, span: Span) -> Option<()> {
-        let test = self.flat_test(condition)?;
-        self.code.push(tree.update, test.function, test.operands, Link::None, span);
-        Some(())
-    }
-
     /// A half of a pair is emitted in any case, so that its partner finds it.
     fn branch_half(&mut self, tree: &InstructionNode, partner: &Name, condition: &Condition, span: Span) {
         let at = self.code.here();
@@ -151,8 +150,8 @@ impl Lowering<'_> {
                 self.flat_test(inner).map(Test::negated)
             }
             _ => self.report.fail(
-                Diagnostic::error("an instruction tests a single comparison", condition.span, "several")
-                    .help("`and`, `or` and `not` stand in `if`, `fi`, `from` and `until` of blocks"),
+                Diagnostic::error("`br` and `from` test a single comparison", condition.span, "several")
+                    .help("`and`, `or` and `not` stand in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
             ),
         }
     }

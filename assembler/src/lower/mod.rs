@@ -26,6 +26,7 @@ mod condition;
 mod constant;
 mod copies;
 mod counted;
+mod decision;
 mod declare;
 mod elsewhere;
 mod expand;

@@ -28,6 +28,9 @@ impl Lowering<'_> {
             (["for", "rof"], [About::Counting { counter, bounds, step, reversed }, _]) => {
                 self.recorded_counting(counter, bounds, (*step, *reversed)).map(BlockKind::For)
             }
+            (["assert"], [About::Condition(condition)]) => {
+                self.predicate(condition).map(|condition| BlockKind::Assert { condition })
+            }
             (["local"], _) => Some(BlockKind::Local),
             (["delocal"], _) => Some(BlockKind::Delocal),
             (["compute", "apply", "uncompute", "end"], _) => Some(BlockKind::Compute),

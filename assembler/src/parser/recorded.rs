@@ -9,7 +9,7 @@ use crate::tree::{About, Directive, Name, RecordedBlock, RecordedBound, Recorded
 
 /// The words that seams begin with.
 fn is_seam_word(word: &str) -> bool {
-    BLOCK_WORDS.contains(&word) || matches!(word, "macro" | "end")
+    BLOCK_WORDS.contains(&word) || matches!(word, "macro" | "end" | "assert")
 }
 
 impl Parser<'_> {
@@ -33,7 +33,7 @@ impl Parser<'_> {
         let (start, end) = self.extent()?;
         let place = self.recorded_place()?;
         let about = match text {
-            "if" | "fi" | "from" | "until" => About::Condition(self.condition()?),
+            "if" | "fi" | "from" | "until" | "assert" => About::Condition(self.condition()?),
             "for" => self.recorded_counting()?,
             "macro" => {
                 let undo = self.eat_word("undo");

@@ -91,7 +91,7 @@ const REFUSED: &[(&str, &str)] = &[
     (".in n\n neg n\na:\n",
      "the label `a` names no instruction [a]"),
     (".in n\na: br b, n == 0 and n == 1\nb: from a, n == 0\n",
-     "an instruction tests a single comparison [n == 0 and n == 1] | `and`, `or` and `not` stand in `if`, `fi`, `from` and `until` of blocks"),
+     "`br` and `from` test a single comparison [n == 0 and n == 1] | `and`, `or` and `not` stand in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
     (".in n\n if always\n neg n\n fi n == 0\n",
      "`always` stands in `br` and `from` only [always] | a condition of a block is a comparison"),
     (".in n\n call p(n)\n.proc p(in a, inout b)\n.end\n",

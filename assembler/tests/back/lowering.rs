@@ -76,11 +76,9 @@ fi s > 0 or b > 0
 ",
         "
         vacate flag
-        xor.lt flag$2, a, 3
-        xor.ne flag$3, b, 0
-        xor.and flag, flag$2, flag$3
-        xor.ne flag$3, b, 0
-        xor.lt flag$2, a, 3
+part$1: br    part$2, a >= 3
+        xor.ne flag, b, 0
+part$2: from  part$1, a >= 3
 if$1:   br    else$1, flag == 0
         xor   flag, 1
         add   s, 1
@@ -89,11 +87,10 @@ then$1: br    fi$1, always
 else$1: from  if$1, always
         sub   s, 1
 fi$1:   from  then$1, flag != 0
-        xor.gt flag$2, s, 0
-        xor.gt flag$3, b, 0
-        xor.or flag, flag$2, flag$3
-        xor.gt flag$3, b, 0
-        xor.gt flag$2, s, 0
+        xor   flag, 1
+part$3: br    part$4, s > 0
+        xor.le flag, b, 0
+part$4: from  part$3, s > 0
         vacate flag
 ",
     );
@@ -139,6 +136,96 @@ done$1: from  until$1, always
 }
 
 #[test]
+fn assert_compound() {
+    becomes(
+        "\
+.inout a, b
+assert a > 0 and b > 0
+",
+        "
+part$1: br    part$2, a <= 0
+        xor.gt flag, b, 0
+part$2: from  part$1, a <= 0
+        assert flag != 0
+part$3: br    part$4, a <= 0
+        xor.gt flag, b, 0
+part$4: from  part$3, a <= 0
+",
+    );
+}
+
+/// Parts that are all wanted need no flag of their own, wherever the parentheses stand.
+#[test]
+fn parts_of_one_kind_nest() {
+    becomes(
+        "\
+.inout a, b
+if (a > 0 and not (b < 0 or b > 9)) and a != b
+ neg a
+fi a < 0
+",
+        "
+        vacate flag
+part$1: br    part$6, a <= 0
+part$2: br    part$5, b < 0
+part$3: br    part$4, b > 9
+        xor.ne flag, a, b
+part$4: from  part$3, b > 9
+part$5: from  part$2, b < 0
+part$6: from  part$1, a <= 0
+if$1:   br    fi$1, flag == 0
+        xor   flag, 1
+        neg   a
+fi$1:   from  if$1, a >= 0
+",
+    );
+}
+
+/// What stands in front and is made of both kinds is held by a flag, which the same steps clear.
+#[test]
+fn parts_of_both_kinds() {
+    becomes(
+        "\
+.inout a, b
+assert (a > 0 or b > 0) and a != b
+",
+        "
+        xor   flag$2, 1
+part$1: br    part$2, a > 0
+        xor.le flag$2, b, 0
+part$2: from  part$1, a > 0
+part$3: br    part$4, flag$2 == 0
+        xor.ne flag$3, a, b
+part$4: from  part$3, flag$2 == 0
+        xor   flag, flag$3
+part$5: br    part$6, flag$2 == 0
+        xor.ne flag$3, a, b
+part$6: from  part$5, flag$2 == 0
+part$7: br    part$8, a > 0
+        xor.le flag$2, b, 0
+part$8: from  part$7, a > 0
+        xor   flag$2, 1
+        assert flag != 0
+        xor   flag$2, 1
+part$9: br    part$10, a > 0
+        xor.le flag$2, b, 0
+part$10: from  part$9, a > 0
+part$11: br    part$12, flag$2 == 0
+        xor.ne flag$3, a, b
+part$12: from  part$11, flag$2 == 0
+        xor   flag, flag$3
+part$13: br    part$14, flag$2 == 0
+        xor.ne flag$3, a, b
+part$14: from  part$13, flag$2 == 0
+part$15: br    part$16, a > 0
+        xor.le flag$2, b, 0
+part$16: from  part$15, a > 0
+        xor   flag$2, 1
+",
+    );
+}
+
+#[test]
 fn loop_compound() {
     becomes(
         "\
@@ -152,19 +239,16 @@ until s == 9 and a == 0
         "
         xor   flag, 1
 from$1: from  again$1, flag == 0
-        xor.eq flag$2, s, 0
-        xor.eq flag$3, a, 0
-        xor.or flag, flag$2, flag$3
-        xor.eq flag$3, a, 0
-        xor.eq flag$2, s, 0
+        xor   flag, 1
+part$1: br    part$2, s == 0
+        xor.ne flag, a, 0
+part$2: from  part$1, s == 0
         vacate flag
         add   s, 2
         vacate flag
-        xor.eq flag$2, s, 9
-        xor.eq flag$3, a, 0
-        xor.and flag, flag$2, flag$3
-        xor.eq flag$3, a, 0
-        xor.eq flag$2, s, 9
+part$3: br    part$4, s != 9
+        xor.eq flag, a, 0
+part$4: from  part$3, s != 9
 until$1: br    done$1, flag != 0
         sub   s, 1
 again$1: br    from$1, always

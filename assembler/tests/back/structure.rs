@@ -185,3 +185,16 @@ fn what_is_not_true_of_the_code_is_refused() {
         assert!(said.iter().any(|message| message.starts_with(reason)), "lie {n}: {reason}: {said:?}");
     }
 }
+
+#[test]
+fn an_assertion_of_several_asserts_once() {
+    let honest = module(".inout n, x\n assert n > 0 or x > 0\n add x, 1\n");
+    assert_eq!(verify(&honest), []);
+    let shifted: [fn(&mut Block); 2] = [|block| block.seams[0].end -= 5, |block| block.seams[0].end -= 1];
+    for shift in shifted {
+        let mut module = honest.clone();
+        shift(&mut module.structure.blocks[0]);
+        let said: Vec<String> = verify(&module).into_iter().map(|violation| violation.message).collect();
+        assert!(said.iter().any(|message| message.starts_with("the instructions of a block")), "{said:?}");
+    }
+}

@@ -55,6 +55,7 @@ impl Checker<'_> {
                 self.predicate(procedure, block.start(), entry);
                 self.predicate(procedure, block.start(), exit);
             }
+            BlockKind::Assert { condition } => self.predicate(procedure, block.start(), condition),
             BlockKind::For(counting) => self.counting(procedure, block.start(), counting),
             BlockKind::Macro { name, .. } if !is_name(name) => {
                 let message = format!("`{}` can't be a name", name.escape_debug());
@@ -144,10 +145,13 @@ fn lies_in_body(block: &Block, outer: &Block) -> bool {
     bodies.into_iter().any(|pair| matches!(pair, [a, b] if a.end <= block.start() && block.end() <= b.start))
 }
 
-/// The branch halves of a seam: (index, update, partner).
-fn halves(module: &Module, seam: &Seam) -> Vec<(u32, Update, u32)> {
+/// The branch halves of a seam: (index, update, partner). Pairs within a seam that tests a condition lead
+/// past a part of it, and aren't the statement's own.
+fn halves(module: &Module, kind: &BlockKind, seam: &Seam) -> Vec<(u32, Update, u32)> {
     let code = module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
+    let tests = matches!(kind, BlockKind::If { .. } | BlockKind::Loop { .. } | BlockKind::Assert { .. });
     let half = |(at, instruction): (u32, &Instruction)| match instruction.link {
+        Link::Partner(partner) if tests && seam.contains(partner) => None,
         Link::Partner(partner) => Some((at, instruction.update, partner)),
         _ => None,
     };
@@ -158,7 +162,8 @@ fn halves(module: &Module, seam: &Seam) -> Vec<(u32, Update, u32)> {
 /// and closes its variable.
 fn has_shape(module: &Module, block: &Block) -> bool {
     use Update::{Br, From};
-    let halves: Vec<Vec<(u32, Update, u32)>> = block.seams.iter().map(|seam| halves(module, seam)).collect();
+    let halves: Vec<Vec<(u32, Update, u32)>> =
+        block.seams.iter().map(|seam| halves(module, &block.kind, seam)).collect();
     let halves: Vec<&[(u32, Update, u32)]> = halves.iter().map(Vec::as_slice).collect();
     match (&block.kind, halves.as_slice()) {
         (BlockKind::If { .. }, [[(_, Br, join)], [(at, From, _)]]) => join == at,
@@ -177,6 +182,7 @@ fn has_shape(module: &Module, block: &Block) -> bool {
         }
         (BlockKind::Local, [[]]) => is_opening(module, block, Update::Add),
         (BlockKind::Delocal, [[]]) => is_opening(module, block, Update::Sub),
+        (BlockKind::Assert { .. }, [[]]) => asserts_once(module, block),
         (BlockKind::Compute, [_, _, _, _]) | (BlockKind::Macro { .. }, [_, _]) => {
             block.seams.iter().all(|seam| seam.start == seam.end)
         }
@@ -203,6 +209,12 @@ fn vacated(module: &Module, at: u32) -> Option<u32> {
         Operand::Place(Place { base: Base::Frame(variable), index: None, adjoint: false }) => Some(*variable),
         _ => None,
     }
+}
+
+/// Whether one of the instructions is an `assert`.
+fn asserts_once(module: &Module, block: &Block) -> bool {
+    let code = module.code.get(block.start() as usize..block.end() as usize).unwrap_or_default();
+    code.iter().filter(|instruction| instruction.update == Update::Assert).count() == 1
 }
 
 fn is_opening(module: &Module, block: &Block, update: Update) -> bool {

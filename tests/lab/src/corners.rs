@@ -12,6 +12,20 @@ pub const ALL: &[(&str, &str)] = &[
         ".var z: real = 1.4\ncall p(0.0)\n.proc p(in a: real)\n.ancilla t: real\nadd t, z\nfor i in 0..6\n\
          add a', t\nrof\nsub t, z\n.end\n",
     ),
+    (
+        "an index that the part before it rules out",
+        ".inout A[3], j, x = -1\nif j > 0 and A[j-1] > x\nadd x, 5\nelse\nadd x, 1\nfi x == 4\n\
+         from j == 0 or j < 4 and A[j-1] == 7\nadd A[j], 7\nadd j, 1\nuntil j == 3 or not A[j] == 0\n\
+         assert (j < 0 or j > 2) and j == 3 or A[j] == 0\n",
+    ),
+    (
+        "an index that the part before it lets through",
+        ".inout A[3], j = 4, x\nadd x, 1\nif A[0] == 0 and (j == 0 or A[j] > x)\nadd x, 5\nfi x == 6\n",
+    ),
+    (
+        "an assertion of several that fails",
+        ".inout a = 3, b\nadd b, 1\nassert a == 3 and b == 1\nassert b == 0 or a < 3 and b == 1\nadd a, 1\n",
+    ),
     ("an assertion of reals that fails", ".inout x: real = 0.5\nadd x, 1.0\nassert x < 1.5\n"),
     ("popping into a cell that is not vacant", ".inout a = 1, b = 2\npush a\npop b\nadd b, 1\n"),
     (

@@ -378,9 +378,8 @@ impl<'p> Walk<'p> {
                 holds(*order, found)
             }
             Condition::Not(inner) => !self.condition(frame, inner)?,
-            // Both sides are looked at, whatever the first one says.
-            Condition::And(a, b) => self.condition(frame, a)? & self.condition(frame, b)?,
-            Condition::Or(a, b) => self.condition(frame, a)? | self.condition(frame, b)?,
+            Condition::And(a, b) => self.condition(frame, a)? && self.condition(frame, b)?,
+            Condition::Or(a, b) => self.condition(frame, a)? || self.condition(frame, b)?,
         })
     }
 

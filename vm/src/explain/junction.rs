@@ -1,6 +1,7 @@
 //! `if` and `from … until` that are left or entered on the wrong side: one condition was decided by the
 //! way that the machine came, and the text says otherwise.
 
+use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Side, TextPlace};
 
 use super::test::Tested;
@@ -46,6 +47,25 @@ impl Explainer<'_> {
             values: self.named_values(predicate.operands()),
             help: Some(if is_if { self.help_of_if(block) } else { self.help_of_loop(block) }),
             notes: Vec::new(),
+        })
+    }
+
+    /// What an `assert` of several comparisons says where they fail; none where something else did.
+    pub(super) fn assertion_of(&self, condition: &Predicate) -> Option<Told> {
+        if self.trap.cause != Cause::AssertFailed {
+            return None;
+        }
+        let tested =
+            Tested { program: self.program, state: self.state, at: self.trap.at, predicate: condition };
+        let reasons = self.reasons(&tested);
+        Some(Told {
+            message: format!(
+                "the assertion `{}` does not hold{reasons}",
+                self.speller().predicate(condition)
+            ),
+            label: format!("is false{reasons}"),
+            values: self.named_values(condition.operands()),
+            ..Told::default()
         })
     }
 

@@ -132,6 +132,7 @@ impl<'a> Explainer<'a> {
             BlockKind::If { .. } | BlockKind::Loop { .. } => self.junction(block),
             BlockKind::For(ref counting) => self.counted(block, counting, seam),
             BlockKind::Local | BlockKind::Delocal => self.opened(block),
+            BlockKind::Assert { ref condition } => self.assertion_of(condition),
             BlockKind::Compute | BlockKind::Macro { .. } => None,
         });
         told.or_else(|| self.vacancy()).unwrap_or_else(|| self.flat())

@@ -71,12 +71,15 @@ impl Tested<'_> {
                 PredicatePart::Compare(..) => {}
                 PredicatePart::Not => asked.push(counts),
                 connective => {
-                    // One side is enough to make an `and` false and an `or` true.
-                    let enough = if *connective == PredicatePart::And { Some(false) } else { Some(true) };
+                    // One side is enough to make an `and` false and an `or` true: the first that is so.
+                    let enough = connective.decides();
                     let right = n.checked_sub(1);
                     let left = right.and_then(|right| firsts.get(right)?.checked_sub(1));
-                    let weighs = |n: Option<usize>| counts && (value != enough || side(n) == enough);
-                    asked.extend([weighs(left), weighs(right)]);
+                    let is_left = side(left) == enough;
+                    asked.extend([
+                        counts && (value != enough || is_left),
+                        counts && (value != enough || !is_left),
+                    ]);
                 }
             }
         }

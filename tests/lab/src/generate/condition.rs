@@ -3,7 +3,8 @@
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use super::scope::Id;
+use super::operand::Term;
+use super::scope::{Extent, Id, Variable};
 use super::writer::Writer;
 
 /// A comparison: what `br` and `from` test.
@@ -80,6 +81,11 @@ impl Writer<'_> {
         if self.rng.chance(65) {
             return Condition { text: first.text(), uses: first.uses };
         }
+        if self.rng.chance(40)
+            && let Some(guarded) = self.guarded()
+        {
+            return guarded;
+        }
         let second = self.comparison();
         let text = match self.rng.below(4) {
             0 => format!("{} and {}", first.text(), second.text()),
@@ -88,6 +94,37 @@ impl Writer<'_> {
             _ => format!("not {} and ({} or {})", first.text(), second.text(), first.mirrored().text()),
         };
         Condition { text, uses: [first.uses, second.uses].concat() }
+    }
+
+    /// A condition whose last part would trap where the parts before it don't let it be looked at: the
+    /// index in it is out of bounds then.
+    pub fn guarded(&mut self) -> Option<Condition> {
+        let arrays = self
+            .scope
+            .find(|v| matches!(v.extent, Extent::Vector(1..)) && v.class == Class::Int && !v.accumulator);
+        let is_cell = |v: &Variable| v.extent == Extent::Scalar && v.class == Class::Int && v.has_adjoint;
+        let cells = self.scope.find(|v| is_cell(v) && !v.accumulator);
+        if arrays.is_empty() || cells.is_empty() {
+            return None;
+        }
+        let (array, cell) = (*self.rng.pick(&arrays), *self.rng.pick(&cells));
+        let Extent::Vector(length) = self.scope.get(array).extent else { return None };
+        let (offset, value, order) = (self.rng.within(-2..=2), self.small_int(), *self.rng.pick(&ORDERS));
+        [array, cell].into_iter().for_each(|id| self.scope.touch(id));
+        let (low, high) = (-offset, length - offset);
+        let index = self.spell(&Term { cell: Some(cell), offset });
+        let (i, order) = (self.scope.get(cell).name.clone(), order.symbol());
+        let last = format!("{}[{index}] {order} {value}", self.scope.get(array).name);
+        let text = match self.rng.below(5) {
+            0 => format!("{i} >= {low} and {i} < {high} and {last}"),
+            1 => format!("{i} < {low} or {i} >= {high} or {last}"),
+            2 => format!("not ({i} < {low} or {i} >= {high} or {last})"),
+            3 => format!("({i} > {value} or {i} < {high}) and {i} < {high} and ({i} < {low} or {last})"),
+            _ => format!(
+                "(({i} < {low} or {i} >= {high}) and {i} != {value}) or {i} >= {low} and ({i} >= {high} or {last})"
+            ),
+        };
+        Some(Condition { text, uses: vec![array, cell] })
     }
 
     /// The same condition in other words, now and then: both ends of a block only have to agree.

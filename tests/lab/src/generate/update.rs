@@ -186,7 +186,11 @@ impl Writer<'_> {
             Fact::Int(range) => format!("{} >= {}", cell.text, range.lo),
             Fact::Real(_) => format!("{0} == {0}", cell.text),
         };
-        self.line(format!("assert {claim}"));
+        let guarded = if self.rng.chance(20) { self.guarded() } else { None };
+        self.line(match guarded {
+            Some(guarded) => format!("assert ({}) or {claim}", guarded.text),
+            None => format!("assert {claim}"),
+        });
         true
     }
 

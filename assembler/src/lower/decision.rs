@@ -1,0 +1,187 @@
+//! How a flag comes to the value of a condition made of `and`, `or` and `not`: by steps that look no further
+//! than to what decides.
+//!
+//! What stands behind `and` or `or` is looked at where what stands before it left the matter open:
+//! between a `br` and a `from` of one and the same test, whose cells nothing in between changes. So both
+//! directions look at the same parts, and no index is computed that the part before it rules out. Where
+//! what stands before is itself made of both `and` and `or`, a flag of its own holds its value; such
+//! flags are cleared by the same steps in the opposite order, so that code grows as the condition does.
+
+use reviver_isa::instruction::{Link, Operand};
+use reviver_isa::predicate::{Predicate, PredicatePart};
+use reviver_isa::update::Update;
+
+use super::Lowering;
+use super::condition::{cell, is};
+use super::instruction::Test;
+use crate::source::Span;
+
+/// What the labels of the pairs begin with that lead past a part of a condition.
+const LABEL: &str = "part";
+
+/// A condition without `not`: negations have been taken over by the comparisons.
+pub(super) enum Decision {
+    Test(Test),
+    /// Of two parts: with `and` both must hold, else one of them.
+    Both {
+        is_and: bool,
+        parts: Box<[Decision; 2]>,
+    },
+}
+
+impl Decision {
+    pub(super) fn of(predicate: &Predicate) -> Decision {
+        let mut stack: Vec<Decision> = Vec::new();
+        // A condition that was resolved has what its connectives connect.
+        let hole = || Decision::Test(Test::stand_in());
+        for (part, value) in predicate.parts.iter().zip(polarities(predicate)) {
+            let next = match part {
+                PredicatePart::Not => continue,
+                PredicatePart::Compare(function, a, b) => {
+                    let operands = super::operands([a.clone(), b.clone()]);
+                    Decision::Test(Test { function: *function, operands }.oriented(value))
+                }
+                connective => {
+                    let b = stack.pop().unwrap_or_else(hole);
+                    let a = stack.pop().unwrap_or_else(hole);
+                    let is_and = (*connective == PredicatePart::And) == value;
+                    Decision::Both { is_and, parts: Box::new([a, b]) }
+                }
+            };
+            stack.push(next);
+        }
+        stack.pop().unwrap_or_else(hole)
+    }
+}
+
+/// A step towards the value of a condition. The cell that it flips is a flag, or that of the condition
+/// as a whole where none is named.
+enum Step {
+    /// Flips a cell where the test holds.
+    FlipIf(Option<u32>, Test),
+    Flip(Option<u32>),
+    /// Steps that are made where the test holds.
+    Where(Test, Vec<Step>),
+}
+
+/// How steps are emitted.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// The cell of the condition as a whole.
+    whole: u32,
+    /// From the last step to the first.
+    undone: bool,
+    span: Span,
+}
+
+impl Lowering<'_> {
+    /// Flips a flag where the condition holds, and leaves everything else as it was.
+    pub(super) fn flip_by(&mut self, flag: u32, decision: &Decision, span: Span) {
+        let (mut steps, mut flags) = (Vec::new(), Vec::new());
+        self.flips(None, decision, true, &mut steps, &mut flags);
+        if flags.is_empty() {
+            return self.steps(&steps, Manner { whole: flag, undone: false, span });
+        }
+        let whole = self.flag();
+        self.steps(&steps, Manner { whole, undone: false, span });
+        self.code.plain(Update::Xor, super::operands([cell(flag), cell(whole)]), span);
+        self.steps(&steps, Manner { whole, undone: true, span });
+        flags.push(whole);
+        flags.into_iter().rev().for_each(|flag| self.release_flag(flag));
+    }
+
+    /// Adds the steps that flip a cell where the decision is `value`, and notes the flags that they leave
+    /// raised.
+    fn flips(
+        &mut self,
+        target: Option<u32>,
+        decision: &Decision,
+        value: bool,
+        steps: &mut Vec<Step>,
+        flags: &mut Vec<u32>,
+    ) {
+        let (is_and, [first, second]) = match decision {
+            Decision::Test(test) => return steps.push(Step::FlipIf(target, test.clone().oriented(value))),
+            Decision::Both { is_and, parts } => (*is_and, &**parts),
+        };
+        // A false first part decides an `and`, a true one an `or`. Where it is so, the whole is that;
+        // else it is what the second part is.
+        if is_and != value {
+            steps.push(Step::Flip(target));
+        }
+        let mut rest = Vec::new();
+        self.flips(target, second, is_and, &mut rest, flags);
+        self.guarded(first, is_and, rest, steps, flags);
+    }
+
+    /// Adds steps that are made where the decision is `wanted`.
+    fn guarded(
+        &mut self,
+        decision: &Decision,
+        wanted: bool,
+        inner: Vec<Step>,
+        steps: &mut Vec<Step>,
+        flags: &mut Vec<u32>,
+    ) {
+        match decision {
+            Decision::Test(test) => steps.push(Step::Where(test.clone().oriented(wanted), inner)),
+            // Both parts must be what is wanted.
+            Decision::Both { is_and, parts } if *is_and == wanted => {
+                let [first, second] = &**parts;
+                let mut rest = Vec::new();
+                self.guarded(second, wanted, inner, &mut rest, flags);
+                self.guarded(first, wanted, rest, steps, flags);
+            }
+            Decision::Both { .. } => {
+                let flag = self.flag();
+                flags.push(flag);
+                self.flips(Some(flag), decision, true, steps, flags);
+                steps.push(Step::Where(is(flag, wanted), inner));
+            }
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step], manner: Manner) {
+        if manner.undone {
+            steps.iter().rev().for_each(|step| self.decide(step, manner));
+        } else {
+            steps.iter().for_each(|step| self.decide(step, manner));
+        }
+    }
+
+    fn decide(&mut self, step: &Step, manner: Manner) {
+        let Manner { whole, span, .. } = manner;
+        match step {
+            Step::FlipIf(target, test) => {
+                let target = cell(target.unwrap_or(whole));
+                let operands = std::iter::once(target).chain(test.operands.iter().cloned()).take(3).collect();
+                self.code.push(Update::Xor, test.function, operands, Link::None, span);
+            }
+            Step::Flip(target) => {
+                let operands = super::operands([cell(target.unwrap_or(whole)), Operand::Int(1)]);
+                self.code.plain(Update::Xor, operands, span);
+            }
+            Step::Where(test, inner) => {
+                let passes = test.clone().negated();
+                let leave = self.push_branch(Update::Br, passes.clone(), LABEL, span);
+                self.steps(inner, manner);
+                let arrive = self.push_branch(Update::From, passes, LABEL, span);
+                self.code.pair(leave, arrive);
+            }
+        }
+    }
+}
+
+/// Whether each part is wanted as it is, or negated.
+fn polarities(predicate: &Predicate) -> Vec<bool> {
+    let mut wanted = vec![true];
+    let mut values: Vec<bool> = Vec::with_capacity(predicate.parts.len());
+    for part in predicate.parts.iter().rev() {
+        let value = wanted.pop().unwrap_or(true);
+        values.push(value);
+        let inner = if *part == PredicatePart::Not { !value } else { value };
+        wanted.extend(std::iter::repeat_n(inner, part.arity()));
+    }
+    values.reverse();
+    values
+}
