@@ -453,7 +453,8 @@ pub struct Compute {
     pub end: Span,
 }
 
-/// `local name: class = function(sources)`; `copy` for a plain value.
+/// `local name: class = function(sources)`; `copy` for a plain value, and of no source where none is
+/// written: then it is 0.
 #[derive(Clone, Debug)]
 pub struct Local {
     pub name: Name,

@@ -66,8 +66,9 @@ pages! {
 
     ["local" "delocal"] "local t: class = value … delocal t = value"
     "A fresh cell, which begins with a value and must hold the value of its `delocal` where it ends. A value is a \
-     source, or a function of sources: `mul(a, b)`. The class is that of the value; an integer literal stands \
-     for a real where the class says `real`. Both stand in the same block."
+     source, or a function of sources: `mul(a, b)`; where none is written it is 0: `local t`, `local t: real`. The \
+     class is that of the value; an integer literal stands for a real where the class says `real`. Both stand in \
+     the same block."
     undone "each the other: `local t = b … delocal t = a`"
     example ".inout x, y\n        local t = mul(x, 3)\n        add   y, t\n        delocal t = mul(x, 3)\n"
 

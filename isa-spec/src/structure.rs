@@ -84,9 +84,9 @@ pub enum BlockKind {
     /// Two seams. The first ends at the `from` that rounds come back to (in a reversed loop behind the
     /// counter's move), the last begins with the counter's move, or with the `br` that leads back.
     For(Counting),
-    /// One seam: `vacate t`, `add.f t, …`.
+    /// One seam: `vacate t`, `add.f t, …`; of one that begins as 0, `vacate t`.
     Local,
-    /// One seam: `sub.f t, …`, `vacate t`.
+    /// One seam: `sub.f t, …`, `vacate t`; of one that ends as 0, `vacate t`.
     Delocal,
     /// Four seams without instructions: `compute`, `apply`, `uncompute`, and behind what that undoes.
     Compute,
@@ -148,17 +148,23 @@ impl Block {
     }
 
     /// The variable that a `local` or a `delocal` opens or closes, and the instruction of the module's code
-    /// that gives it its value, or takes it.
-    pub fn opened<'c>(&self, code: &'c [Instruction]) -> Option<(u32, &'c Instruction)> {
+    /// that gives it its value, or takes it; none where the value is 0.
+    pub fn opened<'c>(&self, code: &'c [Instruction]) -> Option<(u32, Option<&'c Instruction>)> {
         let seam = self.seams.first()?;
+        let has_value = seam.start.checked_add(1) != Some(seam.end);
         let (vacate, update) = match self.kind {
-            BlockKind::Local => (seam.start, seam.start.checked_add(1)?),
-            BlockKind::Delocal => (seam.start.checked_add(1)?, seam.start),
+            BlockKind::Local | BlockKind::Delocal if !has_value => (seam.start, None),
+            BlockKind::Local => (seam.start, Some(seam.start.checked_add(1)?)),
+            BlockKind::Delocal => (seam.start.checked_add(1)?, Some(seam.start)),
             _ => return None,
         };
         let vacated = code.get(vacate as usize)?.operands.first()?;
         let Operand::Place(Place { base: Base::Frame(variable), .. }) = vacated else { return None };
-        Some((*variable, code.get(update as usize)?))
+        let update = match update {
+            Some(update) => Some(code.get(update as usize)?),
+            None => None,
+        };
+        Some((*variable, update))
     }
 }
 

@@ -106,7 +106,11 @@ impl<'a> Speller<'a> {
     fn local(&self, block: &Block) -> String {
         let word = if matches!(block.kind, BlockKind::Local) == block.undone { "delocal" } else { "local" };
         let Some((variable, instruction)) = block.opened(&self.module.code) else { return word.to_owned() };
-        format!("{word} {} = {}", self.name(Base::Frame(variable)), self.value_of(instruction))
+        let name = self.name(Base::Frame(variable));
+        match instruction {
+            Some(instruction) => format!("{word} {name} = {}", self.value_of(instruction)),
+            None => format!("{word} {name}"),
+        }
     }
 
     /// What an accumulating instruction adds: `5`, `mul(a, b)`.

@@ -132,6 +132,9 @@ impl<'s> StatementText<'s> {
         self.push(" ");
         self.push(&local.name.text);
         self.class(local.class);
+        if local.sources.is_empty() {
+            return;
+        }
         self.push(" = ");
         match (local.function, local.sources.as_slice()) {
             (Function::Copy, sources) => self.expressions(sources),

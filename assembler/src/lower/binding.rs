@@ -2,6 +2,7 @@
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Extent, Shape};
+use reviver_isa::names::register_class;
 
 use super::Lowering;
 use super::scope::{Meaning, ScopedName};
@@ -47,21 +48,26 @@ impl Lowering<'_> {
         variable
     }
 
-    /// A name may hide no other local, and in main's own text no global either. (A procedure or a
+    /// A name may hide no other local, and in main's own text no global either, registers among them. (A procedure or a
     /// macro of a library can't know the globals of the programs that include it.)
     pub(super) fn refuse_shadowing(&mut self, name: &Name) {
         let local = self.current.scopes.find(&name.text).map(|local| local.span);
         let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
-        let outer = || self.declared.outer(&name.text).map(|(_, span)| span);
-        let hidden = local.or_else(|| if sees_globals { outer() } else { None });
-        if let Some(first) = hidden {
-            let message = format!("`{}` would hide another `{0}`", name.text);
-            self.report.add(
-                Diagnostic::error(message, name.span, "declared again")
-                    .with(first, "first declared here")
-                    .help("choose another name"),
-            );
-        }
+        let outer = self.declared.outer(&name.text).map(|(_, span)| span);
+        let is_register = register_class(&name.text).is_some();
+        let message = format!("`{}` would hide another `{0}`", name.text);
+        let diagnostic = Diagnostic::error(message, name.span, "declared again");
+        let hiding = match (local, outer) {
+            (Some(first), _) => diagnostic.with(first, "first declared here"),
+            // Nothing need have declared a register.
+            _ if sees_globals && is_register => {
+                let cure = format!("choose another name: `{}` is a register", name.text);
+                return self.report.add(diagnostic.help(cure));
+            }
+            (None, Some(first)) if sees_globals => diagnostic.with(first, "first declared here"),
+            _ => return,
+        };
+        self.report.add(hiding.help("choose another name"));
     }
 
     /// The declaration behind a base of the procedure being lowered.

@@ -120,6 +120,8 @@ struct Current {
     entry: u32,
     parameters: Vec<Parameter>,
     frame: GrowingFrame,
+    /// The variables whose `local` says their class.
+    classed: HashSet<u32>,
     scopes: Scopes,
     labels: Labels,
 }

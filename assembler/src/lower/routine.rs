@@ -20,11 +20,16 @@ use crate::source::Span;
 use crate::tree::{self, Compute, Expression};
 
 impl Lowering<'_> {
-    /// `vacate t; add.f t, …` on a fresh variable of the frame.
+    /// `vacate t; add.f t, …` on a fresh variable of the frame; just `vacate t` where it begins as 0.
     pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
         let value = self.value(tree, tree.class);
         let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
         let variable = self.bind(&tree.name, class, Shape::Scalar, true);
+        if tree.class.is_some() {
+            self.current.classed.insert(variable);
+        } else {
+            self.current.classed.remove(&variable);
+        }
         let Some(value) = value else { return self.current.scopes.give_up_meaning(&tree.name.text) };
         let seam = self.open_block(BlockKind::Local);
         self.vacate(variable, span);
@@ -32,13 +37,22 @@ impl Lowering<'_> {
         self.seam(&seam, span);
     }
 
-    /// `sub.f t, …; vacate t`, and the variable is free again.
+    /// `sub.f t, …; vacate t`, or just `vacate t`, and the variable is free again.
     pub(super) fn delocal(&mut self, tree: &tree::Local, span: Span) {
         let Some(variable) = self.ending(tree) else { return };
         let class = self.class_of(Base::Frame(variable));
         if let Some(annotated) = tree.class.filter(|c| *c != class) {
             let message = format!("`{}` is {}, not {}", tree.name.text, class.name(), annotated.name());
             self.report.add(Diagnostic::error(message, tree.name.span, "another class"));
+        }
+        let is_told = tree.class.is_some() || self.current.classed.contains(&variable);
+        if tree.sources.is_empty() && class == Class::Real && !is_told {
+            let name = &tree.name.text;
+            let message = format!("`delocal {name}` doesn't say that `{name}` is real");
+            self.report.add(
+                Diagnostic::error(message, tree.name.span, "nothing says the class of this 0")
+                    .help(format!("write `delocal {name}: real`: going back, `{name}` begins here")),
+            );
         }
         let broken =
             matches!(self.current.scopes.innermost(&tree.name.text), Some(local) if local.is_broken());
@@ -61,6 +75,9 @@ impl Lowering<'_> {
         sources: Vec<Operand>,
         span: Span,
     ) {
+        if sources.is_empty() {
+            return;
+        }
         let target = Operand::Place(Place::scalar(Base::Frame(variable)));
         let operands: ArrayVec<Operand, 3> = std::iter::once(target).chain(sources).take(3).collect();
         self.code.push(update, function, operands, Link::None, span);
@@ -95,6 +112,9 @@ impl Lowering<'_> {
 
     /// The value of a local: its class, and the sources with literals to match.
     fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<LocalValue> {
+        if tree.sources.is_empty() {
+            return Some(LocalValue { class: class.unwrap_or(Class::Int), sources: Vec::new() });
+        }
         let sources: Vec<Option<Source>> = tree.sources.iter().map(|s| self.source(s)).collect();
         let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
         let form = form(tree.function, class, &sources);
@@ -193,7 +213,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The value that a local starts and ends with.
+/// The value that a local starts and ends with; without sources it is 0.
 struct LocalValue {
     class: Class,
     sources: Vec<Operand>,

@@ -216,11 +216,14 @@ impl Parser<'_> {
         self.local_value().map(Statement::Delocal)
     }
 
-    /// `local name: class = value`
+    /// `local name: class = value`; without a value it is 0.
     fn local_value(&mut self) -> Parse<Box<Local>> {
         let keyword = self.bump();
         let name = self.name("the name of a variable")?;
         let class = self.class()?;
+        if self.at_line_end() {
+            return Ok(Box::new(Local { name, class, function: Function::Copy, sources: Vec::new() }));
+        }
         if !self.eat(TokenKind::Assign) {
             let problem = self.unexpected("`=` and a value");
             let help = match self.text(keyword) {

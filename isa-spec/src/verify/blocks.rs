@@ -221,8 +221,12 @@ fn is_opening(module: &Module, block: &Block, update: Update) -> bool {
     let length = block.end() - block.start();
     let is_target =
         |variable: u32, operand: &Operand| *operand == Operand::Place(Place::scalar(Base::Frame(variable)));
+    if length == 1 {
+        return vacated(module, block.start()).is_some();
+    }
     length == 2
         && block.opened(&module.code).is_some_and(|(variable, instruction)| {
+            let Some(instruction) = instruction else { return false };
             let vacate = if update == Update::Add { block.start() } else { block.start() + 1 };
             vacated(module, vacate) == Some(variable)
                 && instruction.update == update

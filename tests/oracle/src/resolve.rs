@@ -198,10 +198,11 @@ impl Resolver<'_> {
         let written: Vec<Class> = operands.iter().map(Operand::class).collect();
         let class = match tree.class {
             Some(class) => class,
+            None if tree.sources.is_empty() => Class::Int,
             None => value_class(tree.function, &written)?,
         };
         let cell = Place::scalar(self.fresh(&tree.name, class, Shape::Scalar));
-        let sources = self.typed_sources(tree.function, class, operands)?;
+        let sources = self.value_sources(tree, class, operands)?;
         Ok(Statement::Local { cell, function: tree.function, sources })
     }
 
@@ -210,7 +211,7 @@ impl Resolver<'_> {
         let Some(Meaning::Variable(variable)) = self.scopes.unbind(&tree.name.text) else {
             return unsupported(format!("the end of `{}`", tree.name.text));
         };
-        let sources = self.typed_sources(tree.function, variable.class, operands)?;
+        let sources = self.value_sources(tree, variable.class, operands)?;
         Ok(Statement::Delocal { cell: Place::scalar(variable), function: tree.function, sources })
     }
 
@@ -273,6 +274,19 @@ impl Resolver<'_> {
             }
             (update, n) => unsupported(format!("`{update:?}` with {n} operands")),
         }
+    }
+
+    /// The sources of a value; none where it is 0.
+    fn value_sources(
+        &mut self,
+        tree: &tree::Local,
+        class: Class,
+        operands: Vec<Operand>,
+    ) -> Step<Vec<Source>> {
+        if operands.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.typed_sources(tree.function, class, operands)
     }
 
     fn typed_sources(

@@ -358,6 +358,9 @@ impl<'p> Walk<'p> {
         ends: bool,
     ) -> Step<()> {
         let cell = self.reach(frame).place(place)?.cell;
+        if sources.is_empty() {
+            return self.store.vacate(cell);
+        }
         if ends {
             self.accumulate(frame, Some(Update::Sub), function, place, sources)?;
             return self.store.vacate(cell);

@@ -16,6 +16,9 @@ impl Explainer<'_> {
         let (variable, instruction) = block.opened(&self.program.module().code)?;
         let name = self.speller().name(Base::Frame(variable));
         let words = self.speller().words(block, 0);
+        let Some(instruction) = instruction else {
+            return Some(self.ended_as_nothing(block, variable, &words, self.value(class, cell)));
+        };
         // From an empty variable, the step before leads to the value that the statement names.
         let stated = self.before_with(|state| match class {
             Class::Int => state.ints.iter_mut().skip(cell as usize).take(1).for_each(|value| *value = 0),
@@ -43,8 +46,7 @@ impl Explainer<'_> {
         let arguments =
             if values.is_empty() { String::new() } else { format!(" ({})", super::listed(&values)) };
         let said = if is_literal { String::new() } else { format!(" is {said}{arguments}") };
-        let undone =
-            if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" };
+        let undone = going_back_to(block);
         let declared = self.declared(variable);
         Some(Told {
             message: format!("{undone}`{words}`{said}, but {name} {found}"),
@@ -55,6 +57,22 @@ impl Explainer<'_> {
             help: Some(format!("`local` and `delocal` must name the value that {name} really has there")),
             ..Told::default()
         })
+    }
+
+    /// A `delocal` without a value, or a `local` that one goes back to, whose variable isn't 0.
+    fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> Told {
+        let name = self.speller().name(Base::Frame(variable));
+        Told {
+            message: format!("{}`{words}`, but {name} is {value} and must be 0", going_back_to(block)),
+            words: Some(words.to_owned()),
+            label: format!("{name} is {value}"),
+            others: self.declared(variable).into_iter().collect(),
+            values: vec![(name.to_owned(), value)],
+            help: Some(format!(
+                "undo what {name} was given, or name the value that it really has there: `{words} = …`"
+            )),
+            ..Told::default()
+        }
     }
 
     /// Where a name of the trap's procedure begins, if that is another line.
@@ -137,4 +155,9 @@ impl Explainer<'_> {
             ..Told::default()
         }
     }
+}
+
+/// Where the text is run from its end to its beginning, a `local` is what ends a variable.
+fn going_back_to(block: &Block) -> &'static str {
+    if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" }
 }

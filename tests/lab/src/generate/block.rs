@@ -29,7 +29,7 @@ impl Writer<'_> {
         true
     }
 
-    /// The same with a cell of the frame and plain updates.
+    /// The same with a cell of the frame, or a `local` that is 0, and plain updates.
     pub fn raised(&mut self) -> bool {
         let value = self.handy();
         let class = class_of(value.value);
@@ -37,15 +37,27 @@ impl Writer<'_> {
             Class::Int => *self.rng.pick(&[("add", "sub"), ("xor", "xor")]),
             Class::Real => ("add", "sub"),
         };
-        let cell = self.ancilla(class, Extent::Scalar, value.value);
+        let is_local = self.rng.chance(40);
+        let cell = if is_local {
+            Variable::new(self.name("u"), class, Extent::Scalar, value.value)
+        } else {
+            self.ancilla(class, Extent::Scalar, value.value)
+        };
+        let name = cell.name.clone();
+        let class_text = if class == Class::Real { ": real" } else { "" };
         let uses = value.uses();
         self.scope.freeze(&uses);
-        self.line(value.update(up, &cell.name));
-        let name = cell.name.clone();
+        if is_local {
+            self.line(format!("local {name}{class_text}"));
+        }
+        self.line(value.update(up, &name));
         self.scope.push(cell.fixed());
         self.nested(Place::Branch, |w| w.statements(3));
         self.scope.pop();
         self.line(value.update(down, &name));
+        if is_local {
+            self.line(format!("delocal {name}"));
+        }
         self.scope.thaw(&uses);
         true
     }
