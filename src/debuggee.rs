@@ -41,9 +41,11 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
     let bytes = read::source(&given.file)?;
     if read::is_image(&given.file, &bytes) {
         // A damaged image has no lines that a screen could show.
-        load::module_of(&given.file, bytes.clone())?;
+        load::module_of(&given.file, bytes.clone(), &given.constants)?;
     }
-    match OpenedProgram::open(&read::name(&given.file), bytes.clone(), read::files()) {
+    let constants = load::constants(&given.file, &bytes, &given.constants)?;
+    let opened = OpenedProgram::open_with(&read::name(&given.file), bytes.clone(), read::files(), &constants);
+    match opened {
         Ok(subject) => Ok(Debuggee::Session(Box::new(session(options, subject)?))),
         Err(error) => Ok(broken(given, bytes, error)),
     }
@@ -69,7 +71,7 @@ fn no_memory(error: OutOfMemory) -> Failure {
 
 /// The errors of a text, once more in the manner of all other commands.
 fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
-    let module = load::module_of(&given.file, bytes);
+    let module = load::module_of(&given.file, bytes, &given.constants);
     let failure = match module.and_then(|module| start::in_numbers(given, module)) {
         Ok(_) => Failure::load(&error),
         Err(failure) => failure,

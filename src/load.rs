@@ -4,7 +4,8 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use reviver_assembler::assemble::assemble;
+use reviver_assembler::assemble::assemble_with;
+use reviver_assembler::constants::GivenConstant;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::Sources;
@@ -15,6 +16,8 @@ use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
 use serde_json::Value as Json;
 
+use crate::cli::Constants;
+use crate::constants;
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::diagnostics;
 use crate::output::places::place;
@@ -30,23 +33,27 @@ pub fn kept_text() -> Option<&'static Sources> {
 }
 
 /// The module in a text or an image. Warnings are printed on the way.
-pub fn module(path: &Path) -> Fallible<Module> {
-    module_of(path, source(path)?)
+pub fn module(path: &Path, constants: &Constants) -> Fallible<Module> {
+    module_of(path, source(path)?, constants)
 }
 
 /// The same, of a file that has been read.
-pub fn module_of(path: &Path, bytes: Vec<u8>) -> Fallible<Module> {
-    with_warnings(path, bytes).map(|(module, _)| module)
+pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
+    with_warnings(path, bytes, constants).map(|(module, _)| module)
 }
 
 /// The same, with the warnings once more, as JSON. Of an image there are none to be had: null.
-pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Fallible<(Module, Json)> {
+pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
     if is_image(path, &bytes) {
+        constants::check_none(constants, path)?;
         let module =
             image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", shown(path))));
         return module.map(|module| (module, Json::Null));
     }
-    let mut assembly = assemble(&name(path), bytes, files());
+    let mut assembly = assemble_with(&name(path), bytes, files(), &constants::given(constants)?);
+    if let Some(refused) = assembly.refused.first() {
+        return Err(constants::refused(refused));
+    }
     match assembly.module.take() {
         Some(module) => {
             complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));
@@ -59,6 +66,16 @@ pub fn with_warnings(path: &Path, bytes: Vec<u8>) -> Fallible<(Module, Json)> {
         }
         None => Err(faulty(&assembly.sources, &assembly.diagnostics, "nothing was assembled")),
     }
+}
+
+/// The constants that were given, of which the text has every one.
+pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec<GivenConstant>> {
+    let given = constants::given(options)?;
+    if !given.is_empty() {
+        let assembly = assemble_with(&name(path), bytes.to_vec(), files(), &given);
+        assembly.refused.first().map_or(Ok(()), |refused| Err(constants::refused(refused)))?;
+    }
+    Ok(given)
 }
 
 /// Why nothing comes of a text. `outcome` says what doesn't.

@@ -3,6 +3,7 @@
 
 mod cli;
 mod commands;
+mod constants;
 mod debuggee;
 mod failure;
 mod given;

@@ -29,7 +29,7 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
 
 /// The program with the numbers that the options ask for, and in their notation.
 pub fn program(options: &Start) -> Fallible<Arc<Program>> {
-    let program = in_numbers(&options.given, load::module(&options.given.file)?)?;
+    let program = in_numbers(&options.given, load::module(&options.given.file, &options.given.constants)?)?;
     Ok(match options.notation() {
         Notation::Signed => program,
         notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),

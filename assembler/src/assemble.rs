@@ -9,6 +9,7 @@ use reviver_isa::Module;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation, verify};
 
+use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::{Collection, Diagnostic, Severity, in_order};
 use crate::files::Files;
 use crate::include::{Loaded, load};
@@ -27,6 +28,8 @@ pub struct Assembly {
     pub module: Option<Module>,
     /// Errors and warnings, in order of their places.
     pub diagnostics: Vec<Diagnostic>,
+    /// Constants that were given and can't be used; then there is no module.
+    pub refused: Vec<RefusedConstant>,
     /// The line on which each instruction acts. One of a macro acts where the macro is used, a half
     /// of a block's branch pair at its word: `else`, `fi`.
     pub lines: Vec<SourceLine>,
@@ -39,7 +42,7 @@ impl Assembly {
     fn refused(loaded: Loaded) -> Assembly {
         let Loaded { sources, mut diagnostics, paths, .. } = loaded;
         in_order(&mut diagnostics);
-        Assembly { sources, module: None, diagnostics, lines: Vec::new(), paths }
+        Assembly { sources, module: None, diagnostics, refused: Vec::new(), lines: Vec::new(), paths }
     }
 
     /// Whether a structure speaks of this text, and not of another one that was assembled to an image
@@ -63,13 +66,18 @@ impl Assembly {
 
 /// Assembles a text. `name` is its file's name, from which includes are found through `files`.
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
+    assemble_with(name, bytes, files, &[])
+}
+
+/// Assembles a text with other values for some of its constants. No two are for one name.
+pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &[GivenConstant]) -> Assembly {
     let mut loaded = load(name, bytes, files);
     if !loaded.diagnostics.is_empty() {
         return Assembly::refused(loaded);
     }
     let body = loaded.splice(&HashSet::new());
     let Loaded { sources, paths, .. } = loaded;
-    let mut lowered = lower(&body, &sources);
+    let mut lowered = lower(&body, &sources, constants);
     let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());
@@ -80,8 +88,9 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
         (structure.lines, structure.files, structure.paths) = recorded_lines(&lines, &paths);
     }
     diagnostics.extend(Verdict::of(&lowered, &body).diagnostics());
-    let mut assembly = Assembly { sources, module: None, diagnostics, lines, paths };
-    if !assembly.has_errors() {
+    let refused = std::mem::take(&mut lowered.refused);
+    let mut assembly = Assembly { sources, module: None, diagnostics, refused, lines, paths };
+    if !assembly.has_errors() && assembly.refused.is_empty() {
         assembly.diagnostics.extend(lint::lint(&body, &lowered));
         assembly.module = Some(lowered.module);
     }

@@ -57,6 +57,7 @@
 
 pub mod assemble;
 pub mod certain;
+pub mod constants;
 pub mod diagnostic;
 pub mod disassemble;
 pub mod files;

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reviver_assembler::assemble::{Assembly, assemble};
+use reviver_assembler::assemble::{Assembly, assemble_with};
+use reviver_assembler::constants::GivenConstant;
 use reviver_assembler::disassemble::{Disassembly, disassembly};
 use reviver_assembler::files::Files;
 use reviver_assembler::invert::invert_text;
@@ -50,11 +51,24 @@ impl OpenedProgram {
     /// # Errors
     /// A text with errors, a damaged image, a module that the machine refuses.
     pub fn open(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Result<OpenedProgram, OpenError> {
+        OpenedProgram::open_with(name, bytes, files, &[])
+    }
+
+    /// The same, with other values for some constants of the text, which has them. An image has none.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn open_with(
+        name: &str,
+        bytes: Vec<u8>,
+        files: &dyn Files,
+        constants: &[GivenConstant],
+    ) -> Result<OpenedProgram, OpenError> {
         if bytes.starts_with(&image::MAGIC[..4]) {
             let module = image::decode(&bytes).map_err(|error| OpenError::Refused(error.to_string()))?;
             return OpenedProgram::disassembled(name, module, files);
         }
-        let mut assembly = assemble(name, bytes.clone(), files);
+        let mut assembly = assemble_with(name, bytes.clone(), files, constants);
         let warnings = diagnostics(&assembly);
         let Some(mut module) = assembly.module.take() else { return Err(OpenError::Diagnostics(warnings)) };
         let is_own = assembly.is_own(&module.structure);

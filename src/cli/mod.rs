@@ -12,7 +12,7 @@ use clap_complete::Shell;
 
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
-pub use start::{Given, Start};
+pub use start::{Constants, Given, Start};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -108,6 +108,8 @@ pub struct RunOptions {
 pub struct AsmOptions {
     /// A `.rasm` text; `-` reads standard input
     pub file: PathBuf,
+    #[command(flatten)]
+    pub constants: Constants,
     /// The image to write, usually `.rbc`; `-` prints it
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
@@ -143,6 +145,8 @@ pub struct DisasmOptions {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
     pub file: PathBuf,
     #[command(flatten)]
+    pub constants: Constants,
+    #[command(flatten)]
     pub written: Written,
 }
 
@@ -151,6 +155,8 @@ pub struct DisasmOptions {
 pub struct CheckOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
+    #[command(flatten)]
+    pub constants: Constants,
     /// Print one JSON object instead of text: what the program is, and every diagnostic with its place
     #[arg(long)]
     pub json: bool,

@@ -7,6 +7,14 @@ use clap::Args;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::notation::Notation;
 
+/// Other values for constants of the text.
+#[derive(Debug, Default, Args)]
+pub struct Constants {
+    /// Assemble the text with another value for one of its `.const` (`N=1000`), or for several (`N=1000,dt=0.5`)
+    #[arg(long = "const", value_name = "NAME=VALUE")]
+    pub constants: Vec<String>,
+}
+
 /// A program and what it is given.
 #[derive(Debug, Args)]
 pub struct Given {
@@ -20,6 +28,8 @@ pub struct Given {
     /// commas, semicolons, tabs, blanks or line ends
     #[arg(long, value_name = "FILE|-|VALUES", allow_hyphen_values = true)]
     pub tape: Option<String>,
+    #[command(flatten)]
+    pub constants: Constants,
     /// Run with another number system: f64, f32, fixed, or fixed:BITS
     #[arg(long, value_name = "SYSTEM", value_parser = parse_real)]
     pub real: Option<RealChoice>,

@@ -6,6 +6,6 @@ use crate::write::OutputTarget;
 use crate::{kinds, load};
 
 pub fn run(options: &AsmOptions) -> Fallible {
-    let image = load::encoded(&options.file, &load::module(&options.file)?)?;
+    let image = load::encoded(&options.file, &load::module(&options.file, &options.constants)?)?;
     OutputTarget::new(&options.output, &kinds::IMAGE, options.force.force)?.write(&image)
 }

@@ -9,7 +9,8 @@ use crate::failure::{Fallible, counted};
 use crate::{load, read, streams};
 
 pub fn run(options: &CheckOptions) -> Fallible {
-    let (module, diagnostics) = load::with_warnings(&options.file, read::source(&options.file)?)?;
+    let (module, diagnostics) =
+        load::with_warnings(&options.file, read::source(&options.file)?, &options.constants)?;
     // What can't be run yet is no mistake; of a text the assembler has said it already.
     let (not_yet, broken): (Vec<_>, Vec<_>) = verify(&module).into_iter().partition(|v| v.not_yet);
     if !broken.is_empty() {

@@ -2,14 +2,15 @@
 
 use reviver_assembler::invert::{Inversion, invert_text};
 
-use crate::cli::InvertOptions;
+use crate::cli::{Constants, InvertOptions};
 use crate::failure::Fallible;
 use crate::{load, read, write};
 
 pub fn run(options: &InvertOptions) -> Fallible {
     let mut bytes = read::source(&options.file)?;
     if read::is_image(&options.file, &bytes) {
-        bytes = load::text_of(&options.file, &load::module(&options.file)?)?.into_bytes();
+        bytes =
+            load::text_of(&options.file, &load::module(&options.file, &Constants::default())?)?.into_bytes();
     }
     let name = read::name(&options.file);
     // A printed inverse is for the folder of the program.

@@ -4,6 +4,7 @@
 mod bad_input;
 mod both_ways;
 mod commands;
+mod constants;
 mod debugger;
 mod debugger_page;
 mod derivatives;

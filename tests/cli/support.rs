@@ -31,6 +31,12 @@ impl Ran {
     }
 
     #[track_caller]
+    pub fn prints_part(self, part: &str) -> Ran {
+        assert!(self.stdout.contains(part), "stdout lacks \"{part}\": {self:#?}");
+        self
+    }
+
+    #[track_caller]
     pub fn prints(self, stdout: &str) -> Ran {
         assert_eq!(self.stdout, stdout, "{self:#?}");
         self

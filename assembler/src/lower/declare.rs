@@ -16,6 +16,7 @@ use reviver_isa::verify::MAX_VALUES;
 use super::constant::Number;
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
+use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::foreign::advice;
@@ -45,6 +46,10 @@ type Setting<T> = Option<(T, Span)>;
 
 /// Everything that the first pass found.
 pub(super) struct Declared<'t> {
+    /// Values that stand for those of the text's constants.
+    given: &'t [GivenConstant],
+    /// Of these, the ones that name an integer and are real.
+    misfits: Vec<RefusedConstant>,
     pub(super) word: Word,
     word_span: Option<Span>,
     real: Setting<RealSystem>,
@@ -85,8 +90,8 @@ pub(super) struct ModuleHead {
 
 impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
-    pub(super) fn read(body: &'t Body, report: &mut Reporter) -> Declared<'t> {
-        let mut declared = Declared::empty(body);
+    pub(super) fn read(body: &'t Body, given: &'t [GivenConstant], report: &mut Reporter) -> Declared<'t> {
+        let mut declared = Declared { given, ..Declared::empty(body) };
         // The width first: it says which literals fit.
         for node in body {
             if let Statement::Directive(Directive::Word { word }) = &node.statement {
@@ -108,6 +113,8 @@ impl<'t> Declared<'t> {
     fn empty(main: &'t Body) -> Declared<'t> {
         let head = Head { name: CompactString::const_new("main"), span: Span::default(), rule: None };
         Declared {
+            given: &[],
+            misfits: Vec::new(),
             word: Word::W64,
             word_span: None,
             real: None,
@@ -142,8 +149,8 @@ impl<'t> Declared<'t> {
                 }
             }
             Directive::Const { name, value } => {
-                let value = self.constant(value, report).map_or(Outer::Broken, Outer::Constant);
-                self.name(name, value, report);
+                let value = self.constant(value, report).map(|own| self.given_for(&name.text, own));
+                self.name(name, value.map_or(Outer::Broken, Outer::Constant), report);
             }
             Directive::Real { system } => set(&mut self.real, *system, span, "the number system", report),
             Directive::Tolerance { value } => {
@@ -166,6 +173,36 @@ impl<'t> Declared<'t> {
             | Directive::Scope(_)
             | Directive::Include { .. } => {}
         }
+    }
+
+    /// The value that a constant has: what was given, or its own.
+    fn given_for(&mut self, name: &str, own: Number) -> Number {
+        let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
+        match (own.class(), given.value) {
+            (Class::Int, Number::Real(_)) => {
+                self.misfits.push(RefusedConstant::Real { name: name.to_owned() });
+                own
+            }
+            (Class::Int, value) => value,
+            (Class::Real, value) => Number::Real(value.to_real()),
+        }
+    }
+
+    /// The constants that were given and can't be used.
+    pub(super) fn refused_constants(&mut self) -> Vec<RefusedConstant> {
+        let mut refused = std::mem::take(&mut self.misfits);
+        for given in self.given {
+            let is_cell = match self.names.get(given.name.as_str()) {
+                Some((Outer::Constant(_) | Outer::Broken, _)) => continue,
+                Some((Outer::Global(_), _)) => true,
+                None => false,
+            };
+            let constants = self.names.iter().filter(|(_, (outer, _))| matches!(outer, Outer::Constant(_)));
+            let mut known: Vec<String> = constants.map(|(name, _)| name.to_string()).collect();
+            known.sort();
+            refused.push(RefusedConstant::Unknown { name: given.name.clone(), is_cell, known });
+        }
+        refused
     }
 
     fn set_word(&mut self, word: Word, span: Span, report: &mut Reporter) {

@@ -57,9 +57,12 @@ use self::frame::GrowingFrame;
 use self::label::Labels;
 use self::report::Reporter;
 use self::scope::{ScopeKind, Scopes};
+use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
+
+pub(crate) use constant::Number;
 
 /// How deep bodies may nest, those of macros included. Lowering recurses once a level.
 const DEEPEST: u32 = 200;
@@ -82,12 +85,15 @@ pub(crate) struct Lowered {
     /// The text says itself which source lines are recorded.
     pub(crate) records_lines: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Constants that were given and can't be used.
+    pub(crate) refused: Vec<RefusedConstant>,
 }
 
-/// Lowers a text whose includes are already in place. `sources` tell lines and columns.
-pub(crate) fn lower(body: &Body, sources: &Sources) -> Lowered {
+/// Lowers a text whose includes are already in place. `sources` tell lines and columns; `constants` have
+/// other values than the text says.
+pub(crate) fn lower(body: &Body, sources: &Sources, constants: &[GivenConstant]) -> Lowered {
     let mut report = Reporter::new();
-    let declared = Declared::read(body, &mut report);
+    let declared = Declared::read(body, constants, &mut report);
     let flat = body.iter().filter(|node| matches!(node.statement, Statement::Instruction(_))).count();
     let bounds = 2 * (1 + declared.bodies().count());
     let mut lowering = Lowering {
@@ -301,6 +307,7 @@ impl<'t> Lowering<'t> {
             let Recorded { blocks, scopes } = std::mem::take(&mut self.recorded);
             (structure.blocks, structure.scopes) = (blocks, scopes);
         }
+        let refused = self.declared.refused_constants();
         let head = self.declared.finish();
         Lowered {
             module: Module {
@@ -323,6 +330,7 @@ impl<'t> Lowering<'t> {
             says_nothing,
             records_lines,
             diagnostics: self.report.finish(),
+            refused,
         }
     }
 }

@@ -1,0 +1,72 @@
+//! `--const`: other values for constants of a text. Knows what can be wrong with them before and after the
+//! text is assembled; assembles nothing.
+
+use std::path::Path;
+
+use reviver_assembler::constants::{GivenConstant, RefusedConstant};
+use reviver_assembler::suggest::nearest;
+
+use crate::cli::Constants;
+use crate::failure::{Failure, Fallible};
+use crate::read::shown;
+
+/// The values, each of another name.
+pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
+    let mut given: Vec<GivenConstant> = Vec::new();
+    for part in options.constants.iter().flat_map(|argument| argument.split(',')) {
+        let Some((name, text)) = part.split_once('=') else { return Err(nameless(part, given.last())) };
+        let (name, text) = (name.trim(), text.trim());
+        let Some(constant) = GivenConstant::parse(name, text) else {
+            return Err(Failure::usage(format_args!("--const {name}: `{text}` is no number"))
+                .help("a constant is an integer or a real: `1000`, `0xff`, `0.5`"));
+        };
+        if given.iter().any(|other| other.name == name) {
+            return Err(Failure::usage(format_args!("--const: `{name}` is given twice")));
+        }
+        given.push(constant);
+    }
+    Ok(given)
+}
+
+/// A part of the list that names no constant: one value too many, or none at all.
+fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
+    match before {
+        Some(GivenConstant { name, .. }) => {
+            Failure::usage(format_args!("--const {name}: a constant has one value, and `{part}` is another"))
+                .help("what holds several is a cell: `--set` gives it")
+        }
+        None => Failure::usage(format_args!("--const {part}: a constant is given as NAME=VALUE")),
+    }
+}
+
+/// Refuses constants for an image, which has none any more.
+pub fn check_none(options: &Constants, image: &Path) -> Fallible {
+    let Some(first) = options.constants.first() else { return Ok(()) };
+    let file = shown(image);
+    Err(Failure::usage(format_args!(
+        "--const {first}: {file} is an image, where constants are numbers already"
+    ))
+    .help(format_args!("assemble the text with it: `reviver asm TEXT --const {first} -o {file}`")))
+}
+
+/// Why a constant that was given can't stand for one of the text.
+pub fn refused(refused: &RefusedConstant) -> Failure {
+    match refused {
+        RefusedConstant::Real { name } => {
+            Failure::usage(format_args!("--const {name}: `{name}` is an integer, and a real was given"))
+                .help("give an integer, or write its `.const` as a real")
+        }
+        RefusedConstant::Unknown { name, is_cell: true, .. } => {
+            Failure::usage(format_args!("--const {name}: `{name}` is a cell, not a constant"))
+                .help(format_args!("give it by `--set {name}=…`"))
+        }
+        RefusedConstant::Unknown { name, known, .. } => {
+            let failure = Failure::usage(format_args!("--const: the text has no constant `{name}`"));
+            match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => failure.help(format_args!("did you mean `{near}`?")),
+                None if known.is_empty() => failure.help("a `.const` declares one"),
+                None => failure.help(format_args!("its constants are {}", known.join(", "))),
+            }
+        }
+    }
+}
