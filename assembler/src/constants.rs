@@ -1,13 +1,22 @@
 //! Values for the constants of a text that come from outside of it. Knows no command line, and no text but
 //! that of a number.
 
-use crate::lower::Number;
-
 /// A value that stands for that of a `.const`, wherever the text uses its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenConstant {
     pub name: String,
-    pub(crate) value: Number,
+    pub(crate) value: GivenNumber,
+}
+
+/// A number as it was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum GivenNumber {
+    /// `pattern`: in base 2, 8 or 16, so that it may name any bit pattern of the word.
+    Int {
+        value: i128,
+        pattern: bool,
+    },
+    Real(f64),
 }
 
 impl GivenConstant {
@@ -27,7 +36,7 @@ impl GivenConstant {
     }
 }
 
-fn integer(digits: &str, is_negative: bool) -> Option<Number> {
+fn integer(digits: &str, is_negative: bool) -> Option<GivenNumber> {
     let radix = match digits.get(..2) {
         Some("0x") => 16,
         Some("0b") => 2,
@@ -40,13 +49,13 @@ fn integer(digits: &str, is_negative: bool) -> Option<Number> {
     }
     let value = i128::from_str_radix(digits, radix).ok()?;
     let pattern = radix != 10 && !is_negative;
-    Some(Number::Int { value: if is_negative { -value } else { value }, pattern })
+    Some(GivenNumber::Int { value: if is_negative { -value } else { value }, pattern })
 }
 
-fn real(digits: &str, is_negative: bool) -> Option<Number> {
+fn real(digits: &str, is_negative: bool) -> Option<GivenNumber> {
     let is_written = digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
     let value: f64 = digits.parse().ok().filter(|value: &f64| is_written && value.is_finite())?;
-    Some(Number::Real(if is_negative { -value } else { value }))
+    Some(GivenNumber::Real(if is_negative { -value } else { value }))
 }
 
 /// Why a given constant can't stand for one of the text.

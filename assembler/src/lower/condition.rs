@@ -8,15 +8,14 @@
 //! each junction is a bijection, and a condition that is not what the way taken says traps. How a
 //! flag comes to the condition's value is the subject of [`super::decision`].
 
-use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
-use reviver_isa::instruction::{Base, Class, Link, Operand, Place};
+use reviver_isa::instruction::{Class, Link, Operand};
 use reviver_isa::predicate::{Predicate, PredicatePart};
 use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
 
 use super::Lowering;
-use super::decision::Decision;
+use super::decision::{Decision, cell, is};
 use super::instruction::{Test, comparison};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -40,16 +39,6 @@ enum Testing {
 
 /// The flag of a compound condition while a junction is under way; none for a simple one.
 pub(super) type Flag = Option<u32>;
-
-pub(super) fn cell(variable: u32) -> Operand {
-    Operand::Place(Place::scalar(Base::Frame(variable)))
-}
-
-/// The test of a raised flag.
-pub(super) fn is(flag: u32, value: bool) -> Test {
-    let order = if value { Order::Ne } else { Order::Eq };
-    Test::compare(order, cell(flag), Operand::Int(0))
-}
 
 impl Lowering<'_> {
     /// Resolves a condition. One in error is reported and replaced by one that holds.

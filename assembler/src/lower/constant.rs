@@ -8,7 +8,7 @@ use crate::tree::{BinaryOperator, UnaryOperator};
 
 /// A constant before it is fitted into a word or a number system.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
+pub(super) enum Number {
     /// `pattern`: made of literals in base 2, 8 or 16 by bit operations alone, so that it may name
     /// any bit pattern of the word.
     Int {

@@ -7,17 +7,27 @@
 //! what stands before is itself made of both `and` and `or`, a flag of its own holds its value; such
 //! flags are cleared by the same steps in the opposite order, so that code grows as the condition does.
 
-use reviver_isa::instruction::{Link, Operand};
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::{Base, Link, Operand, Place};
 use reviver_isa::predicate::{Predicate, PredicatePart};
 use reviver_isa::update::Update;
 
 use super::Lowering;
-use super::condition::{cell, is};
 use super::instruction::Test;
 use crate::source::Span;
 
 /// What the labels of the pairs begin with that lead past a part of a condition.
 const LABEL: &str = "part";
+
+pub(super) fn cell(variable: u32) -> Operand {
+    Operand::Place(Place::scalar(Base::Frame(variable)))
+}
+
+/// The test of a raised flag.
+pub(super) fn is(flag: u32, value: bool) -> Test {
+    let order = if value { Order::Ne } else { Order::Eq };
+    Test::compare(order, cell(flag), Operand::Int(0))
+}
 
 /// A condition without `not`: negations have been taken over by the comparisons.
 pub(super) enum Decision {
@@ -56,12 +66,12 @@ impl Decision {
 
 /// A step towards the value of a condition. The cell that it flips is a flag, or that of the condition
 /// as a whole where none is named.
-enum Step {
+enum FlagStep {
     /// Flips a cell where the test holds.
     FlipIf(Option<u32>, Test),
     Flip(Option<u32>),
     /// Steps that are made where the test holds.
-    Where(Test, Vec<Step>),
+    Where(Test, Vec<FlagStep>),
 }
 
 /// How steps are emitted.
@@ -97,17 +107,19 @@ impl Lowering<'_> {
         target: Option<u32>,
         decision: &Decision,
         value: bool,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<FlagStep>,
         flags: &mut Vec<u32>,
     ) {
         let (is_and, [first, second]) = match decision {
-            Decision::Test(test) => return steps.push(Step::FlipIf(target, test.clone().oriented(value))),
+            Decision::Test(test) => {
+                return steps.push(FlagStep::FlipIf(target, test.clone().oriented(value)));
+            }
             Decision::Both { is_and, parts } => (*is_and, &**parts),
         };
         // A false first part decides an `and`, a true one an `or`. Where it is so, the whole is that;
         // else it is what the second part is.
         if is_and != value {
-            steps.push(Step::Flip(target));
+            steps.push(FlagStep::Flip(target));
         }
         let mut rest = Vec::new();
         self.flips(target, second, is_and, &mut rest, flags);
@@ -119,12 +131,12 @@ impl Lowering<'_> {
         &mut self,
         decision: &Decision,
         wanted: bool,
-        inner: Vec<Step>,
-        steps: &mut Vec<Step>,
+        inner: Vec<FlagStep>,
+        steps: &mut Vec<FlagStep>,
         flags: &mut Vec<u32>,
     ) {
         match decision {
-            Decision::Test(test) => steps.push(Step::Where(test.clone().oriented(wanted), inner)),
+            Decision::Test(test) => steps.push(FlagStep::Where(test.clone().oriented(wanted), inner)),
             // Both parts must be what is wanted.
             Decision::Both { is_and, parts } if *is_and == wanted => {
                 let [first, second] = &**parts;
@@ -136,12 +148,12 @@ impl Lowering<'_> {
                 let flag = self.flag();
                 flags.push(flag);
                 self.flips(Some(flag), decision, true, steps, flags);
-                steps.push(Step::Where(is(flag, wanted), inner));
+                steps.push(FlagStep::Where(is(flag, wanted), inner));
             }
         }
     }
 
-    fn steps(&mut self, steps: &[Step], manner: Manner) {
+    fn steps(&mut self, steps: &[FlagStep], manner: Manner) {
         if manner.undone {
             steps.iter().rev().for_each(|step| self.decide(step, manner));
         } else {
@@ -149,19 +161,19 @@ impl Lowering<'_> {
         }
     }
 
-    fn decide(&mut self, step: &Step, manner: Manner) {
+    fn decide(&mut self, step: &FlagStep, manner: Manner) {
         let Manner { whole, span, .. } = manner;
         match step {
-            Step::FlipIf(target, test) => {
+            FlagStep::FlipIf(target, test) => {
                 let target = cell(target.unwrap_or(whole));
                 let operands = std::iter::once(target).chain(test.operands.iter().cloned()).take(3).collect();
                 self.code.push(Update::Xor, test.function, operands, Link::None, span);
             }
-            Step::Flip(target) => {
+            FlagStep::Flip(target) => {
                 let operands = super::operands([cell(target.unwrap_or(whole)), Operand::Int(1)]);
                 self.code.plain(Update::Xor, operands, span);
             }
-            Step::Where(test, inner) => {
+            FlagStep::Where(test, inner) => {
                 let passes = test.clone().negated();
                 let leave = self.push_branch(Update::Br, passes.clone(), LABEL, span);
                 self.steps(inner, manner);

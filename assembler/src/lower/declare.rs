@@ -16,7 +16,7 @@ use reviver_isa::verify::MAX_VALUES;
 use super::constant::Number;
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
-use crate::constants::{GivenConstant, RefusedConstant};
+use crate::constants::{GivenConstant, GivenNumber, RefusedConstant};
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::foreign::advice;
@@ -178,7 +178,11 @@ impl<'t> Declared<'t> {
     /// The value that a constant has: what was given, or its own.
     fn given_for(&mut self, name: &str, own: Number) -> Number {
         let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
-        match (own.class(), given.value) {
+        let value = match given.value {
+            GivenNumber::Int { value, pattern } => Number::Int { value, pattern },
+            GivenNumber::Real(value) => Number::Real(value),
+        };
+        match (own.class(), value) {
             (Class::Int, Number::Real(_)) => {
                 self.misfits.push(RefusedConstant::Real { name: name.to_owned() });
                 own

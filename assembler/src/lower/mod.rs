@@ -62,8 +62,6 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
-pub(crate) use constant::Number;
-
 /// How deep bodies may nest, those of macros included. Lowering recurses once a level.
 const DEEPEST: u32 = 200;
 
