@@ -95,6 +95,19 @@ pub struct Point {
     pub log: Option<LogMessage>,
 }
 
+/// What becomes of a point that was reached.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointVerdict {
+    /// Its condition doesn't hold.
+    Passes,
+    Counts {
+        /// Why the condition has no value.
+        condition_error: Option<String>,
+        /// What is printed instead of stopping.
+        message: Option<String>,
+    },
+}
+
 /// A text with expressions in braces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogMessage {
@@ -160,6 +173,17 @@ impl Point {
         let Trigger::Watch { scope: Some(scope), .. } = self.trigger else { return innermost };
         let is_open = innermost.memory.scope(innermost.state, scope.depth) == Some(scope);
         Scene { before: is_open.then_some(scope.depth), ..innermost }
+    }
+
+    /// What becomes of it where it was reached, given the innermost frame.
+    pub fn judge(&self, innermost: Scene<'_>) -> PointVerdict {
+        let condition_error = match self.holds(innermost) {
+            Ok(false) => return PointVerdict::Passes,
+            Ok(true) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        let message = self.log.as_ref().map(|log| log.fill(self.scene(innermost)));
+        PointVerdict::Counts { condition_error, message }
     }
 
     /// Whether its condition holds, given the innermost frame.

@@ -18,7 +18,8 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
 use crate::command::table::{ArgumentKind, COMMANDS, Command};
 use crate::command::{Console, find, find_topic, script};
-use crate::expression::SPECIALS;
+use crate::expression::{SPECIALS, WRITTEN};
+use crate::points::Trigger;
 use crate::render::{render, render_done, render_error};
 use crate::waiting::accompany;
 
@@ -246,9 +247,14 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
             return files(typed);
         }
         Some((command, rest)) => {
-            let separates = |c: char| c.is_whitespace() || "([+-*/=<>&|^~,".contains(c);
+            let separates = |c: char| c.is_whitespace() || "([{+-*/=<>&|^~,".contains(c);
             let start = typed.rfind(separates).map_or(0, |at| at + 1);
-            (start, find(command).map_or(Vec::new(), |command| arguments(console, row(command, rest))))
+            let names = match find(command).ok() {
+                Some(command) if is_in_condition(command, rest) => names_at_points(console, command, rest),
+                Some(command) => arguments(console, row(command, rest)),
+                None => Vec::new(),
+            };
+            (start, names)
         }
     };
     let word = typed.get(start..).unwrap_or_default();
@@ -256,6 +262,33 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     names.sort();
     names.dedup();
     (start, names)
+}
+
+/// Whether what is typed behind a command is in a point's condition or its message.
+fn is_in_condition(command: &Command, rest: &str) -> bool {
+    let is_conditional = command.usage.contains("if CONDITION");
+    let mut before: Vec<&str> = rest.split_whitespace().collect();
+    if !rest.ends_with(char::is_whitespace) {
+        before.pop();
+    }
+    match command.name {
+        "condition" => !before.is_empty(),
+        _ => is_conditional && before.iter().any(|word| matches!(*word, "if" | "log")),
+    }
+}
+
+/// What can stand there.
+fn names_at_points(console: &Console, command: &Command, rest: &str) -> Vec<String> {
+    let has_write = match command.argument {
+        ArgumentKind::Point => {
+            let id = rest.split_whitespace().next().and_then(|id| id.parse().ok());
+            let point = console.session.points().iter().find(|point| Some(point.id) == id);
+            point.is_some_and(|point| matches!(point.trigger, Trigger::Watch { .. }))
+        }
+        argument => argument == ArgumentKind::Cell,
+    };
+    let written = WRITTEN.into_iter().filter(|_| has_write);
+    SPECIALS.into_iter().chain(written).chain(console.session.names()).map(str::to_owned).collect()
 }
 
 /// The row whose arguments are being typed: the command's, or that of its topic.

@@ -690,3 +690,24 @@ fn integers_have_no_adjoints() {
     let error = console.session.evaluate("a' + 1").unwrap_err();
     assert_eq!(error.to_string(), "`a` is an integer: only reals have adjoints");
 }
+
+#[test]
+fn values_of_a_write_are_completed_where_there_is_one() {
+    let mut console = Console::new(
+        Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap(),
+        UsedFiles::default(),
+        Box::new(Face::default()),
+    );
+    for command in ["watch a", "break 29"] {
+        console.execute(command).unwrap();
+    }
+    let completed = |typed: &str| candidates(&console, typed).1;
+    for typed in ["watch a any if $o", "condition 1 b > $o", "rwatch a log it was {$o"] {
+        assert_eq!(completed(typed), ["$old"], "{typed}");
+    }
+    for typed in ["watch $o", "break 29 if $o", "condition 2 $o", "condition $o", "print $o"] {
+        assert_eq!(completed(typed), [""; 0], "{typed}");
+    }
+    assert_eq!(completed("break 29 if $st"), ["$step"]);
+    assert_eq!(completed("watch a if b"), ["b"]);
+}

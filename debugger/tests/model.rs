@@ -121,8 +121,7 @@ struct Points {
 struct Point {
     id: u32,
     trigger: Trigger,
-    /// It counts only at steps that leave this rest when divided by 3.
-    rest: Option<i64>,
+    condition: Option<Condition>,
     /// So many hits pass.
     ignored: u64,
 }
@@ -132,10 +131,52 @@ enum Trigger {
     Watch(String),
 }
 
+/// Where alone a point counts. A write is looked at behind it in the order of the program.
+#[derive(Clone, Copy)]
+enum Condition {
+    /// At steps that leave this rest when divided by 3.
+    Rest(i64),
+    /// Where the written value is greater than the one before.
+    Grows,
+    /// Where the cell holds what was written, which it does behind every write.
+    Written,
+}
+
+impl Condition {
+    fn random(dice: &mut Dice, is_watch: bool) -> Option<Condition> {
+        match dice.below(if is_watch { 5 } else { 3 }) {
+            0 => Some(Condition::Rest(dice.below(3) as i64)),
+            3 => Some(Condition::Grows),
+            4 => Some(Condition::Written),
+            _ => None,
+        }
+    }
+
+    fn text(self, cell: &str) -> String {
+        match self {
+            Condition::Rest(rest) => format!("($step % 3 + 3) % 3 == {rest}"),
+            Condition::Grows => "$old < $new".into(),
+            Condition::Written => format!("{cell} == $new"),
+        }
+    }
+
+    /// Whether it holds of what stopped somebody at a state; of a write, behind which that state is.
+    fn holds(self, model: &Model, trigger: &Trigger, at: usize) -> bool {
+        match (self, trigger) {
+            (Condition::Rest(rest), _) => (model.first + at as i64).rem_euclid(3) == rest,
+            (Condition::Grows, Trigger::Watch(cell)) => {
+                let number = |step| model.subject.program.approximate(model.value(cell, step));
+                number(at - 1) < number(at)
+            }
+            (Condition::Grows, Trigger::Break(_)) => false,
+            (Condition::Written, _) => true,
+        }
+    }
+}
+
 impl Points {
     /// Whether someone who arrives at `to` from `from`, its neighbour, stops. Hits are counted.
     fn stop(&mut self, model: &Model, from: usize, to: usize) -> bool {
-        let step = model.first + to as i64;
         let next = model.next(to);
         let mut stops = self.fences.contains(&to);
         for point in &mut self.points {
@@ -143,7 +184,12 @@ impl Points {
                 Trigger::Break(at) => *at == next,
                 Trigger::Watch(cell) => model.value(cell, from) != model.value(cell, to),
             };
-            if !is_hit || point.rest.is_some_and(|rest| step.rem_euclid(3) != rest) {
+            let at = match &point.trigger {
+                Trigger::Break(_) => to,
+                Trigger::Watch(_) => from.max(to),
+            };
+            let holds = |condition: Condition| condition.holds(model, &point.trigger, at);
+            if !is_hit || !point.condition.is_none_or(holds) {
                 continue;
             }
             stops |= point.ignored == 0;
@@ -281,24 +327,26 @@ impl<'a> Play<'a> {
     }
 
     fn set_point(&mut self, dice: &mut Dice) {
-        let rest = (dice.below(3) == 0).then(|| dice.below(3) as i64);
-        let options = PointOptions {
-            condition: rest.map(|rest| format!("($step % 3 + 3) % 3 == {rest}")),
+        let is_watch = dice.below(2) == 1;
+        let condition = Condition::random(dice, is_watch);
+        let options = |cell: &str| PointOptions {
+            condition: condition.map(|condition| condition.text(cell)),
             ..PointOptions::default()
         };
-        let (trigger, id) = if dice.below(2) == 0 {
-            let Some(at) = self.model.place(dice) else { return };
-            (Trigger::Break(at), self.session.break_at(&format!("*{at}"), &options).unwrap().id)
-        } else {
+        let (trigger, id) = if is_watch {
             let cells = &self.model.cells;
             let Some(cell) = cells.get(dice.below(cells.len())).cloned() else { return };
-            let id = self.session.watch(&cell, WatchMode::Change, &options).unwrap().id;
+            let id = self.session.watch(&cell, WatchMode::Change, &options(&cell)).unwrap().id;
             (Trigger::Watch(cell), id)
+        } else {
+            let Some(at) = self.model.place(dice) else { return };
+            (Trigger::Break(at), self.session.break_at(&format!("*{at}"), &options("")).unwrap().id)
         };
         let ignored = if dice.below(3) == 0 { dice.below(5) as u64 } else { 0 };
         let point = self.session.ignore(id, ignored).unwrap();
-        self.log.push(format!("point {}, {:?}, ignores {ignored}", point.text, options.condition));
-        self.points.points.push(Point { id, trigger, rest, ignored });
+        let told = point.condition.as_ref().map(|condition| condition.text().to_owned());
+        self.log.push(format!("point {}, {told:?}, ignores {ignored}", point.text));
+        self.points.points.push(Point { id, trigger, condition, ignored });
     }
 
     /// Puts a fence here, or takes it away.

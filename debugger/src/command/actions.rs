@@ -294,7 +294,7 @@ fn window(
 pub fn display(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     if !rest.is_empty() {
         let (_, expression) = PrintFormat::split(rest).map_err(SessionError::from)?;
-        console.session.check_names(&ConsoleExpression::parse(expression)?)?;
+        console.session.check_expression(&ConsoleExpression::parse(expression)?, false)?;
         console.displays.push(rest.to_owned());
     }
     Ok(Outcome::Values(console.displayed()))

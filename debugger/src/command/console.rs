@@ -250,6 +250,9 @@ impl CommandError {
             CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
                 Some("`==` compares; the command `set a = 1` changes a cell".into())
             }
+            CommandError::Session(SessionError::Expression(ExpressionError::NoWrite(name))) => {
+                Some(format!("`watch CELL if {name} == 1` and its `log` have one"))
+            }
             CommandError::Script { error, .. } => error.help(),
             _ => None,
         }

@@ -73,7 +73,7 @@ commands! {
     "tbreak" ["tb"] " [PLACE] [if CONDITION]" ArgumentKind::Place => tbreak,
         "Stop at a place once. The breakpoint goes away with its first stop.";
     "watch" ["wa"] " CELL [any] [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => watch,
-        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. `A[i]` is the element that `i` names now, and stays that.";
+        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. In a condition and a message `$old` and `$new` are its values before and after the write, and other names are what they are after it, in the order of the program: so both ways stop at the same writes. `A[i]` is the element that `i` names now, and stays that.";
     "rwatch" ["rw"] " CELL [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => rwatch,
         "Stop where a cell is read.";
     "awatch" ["aw"] " CELL [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,

@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_vm::values::Value;
 
-use super::{Computed, ExpressionError, ExpressionNode, Hint, Scene, Special};
+use super::{Computed, ExpressionError, ExpressionNode, Hint, Scene, Special, WrittenValues};
 use crate::memory::{Cell, MODE_BIT, Storage};
 
 impl Scene<'_> {
@@ -69,16 +69,23 @@ impl Scene<'_> {
             ExpressionNode::Special(Special::Step) => Ok(Computed::Int(self.step)),
             ExpressionNode::Special(Special::Depth) => Ok(Computed::Int(self.state.calls.len() as i64)),
             ExpressionNode::Special(Special::Position) => Ok(Computed::Int(i64::from(self.state.position))),
+            ExpressionNode::Special(Special::Old) => self.written("$old", |written| written.old),
+            ExpressionNode::Special(Special::New) => self.written("$new", |written| written.new),
             ExpressionNode::Place { name, adjoint, indices } => {
-                match self.cell(name, *adjoint, indices)?.value(self.state) {
-                    Some(Value::Int(value)) => Ok(Computed::Int(value)),
-                    Some(Value::Real(bits)) => Ok(Computed::Bits(bits)),
-                    None => Err(ExpressionError::NoCell(name.clone())),
-                }
+                computed(name, self.cell(name, *adjoint, indices)?.value(self.state))
             }
             ExpressionNode::Unary(operator, operand) => self.unary(operator, operand),
             ExpressionNode::Binary(operator, left, right) => self.binary(operator, left, right),
         }
+    }
+
+    /// One of the two values of the write that is looked at.
+    fn written(
+        &self,
+        name: &'static str,
+        value: impl FnOnce(WrittenValues) -> Option<Value>,
+    ) -> Result<Computed, ExpressionError> {
+        computed(name, value(self.written.ok_or(ExpressionError::NoWrite(name))?))
     }
 
     /// A value as a real: integers divide like reals. Indices stay integers.
@@ -192,6 +199,15 @@ impl Scene<'_> {
             (Class::Real, Computed::Bits(bits)) => Ok(Value::Real(bits)),
             _ => self.memory.program().parse(class, &self.text(value)),
         }
+    }
+}
+
+/// What a cell holds; none if there is no such cell in the state.
+fn computed(name: &str, value: Option<Value>) -> Result<Computed, ExpressionError> {
+    match value {
+        Some(Value::Int(value)) => Ok(Computed::Int(value)),
+        Some(Value::Real(bits)) => Ok(Computed::Bits(bits)),
+        None => Err(ExpressionError::NoCell(name.to_owned())),
     }
 }
 

@@ -4,7 +4,8 @@
 //! Integers are computed in 64 bits and wrap; as soon as a real takes part, in f64. A real cell that
 //! stands alone keeps all its bits, also where it is compared. `&&`, `||` and `!` are other spellings of
 //! `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
-//! `$depth` and `$position` are the machine's own numbers.
+//! `$depth` and `$position` are the machine's own numbers; `$old` and `$new` are what a watched cell held
+//! before and after its write, in the order of the program, whichever way one travels.
 
 mod evaluate;
 mod parse;
@@ -13,12 +14,16 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_vm::State;
 use reviver_vm::lookup::IndexError;
+use reviver_vm::values::Value;
 use thiserror::Error;
 
 use crate::memory::{Cell, Memory, Storage};
 
 /// The machine's own numbers.
 pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
+
+/// The two values of a write, which only watchpoints have.
+pub const WRITTEN: [&str; 2] = ["$old", "$new"];
 
 /// Why a text is no expression, or has no value here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -41,8 +46,10 @@ pub enum ExpressionError {
     TooLong,
     #[error("there is no cell `{name}` here")]
     Unknown { name: String, hint: Option<Hint> },
-    #[error("`{0}` is none of {names}", names = SPECIALS.join(", "))]
+    #[error("`{0}` is none of {names}", names = [&SPECIALS[..], &WRITTEN[..]].concat().join(", "))]
     Special(String),
+    #[error("`{0}` is a value of a write, and here is none")]
+    NoWrite(&'static str),
     #[error("`{name}`: {error}")]
     Index { name: String, error: IndexError },
     #[error("`{0}` is an array: name one of its elements")]
@@ -93,6 +100,15 @@ enum Special {
     Step,
     Depth,
     Position,
+    Old,
+    New,
+}
+
+/// What a watched cell held before and after a step, in the order of the program; none where it wasn't there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WrittenValues {
+    pub old: Option<Value>,
+    pub new: Option<Value>,
 }
 
 /// What an expression came to.
@@ -116,6 +132,8 @@ pub struct Scene<'a> {
     pub depth: usize,
     /// The call depth of a frame whose own names go before those.
     pub before: Option<usize>,
+    /// What `$old` and `$new` are, where a watched cell was touched.
+    pub written: Option<WrittenValues>,
 }
 
 impl ConsoleExpression {
@@ -157,6 +175,11 @@ impl ConsoleExpression {
         let mut names = Vec::new();
         self.root.add_names(&mut names);
         names
+    }
+
+    /// The first of `$old` and `$new` that stands in it: it has a value only where something is written.
+    pub fn written(&self) -> Option<&'static str> {
+        self.root.written()
     }
 
     /// Whether the value is not 0.
@@ -208,6 +231,16 @@ impl ConsoleExpression {
 }
 
 impl ExpressionNode {
+    fn written(&self) -> Option<&'static str> {
+        match self {
+            ExpressionNode::Int(_) | ExpressionNode::Real(_) => None,
+            ExpressionNode::Special(special) => special.written(),
+            ExpressionNode::Place { indices, .. } => indices.iter().find_map(ExpressionNode::written),
+            ExpressionNode::Unary(_, operand) => operand.written(),
+            ExpressionNode::Binary(_, left, right) => left.written().or_else(|| right.written()),
+        }
+    }
+
     fn add_names<'a>(&'a self, names: &mut Vec<&'a str>) {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) | ExpressionNode::Special(_) => {}
@@ -219,6 +252,17 @@ impl ExpressionNode {
             ExpressionNode::Binary(_, left, right) => {
                 [left, right].into_iter().for_each(|side| side.add_names(names))
             }
+        }
+    }
+}
+
+impl Special {
+    /// Its name, where it is a value of a write.
+    fn written(self) -> Option<&'static str> {
+        match self {
+            Special::Old => Some("$old"),
+            Special::New => Some("$new"),
+            Special::Step | Special::Depth | Special::Position => None,
         }
     }
 }

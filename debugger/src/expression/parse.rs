@@ -137,6 +137,8 @@ impl<'a> ExpressionParser<'a> {
             "step" => Special::Step,
             "depth" => Special::Depth,
             "position" => Special::Position,
+            "old" => Special::Old,
+            "new" => Special::New,
             _ => return Err(ExpressionError::Special(format!("${name}"))),
         };
         self.rest = &self.rest[1 + name.len()..];

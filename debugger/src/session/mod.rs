@@ -354,5 +354,12 @@ fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u3
 /// be changed meanwhile.
 fn scene<'a>(memory: &'a Memory, timeline: &'a Timeline) -> Scene<'a> {
     let state = timeline.state();
-    Scene { memory, state, step: timeline.moment().step, depth: state.calls.len(), before: None }
+    Scene {
+        memory,
+        state,
+        step: timeline.moment().step,
+        depth: state.calls.len(),
+        before: None,
+        written: None,
+    }
 }

@@ -4,7 +4,7 @@
 use reviver_isa::update::Update;
 
 use super::{Session, SessionError};
-use crate::expression::ConsoleExpression;
+use crate::expression::{ConsoleExpression, ExpressionError};
 use crate::listing::Line;
 use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode};
 
@@ -160,7 +160,11 @@ impl Session {
         let condition = options.condition.as_deref().map(ConsoleExpression::parse).transpose()?;
         let log = options.log.as_deref().map(LogMessage::parse).transpose()?;
         let in_message = log.iter().flat_map(LogMessage::expressions);
-        condition.iter().chain(in_message).try_for_each(|expression| self.check_names(expression))?;
+        let has_write = matches!(trigger, Trigger::Watch { .. });
+        condition
+            .iter()
+            .chain(in_message)
+            .try_for_each(|expression| self.check_expression(expression, has_write))?;
         let id = self.next_point;
         self.next_point += 1;
         self.points.push(Point {
@@ -177,11 +181,27 @@ impl Session {
         self.point(id).map(|point| &*point)
     }
 
+    /// Refuses what can't have a value, wherever one is: names that mean nothing anywhere in the program, and
+    /// values of a write where there is none.
+    ///
+    /// # Errors
+    /// Such a name.
+    pub fn check_expression(
+        &self,
+        expression: &ConsoleExpression,
+        has_write: bool,
+    ) -> Result<(), SessionError> {
+        match expression.written().filter(|_| !has_write) {
+            Some(name) => Err(ExpressionError::NoWrite(name).into()),
+            None => self.check_names(expression),
+        }
+    }
+
     /// Refuses names that mean nothing anywhere in the program. Others may have a value later.
     ///
     /// # Errors
     /// Such a name.
-    pub fn check_names(&self, expression: &ConsoleExpression) -> Result<(), SessionError> {
+    fn check_names(&self, expression: &ConsoleExpression) -> Result<(), SessionError> {
         let declared: Vec<&str> = self.declared_names().collect();
         match expression.names().into_iter().find(|name| !declared.contains(name)) {
             None => Ok(()),
@@ -222,7 +242,8 @@ impl Session {
     /// No such point, or a condition that can't be read or names what isn't there.
     pub fn condition(&mut self, id: u32, condition: Option<&str>) -> Result<&Point, SessionError> {
         let condition = condition.map(ConsoleExpression::parse).transpose()?;
-        condition.as_ref().map_or(Ok(()), |condition| self.check_names(condition))?;
+        let has_write = matches!(self.point(id)?.trigger, Trigger::Watch { .. });
+        condition.iter().try_for_each(|condition| self.check_expression(condition, has_write))?;
         let point = self.point(id)?;
         point.condition = condition;
         Ok(point)

@@ -2,17 +2,19 @@
 //! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
 use reviver_isa::instruction::Class;
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
-use reviver_vm::{Cause, Stop, Trap, Travel, explain};
+use reviver_vm::{Cause, State, Stop, Trap, Travel, explain};
 
 use super::goal::{SLICE, Scan, ScanResult, Until};
 use super::stretch::{Forth, Skip};
-use super::{Session, scene};
+use super::{Session, SessionError, scene};
 use crate::access::{self, Access};
+use crate::expression::{Scene, WrittenValues};
 use crate::listing::spell;
 use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Print, Printed, Reason, Touch};
-use crate::points::{Point, Trigger, WatchMode, candidates};
+use crate::points::{Point, PointVerdict, Trigger, WatchMode, candidates};
 use reviver_vm::stops::{Node, Stops};
 
 /// A cell that a watchpoint waits for, before a step and after it.
@@ -193,23 +195,28 @@ impl Session {
         travel: Travel,
         printed: &mut Printed,
     ) -> Vec<Hit> {
-        if watched.is_empty() {
-            return Vec::new();
-        }
         self.look_at_partner(node, watched);
         let mut hits = Vec::new();
         for seen in watched.drain(..) {
-            if self.is_wanted(&seen) {
+            if !self.is_wanted(&seen) {
+                continue;
+            }
+            let verdict = self.judge_touch(&seen, travel);
+            if !matches!(verdict, PointVerdict::Passes) {
                 let write = self.touch(&seen, node, travel);
                 let kind = HitKind::Watch { watch: seen.watch, write };
-                hits.extend(self.decide(seen.point, kind, printed));
+                hits.extend(self.decide(verdict, seen.point, kind, printed));
             }
         }
         hits
     }
 
-    /// Adds what a taken branch has read at its partner.
+    /// Adds what a taken branch has read at its partner. Where nothing is watched, more than one step may have
+    /// been made from the node, into another frame.
     pub(super) fn look_at_partner(&self, node: Node, watched: &mut [WatchedCell]) {
+        if watched.is_empty() {
+            return;
+        }
         let state = self.timeline.state();
         if access::jumped(&self.memory, node, state.position) {
             access::visit_partner(&self.memory, state, node, |access, cell| mark(watched, access, cell));
@@ -225,6 +232,34 @@ impl Session {
     fn touch(&self, seen: &WatchedCell, node: Node, travel: Travel) -> Touch {
         let (from, to) = (seen.before, seen.cell.value(self.state()));
         self.touch_of(seen.cell, (seen.read, seen.written), (from, to), node, travel)
+    }
+
+    /// What becomes of a touch, by the state behind the step in the order of the program. Where that state has
+    /// just been left, going backward, the step is made once more to look at it.
+    pub(super) fn judge_touch(&mut self, seen: &WatchedCell, travel: Travel) -> PointVerdict {
+        let Some(point) = self.points.get(seen.point) else { return PointVerdict::Passes };
+        let (from, to) = (seen.before, seen.cell.value(self.timeline.state()));
+        if travel == Travel::Forward {
+            let written = Some(WrittenValues { old: from, new: to });
+            return point.judge(Scene { written, ..scene(&self.memory, &self.timeline) });
+        }
+        if point.condition.is_none() && point.log.is_none() {
+            return PointVerdict::Counts { condition_error: None, message: None };
+        }
+        let (memory, step) = (&self.memory, self.timeline.moment().step + 1);
+        let written = Some(WrittenValues { old: to, new: from });
+        let judge = |state: &State, _| {
+            let depth = state.calls.len();
+            point.judge(Scene { memory, state, step, depth, before: None, written })
+        };
+        match self.timeline.branch_mut().peek(Travel::Forward, judge) {
+            Ok(Some(verdict)) => verdict,
+            // The step was there a moment ago: it is memory that is missing.
+            Ok(None) | Err(_) => {
+                let error = SessionError::NoMemory(OutOfMemory).to_string();
+                PointVerdict::Counts { condition_error: Some(error), message: None }
+            }
+        }
     }
 
     /// What a step that was just made from `node` did to a cell, told in the order of time.
@@ -270,7 +305,9 @@ impl Session {
         if looks {
             for n in 0..self.points.len() {
                 if let Some(kind) = self.is_at(n) {
-                    hits.extend(self.decide(n, kind, printed));
+                    let innermost = scene(&self.memory, &self.timeline);
+                    let verdict = self.points.get(n).map_or(PointVerdict::Passes, |p| p.judge(innermost));
+                    hits.extend(self.decide(verdict, n, kind, printed));
                 }
             }
         }
@@ -296,21 +333,22 @@ impl Session {
 
     /// Whether a point that is hit stops the scan: its condition holds, it isn't to be ignored, and it
     /// doesn't just print.
-    fn decide(&mut self, n: usize, what: HitKind, printed: &mut Printed) -> Option<Hit> {
-        let innermost = scene(&self.memory, &self.timeline);
+    fn decide(
+        &mut self,
+        verdict: PointVerdict,
+        n: usize,
+        what: HitKind,
+        printed: &mut Printed,
+    ) -> Option<Hit> {
+        let PointVerdict::Counts { condition_error, message } = verdict else { return None };
         let point = self.points.get_mut(n)?;
-        let condition_error = match point.holds(innermost) {
-            Ok(false) => return None,
-            Ok(true) => None,
-            Err(error) => Some(error.to_string()),
-        };
         point.hits += 1;
         if point.ignore > 0 {
             point.ignore -= 1;
             return None;
         }
-        if let Some(log) = &point.log {
-            printed.add(Print::Logged(log.fill(point.scene(innermost))));
+        if point.log.is_some() {
+            printed.add(Print::Logged(message.or(condition_error).unwrap_or_default()));
             return None;
         }
         Some(Hit { id: point.id, temporary: point.temporary, hits: point.hits, what, condition_error })

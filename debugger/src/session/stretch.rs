@@ -6,6 +6,7 @@ use reviver_vm::Stop;
 
 use super::goal::{SLICE, Scan, Until};
 use super::{Session, scene};
+use crate::points::PointVerdict;
 use reviver_vm::stops::{Node, Stops};
 
 /// What became of the stretch ahead.
@@ -99,7 +100,6 @@ impl Session {
                     return Some(false);
                 }
                 self.look_at_watched(node, &mut watched);
-                watched.retain(|seen| self.may_stop(seen.point));
             }
             let depth = self.state().calls.len();
             let steps = self.state().step.abs_diff(end).min(SLICE);
@@ -112,7 +112,9 @@ impl Session {
             }
             self.look_at_partner(node, &mut watched);
             let entered = matches!(scan.until, Until::Depth(d) if depth <= d && self.state().calls.len() > d);
-            if entered || watched.drain(..).any(|seen| self.is_wanted(&seen)) {
+            let passes = |verdict| matches!(verdict, PointVerdict::Passes);
+            let counts = |seen| self.is_wanted(&seen) && !passes(self.judge_touch(&seen, forth));
+            if entered || watched.drain(..).any(counts) {
                 return Some(false);
             }
         }

@@ -1,0 +1,121 @@
+//! A watchpoint with a condition stops at the same writes in both directions: random programs are gone through
+//! to their ends and back, and what stopped somebody on the way there must stop him on the way back.
+
+use reviver_assembler::files::Disk;
+use reviver_debugger::listing::OpenedProgram;
+use reviver_debugger::outcome::{HitKind, Motion, Print, Reason};
+use reviver_debugger::points::WatchMode;
+use reviver_debugger::session::{PointOptions, Session};
+use reviver_debugger::timeline::TimelineLimits;
+use reviver_lab::campaign::{programs, subject};
+use reviver_vm::Travel;
+
+/// Programs in an ordinary run.
+const PROGRAMS: u64 = 150;
+
+/// Steps of a program at most.
+const LONGEST: u64 = 1_000;
+
+/// What is watched for: `CELL` and `OTHER` are cells of the program.
+const CONDITIONS: [&str; 7] = [
+    "$old < $new",
+    "$new == CELL",
+    "CELL > 0 or OTHER == 0",
+    "$old == OTHER",
+    "$step % 3 == 1",
+    "$depth > 0 and $old != $new",
+    "$new - $old != $position",
+];
+
+/// A stop at a write: its step, both values, and what was wrong with the condition.
+type Written = (i64, String, String, Option<String>);
+
+/// Goes on until nothing stops any more; the writes that did, in the order of the program.
+fn stops(session: &mut Session, travel: Travel) -> Vec<Written> {
+    let mut found = Vec::new();
+    loop {
+        let motion = session.resume(travel);
+        let Reason::Points(hits) = &motion.reason else { break };
+        for hit in hits {
+            let HitKind::Watch { write, .. } = &hit.what else { panic!("nothing else was set: {hit:?}") };
+            found.push((write.step, write.before.clone(), write.after.clone(), hit.condition_error.clone()));
+        }
+    }
+    in_order(found, travel)
+}
+
+/// What was logged on the way to the other end, in the order of the program.
+fn logged(motion: &Motion, travel: Travel) -> Vec<String> {
+    assert_eq!(motion.printed.left_out(), 0, "there is room for all");
+    let lines = motion.printed.lines().iter().filter_map(|print| match print {
+        Print::Logged(line) => Some(line.clone()),
+        Print::Shown { .. } => None,
+    });
+    in_order(lines.collect(), travel)
+}
+
+fn in_order<T>(mut found: Vec<T>, travel: Travel) -> Vec<T> {
+    if travel == Travel::Backward {
+        found.reverse();
+    }
+    found
+}
+
+/// A session at the beginning of a random program, with room for much history or for little, and the names of
+/// the program's cells.
+fn session(seed: u64) -> (Session, Vec<String>) {
+    let random = subject(seed);
+    let opened = OpenedProgram::open("random.rasm", random.text.clone().into_bytes(), &Disk).unwrap();
+    let plenty = TimelineLimits::default();
+    let tight = TimelineLimits { history: 600, checkpoints: 0, spacing: 1 + seed % 50, short: seed % 7 * 5 };
+    let limits = if seed.is_multiple_of(2) { plenty } else { tight };
+    let globals = opened.program.module().globals.iter();
+    let names =
+        globals.filter(|global| global.shape.cells() == 1).map(|global| global.name.clone()).collect();
+    let session = Session::new(opened, random.machine(false).into_state(), limits).unwrap();
+    (session.with_most_steps(LONGEST), names)
+}
+
+#[test]
+fn both_ways_stop_at_the_same_writes() {
+    let (mut compared, mut passed) = (0, 0);
+    for seed in 0..programs(PROGRAMS) {
+        let (mut session, names) = session(seed);
+        for (n, cell) in names.iter().enumerate() {
+            let condition = CONDITIONS[(seed as usize + n) % CONDITIONS.len()];
+            let other = &names[(n + 1) % names.len()];
+            let condition = condition.replace("CELL", cell).replace("OTHER", other);
+            let watch = if n % 2 == 0 { WatchMode::Change } else { WatchMode::Write };
+            let options = PointOptions { condition: Some(condition.clone()), ..PointOptions::default() };
+            let id = session.watch(cell, watch, &options).unwrap().id;
+            let there = stops(&mut session, Travel::Forward);
+            let back = stops(&mut session, Travel::Backward);
+            assert_eq!(there, back, "seed {seed}: watch {cell} if {condition}");
+            compared += there.len();
+            session.condition(id, None).unwrap();
+            passed += stops(&mut session, Travel::Forward).len() - there.len();
+            session.goto_start();
+            session.delete(id).unwrap();
+        }
+    }
+    assert!(compared > 500 && passed > 500, "{compared} writes were compared, {passed} were passed");
+}
+
+#[test]
+fn both_ways_log_the_same() {
+    let mut compared = 0;
+    for seed in 0..programs(PROGRAMS) {
+        let (mut session, names) = session(seed);
+        for cell in &names {
+            let log = Some(format!("{{$step}}: {{$old}} -> {{$new}}, {{{cell}}}"));
+            let options = PointOptions { log, ..PointOptions::default() };
+            let id = session.watch(cell, WatchMode::Change, &options).unwrap().id;
+            let there = logged(&session.resume(Travel::Forward), Travel::Forward);
+            let back = logged(&session.resume(Travel::Backward), Travel::Backward);
+            assert_eq!(there, back, "seed {seed}: {cell}");
+            compared += there.len();
+            session.delete(id).unwrap();
+        }
+    }
+    assert!(compared > 500, "{compared} messages were compared");
+}
