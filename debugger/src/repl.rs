@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -114,28 +114,92 @@ fn prompted(
     if let Some(path) = history {
         let _ = editor.load_history(path);
     }
+    let mut piped = (!io::stdin().is_terminal()).then(PipedLines::default);
     while !observer.ends.load(Ordering::SeqCst) {
         observer.waits.store(true, Ordering::SeqCst);
-        let read = editor.readline(PROMPT);
+        let read = match &mut piped {
+            Some(lines) => lines.next(&mut io::stdin().lock()),
+            None => typed(editor.readline(PROMPT)),
+        };
         observer.waits.store(false, Ordering::SeqCst);
-        match read {
-            Ok(line) => {
+        match read? {
+            ReadLine::Line(line) => {
                 let goes_on = execute(console, &line, output);
                 observer.look(&console.borrow());
                 if !goes_on? {
                     break;
                 }
             }
-            // Ctrl-C at the prompt drops the line, and never quits.
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => break,
-            Err(error) => return Err(other(error)),
+            ReadLine::NoText(place) => {
+                write!(output, "error: {place} is no text in UTF-8\n  help: the line is left out; {CURE}\n")?;
+                output.flush()?;
+            }
+            ReadLine::Dropped => {}
+            ReadLine::End => break,
         }
     }
     if let Some(path) = history {
         let _ = editor.save_history(path);
     }
     Ok(())
+}
+
+/// What to do about a line that is no text.
+const CURE: &str = "`iconv -t utf-8` converts files, and terminals have a setting for it";
+
+/// What was read where a line was expected.
+enum ReadLine {
+    Line(String),
+    /// A line with bytes that are no characters, and where they are.
+    NoText(String),
+    /// Ctrl-C at the prompt drops the line, and never quits.
+    Dropped,
+    End,
+}
+
+/// A line that came from the prompt.
+///
+/// # Errors
+/// The terminal can't be read.
+fn typed(line: rustyline::Result<String>) -> io::Result<ReadLine> {
+    match line {
+        Ok(line) => Ok(ReadLine::Line(line)),
+        Err(ReadlineError::Interrupted) => Ok(ReadLine::Dropped),
+        Err(ReadlineError::Eof) => Ok(ReadLine::End),
+        Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+            Ok(ReadLine::NoText("what was typed".into()))
+        }
+        Err(error) => Err(other(error)),
+    }
+}
+
+/// Lines that nobody types; so many were read.
+#[derive(Default)]
+struct PipedLines(u64);
+
+impl PipedLines {
+    /// The next line, without its end.
+    ///
+    /// # Errors
+    /// What can't be read.
+    fn next(&mut self, input: &mut dyn BufRead) -> io::Result<ReadLine> {
+        let mut line = Vec::new();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(ReadLine::End);
+        }
+        self.0 += 1;
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Ok(match std::str::from_utf8(line) {
+            Ok(text) => ReadLine::Line(text.to_owned()),
+            Err(error) => {
+                let (before, behind) = line.split_at(error.valid_up_to());
+                let column = String::from_utf8_lossy(before).chars().count() + 1;
+                let byte = behind.first().copied().unwrap_or_default();
+                ReadLine::NoText(format!("line {}, column {column}: the byte 0x{byte:02x}", self.0))
+            }
+        })
+    }
 }
 
 /// Carries a line out; false if that was the last.
@@ -348,6 +412,20 @@ mod tests {
         assert_eq!(told(""), None);
         assert_eq!(told("continue "), None);
         assert_eq!(told("goto 5"), None);
+    }
+
+    #[test]
+    fn piped_lines_are_text_or_have_a_place() {
+        let mut input = &b"s\r\n\n\xc3\xa4\xffx\n\xe2\x82"[..];
+        let mut lines = PipedLines::default();
+        let mut read = || match lines.next(&mut input).unwrap() {
+            ReadLine::Line(line) => line,
+            ReadLine::NoText(place) => format!("<{place}>"),
+            ReadLine::Dropped | ReadLine::End => "<end>".into(),
+        };
+        let found = [(); 5].map(|()| read());
+        let places = ["<line 3, column 2: the byte 0xff>", "<line 4, column 1: the byte 0xe2>"];
+        assert_eq!(found, ["s", "", places[0], places[1], "<end>"]);
     }
 
     #[test]

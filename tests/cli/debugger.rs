@@ -153,3 +153,17 @@ fn options_of_the_screen() {
     reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, 16-light, plain");
     reviver("debug programs/fib.rasm --history lots").expect(2).says("64M");
 }
+
+/// A byte that is no character costs one line, and says where it was.
+#[test]
+fn a_line_that_is_no_text_is_left_out() {
+    let commands = b"step\nprint \xff\nstep\nprint $step\n";
+    let ran = with_input("repl programs/fib.rasm", commands).expect(0);
+    assert!(
+        ran.stdout.contains("error: line 2, column 7: the byte 0xff is no text in UTF-8\n  help: "),
+        "{ran:#?}"
+    );
+    assert!(ran.stdout.ends_with("$step = 2\n"), "{ran:#?}");
+    let typed = with_input("repl programs/fib.rasm", b"step\xff").expect(0);
+    assert!(typed.stdout.contains("line 1, column 5"), "{typed:#?}");
+}
