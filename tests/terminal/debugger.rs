@@ -141,7 +141,20 @@ fn kill(signal: &str, pid: u32) {
 }
 
 pub fn signals_that_end_it_give_the_terminal_back() {
-    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+    let signals = [
+        ("-TERM", 143),
+        ("-HUP", 129),
+        ("-QUIT", 131),
+        ("-ABRT", 134),
+        ("-USR1", 138),
+        ("-USR2", 140),
+        ("-ALRM", 142),
+        ("-VTALRM", 154),
+        ("-PROF", 155),
+        ("-XCPU", 152),
+        ("-XFSZ", 153),
+    ];
+    for (signal, code) in signals {
         let (terminal, pid) = debug_and_pid("programs/fib.rasm --set n=1000000000000");
         terminal.keys(&["m", "c"]);
         terminal.shows("Ctrl-C stops");

@@ -37,14 +37,20 @@ mod unix {
     use std::time::Duration;
 
     use rustix::process::{Signal, kill_current_process_group};
-    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use signal_hook::consts::{
+        SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+        SIGXCPU, SIGXFSZ,
+    };
     use signal_hook::flag;
     use signal_hook::iterator::Signals as Arriving;
     use signal_hook::low_level::emulate_default_handler;
 
     use super::*;
 
-    const ENDING: [i32; 3] = [SIGTERM, SIGHUP, SIGQUIT];
+    /// What others send to end the process, or what ends it by default. Faults of the process itself, such as
+    /// SIGSEGV, are none of them: a handler that returns from those returns to the fault.
+    const ENDING: [i32; 11] =
+        [SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ];
 
     /// How long a signal that ends the process may wait until somebody heeds it.
     const AT_LAST: Duration = Duration::from_secs(1);
