@@ -28,16 +28,13 @@ fn screen(options: &DebugOptions) -> Fallible {
     }
     let debuggee = debuggee::open(&options.debugged, None)?;
     let variable = |name: &str| std::env::var(name).ok();
-    let theme = Theme::new(ThemeName::choose(options.theme, variable, terminal::ground));
-    match debuggee {
-        Debuggee::Session(session) => {
-            tui::run(App::new(*session, read::files().clone(), keys, theme)).map_err(no_screen)
-        }
-        Debuggee::Broken { error, failure } => {
-            tui::run(App::broken(&error, keys, theme)).map_err(no_screen)?;
-            Err(failure)
-        }
-    }
+    let theme = Theme::new(ThemeName::choose(options.theme, variable));
+    let (app, failure) = match debuggee {
+        Debuggee::Session(session) => (App::new(*session, read::files().clone(), keys, theme), None),
+        Debuggee::Broken { error, failure } => (App::broken(&error, keys, theme), Some(failure)),
+    };
+    tui::run(if options.theme.is_none() { app.following_ground() } else { app }).map_err(no_screen)?;
+    failure.map_or(Ok(()), Err)
 }
 
 fn no_screen(error: TuiError) -> Failure {

@@ -5,7 +5,11 @@
 #[cfg(unix)]
 mod debugger;
 #[cfg(unix)]
+mod pty;
+#[cfg(unix)]
 mod skipped;
+#[cfg(unix)]
+mod slow;
 #[cfg(unix)]
 mod tmux;
 
@@ -53,6 +57,17 @@ const ANYWHERE: &[Named] = named! {
     where_they_are_required_they_fail_without_it
 };
 
+/// They make a line of their own, which every system has.
+#[cfg(unix)]
+const ON_A_LINE: &[Named] = named! {
+    slow:
+    keys_in_pieces_are_keys
+    a_lone_escape_is_a_key
+    a_late_answer_types_nothing
+    the_background_that_is_told_late_chooses_the_colours
+    a_terminal_that_never_answers_is_drawn_on
+};
+
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
     use libtest_mimic::{Arguments, Trial};
@@ -66,7 +81,7 @@ fn main() -> std::process::ExitCode {
     };
     let is_skipped = !tmux::is_here() && !tmux::is_required();
     let kind = if is_skipped { "tmux is missing" } else { "" };
-    let mut trials: Vec<Trial> = ANYWHERE.iter().map(trial).collect();
+    let mut trials: Vec<Trial> = ANYWHERE.iter().chain(ON_A_LINE).map(trial).collect();
     trials.extend(IN_A_TERMINAL.iter().map(|test| trial(test).with_kind(kind).with_ignored_flag(is_skipped)));
     trials.extend(RUN_BY_OTHERS.iter().map(|test| trial(test).with_ignored_flag(true)));
     let arguments = Arguments::from_args();

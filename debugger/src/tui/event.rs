@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::layout::Position;
 
 use super::keys::Key;
+use super::theme::Ground;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum InputEvent {
     Mouse(Mouse),
     /// The screen has another size now.
     Resize,
+    /// The terminal has told its background.
+    Ground(Ground),
     /// So much time has passed since the last one.
     Tick(Duration),
 }

@@ -11,6 +11,7 @@ pub mod panes;
 pub mod picture;
 mod sgr;
 mod signals;
+mod split;
 pub mod terminal;
 pub mod theme;
 
@@ -51,6 +52,9 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// How long a signal may wait where nothing but an event is expected.
 const LONG: Duration = Duration::from_millis(200);
 
+/// How long the first frame waits for the terminal to tell its background.
+const ANSWER: Duration = Duration::from_millis(150);
+
 /// Runs the application on the terminal until the user quits. A signal that ends the process does so when
 /// the terminal is given back.
 ///
@@ -87,6 +91,16 @@ type Goes = io::Result<ControlFlow<()>>;
 
 impl Stage {
     fn run(&mut self) -> io::Result<()> {
+        if self.app.follows_ground() {
+            // Most answer at once. Who answers later changes the colours of a screen that is seen already.
+            self.screen.ask_ground()?;
+            if let Some(event) = self.screen.event(ANSWER)? {
+                let effect = self.app.handle(event);
+                if self.carry_out(effect.into_iter().collect())?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
         while self.turn()?.is_continue() {}
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The terminal: the only file that knows crossterm. Opens it as a screen and gives it back as it was,
 //! whatever happens; turns what it sends into events of our own.
 
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
 use std::panic;
 use std::sync::Once;
@@ -11,22 +12,25 @@ use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, KeyCode, KeyEvent,
     KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind, poll, read,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Position;
+use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
-use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 use super::event::{Gesture, InputEvent, Mouse};
 use super::keys::{BareKey, Key};
 use super::sgr::Sixteen;
-use super::theme::Ground;
+use super::split::Split;
 
 /// The terminal as a screen; given back when it is dropped, and on a panic.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
+    /// What has arrived in pieces, and what is to be told.
+    split: Split,
+    ready: VecDeque<InputEvent>,
     /// Whether the mouse is on.
     mouse: bool,
     /// The last press: when and where.
@@ -45,15 +49,6 @@ pub fn is_terminal() -> bool {
     stdin().is_terminal() && stdout().is_terminal() && !is_dumb
 }
 
-/// Asks the terminal for its background; none if it doesn't tell. Only a terminal that answers no question
-/// at all is waited for, a second at most.
-pub fn ground() -> Option<Ground> {
-    match theme_mode(QueryOptions::default()).ok()? {
-        ThemeMode::Dark => Some(Ground::Dark),
-        ThemeMode::Light => Some(Ground::Light),
-    }
-}
-
 impl Screen {
     /// Takes the terminal.
     ///
@@ -65,7 +60,14 @@ impl Screen {
             enter()?;
             Terminal::new(CrosstermBackend::new(Sixteen::new(stdout())))
         };
-        open().map(|terminal| Screen { terminal, mouse: false, pressed: None }).inspect_err(|_| restore())
+        let screen = |terminal| Screen {
+            terminal,
+            split: Split::default(),
+            ready: VecDeque::new(),
+            mouse: false,
+            pressed: None,
+        };
+        open().map(screen).inspect_err(|_| restore())
     }
 
     /// Gives the terminal back for a while.
@@ -81,7 +83,18 @@ impl Screen {
         restore();
         enter()?;
         self.set_mouse(self.mouse)?;
-        self.terminal.clear()
+        self.clear()
+    }
+
+    /// Asks the terminal for its background. The answer is an event, if there is one: nobody waits for it.
+    ///
+    /// # Errors
+    /// What the platform says.
+    pub fn ask_ground(&mut self) -> io::Result<()> {
+        // Behind such a screen is another terminal, or several, and each would answer.
+        let is_screen = std::env::var_os("TERM")
+            .is_some_and(|term| term == "screen" || term.as_encoded_bytes().starts_with(b"screen."));
+        if is_screen { Ok(()) } else { execute!(stdout(), Print("\x1b]11;?\x07")) }
     }
 
     /// Draws a frame: what has changed since the last one is sent.
@@ -97,7 +110,9 @@ impl Screen {
     /// # Errors
     /// What the platform says.
     pub fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // As if it had another size. `Terminal::clear` asks where the cursor is, and fails if nobody answers.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// Switches the mouse on or off.
@@ -114,11 +129,25 @@ impl Screen {
     /// # Errors
     /// What the platform says.
     pub fn event(&mut self, within: Duration) -> io::Result<Option<InputEvent>> {
-        if !poll(within)? {
-            return Ok(None);
+        let started = Instant::now();
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(self.doubled(event)));
+            }
+            let now = Instant::now();
+            let left = within.saturating_sub(now - started);
+            let patience = self.split.patience(now).map_or(left, |patience| patience.min(left));
+            if poll(patience)? {
+                let arrived = event(read()?);
+                let now = Instant::now();
+                self.ready.extend(arrived.into_iter().flat_map(|event| self.split.take(event, now)));
+            } else {
+                self.ready.extend(self.split.expire(Instant::now()));
+                if left.is_zero() && self.ready.is_empty() {
+                    return Ok(None);
+                }
+            }
         }
-        let event = event(read()?);
-        Ok(event.map(|event| self.doubled(event)))
     }
 
     /// A press, made a double one if it is.

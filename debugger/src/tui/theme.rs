@@ -93,12 +93,8 @@ impl ThemeName {
 
     /// The theme that was asked for, or the one that fits the environment: none but attributes with
     /// `NO_COLOR` (<https://no-color.org>), 16 colours where the terminal doesn't promise more. Whether it
-    /// is dark or light the terminal is asked for with `ground`, else `COLORFGBG` tells, else it is dark.
-    pub fn choose(
-        asked: Option<ThemeName>,
-        variable: impl Fn(&str) -> Option<String>,
-        ground: impl FnOnce() -> Option<Ground>,
-    ) -> ThemeName {
+    /// is dark or light `COLORFGBG` tells, else it is dark, as long as the terminal says nothing.
+    pub fn choose(asked: Option<ThemeName>, variable: impl Fn(&str) -> Option<String>) -> ThemeName {
         let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let many = is_set("COLORTERM") || variable("TERM").is_some_and(|term| term.contains("256color"));
         if let Some(theme) = asked {
@@ -107,12 +103,20 @@ impl ThemeName {
         if is_set("NO_COLOR") {
             return ThemeName::Plain;
         }
-        let told = || Ground::of_colorfgbg(&variable("COLORFGBG")?);
-        match (ground().or_else(told).unwrap_or(Ground::Dark), many) {
-            (Ground::Dark, true) => ThemeName::Dark,
-            (Ground::Light, true) => ThemeName::Light,
-            (Ground::Dark, false) => ThemeName::Sixteen,
-            (Ground::Light, false) => ThemeName::SixteenLight,
+        let told = variable("COLORFGBG").and_then(|text| Ground::of_colorfgbg(&text));
+        let dark = if many { ThemeName::Dark } else { ThemeName::Sixteen };
+        dark.on(told.unwrap_or(Ground::Dark))
+    }
+
+    /// The same on another background.
+    #[must_use]
+    pub fn on(self, ground: Ground) -> ThemeName {
+        match (self, ground) {
+            (ThemeName::Dark | ThemeName::Light, Ground::Dark) => ThemeName::Dark,
+            (ThemeName::Dark | ThemeName::Light, Ground::Light) => ThemeName::Light,
+            (ThemeName::Sixteen | ThemeName::SixteenLight, Ground::Dark) => ThemeName::Sixteen,
+            (ThemeName::Sixteen | ThemeName::SixteenLight, Ground::Light) => ThemeName::SixteenLight,
+            (ThemeName::Plain, _) => ThemeName::Plain,
         }
     }
 }
@@ -428,18 +432,17 @@ mod tests {
         let with = |given: &'static [(&str, &str)]| {
             move |name: &str| given.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
         };
-        let chosen = |variables, ground| ThemeName::choose(None, with(variables), || ground);
+        let chosen = |variables| ThemeName::choose(None, with(variables));
         let many: &[_] = &[("NO_COLOR", ""), ("TERM", "xterm-256color"), ("COLORFGBG", "0;default;15")];
-        assert_eq!(chosen(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")], None), ThemeName::Plain);
-        assert_eq!(chosen(many, None), ThemeName::Light);
-        assert_eq!(chosen(many, Some(Ground::Dark)), ThemeName::Dark);
-        assert_eq!(chosen(&[("COLORTERM", "truecolor"), ("COLORFGBG", "15;0")], None), ThemeName::Dark);
-        assert_eq!(chosen(&[("TERM", "linux")], None), ThemeName::Sixteen);
-        assert_eq!(
-            chosen(&[("TERM", "xterm"), ("COLORFGBG", "?")], Some(Ground::Light)),
-            ThemeName::SixteenLight
-        );
-        let asked = ThemeName::choose(Some(ThemeName::Light), with(&[("NO_COLOR", "1")]), || None);
+        assert_eq!(chosen(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]), ThemeName::Plain);
+        assert_eq!(chosen(many), ThemeName::Light);
+        assert_eq!(chosen(many).on(Ground::Dark), ThemeName::Dark);
+        assert_eq!(chosen(&[("COLORTERM", "truecolor"), ("COLORFGBG", "15;0")]), ThemeName::Dark);
+        assert_eq!(chosen(&[("TERM", "linux")]), ThemeName::Sixteen);
+        let sixteen = chosen(&[("TERM", "xterm"), ("COLORFGBG", "?")]);
+        assert_eq!(sixteen.on(Ground::Light), ThemeName::SixteenLight);
+        assert_eq!(ThemeName::Plain.on(Ground::Light), ThemeName::Plain);
+        let asked = ThemeName::choose(Some(ThemeName::Light), with(&[("NO_COLOR", "1")]));
         assert_eq!(asked, ThemeName::Light);
     }
 

@@ -42,7 +42,7 @@ use self::prompt::{Prompt, PromptPurpose, Typed};
 use super::event::{Gesture, InputEvent};
 use super::keys::{Key, KeyAction, KeyBinding, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
-use super::theme::Theme;
+use super::theme::{Theme, ThemeName};
 use crate::command::{Console, Outcome};
 use crate::listing::{Line, OpenError};
 use crate::outcome::Touch;
@@ -85,6 +85,8 @@ pub struct App {
     waiting: VecDeque<InputEvent>,
     keys: KeyMap,
     theme: Theme,
+    /// Whether the theme goes by the terminal's background.
+    follows_ground: bool,
     panes: Arrangement,
     choices: Choices,
     footprint: Vec<Touch>,
@@ -135,6 +137,7 @@ impl App {
             waiting: VecDeque::new(),
             keys,
             theme,
+            follows_ground: false,
             panes: Arrangement::new(),
             choices: Choices::default(),
             footprint: Vec::new(),
@@ -150,6 +153,17 @@ impl App {
             is_stale: true,
             picture: Buffer::default(),
         }
+    }
+
+    /// The application, with a theme that goes by the terminal's background once that is told.
+    #[must_use]
+    pub fn following_ground(self) -> App {
+        App { follows_ground: self.theme.name != ThemeName::Plain, ..self }
+    }
+
+    /// Whether it matters what the terminal's background is.
+    pub fn follows_ground(&self) -> bool {
+        self.follows_ground
     }
 
     /// A text for the messages, such as the assembler's warnings.
@@ -193,6 +207,13 @@ impl App {
             InputEvent::Tick(elapsed) => self.tick(elapsed),
             InputEvent::Resize => {
                 self.is_stale = true;
+                None
+            }
+            InputEvent::Ground(ground) => {
+                let name = self.theme.name.on(ground);
+                if self.follows_ground && name != self.theme.name {
+                    (self.theme, self.is_stale) = (Theme::new(name), true);
+                }
                 None
             }
             InputEvent::Key(key) if key == Key::ctrl('c') => self.interrupt(),
