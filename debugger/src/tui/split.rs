@@ -216,34 +216,36 @@ fn control(text: &str) -> Sequence {
     match text.char_indices().find(|(_, c)| is_final(*c) || !c.is_ascii()) {
         None => Sequence::Begun(REST),
         Some((at, letter)) => match meaning(&text[..at], letter) {
-            Meaning::Paste => Sequence::Begun(PASTED),
-            Meaning::Event(event) => Sequence::Whole(event),
+            ControlMeaning::Paste => Sequence::Begun(PASTED),
+            ControlMeaning::Event(event) => Sequence::Whole(event),
         },
     }
 }
 
-enum Meaning {
+enum ControlMeaning {
     Paste,
     Event(Option<InputEvent>),
 }
 
-fn meaning(parameters: &str, letter: char) -> Meaning {
+fn meaning(parameters: &str, letter: char) -> ControlMeaning {
     if let Some(mouse) = parameters.strip_prefix('<') {
-        return Meaning::Event(gesture(mouse, letter).map(InputEvent::Mouse));
+        return ControlMeaning::Event(gesture(mouse, letter).map(InputEvent::Mouse));
     }
     let mut numbers = parameters.split(';').map(|number| number.parse::<u8>().ok());
     let (first, modifiers) = (numbers.next().flatten(), numbers.next().flatten().unwrap_or(1));
     let code = match (letter, first) {
-        ('~', Some(200)) => return Meaning::Paste,
+        ('~', Some(200)) => return ControlMeaning::Paste,
         ('~', Some(number)) => numbered(number),
-        ('Z', _) => return Meaning::Event(Some(InputEvent::Key(Key::new(BareKey::Tab, false, false, true)))),
+        ('Z', _) => {
+            return ControlMeaning::Event(Some(InputEvent::Key(Key::new(BareKey::Tab, false, false, true))));
+        }
         // The answer to where the cursor is, which nobody asked here.
         ('R', _) => None,
         _ => named(letter),
     };
     let held = modifiers.saturating_sub(1);
     let key = |code| Key::new(code, held & 4 != 0, held & 2 != 0, held & 1 != 0);
-    Meaning::Event(code.map(|code| InputEvent::Key(key(code))))
+    ControlMeaning::Event(code.map(|code| InputEvent::Key(key(code))))
 }
 
 fn plain(code: BareKey) -> InputEvent {
@@ -425,10 +427,10 @@ mod tests {
 
     #[test]
     fn answers_are_not_typed() {
-        let light = InputEvent::Ground(Ground::Light);
+        let light = [InputEvent::Ground(Ground::Light)];
         for end in ["\x07", "\x1b\\"] {
-            assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:ffff/ffff/eeee{end}")), [light.clone()]);
-            assert_eq!(each(LONE - AT_ONCE, &format!("\x1b]11;rgb:f/f/f{end}")), [light.clone()]);
+            assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:ffff/ffff/eeee{end}")), light);
+            assert_eq!(each(LONE - AT_ONCE, &format!("\x1b]11;rgb:f/f/f{end}")), light);
             assert_eq!(each(AT_ONCE, &format!("\x1b]10;rgb:ffff/ffff/ffff{end}")), []);
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;of no colour{end}")), []);
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:-1/0/0{end}")), []);
@@ -442,8 +444,8 @@ mod tests {
 
     #[test]
     fn text_pasted_in_pieces_is_text() {
-        let text = InputEvent::Paste("C\nq".to_owned());
-        assert_eq!(each(AT_ONCE, "\x1b[200~C\nq\x1b[201~"), [text.clone()]);
-        assert_eq!(each(AT_ONCE, "\x1b[200~C\nq"), [text], "its end is one that no key has");
+        let text = [InputEvent::Paste("C\nq".to_owned())];
+        assert_eq!(each(AT_ONCE, "\x1b[200~C\nq\x1b[201~"), text);
+        assert_eq!(each(AT_ONCE, "\x1b[200~C\nq"), text, "its end is one that no key has");
     }
 }

@@ -134,6 +134,26 @@ fn the_panes_stay_while_a_run_is_resized() {
 }
 
 #[test]
+fn a_run_that_is_left_stops_and_asks_where_there_is_something_to_lose() {
+    let mut screen = Screen::open(support::subject(LONG), 80, 24);
+    screen.command("mark here");
+    let errand = screen.send(InputEvent::Key(Key::char('c')));
+    screen.event(InputEvent::Tick(Duration::from_millis(100)));
+    assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and asks");
+    let running = std::thread::spawn(move || errand.perform());
+    while !running.is_finished() {
+        screen.keys("q");
+        assert!(screen.last_row().contains("asks as soon as this has stopped"), "{}", screen.last_row());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let effects = screen.app.returned(running.join().unwrap());
+    assert!(!screen.has_quit && screen.step() < 100_000_000);
+    screen.carry_out(effects);
+    screen.keys("q q");
+    assert!(screen.has_quit);
+}
+
+#[test]
 fn a_run_says_what_keys_do_and_quitting_stops_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let errand = screen.send(InputEvent::Key(Key::char('c')));

@@ -227,3 +227,54 @@ fn keys_that_travel_do_so_over_a_reply_that_is_seen_whole() {
     screen.keys("Home");
     assert_eq!(screen.step(), 0);
 }
+
+#[test]
+fn a_key_that_may_close_an_answer_ends_nothing() {
+    let mut screen = fib();
+    screen.command("print a").keys("q");
+    assert!(!screen.has_quit);
+    assert_eq!(screen.last_row(), "q again ends the session");
+    // Whoever goes on has thought better of it.
+    screen.keys("s").command("print a").keys("q s q");
+    assert!(screen.has_quit && screen.step() == 2);
+    let mut screen = fib();
+    screen.command("stpe").keys("q");
+    assert!(!screen.has_quit, "an error is an answer");
+    screen.keys("q");
+    assert!(screen.has_quit);
+    let mut screen = fib();
+    screen.command("help").keys("q q");
+    assert!(screen.has_quit, "the first one has closed what lay over the screen");
+}
+
+#[test]
+fn what_would_be_gone_with_the_session_is_asked_about_once() {
+    for (command, told) in [
+        ("break 29", "1 point"),
+        ("watch a", "1 point"),
+        ("mark here", "1 mark"),
+        ("set a = 3", "1 branch"),
+        ("source", "2 points, 1 mark, 2 branches"),
+    ] {
+        let mut screen = fib();
+        if command == "source" {
+            for command in ["break 29", "break 30", "mark here", "set a = 3", "timeline up", "set a = 4"] {
+                screen.command(command);
+            }
+        } else {
+            screen.command(command);
+        }
+        screen.keys("Down q");
+        assert!(!screen.has_quit, "{command}");
+        let asked = format!("q again ends the session with {told}; `save FILE` keeps");
+        assert!(screen.last_row().starts_with(&asked), "{}", screen.last_row());
+        screen.keys("q");
+        assert!(screen.has_quit, "{command}");
+    }
+    let mut screen = fib();
+    screen.command("break 29").command("quit");
+    assert!(screen.has_quit, "a command is no slip");
+    let mut screen = fib();
+    screen.command("break 29").command("delete").keys("Down q");
+    assert!(screen.has_quit, "there is nothing left to ask about");
+}

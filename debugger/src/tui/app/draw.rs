@@ -188,8 +188,11 @@ impl App {
     /// What keys do during a run.
     fn keys_while_away(&self) -> String {
         let quit = self.keys.keys(KeyAction::Quit).next();
+        let is_kept = matches!(&self.engine, Whereabouts::Away(away) if away.is_kept);
         match (self.waiting.len(), quit) {
+            _ if self.waits_to_quit() && is_kept => "asks as soon as this has stopped".into(),
             _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),
+            (0, Some(quit)) if is_kept => format!("Ctrl-C stops it   {quit} stops it and asks"),
             (0, Some(quit)) => format!("Ctrl-C stops it   {quit} stops it and ends the session"),
             (0, None) => "Ctrl-C stops it".into(),
             (1, _) => "Ctrl-C stops it   1 key waits until then".into(),

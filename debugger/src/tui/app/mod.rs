@@ -10,6 +10,7 @@ mod effect;
 mod errand;
 mod face;
 mod heading;
+mod leave;
 pub mod messages;
 mod overlay;
 mod play;
@@ -71,6 +72,8 @@ struct Away {
     span: StepSpan,
     /// Whether it can be called back at any time, because nobody asked for it.
     is_optional: bool,
+    /// Whether there is something that would be gone with the session.
+    is_kept: bool,
 }
 
 /// The debugger on a screen, apart from the terminal: events come in, effects and frames go out.
@@ -99,6 +102,10 @@ pub struct App {
     player: Player,
     plotted: plots::Plotted,
     mouse: bool,
+    /// Whether something was asked and answered since the last key: it may be meant to close the answer.
+    is_answered: bool,
+    /// Whether the last key asked to end the session, and it was asked whether that is meant.
+    is_leaving: bool,
     /// Whether the mouse holds the scrub bar.
     scrubs: bool,
     /// Whether anything has changed since the last frame.
@@ -149,6 +156,8 @@ impl App {
             player: Player::new(),
             plotted: plots::Plotted::default(),
             mouse: false,
+            is_answered: false,
+            is_leaving: false,
             scrubs: false,
             is_stale: true,
             picture: Buffer::default(),
@@ -336,6 +345,8 @@ impl App {
 
     fn key(&mut self, key: Key) -> Option<Effect> {
         self.is_stale = true;
+        let is_again = std::mem::take(&mut self.is_leaving);
+        let is_answered = std::mem::take(&mut self.is_answered);
         if self.prompt.is_some() {
             return self.type_key(key);
         }
@@ -364,6 +375,7 @@ impl App {
             }
         }
         match binding {
+            Some(KeyBinding::KeyAction(KeyAction::Quit)) if !is_again => self.leave(is_answered),
             Some(KeyBinding::KeyAction(action)) => self.act(action),
             Some(KeyBinding::Command(line)) => self.run(&line),
             None => {
@@ -430,7 +442,9 @@ impl App {
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
-        let away = Whereabouts::Away(Away { what, elapsed: Duration::ZERO, span, is_optional });
+        let is_kept = self.session().is_some_and(|session| leave::would_be_gone(session).is_some());
+        let away = Away { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
+        let away = Whereabouts::Away(away);
         let face = self.face_for(&task);
         match std::mem::replace(&mut self.engine, away) {
             Whereabouts::Here(mut console) => {

@@ -48,6 +48,8 @@ impl App {
             self.messages.dismiss();
             let is_asked = outcome.as_ref().map_or(true, is_asked);
             self.say_reply(tone, text.trim_end(), first, is_asked);
+            // What lies over the screen has to be closed, and is closed by the same key.
+            self.is_answered = is_asked && self.overlay.is_none();
             if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {
                 self.messages.show(Tone::Reply, headline);
             }
