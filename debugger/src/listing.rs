@@ -336,8 +336,12 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
         let Some(&Instruction { update, link: Link::Partner(partner), .. }) = code.get(at as usize) else {
             continue;
         };
+        // A pair within the run leads past a part of a condition, and to no other line.
+        if run.contains(&partner) {
+            continue;
+        }
         all_pass &= update != fork;
-        if update != join || run.contains(&partner) {
+        if update != join {
             continue;
         }
         let lands_here = n + 1 < ordered.len();

@@ -433,13 +433,17 @@ fn a_line_is_come_to_from_all_sides() {
 }
 
 /// Lines that are come to from elsewhere, by single steps in one direction: each step at which the machine is
-/// on another line than before, or has jumped.
+/// on another line than before, or has jumped, if not past a part of the line's own condition.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
     let mut before = None;
     while let Some((at, line)) = place(session) {
-        let fell = before.is_some_and(|(from, was): (u32, Line)| was == line && at.abs_diff(from) == 1);
+        let stays = |from: u32| {
+            let mut between = from.min(at)..=from.max(at);
+            from != at && between.all(|n| session.listing().line(n) == line)
+        };
+        let fell = before.is_some_and(|(from, was): (u32, Line)| was == line && stays(from));
         if !fell && before.is_some() {
             found.push((session.step_number(), line));
         }
