@@ -395,6 +395,19 @@ functions! {
         real: s.div(s.real(1.0)?, a);
         d_a: s.neg(s.div(s.div(s.real(1.0)?, a)?, a)?);
     }
+    /// The first source divided by the second, rounded down.
+    Floordiv = 0x0e "floordiv" Arithmetic (s, a, b)
+    edges "Division by zero traps. Integer MIN / -1 wraps to MIN." {
+        int: Ok(s.int_sub(s.int_div(a, b)?, has_other_sign(s, s.int_rem(a, b)?, b)));
+    }
+    /// What is left where the first source is divided by the second and rounded down; it has the divisor's sign.
+    Mod = 0x0f "mod" Arithmetic (s, a, b)
+    edges "A zero divisor traps. MIN mod -1 is 0." {
+        int: {
+            let rest = s.int_rem(a, b)?;
+            Ok(s.int_add(rest, s.int_choose(has_other_sign(s, rest, b), b, s.int(0))))
+        };
+    }
     /// The square root.
     Sqrt = 0x10 "sqrt" Elementary (s, a) edges "A negative source traps; so does the derivative at 0." {
         real: s.elementary(Elementary::Sqrt, a);
@@ -509,6 +522,22 @@ functions! {
     edges "Amounts below 0 or at least the width give the sign: 0 or -1." {
         int: Ok(s.int_sar(a, b));
     }
+    /// 1 if the first source is below the second, both read as words without a sign, else 0.
+    Ltu = 0x26 "ltu" Bits (s, a, b) edges "" {
+        int: Ok(is_below_unsigned(s, a, b));
+    }
+    /// 1 if the first source is not above the second, both read as words without a sign, else 0.
+    Leu = 0x27 "leu" Bits (s, a, b) edges "" {
+        int: Ok(s.int_xor(is_below_unsigned(s, b, a), s.int(1)));
+    }
+    /// 1 if the first source is above the second, both read as words without a sign, else 0.
+    Gtu = 0x28 "gtu" Bits (s, a, b) edges "" {
+        int: Ok(is_below_unsigned(s, b, a));
+    }
+    /// 1 if the first source is not below the second, both read as words without a sign, else 0.
+    Geu = 0x29 "geu" Bits (s, a, b) edges "" {
+        int: Ok(s.int_xor(is_below_unsigned(s, a, b), s.int(1)));
+    }
     /// 1 if the sources are equal, else 0.
     Eq = 0x30 "eq" Comparison (s, a, b) edges "The float zeros -0 and +0 are equal." {
         int: Ok(s.int_test(Order::Eq, a, b));
@@ -551,6 +580,19 @@ functions! {
     ToInt = 0x41 "toint" Conversion (s, a) edges "A real out of the integers' range traps." {
         reals_to_int: s.int_of(a);
     }
+}
+
+/// 1 where a rest has another sign than the divisor, else 0.
+fn has_other_sign<S: Arith>(s: &S, rest: S::Int, divisor: S::Int) -> S::Int {
+    let is_negative = |a| s.int_test(Order::Lt, a, s.int(0));
+    let differs = s.int_xor(is_negative(rest), is_negative(divisor));
+    s.int_and(s.int_test(Order::Ne, rest, s.int(0)), differs)
+}
+
+/// 1 where a < b if both are read as words without a sign, else 0: where one of them is negative, it is the greater one.
+fn is_below_unsigned<S: Arith>(s: &S, a: S::Int, b: S::Int) -> S::Int {
+    let is_negative = |a| s.int_test(Order::Lt, a, s.int(0));
+    s.int_xor(s.int_test(Order::Lt, a, b), s.int_xor(is_negative(a), is_negative(b)))
 }
 
 /// 1 - a², as a product: near ±1 the difference of squares would keep few digits.

@@ -63,6 +63,26 @@ const CASES: &[Case] = &[
             assert_eq!(ints(word).int(f, min(word), -1), Ok(0));
         }
     }),
+    (&[Floordiv], "Division by zero traps", |f| {
+        for word in Word::ALL {
+            assert_eq!(ints(word).int(f, 5, 0), Err(Fault::DivisionByZero));
+        }
+    }),
+    (&[Floordiv], "Integer MIN / -1 wraps to MIN", |f| {
+        for word in Word::ALL {
+            assert_eq!(ints(word).int(f, min(word), -1), Ok(min(word)));
+        }
+    }),
+    (&[Mod], "A zero divisor traps", |f| {
+        for word in Word::ALL {
+            assert_eq!(ints(word).int(f, -5, 0), Err(Fault::DivisionByZero));
+        }
+    }),
+    (&[Mod], "MIN mod -1 is 0", |f| {
+        for word in Word::ALL {
+            assert_eq!(ints(word).int(f, min(word), -1), Ok(0));
+        }
+    }),
     (&[Pow], "0 to the 0 is 1", |f| {
         for word in Word::ALL {
             assert_eq!(ints(word).int(f, 0, 0), Ok(1));

@@ -74,9 +74,19 @@ fn by_the_manual(name: &str, a: i128, b: i128, width: u32) -> Option<Eval<i128>>
         "sum" => a + b,
         "diff" => a - b,
         "mul" => a * b,
-        "div" | "rem" if b == 0 => return Some(Err(Fault::DivisionByZero)),
+        "div" | "rem" | "floordiv" | "mod" if b == 0 => return Some(Err(Fault::DivisionByZero)),
         "div" => quotient(a, b),
         "rem" => a - b * quotient(a, b),
+        // The one of two neighbours that isn't above the quotient with its fraction.
+        "floordiv" => {
+            [quotient(a, b), quotient(a, b) - 1].into_iter().find(|q| (a - q * b) * b.signum() >= 0)?
+        }
+        "mod" if b > 0 => a.rem_euclid(b),
+        "mod" => -(-a).rem_euclid(-b),
+        "ltu" => truth(bit_string(a, width).iter().rev().lt(bit_string(b, width).iter().rev())),
+        "leu" => truth(bit_string(a, width).iter().rev().le(bit_string(b, width).iter().rev())),
+        "gtu" => truth(bit_string(a, width).iter().rev().gt(bit_string(b, width).iter().rev())),
+        "geu" => truth(bit_string(a, width).iter().rev().ge(bit_string(b, width).iter().rev())),
         "pow" if b < 0 => return Some(Err(Fault::NegativeExponent)),
         "pow" => power(a, b, width),
         "min" => [a, b].into_iter().min()?,

@@ -61,7 +61,7 @@ fn rotate_left(y: &BigInt, amount: &BigInt, bits: u32) -> BigInt {
 /// A function of integers. Sources that it doesn't take are ignored.
 pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) -> Step<BigInt> {
     if let Some(holds) = truth(function, a.cmp(b)) {
-        return Ok(BigInt::from(u8::from(holds)));
+        return Ok(flag(holds));
     }
     let zero = BigInt::ZERO;
     let value = match function {
@@ -70,9 +70,17 @@ pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) ->
         Function::Diff => a - b,
         Function::Mul => a * b,
         Function::Square => a * a,
-        Function::Div | Function::Rem if *b == zero => return trap(Trap::Fault),
+        Function::Div | Function::Rem | Function::Floordiv | Function::Mod if *b == zero => {
+            return trap(Trap::Fault);
+        }
         Function::Div => a / b,
         Function::Rem => a % b,
+        Function::Floordiv => floor(a, b),
+        Function::Mod => a - floor(a, b) * b,
+        Function::Ltu => flag(pattern(a, bits) < pattern(b, bits)),
+        Function::Leu => flag(pattern(a, bits) <= pattern(b, bits)),
+        Function::Gtu => flag(pattern(a, bits) > pattern(b, bits)),
+        Function::Geu => flag(pattern(a, bits) >= pattern(b, bits)),
         Function::Pow if *b < zero => return trap(Trap::Fault),
         Function::Pow => a.modpow(b, &modulus(bits)),
         Function::Min => a.min(b).clone(),
@@ -92,6 +100,17 @@ pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) ->
         _ => return unsupported(format!("`{function:?}` of integers")),
     };
     Ok(wrap(value, bits))
+}
+
+/// 1 or 0.
+fn flag(holds: bool) -> BigInt {
+    BigInt::from(u8::from(holds))
+}
+
+/// The quotient, rounded down: with the divisor's sign moved to the dividend, truncating rounds what is negative up.
+fn floor(a: &BigInt, b: &BigInt) -> BigInt {
+    let (a, b) = if *b < BigInt::ZERO { (-a, -b) } else { (a.clone(), b.clone()) };
+    if a < BigInt::ZERO { -((-a + &b - 1) / b) } else { a / b }
 }
 
 /// A shift's amount, if it leaves any bits.

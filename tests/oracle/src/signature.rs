@@ -32,7 +32,26 @@ pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> 
     use Function::*;
     if matches!(
         function,
-        Rem | And | Or | Xor | Shl | Shr | Sar | Eq | Ne | Lt | Le | Gt | Ge | Always | ToInt
+        Rem | Floordiv
+            | Mod
+            | And
+            | Or
+            | Xor
+            | Shl
+            | Shr
+            | Sar
+            | Ltu
+            | Leu
+            | Gtu
+            | Geu
+            | Eq
+            | Ne
+            | Lt
+            | Le
+            | Gt
+            | Ge
+            | Always
+            | ToInt
     ) {
         Ok(Class::Int)
     } else if matches!(function, Powi | ToReal | Inv | Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos)

@@ -140,7 +140,11 @@ impl Numbers {
             Function::Copy => a,
             Function::Sum => fits(a.lo.checked_add(b.lo), a.hi.checked_add(b.hi)),
             Function::Diff => fits(a.lo.checked_sub(b.hi), a.hi.checked_sub(b.lo)),
-            Function::Div | Function::Rem if b.contains(0) => return None,
+            Function::Div | Function::Rem | Function::Floordiv | Function::Mod if b.contains(0) => {
+                return None;
+            }
+            Function::Mod if b.lo == b.hi && b.lo > 0 => Ints::new(0, b.lo - 1),
+            Function::Ltu | Function::Leu | Function::Gtu | Function::Geu => Ints::new(0, 1),
             Function::Rem if b.lo == b.hi && b.lo > 0 => {
                 Ints::new(if a.lo >= 0 { 0 } else { 1 - b.lo }, b.lo - 1)
             }
