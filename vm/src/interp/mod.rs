@@ -287,11 +287,11 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         /// Looks the condition of the partner of a branch half up, and goes there.
         macro_rules! jump {
             ($op:ident) => {{
-                let agrees = if $op.flags & op::LANDS_ON_INTS != 0 {
+                let agrees = if $op.flags & op::LANDS_ALWAYS != 0 {
+                    true
+                } else if $op.flags & op::LANDS_ON_INTS != 0 {
                     let join = &landings[$op.c as usize - 1];
                     join.holds(order_ints(found!(join, $op.c as usize - 1), direct.ints))
-                } else if $op.flags & op::LANDS_ALWAYS != 0 {
-                    true
                 } else if $op.flags & op::LANDS_ON_REALS != 0 {
                     let join = &landings[$op.c as usize - 1];
                     join.holds(order_reals(found!(join, $op.c as usize - 1), direct.reals, numbers.reals))
