@@ -110,7 +110,11 @@ fn flag(holds: bool) -> BigInt {
 /// The quotient, rounded down: with the divisor's sign moved to the dividend, truncating rounds what is negative up.
 fn floor(a: &BigInt, b: &BigInt) -> BigInt {
     let (a, b) = if *b < BigInt::ZERO { (-a, -b) } else { (a.clone(), b.clone()) };
-    if a < BigInt::ZERO { -((-a + &b - 1) / b) } else { a / b }
+    if a >= BigInt::ZERO {
+        return a / b;
+    }
+    let raised: BigInt = &b - a - 1;
+    -(raised / b)
 }
 
 /// A shift's amount, if it leaves any bits.
