@@ -119,12 +119,24 @@ impl<'s> TreePrinter<'s> {
     }
 
     fn branching(&mut self, node: &StatementNode, tree: &If, depth: usize) {
+        self.branches("if", node, tree, depth);
+    }
+
+    /// An `if`, or what stands on the line of an `else`, at the same depth: each has its own `fi`.
+    fn branches(&mut self, word: &'static str, node: &StatementNode, tree: &If, depth: usize) {
         let at = Indent::Depth(depth);
-        self.first(node, at, |text| text.guarded("if", &tree.entry));
+        self.first(node, at, |text| text.guarded(word, &tree.entry));
         self.body(&tree.then, depth + 1);
-        if let Some(otherwise) = &tree.otherwise {
-            self.word(at, "else", tree.else_comment.as_deref());
-            self.body(otherwise, depth + 1);
+        match (tree.chain(), &tree.otherwise) {
+            (Some((node, inner, rest)), _) => {
+                self.branches("else if", node, inner, depth);
+                self.body(rest, depth);
+            }
+            (None, Some(otherwise)) => {
+                self.word(at, "else", tree.else_comment.as_deref());
+                self.body(otherwise, depth + 1);
+            }
+            (None, None) => {}
         }
         self.further(at, tree.end_comment.as_deref(), |text| text.guarded("fi", &tree.exit));
     }

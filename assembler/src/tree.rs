@@ -404,11 +404,24 @@ pub struct If {
     pub entry: Condition,
     pub then: Body,
     pub otherwise: Option<Body>,
+    /// `else if` is written: the second body is an `if`, which begins on the line of the `else`.
+    pub chained: bool,
     pub exit: Condition,
     pub else_comment: Option<Comment>,
     pub end_comment: Option<Comment>,
     /// Of the word `else`, or of what stands where it would.
     pub middle: Span,
+}
+
+impl If {
+    /// The `if` that can stand on the line of the `else`, and the comments and blank lines behind it.
+    pub fn chain(&self) -> Option<(&StatementNode, &If, &[StatementNode])> {
+        let (first, rest) = self.otherwise.as_ref().filter(|_| self.chained)?.split_first()?;
+        let Statement::If(inner) = &first.statement else { return None };
+        let is_alone = first.label.is_none()
+            && rest.iter().all(|node| matches!(node.statement, Statement::Empty) && node.label.is_none());
+        is_alone.then_some((first, inner, rest))
+    }
 }
 
 /// `from entry … loop … until exit`

@@ -41,7 +41,8 @@ pages! {
 
     ["if" "else" "fi"] "if entry … else … fi exit"
     "Where entry holds, the first body runs, else the second; `else` may be left out. Afterwards exit must hold \
-     exactly when the first body ran: by it the way back finds out which body to undo."
+     exactly when the first body ran: by it the way back finds out which body to undo. `else if` begins an inner \
+     `if` on the line of the `else`; each has its own `fi`, the inner one first."
     undone "`if exit … else … fi entry` with both bodies undone"
     example ".inout n\n        if    n < 10\n            add   n, 100\n        fi    n >= 100\n"
 

@@ -74,6 +74,7 @@ impl Inverter {
             entry: tree.exit.clone(),
             then: self.body(&tree.then),
             otherwise: tree.otherwise.as_ref().map(|body| self.body(body)),
+            chained: tree.chained,
             exit: tree.entry.clone(),
             else_comment: tree.else_comment.clone(),
             end_comment: tree.end_comment.clone(),

@@ -8,6 +8,7 @@ use crate::lexer::{Lexer, Token, TokenKind};
 use crate::source::Span;
 use crate::tree::{
     Body, Comment, Compute, Condition, Expression, For, If, Loop, Macro, Name, ProcedureNode, Statement,
+    StatementNode,
 };
 
 /// Blocks that may be open at a time: bounds the recursion of everything that walks the tree.
@@ -84,6 +85,17 @@ impl Parser<'_> {
 
     /// The lines of a block, or of a part of one, up to one of `ends`.
     fn body(&mut self, keyword: &'static str, span: Span, ends: &'static [&'static str]) -> (Body, Open) {
+        self.body_with(keyword, span, ends, false)
+    }
+
+    /// The same, which begins with an `if` on the line that is at hand where it is `chained`.
+    fn body_with(
+        &mut self,
+        keyword: &'static str,
+        span: Span,
+        ends: &'static [&'static str],
+        chained: bool,
+    ) -> (Body, Open) {
         let open = Open { keyword, span, ends, blamed: false };
         if self.open.len() >= DEEPEST {
             let message = format!("more than {DEEPEST} blocks are open here");
@@ -93,7 +105,15 @@ impl Parser<'_> {
             return (Body::new(), open);
         }
         self.open.push(open);
-        let body = self.lines();
+        let mut body = Body::new();
+        if chained {
+            body.push(self.inner_if());
+            let rest = self.lines();
+            self.refuse_between(&rest);
+            body.extend(rest);
+        } else {
+            body = self.lines();
+        }
         let open = self.open.pop().unwrap_or(Open { keyword, span, ends, blamed: true });
         (body, open)
     }
@@ -167,9 +187,13 @@ impl Parser<'_> {
         let (then, mut open) = self.body("if", span, &["else", "fi"]);
         let (mut otherwise, mut else_comment) = (None, None);
         let middle = self.here();
+        let mut chained = false;
         if self.eat_word("else") {
-            else_comment = self.else_line();
-            let (body, rest) = self.body("if", span, &["fi"]);
+            chained = self.at_word("if");
+            if !chained {
+                else_comment = self.finish_line(false);
+            }
+            let (body, rest) = self.body_with("if", span, &["fi"], chained);
             (otherwise, open) = (Some(body), rest);
         }
         open.blamed |= entry.is_none();
@@ -179,6 +203,7 @@ impl Parser<'_> {
                 entry,
                 then,
                 otherwise,
+                chained,
                 exit,
                 else_comment,
                 end_comment,
@@ -189,13 +214,22 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    fn else_line(&mut self) -> Option<Comment> {
-        if !self.at_word("if") {
-            return self.finish_line(false);
+    /// The `if` on the line of an `else`, with its own `fi`.
+    fn inner_if(&mut self) -> StatementNode {
+        let (file, start) = (self.file, self.current.start);
+        let Parsed { statement, comment, end } = self.if_block();
+        StatementNode { label: None, statement, comment, span: Span { file, start, end: end.max(start) } }
+    }
+
+    /// Reports what stands between the `fi` of an `else if` and the `fi` of its `if`.
+    fn refuse_between(&mut self, rest: &Body) {
+        let says =
+            |node: &&StatementNode| !matches!(node.statement, Statement::Empty) || node.label.is_some();
+        if let Some(node) = rest.iter().find(says) {
+            let message = "behind the `fi` of an `else if` stands the `fi` of the `if` before it";
+            let problem = Diagnostic::error(message, node.span, "in between");
+            self.report(problem.help("write `else`, and the inner `if … fi` on lines of its own"));
         }
-        let problem = self.unexpected("the end of the line");
-        self.report(problem.help("put the inner `if … fi` on lines of its own"));
-        self.finish_line(true)
     }
 
     pub(super) fn loop_block(&mut self) -> Parsed {

@@ -29,14 +29,32 @@ impl Writer<'_> {
         self.scope.freeze(&uses);
         self.line(format!("if {entry}"));
         self.nested(Place::Branch, |w| w.statements(3));
-        if self.rng.chance(60) {
-            self.line("else");
-            self.nested(Place::Branch, |w| w.statements(3));
+        match self.rng.below(10) {
+            0..4 => {}
+            4..6 => self.ladder(),
+            _ => {
+                self.line("else");
+                self.nested(Place::Branch, |w| w.statements(3));
+            }
         }
         let exit = if self.dares() { self.condition().text } else { exit };
         self.line(format!("fi {exit}"));
         self.scope.thaw(&uses);
         true
+    }
+
+    /// `else if c … else … fi c`, within another `if`.
+    fn ladder(&mut self) {
+        let inner = self.condition();
+        self.scope.freeze(&inner.uses);
+        self.line(format!("else if {}", inner.text));
+        self.nested(Place::Branch, |w| w.statements(2));
+        if self.rng.chance(50) {
+            self.line("else");
+            self.nested(Place::Branch, |w| w.statements(2));
+        }
+        self.line(format!("fi {}", inner.text));
+        self.scope.thaw(&inner.uses);
     }
 
     /// An `if` whose exit asks for a mark, and the mark taken back by other means.
