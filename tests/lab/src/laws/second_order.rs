@@ -71,7 +71,9 @@ fn symmetric(hessian: &Hessian) -> Result<(), String> {
 }
 
 /// The Hessian's product with a direction against the difference of two gradients along it, if all take the
-/// same path. Where a smaller step changes the difference, it says little: that is its error.
+/// same path. Where a smaller step changes the difference, it says little: that is its error. So it does where the
+/// differences on both sides aren't the same: `atan2` jumps where its first source is 0 and the second is negative,
+/// and gradients on both sides of a jump may be equal.
 fn as_differences(
     subject: &Differentiated,
     loss: &Variable,
@@ -80,22 +82,27 @@ fn as_differences(
     rng: &mut Rng,
 ) -> Result<(), String> {
     let direction: Vec<f64> = inputs.iter().map(|_| rng.within(-16..=16) as f64 / 16.0).collect();
-    let Ok((steps, _)) = gradient_at(subject, loss, inputs, &direction, 0.0) else { return Ok(()) };
-    let difference = |step: f64| -> Result<Vec<f64>, DifferentiateError> {
+    let Ok((steps, here)) = gradient_at(subject, loss, inputs, &direction, 0.0) else { return Ok(()) };
+    let quotients = |above: &[f64], below: &[f64], distance: f64| -> Vec<f64> {
+        above.iter().zip(below).map(|(above, below)| (above - below) / distance).collect()
+    };
+    // Over both sides, and over each.
+    let difference = |step: f64| -> Result<Option<[Vec<f64>; 3]>, DifferentiateError> {
         let above = gradient_at(subject, loss, inputs, &direction, step)?;
         let below = gradient_at(subject, loss, inputs, &direction, -step)?;
         let same_path = above.0 == steps && below.0 == steps;
-        let quotients = above.1.iter().zip(&below.1).map(|(above, below)| (above - below) / (2.0 * step));
-        Ok(if same_path { quotients.collect() } else { Vec::new() })
+        let (above, below) = (&above.1, &below.1);
+        let (one, other) = (quotients(above, &here, step), quotients(&here, below, step));
+        Ok(same_path.then(|| [quotients(above, below, 2.0 * step), one, other]))
     };
     let differences = [1e-3, 1e-4, 1e-5].map(difference);
-    let [Ok(coarse), Ok(middle), Ok(fine)] = differences else { return Ok(()) };
-    if [&coarse, &middle, &fine].iter().any(|quotients| quotients.is_empty()) {
+    let [Ok(Some([coarse, ..])), Ok(Some([middle, ..])), Ok(Some([fine, one, other]))] = differences else {
         return Ok(());
-    }
+    };
     for n in 0..inputs.len() {
         let product: f64 = hessian.products.iter().zip(&direction).map(|(row, d)| row[n] * d).sum();
-        let error = (coarse[n] - middle[n]).abs() + (middle[n] - fine[n]).abs() + 1e-6 * size(hessian);
+        let by_step = (coarse[n] - middle[n]).abs() + (middle[n] - fine[n]).abs();
+        let error = by_step + (one[n] - other[n]).abs() + 1e-6 * size(hessian);
         if (product - middle[n]).abs() > 8.0 * error {
             return Err(format!("a Hessian times a direction is {product}, by differences {}", middle[n]));
         }
