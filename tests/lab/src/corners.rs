@@ -94,6 +94,10 @@ pub const ALL: &[(&str, &str)] = &[
         ".inout f: real = 1, g: real\nadd f, 1.0\noverwrite.atan2 f, 0.0, g\nadd f, 1.0\n",
     ),
     (
+        "words without a sign that are equal",
+        ".inout a = 3, b = -1, y[4]\nadd.ltu y[0], a, a\nadd.leu y[1], b, b\nadd.gtu y[2], b, b\nadd.geu y[3], a, a\n",
+    ),
+    (
         "a rotation of a point by itself",
         ".inout i, A[2]: real = 0.5\nrot A[0], A[1], 1.0\nrot A[0], A[i], 1.0\nneg A[0]\n",
     ),
