@@ -16,7 +16,7 @@ use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
-use crate::command::table::{ArgumentKind, COMMANDS, Command};
+use crate::command::table::{ArgumentKind, COMMANDS, Command, SCREEN_COMMANDS};
 use crate::command::{Console, find, find_topic, script};
 use crate::expression::{SPECIALS, WRITTEN};
 use crate::points::Trigger;
@@ -238,7 +238,10 @@ impl Completer for Completion {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
         let typed = line.get(..position).unwrap_or(line);
-        Ok(self.console.try_borrow().map_or((position, Vec::new()), |console| candidates(&console, typed)))
+        Ok(self
+            .console
+            .try_borrow()
+            .map_or((position, Vec::new()), |console| candidates(&console, None, typed)))
     }
 }
 
@@ -290,7 +293,7 @@ fn usage(command: &Command) -> Option<&'static str> {
 /// The rest of the only command that a word can mean, and its arguments. Another name of a command is
 /// not completed; its arguments are told.
 fn rest_of_command(word: &str) -> Option<CommandHint> {
-    let command = find(word).ok().filter(|_| !word.is_empty())?;
+    let command = find(word).ok().filter(|command| !word.is_empty() && !command.is_of_screen())?;
     let rest = command.name.strip_prefix(word).filter(|_| !command.aliases.contains(&word)).unwrap_or("");
     let text = format!("{rest}{}", usage(command).unwrap_or(""));
     Some(CommandHint { text, typed: rest.len() }).filter(|hint| !hint.text.is_empty())
@@ -303,10 +306,11 @@ impl Highlighter for Completion {
     }
 }
 
-/// Where the word that is being typed begins, and what it could become.
-pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
+/// Where the word that is being typed begins, and what it could become. `panes` are those of the screen, which
+/// has commands of its own; none where there is no screen.
+pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
-        None => (0, COMMANDS.iter().map(|command| command.name.to_owned()).collect()),
+        None => (0, names_of_commands(panes.is_some())),
         Some((command, _)) if find(command).is_ok_and(|command| command.argument == ArgumentKind::File) => {
             return files(typed);
         }
@@ -315,7 +319,7 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
             let start = typed.rfind(separates).map_or(0, |at| at + 1);
             let names = match find(command).ok() {
                 Some(command) if is_in_condition(command, rest) => names_at_points(console, command, rest),
-                Some(command) => arguments(console, row(command, rest)),
+                Some(command) => arguments(console, panes, row(command, rest)),
                 None => Vec::new(),
             };
             (start, names)
@@ -326,6 +330,12 @@ pub fn candidates(console: &Console, typed: &str) -> (usize, Vec<String>) {
     names.sort();
     names.dedup();
     (start, names)
+}
+
+/// The commands that can be given, on a screen or without one.
+fn names_of_commands(has_screen: bool) -> Vec<String> {
+    let screen = SCREEN_COMMANDS.iter().filter(|_| has_screen);
+    COMMANDS.iter().chain(screen).map(|command| command.name.to_owned()).collect()
 }
 
 /// Whether what is typed behind a command is in a point's condition or its message.
@@ -370,7 +380,7 @@ fn files(typed: &str) -> (usize, Vec<String>) {
     (start, pairs.iter().map(|pair| unescape(&pair.replacement, Some('\\')).into_owned()).collect())
 }
 
-fn arguments(console: &Console, command: &Command) -> Vec<String> {
+fn arguments(console: &Console, panes: Option<&[&'static str]>, command: &Command) -> Vec<String> {
     let session = &console.session;
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     match command.argument {
@@ -386,7 +396,8 @@ fn arguments(console: &Console, command: &Command) -> Vec<String> {
         ArgumentKind::Cell => session.names().map(str::to_owned).collect(),
         ArgumentKind::Expression => SPECIALS.into_iter().chain(session.names()).map(str::to_owned).collect(),
         ArgumentKind::Point => session.points().iter().map(|point| point.id.to_string()).collect(),
-        ArgumentKind::Command => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
+        ArgumentKind::Command | ArgumentKind::Line => names_of_commands(panes.is_some()),
+        ArgumentKind::Pane => owned(&[panes.unwrap_or_default(), &["next", "previous"]].concat()),
         ArgumentKind::Topic => command.topics().iter().map(|topic| topic.name.to_owned()).collect(),
         ArgumentKind::OneOf(words) => owned(words),
     }

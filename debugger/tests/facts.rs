@@ -239,11 +239,11 @@ fn commands_and_cells_are_completed() {
         UsedFiles::default(),
         Box::new(Face::default()),
     );
-    assert_eq!(candidates(&console, "reverse-c"), (0, vec!["reverse-continue".to_owned()]));
-    assert_eq!(candidates(&console, "print A[i] + P"), (13, vec!["P".to_owned()]));
-    assert_eq!(candidates(&console, "info sta"), (5, vec!["stack".to_owned(), "status".to_owned()]));
-    assert_eq!(candidates(&console, "info line ma"), (10, vec!["main".to_owned()]));
-    assert_eq!(candidates(&console, "nonsense "), (9, Vec::new()));
+    assert_eq!(candidates(&console, None, "reverse-c"), (0, vec!["reverse-continue".to_owned()]));
+    assert_eq!(candidates(&console, None, "print A[i] + P"), (13, vec!["P".to_owned()]));
+    assert_eq!(candidates(&console, None, "info sta"), (5, vec!["stack".to_owned(), "status".to_owned()]));
+    assert_eq!(candidates(&console, None, "info line ma"), (10, vec!["main".to_owned()]));
+    assert_eq!(candidates(&console, None, "nonsense "), (9, Vec::new()));
 }
 
 #[test]
@@ -705,7 +705,7 @@ fn values_of_a_write_are_completed_where_there_is_one() {
     for command in ["watch a", "break 29"] {
         console.execute(command).unwrap();
     }
-    let completed = |typed: &str| candidates(&console, typed).1;
+    let completed = |typed: &str| candidates(&console, None, typed).1;
     for typed in ["watch a any if $o", "condition 1 b > $o", "rwatch a log it was {$o"] {
         assert_eq!(completed(typed), ["$old"], "{typed}");
     }

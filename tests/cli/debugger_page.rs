@@ -1,7 +1,7 @@
-//! `docs/debugger.md` says what the debugger says: its tour is one session, its last section the table of
-//! commands. `UPDATE_COMMANDS=1` writes both anew.
+//! `docs/debugger.md` says what the debugger says: its tour is one session, its last sections are the
+//! tables of commands. `UPDATE_COMMANDS=1` writes both anew.
 
-use reviver_debugger::command::table::{COMMANDS, Command};
+use reviver_debugger::command::table::{COMMANDS, Command, SCREEN_COMMANDS};
 
 use crate::support::{root, with_input};
 
@@ -10,12 +10,21 @@ const PROMPT: &str = "(reviver) ";
 
 const TABLE: &str = "| command | also | |\n|---|---|---|\n";
 
+/// What stands between the tables.
+const OF_SCREEN: &str = "
+## Commands of the screen
+
+They ask something of the screen itself, so a script has none of them. They are typed behind `:` like the others, and keys
+are bound to them. What the others can be shortened to comes first.
+
+";
+
 #[test]
 fn the_page_of_the_debugger_is_current() {
     let path = root().join("docs/debugger.md");
     let page = std::fs::read_to_string(&path).unwrap();
-    let (text, _) = page.split_once(TABLE).expect("the page ends with the table of commands");
-    let current = with_tour(text) + TABLE + &rows();
+    let (text, _) = page.split_once(TABLE).expect("the page ends with the tables of commands");
+    let current = with_tour(text) + TABLE + &rows(COMMANDS) + OF_SCREEN + TABLE + &rows(SCREEN_COMMANDS);
     if std::env::var_os("UPDATE_COMMANDS").is_some() {
         std::fs::write(&path, &current).unwrap();
         return;
@@ -45,8 +54,8 @@ fn with_tour(text: &str) -> String {
 }
 
 /// The table of commands, the topics of `info` below it. In a table `|` would end a column.
-fn rows() -> String {
-    COMMANDS
+fn rows(table: &'static [Command]) -> String {
+    table
         .iter()
         .map(|command| {
             row(command, "") + &command.topics().iter().map(|topic| row(topic, "info ")).collect::<String>()

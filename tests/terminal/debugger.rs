@@ -30,7 +30,7 @@ fn a_short_session(columns: u16, rows: u16) {
     command(&terminal, "goto 50%");
     terminal.shows("step 26, line 28");
     terminal.keys(&["?"]);
-    let help = "one step backward";
+    let help = "Make one step backward";
     terminal.shows(help);
     terminal.keys(&["Escape"]);
     // The rows below the help are there all the time. A `q` that comes together with the Escape is Alt-q.

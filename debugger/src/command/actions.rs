@@ -67,6 +67,11 @@ pub fn start(console: &mut Console, row: CommandRow, rest: &str) -> CommandResul
     motion(Ok(console.session.goto_start()))
 }
 
+pub fn end(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    row.nothing(rest)?;
+    motion(Ok(console.session.goto_end()))
+}
+
 pub fn until(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     run_to(console, row, rest, Forward)
 }

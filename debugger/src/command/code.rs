@@ -98,6 +98,11 @@ pub(super) fn breakpoints(session: &Session, line: Line) -> Vec<u32> {
     pane.lines.iter().flat_map(|line| &line.breakpoints).map(|mark| mark.id).collect()
 }
 
+/// The breakpoints of the line of a place; none where there is no such place.
+pub(crate) fn breakpoints_at(session: &Session, place: &str) -> Vec<u32> {
+    line_of(session, place).map_or(Vec::new(), |line| breakpoints(session, line))
+}
+
 pub fn disassemble(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {
     let session = &console.session;
     let at = instruction_of(session, rest)?;

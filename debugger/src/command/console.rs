@@ -6,6 +6,7 @@ use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
 use super::nesting::OpenScripts;
+use super::screen::ScreenAction;
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
 use crate::outcome::{CellHistory, Edit, Motion, RoundTripCheck, Seed, StopKind, ValueOrigin};
@@ -39,15 +40,68 @@ pub enum ArgumentKind {
     Topic,
     Mark,
     File,
+    /// A pane of the screen.
+    Pane,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// A command line.
+    Line,
 }
 
-/// Carries a command out; the text is what follows its name.
-pub type CommandAction = fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>;
+/// What carries a command out; the text is what follows its name.
+#[derive(Clone, Copy)]
+pub enum CommandAction {
+    /// Something is done with the session.
+    Session(fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>),
+    /// Something is asked of the screen that shows it; where there is none, it is refused.
+    Screen(fn(&'static Command, &str) -> Result<ScreenAction, CommandError>),
+}
+
+/// What a command is about: the heading under which lists have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommandGroup {
+    Travel,
+    Points,
+    Values,
+    Program,
+    Changes,
+    Scripts,
+    Topics,
+    Panes,
+    Screen,
+}
+
+impl CommandGroup {
+    pub const ALL: [CommandGroup; 9] = [
+        CommandGroup::Travel,
+        CommandGroup::Points,
+        CommandGroup::Values,
+        CommandGroup::Program,
+        CommandGroup::Changes,
+        CommandGroup::Scripts,
+        CommandGroup::Topics,
+        CommandGroup::Panes,
+        CommandGroup::Screen,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            CommandGroup::Travel => "Travel",
+            CommandGroup::Points => "Moments and points",
+            CommandGroup::Values => "Values and where they come from",
+            CommandGroup::Program => "The program and its calls",
+            CommandGroup::Changes => "Changes and branches",
+            CommandGroup::Scripts => "Scripts and files",
+            CommandGroup::Topics => "Topics",
+            CommandGroup::Panes => "Panes",
+            CommandGroup::Screen => "Screen",
+        }
+    }
+}
 
 /// A row of the table.
 pub struct Command {
+    pub group: CommandGroup,
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub usage: &'static str,
@@ -63,6 +117,19 @@ impl std::fmt::Debug for Command {
     }
 }
 
+impl Command {
+    /// Whether only a screen can carry it out.
+    pub fn is_of_screen(&self) -> bool {
+        matches!(self.action, CommandAction::Screen(_))
+    }
+
+    /// The first sentence of its help.
+    pub fn summary(&self) -> &'static str {
+        let (first, _) = self.help.split_once(". ").unwrap_or((self.help, ""));
+        first.trim_end_matches('.')
+    }
+}
+
 impl PartialEq for Command {
     fn eq(&self, other: &Command) -> bool {
         self.name == other.name
@@ -74,19 +141,21 @@ pub(super) type CommandResult = Result<Outcome, CommandError>;
 /// The row of the command that is carried out.
 pub(super) type CommandRow = &'static Command;
 
+/// A table: what its rows act on, its name, what stands before the names of its rows, and the rows in groups.
 macro_rules! commands {
-    ($(#[$doc:meta])+ $table:ident $before:literal $(
+    ($on:ident $(#[$doc:meta])+ $table:ident $before:literal $($group:ident {$(
         $name:literal [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;
-    )+) => {
+    )+})+) => {
         $(#[$doc])+
-        pub static $table: &[Command] = &[$(Command {
+        pub static $table: &[Command] = &[$($(Command {
+            group: $crate::command::console::CommandGroup::$group,
             name: $name,
             aliases: &[$($alias),*],
             usage: concat!($before, $name, $usage),
             help: $help,
             argument: $argument,
-            action: $action,
-        }),+];
+            action: $crate::command::console::CommandAction::$on($action),
+        }),+),+];
     };
 }
 
@@ -166,6 +235,8 @@ pub enum CommandError {
     Foreign { word: String, instead: &'static str },
     #[error("`{word}` can mean {}", candidates.join(", "))]
     Ambiguous { word: String, candidates: Vec<&'static str> },
+    #[error("`{0}` is a command of the screen, and there is none here")]
+    NoScreen(&'static str),
     #[error("{message}")]
     Usage { message: String, usage: &'static str },
     #[error(transparent)]
@@ -232,6 +303,9 @@ impl CommandError {
             CommandError::Unknown { what: "topic", .. } => Some("`help info` lists the topics".into()),
             CommandError::Unknown { .. } => Some("`help` lists the commands".into()),
             CommandError::Foreign { instead, .. } => Some((*instead).to_owned()),
+            CommandError::NoScreen(_) => {
+                Some("`reviver debug FILE` opens one, with its keys and `:` for lines".into())
+            }
             CommandError::Usage { usage, .. } => Some(format!("usage: {usage}")),
             CommandError::Session(
                 SessionError::NoPlace { near, .. }

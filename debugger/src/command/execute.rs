@@ -2,8 +2,9 @@
 //! transcript.
 
 use super::arguments::{split_word, without_comment};
-use super::console::{CommandError, Console, Outcome};
+use super::console::{Command, CommandAction, CommandError, Console, Outcome};
 use super::foreign;
+use super::screen::ScreenAction;
 use super::table::find;
 use crate::outcome::{Reason, StopKind};
 use crate::session::Session;
@@ -23,10 +24,9 @@ impl Console {
                 None => return Ok(Outcome::Nothing),
             }
         }
-        let (word, rest) = split_command(&line);
-        let command = find(word)?;
+        let (command, rest) = named(&line)?;
         let (recorded, ignored) = (self.transcript.len(), ignored(&self.session));
-        let outcome = (command.action)(self, command, rest)?;
+        let outcome = command.carry_out(self, rest)?;
         self.repeated = match outcome {
             Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
             // The next page.
@@ -107,7 +107,44 @@ fn ignored(session: &Session) -> Vec<(u32, u64)> {
     session.points().iter().map(|point| (point.id, point.ignore)).collect()
 }
 
-/// The command of a line, and what follows it. A format may follow without a blank, as in `print/x`; `x/i` is
+impl Command {
+    /// Carries the command out on a session.
+    ///
+    /// # Errors
+    /// Those of the command; one that only a screen can carry out.
+    pub(super) fn carry_out(
+        &'static self,
+        console: &mut Console,
+        rest: &str,
+    ) -> Result<Outcome, CommandError> {
+        match self.action {
+            CommandAction::Session(action) => action(console, self, rest),
+            CommandAction::Screen(_) => Err(CommandError::NoScreen(self.name)),
+        }
+    }
+}
+
+impl ScreenAction {
+    /// What a line asks of the screen; none where it is one for the session, or no command at all.
+    pub fn of(line: &str) -> Option<Result<ScreenAction, CommandError>> {
+        let (row, rest) = named(line).ok()?;
+        match row.action {
+            CommandAction::Screen(action) => Some(action(row, rest)),
+            CommandAction::Session(_) => None,
+        }
+    }
+}
+
+/// The command of a line, and what follows its name.
+///
+/// # Errors
+/// No such command, or several.
+pub fn named(line: &str) -> Result<(&'static Command, &str), CommandError> {
+    let (word, rest) = split_command(line);
+    Ok((find(word)?, rest))
+}
+
+/// The name of a line's command, and what follows it. A format may follow without a blank, as in `print/x`; `x/i` is
 /// a command of gdb as a whole.
 fn split_command(line: &str) -> (&str, &str) {
     let (whole, _) = split_word(line);

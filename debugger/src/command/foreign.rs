@@ -14,7 +14,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["define", "document"], "a file of commands can be carried out with `source FILE`"),
     (&["file", "load", "symbol-file"], "a session has one program: `reviver repl FILE` opens another"),
     (&["jump"], "code that is jumped over can't be undone; `until PLACE` runs there, `goto STEP` travels"),
-    (&["layout", "tui", "focus", "refresh"], "`reviver debug FILE` opens the screen"),
+    (&["layout", "tui", "refresh"], "`reviver debug FILE` opens the screen"),
     (&["ptype", "whatis"], "cells are integers or reals: `info cells` and `info arrays` tell"),
     (&["record"], "nothing needs to be recorded: every run goes backward too"),
     (&["return"], "`finish` runs to the end of the call; a call can't be left before"),

@@ -11,12 +11,16 @@ pub mod names;
 mod nesting;
 pub mod picture;
 pub mod plot;
+pub mod screen;
+mod screen_rows;
 mod scripts;
 pub mod table;
 pub mod topics;
 
 pub(crate) use arguments::without_comment;
+pub(crate) use code::breakpoints_at;
 pub use console::{CommandError, Console, Outcome, Painter};
+pub use execute::named;
 pub(crate) use scripts::script;
 pub use scripts::{SAVED, SESSION};
 pub use table::{find, find_topic};

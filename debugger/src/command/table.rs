@@ -6,13 +6,14 @@ use reviver_assembler::suggest::nearest;
 use super::actions::*;
 use super::arguments::split_word;
 use super::code::{disassemble, list};
-pub use super::console::{ArgumentKind, Command, CommandAction};
+pub use super::console::{ArgumentKind, Command, CommandAction, CommandGroup};
 use super::console::{CommandError, Console, Outcome};
 use super::console::{CommandResult, CommandRow, commands};
 use super::foreign;
 use super::names::{EVENTS, REASONS};
 use super::picture::picture;
 use super::plot::{plot, unplot};
+pub use super::screen_rows::SCREEN_COMMANDS;
 use super::scripts::{expect, expect_stop, save, source};
 use super::topics::TOPICS;
 
@@ -24,8 +25,10 @@ impl Command {
 }
 
 commands! {
-    /// Every command, in the order of the help.
+    Session
+    /// Every command that a session takes, in the order of the help.
     COMMANDS ""
+    Travel {
     "step" ["s", "stepi", "si"] " [N]" ArgumentKind::Count => step,
         "Make one step forward, or N.";
     "reverse-step" ["rs", "reverse-stepi", "rsi"] " [N]" ArgumentKind::Count => reverse_step,
@@ -46,6 +49,8 @@ commands! {
         "Go to the start, then run forward as `continue` does.";
     "start" [] "" ArgumentKind::None => start,
         "Go to the start.";
+    "end" [] "" ArgumentKind::None => end,
+        "Go to the end.";
     "until" ["u", "run-to", "advance"] " PLACE" ArgumentKind::Place => until,
         "Run forward to a place.";
     "reverse-until" ["ru"] " PLACE" ArgumentKind::Place => reverse_until,
@@ -64,6 +69,8 @@ commands! {
         "Go back to where one was before the last motion.";
     "redo" [] "" ArgumentKind::None => redo,
         "Take an undo back.";
+    }
+    Points {
     "mark" [] " NAME" ArgumentKind::Mark => mark,
         "Give the current moment a name, for `goto`.";
     "fence" [] " [delete]" ArgumentKind::OneOf(&["delete"]) => fence,
@@ -90,6 +97,8 @@ commands! {
         "Switch points on by their numbers, or all.";
     "disable" ["dis"] " [N | N-M] ..." ArgumentKind::Point => disable,
         "Switch points off by their numbers, or all.";
+    }
+    Values {
     "print" ["p", "inspect"] " [/x] EXPRESSION" ArgumentKind::Expression => print,
         "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
     "x" [] " [/8x] ARRAY [FIRST [COUNT]]" ArgumentKind::Cell => examine,
@@ -108,6 +117,8 @@ commands! {
         "Tell where a cell's value comes from. It names who wrote it last, out of what, and so on, DEPTH writes back: two where nothing is said. `A[i]` is the element that `i` names now.";
     "history" ["hist"] " CELL [N]" ArgumentKind::Cell => history,
         "Tell what a cell held over time, up to here. Its last N writes are told. `A[i]` is the element that `i` names now.";
+    }
+    Program {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,
         "Print the source around a place, or lines A to B. Asked again, it goes on; `-` goes back.";
     "disassemble" ["disas"] " [PLACE]" ArgumentKind::Place => disassemble,
@@ -122,6 +133,8 @@ commands! {
         "Select the caller's frame, or the one N calls further out.";
     "down" [] " [N]" ArgumentKind::Count => down,
         "Select the callee's frame, or the one N calls further in.";
+    }
+    Changes {
     "set" [] " CELL = VALUE" ArgumentKind::Cell => set,
         "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
     "gradient" ["grad"] " LOSS" ArgumentKind::Cell => gradient,
@@ -130,6 +143,8 @@ commands! {
         "List the branches, or go `up` to the one left, or to another.";
     "check" [] "" ArgumentKind::None => check,
         "Run the current branch to its end and back, on a copy. Tell what is left over, and whether the start is restored.";
+    }
+    Scripts {
     "expect" [] " CONDITION" ArgumentKind::Expression => expect,
         "Fail unless a condition holds, for scripts. Numbers of the program are compared to the last bit.";
     "expect-stop" [] " REASON" ArgumentKind::OneOf(REASONS) => expect_stop,
@@ -144,14 +159,16 @@ commands! {
         "Tell about a command, a topic of `info`, or all commands.";
     "quit" ["q", "exit"] "" ArgumentKind::None => quit,
         "End the session.";
+    }
 }
 
-/// The command that a word names: its name, an alias, or a beginning that only one name has.
+/// The command that a word names: its name, an alias, or a beginning that only one name has. Those that a
+/// session takes come first: what they can be shortened to doesn't depend on the screen.
 ///
 /// # Errors
 /// None, or several; a command that only gdb has.
 pub fn find(word: &str) -> Result<&'static Command, CommandError> {
-    row_of(COMMANDS, "command", word).map_err(|error| match foreign::instead_of(word) {
+    row_of(&[COMMANDS, SCREEN_COMMANDS], "command", word).map_err(|error| match foreign::instead_of(word) {
         Some(instead) => CommandError::Foreign { word: word.to_owned(), instead },
         None => error,
     })
@@ -162,24 +179,27 @@ pub fn find(word: &str) -> Result<&'static Command, CommandError> {
 /// # Errors
 /// None, or several.
 pub fn find_topic(word: &str) -> Result<&'static Command, CommandError> {
-    row_of(TOPICS, "topic", word)
+    row_of(&[TOPICS], "topic", word)
 }
 
 fn row_of(
-    table: &'static [Command],
+    tables: &[&'static [Command]],
     what: &'static str,
     word: &str,
 ) -> Result<&'static Command, CommandError> {
+    let rows = || tables.iter().copied().flatten();
     let names = |command: &&'static Command| command.name == word || command.aliases.contains(&word);
-    if let Some(command) = table.iter().find(names) {
+    if let Some(command) = rows().find(names) {
         return Ok(command);
     }
-    let begun: Vec<&'static Command> =
-        table.iter().filter(|command| command.name.starts_with(word)).collect();
+    let begun = |table: &&'static [Command]| -> Vec<&'static Command> {
+        table.iter().filter(|command| command.name.starts_with(word)).collect()
+    };
+    let begun = tables.iter().map(begun).find(|begun| !begun.is_empty()).unwrap_or_default();
     match begun[..] {
         [command] => Ok(command),
         [] => {
-            let all = table.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+            let all = rows().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
             Err(CommandError::Unknown { what, word: word.to_owned(), near: nearest(word, all) })
         }
         _ => {
@@ -194,8 +214,7 @@ fn info(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
         return Ok(Outcome::Help(vec![row]));
     }
     let (name, rest) = split_word(rest);
-    let topic = find_topic(name)?;
-    (topic.action)(console, topic, rest)
+    find_topic(name)?.carry_out(console, rest)
 }
 
 fn help(_: &mut Console, _: CommandRow, rest: &str) -> CommandResult {

@@ -12,9 +12,11 @@ use crate::view;
 use crate::view::cells::{ArrayFacts, CellsPane};
 
 commands! {
+    Session
     /// Every topic, in the order of the alphabet. Of two that begin alike, the short name is the alias of the
     /// one that gdb means.
     TOPICS "info "
+    Topics {
     "arrays" [] "" ArgumentKind::None => arrays,
         "Tell what the arrays hold, the first elements of each.";
     "breakpoints" ["b"] "" ArgumentKind::None => breakpoints,
@@ -45,6 +47,7 @@ commands! {
         "Tell what is next on the tapes and on the stacks.";
     "watchpoints" [] "" ArgumentKind::None => watchpoints,
         "List the watchpoints.";
+    }
 }
 
 fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

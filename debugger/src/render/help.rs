@@ -32,9 +32,8 @@ impl RenderedText<'_> {
     fn summaries(&mut self, commands: &[&'static Command]) {
         let widest = commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
         for command in commands {
-            let (first, _) = command.help.split_once(". ").unwrap_or((command.help, ""));
             let mut name = command.name;
-            for text in wrapped(first.trim_end_matches('.'), HELP_WIDTH - widest - 2) {
+            for text in wrapped(command.summary(), HELP_WIDTH - widest - 2) {
                 line!(self, "{name:<widest$}  {text}");
                 name = "";
             }

@@ -8,7 +8,7 @@ use crate::support;
 use reviver_debugger::tui::app::messages::Tone;
 use reviver_debugger::tui::app::{App, Effect};
 use reviver_debugger::tui::event::InputEvent;
-use reviver_debugger::tui::keys::{BareKey, Key, KeyAction, KeyBinding, KeyMap, Preset};
+use reviver_debugger::tui::keys::{BareKey, Key, KeyMap, Preset};
 use reviver_debugger::tui::panes::PaneKind;
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
@@ -82,8 +82,7 @@ fn small_screens_have_one_pane_and_tabs() {
 fn every_preset_can_be_used() {
     for preset in Preset::ALL {
         let keys = KeyMap::new(preset);
-        let key = |action| keys.keys(action).next().unwrap();
-        let (step, back) = (key(KeyAction::Step), key(KeyAction::ReverseStep));
+        let [step, back] = ["step", "reverse-step"].map(|line| keys.keys(line).next().unwrap());
         let session =
             reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm")))
                 .unwrap();
@@ -97,7 +96,7 @@ fn every_preset_can_be_used() {
 #[test]
 fn a_key_can_run_a_command_line() {
     let mut keys = KeyMap::default();
-    keys.bind(Key::plain(BareKey::F(2)), KeyBinding::Command("goto end".into()));
+    keys.bind(Key::plain(BareKey::F(2)), "goto end".into());
     let session =
         reviver_debugger::session::Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap();
     let mut screen =

@@ -1,10 +1,10 @@
-//! The key list that is committed is the one that the key map writes, and the help has every action.
+//! The key list that is committed is the one that the key map writes, and the help has every key.
 
 use reviver_files::UsedFiles;
 use std::path::Path;
 
 use reviver_debugger::tui::keys::help::{self, HelpLine};
-use reviver_debugger::tui::keys::{KeyAction, KeyMap, Preset};
+use reviver_debugger::tui::keys::{Key, KeyMap, Preset};
 
 #[test]
 fn the_committed_key_list_is_current() {
@@ -22,22 +22,33 @@ fn the_committed_key_list_is_current() {
 }
 
 #[test]
-fn the_help_lists_every_action_with_a_key() {
+fn the_help_lists_every_key_with_its_line() {
     for preset in Preset::ALL {
-        let lines = help::lines(&KeyMap::new(preset));
-        for action in KeyAction::ALL {
-            let has = |line: &HelpLine| matches!(line, HelpLine::Entry { keys, text } if text == action.help() && !keys.is_empty());
-            assert!(lines.iter().any(has), "{}: {action}", preset.name());
+        let map = KeyMap::new(preset);
+        let help = help::lines(&map);
+        for (key, bound) in map.bound() {
+            let has = |entry: &HelpLine| match entry {
+                HelpLine::Entry { keys, line, text } => {
+                    let is_there = keys.split(' ').any(|word| word.parse::<Key>() == Ok(key));
+                    is_there && line == bound && !text.is_empty()
+                }
+                _ => false,
+            };
+            assert_eq!(help.iter().filter(|entry| has(entry)).count(), 1, "{}: {key}", preset.name());
         }
     }
 }
 
 #[test]
-fn commands_of_a_users_own_are_in_the_help() {
+fn lines_of_a_users_own_are_in_the_help() {
     let path = std::env::temp_dir().join(format!("reviver-keys-{}.toml", std::process::id()));
-    std::fs::write(&path, "[keys]\nF2 = \":goto 50%\"\n").unwrap();
+    std::fs::write(&path, "[keys]\nF2 = \":print @ + 1\"\n").unwrap();
     let keys = reviver_debugger::tui::keys::file::load(&UsedFiles::default(), Some(&path), None);
     std::fs::remove_file(&path).unwrap();
-    let entry = HelpLine::Entry { keys: "F2".into(), text: ":goto 50%".into() };
+    let entry = HelpLine::Entry {
+        keys: "F2".into(),
+        line: "print @ + 1".into(),
+        text: "Print a value: `print a + A[i]`".into(),
+    };
     assert!(help::lines(&keys.unwrap()).contains(&entry));
 }

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod keys;
+mod lines;
 mod picture;
 mod random;
 mod runs;

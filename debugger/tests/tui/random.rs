@@ -9,7 +9,7 @@ use ratatui::layout::Position;
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::{App, Effect};
 use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
-use reviver_debugger::tui::keys::{BareKey, Key, KeyAction, KeyMap, Preset};
+use reviver_debugger::tui::keys::{BareKey, Key, KeyMap, Preset};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
 /// Xorshift (Marsaglia 2003): the same events on every machine.
@@ -75,7 +75,7 @@ impl Random {
 const PROGRAMS: [&str; 6] =
     ["fib.rasm", "fib_recursive.rasm", "sort.rasm", "leapfrog.rasm", "turing.rasm", "erase.rasm"];
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 22] = [
     "break 3",
     "watch a",
     "goto 50%",
@@ -90,14 +90,21 @@ const COMMANDS: [&str; 14] = [
     "frobnicate",
     "goto end",
     "fence",
+    "focus calls",
+    "cursor page-down",
+    "toggle break @",
+    "toggle watch @ any",
+    "print @ + 1",
+    "goto @",
+    "array next",
+    "scrub",
 ];
 
 fn visit(seed: u64, events: usize) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let text = support::text(random.of(&PROGRAMS));
     let map = KeyMap::new(random.of(&Preset::ALL));
-    let keys: Vec<Key> =
-        KeyAction::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
+    let keys: Vec<Key> = map.bound().map(|(key, _)| key).collect();
     let theme = Theme::new(random.of(&ThemeName::ALL));
     let (width, height) = random.size();
     let session = Session::at_begin(support::subject(&text)).unwrap();
@@ -133,8 +140,7 @@ fn random_keys_and_sizes_do_not_panic() {
 fn random_events_during_runs_do_not_panic() {
     let mut random = Random(77);
     let map = KeyMap::default();
-    let keys: Vec<Key> =
-        KeyAction::ALL.iter().flat_map(|action| map.keys(*action).collect::<Vec<_>>()).collect();
+    let keys: Vec<Key> = map.bound().map(|(key, _)| key).collect();
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
     for _ in 0..60 {
         screen.event(InputEvent::Key(Key::plain(BareKey::Esc)));

@@ -27,7 +27,7 @@ fn a_program_with_errors_opens_with_its_diagnostics() {
 fn the_help_lies_over_the_panes_until_a_key() {
     let mut screen = fib();
     screen.keys("?");
-    assert!(screen.text().contains("one step backward"), "{}", screen.text());
+    assert!(screen.text().contains("Make one step backward"), "{}", screen.text());
     let step = screen.step();
     screen.keys("PageDown Down s");
     assert!(!screen.text().contains("Esc closes"));
@@ -144,9 +144,9 @@ fn what_lies_over_the_screen_is_paged_and_searched() {
     screen.keys("Home");
     assert_eq!(place(&screen), "1-21");
     screen.keys("End");
-    assert!(screen.text().contains("end the session"), "{}", screen.text());
+    assert!(screen.text().contains("Ctrl-W Ctrl-U"), "{}", screen.text());
     screen.keys("Home / s h e l l Enter");
-    assert!(screen.text().contains("back to the shell"), "{}", screen.text());
+    assert!(screen.text().contains("Go back to the shell"), "{}", screen.text());
     // From the last page the search goes round to the first.
     screen.keys("End / t h e Enter");
     let start = |screen: &Screen| place(screen).split('-').next().unwrap().parse::<usize>().unwrap();

@@ -1,139 +1,107 @@
-//! What each action does. Whatever concerns the session becomes a command line, so that a key does just
-//! what its command does, and the transcript of the session has it.
+//! What lines do. What concerns the session is sent to it, so that a key does just what its command does, and the
+//! transcript of the session has it; what concerns the screen alone is done here.
 
 use ratatui::buffer::Buffer;
-use reviver_vm::Travel::{Backward, Forward};
+use reviver_vm::Travel;
 
+use super::errand::Task;
 use super::messages::Tone;
 use super::overlay::Overlay;
 use super::prompt::{Prompt, PromptPurpose};
 use super::{App, Effect};
-use crate::listing::Line;
-use crate::points::Trigger;
+use crate::command::screen::{ArrayChoice, CursorMove, FocusTarget, ScreenAction};
+use crate::render::render_error;
 use crate::session::Session;
-use crate::tui::keys::{HelpGroup, KeyAction};
-use crate::tui::panes::{PaneKind, PaneSpot};
+use crate::tui::panes::PaneKind;
 use crate::view;
 
 /// Into how many parts scrubbing with keys divides the known history.
 const SCRUB_PARTS: i64 = 50;
 
 impl App {
-    pub(super) fn act(&mut self, action: KeyAction) -> Option<Effect> {
-        if action.group() == HelpGroup::Cells {
-            self.select_default();
-        }
-        match self.command_line(action) {
-            Some(Ok(line)) => self.run(&line),
-            Some(Err(why)) => {
-                self.say(Tone::Note, &why);
-                None
+    /// Carries a line out, with what is selected in the place of `@`.
+    pub(super) fn run(&mut self, line: &str) -> Option<Effect> {
+        match ScreenAction::of(line) {
+            Some(Ok(action)) => self.act(action),
+            Some(Err(error)) => {
+                self.say(Tone::Command, line);
+                self.refuse(&render_error(&error))
             }
-            None => self.act_here(action),
-        }
-    }
-
-    /// The command that an action stands for, or why there is none at the moment; none for actions that
-    /// concern the screen alone.
-    fn command_line(&self, action: KeyAction) -> Option<Result<String, String>> {
-        let line = match action {
-            KeyAction::Step => "step",
-            KeyAction::ReverseStep => "reverse-step",
-            KeyAction::Next => "next",
-            KeyAction::ReverseNext => "reverse-next",
-            KeyAction::Finish => "finish",
-            KeyAction::ReverseFinish => "reverse-finish",
-            KeyAction::Continue => "continue",
-            KeyAction::ReverseContinue => "reverse-continue",
-            KeyAction::GotoStart => "goto start",
-            KeyAction::GotoEnd => "goto end",
-            KeyAction::Undo => "undo",
-            KeyAction::Redo => "redo",
-            KeyAction::TimelineUp => "timeline up",
-            KeyAction::FrameUp => "up",
-            KeyAction::FrameDown => "down",
-            KeyAction::NextEvent => "next-event",
-            KeyAction::LastEvent => "last-event",
-            _ => return self.command_with_argument(action),
-        };
-        Some(Ok(line.to_owned()))
-    }
-
-    fn command_with_argument(&self, action: KeyAction) -> Option<Result<String, String>> {
-        let session = self.session()?;
-        Some(match action {
-            KeyAction::RunToCursor => self.at_cursor(session, "until"),
-            KeyAction::ReverseRunToCursor => self.at_cursor(session, "reverse-until"),
-            KeyAction::Scrub => Ok(format!("goto {}", scrubbed(session, 1))),
-            KeyAction::ReverseScrub => Ok(format!("goto {}", scrubbed(session, -1))),
-            KeyAction::Breakpoint => self.breakpoint(session),
-            KeyAction::Fence => {
-                let is_here = session.fences().any(|step| step == session.step_number());
-                Ok(if is_here { "fence delete" } else { "fence" }.to_owned())
-            }
-            KeyAction::NextWrite => self.with_cell("next-write"),
-            KeyAction::LastWrite => self.with_cell("last"),
-            KeyAction::Why => self.with_cell("why"),
-            KeyAction::History => self.with_cell("history"),
-            KeyAction::Watch => self.watch(session),
-            KeyAction::Plot => self.plot(session),
-            KeyAction::Open => return self.open(session),
-            _ => return None,
-        })
-    }
-
-    fn act_here(&mut self, action: KeyAction) -> Option<Effect> {
-        match action {
-            KeyAction::Play => self.player.toggle(Forward),
-            KeyAction::ReversePlay => self.player.toggle(Backward),
-            KeyAction::PlayPause => self.player.toggle(self.player.travel),
-            KeyAction::Faster => self.player.faster(),
-            KeyAction::Slower => self.player.slower(),
-            KeyAction::Goto => self.ask("goto "),
-            KeyAction::Mark => self.ask("mark "),
-            KeyAction::Edit => match self.with_cell("set") {
-                Ok(line) => self.ask(&format!("{line} = ")),
-                Err(why) => self.say(Tone::Note, &why),
+            None => match self.meant(line) {
+                Ok(line) => {
+                    self.player.pause();
+                    self.send(Task::Command { line, is_quiet: false })
+                }
+                Err(why) => self.note_why(&why),
             },
-            KeyAction::Command => self.ask(""),
-            KeyAction::Search => self.prompt = Some(Prompt::new(PromptPurpose::Search, "")),
-            KeyAction::SearchNext => self.search(true),
-            KeyAction::SearchPrevious => self.search(false),
-            KeyAction::Here => self.follow(),
-            KeyAction::Help => self.overlay = Some(Overlay::help(&self.keys)),
-            KeyAction::Mouse => return self.toggle_mouse(),
-            KeyAction::Redraw => {
+        }
+    }
+
+    pub(super) fn note_why(&mut self, why: &str) -> Option<Effect> {
+        self.say(Tone::Note, why);
+        None
+    }
+
+    pub(super) fn act(&mut self, action: ScreenAction) -> Option<Effect> {
+        match action {
+            ScreenAction::Scrub(travel) => {
+                let line = format!("goto {}", scrubbed(self.session()?, travel));
+                return self.run(&line);
+            }
+            ScreenAction::Toggle(toggled, line) => return self.toggle(toggled, &line),
+            ScreenAction::Open => {
+                let line = self.panes.focus().pane().opens()?;
+                return self.run(line);
+            }
+            ScreenAction::Leave => return self.leave(false),
+            ScreenAction::Suspend => return Some(Effect::Suspend),
+            ScreenAction::Mouse => return self.toggle_mouse(),
+            ScreenAction::Redraw => {
                 self.picture = Buffer::default();
                 return Some(Effect::Clear);
             }
-            KeyAction::Quit => return Some(Effect::Quit),
-            KeyAction::NextArray => self.turn_array(true),
-            KeyAction::PreviousArray => self.turn_array(false),
-            other => self.look(other),
+            ScreenAction::Play(travel) => self.player.toggle(travel.unwrap_or(self.player.travel)),
+            ScreenAction::Faster => self.player.faster(),
+            ScreenAction::Slower => self.player.slower(),
+            ScreenAction::Ask(line) => return self.ask(&line),
+            ScreenAction::AskSearch => self.prompt = Some(Prompt::new(PromptPurpose::Search, "")),
+            ScreenAction::Search(text) => return self.search_for(&text),
+            ScreenAction::SearchAgain { further } => self.search(further),
+            ScreenAction::Here => self.follow(),
+            ScreenAction::Adjoint => {
+                self.select_default();
+                self.choose_adjoint(!self.choices.adjoint);
+            }
+            ScreenAction::Focus(target) => return self.focus_on(&target),
+            ScreenAction::Zoom => self.panes.zoomed = !self.panes.zoomed,
+            ScreenAction::Cursor(to) => self.move_focused(to),
+            ScreenAction::Array(choice) => return self.choose_array(&choice),
+            ScreenAction::Keys => self.overlay = Some(Overlay::help(&self.keys)),
         }
         None
     }
 
-    /// Actions that move the focus or a cursor.
-    fn look(&mut self, action: KeyAction) {
-        match action {
-            KeyAction::FocusNext => self.turn_focus(true),
-            KeyAction::FocusPrevious => self.turn_focus(false),
-            KeyAction::FocusCode => self.panes.set_focus(PaneKind::Code),
-            KeyAction::FocusInverse => self.panes.set_focus(PaneKind::Inverse),
-            KeyAction::FocusCells => self.panes.set_focus(PaneKind::Cells),
-            KeyAction::FocusArrays => self.panes.set_focus(PaneKind::Arrays),
-            KeyAction::FocusCalls => self.panes.set_focus(PaneKind::Calls),
-            KeyAction::FocusTapes => self.panes.set_focus(PaneKind::Tapes),
-            KeyAction::FocusMessages => self.panes.set_focus(PaneKind::Messages),
-            KeyAction::FocusCard => self.panes.set_focus(PaneKind::Card),
-            KeyAction::FocusTimeline => self.panes.set_focus(PaneKind::Timeline),
-            KeyAction::Adjoint => self.choose_adjoint(!self.choices.adjoint),
+    fn focus_on(&mut self, target: &FocusTarget) -> Option<Effect> {
+        match target {
+            FocusTarget::Next => self.turn_focus(true),
+            FocusTarget::Previous => self.turn_focus(false),
+            FocusTarget::Pane(name) => match PaneKind::named(name) {
+                Some(kind) => self.panes.set_focus(kind),
+                None => {
+                    let names = PaneKind::ALL.map(PaneKind::name).join(", ");
+                    return self.note_why(&format!("there is no pane `{name}`: there are {names}"));
+                }
+            },
+        }
+        None
+    }
+
+    fn move_focused(&mut self, to: CursorMove) {
+        match (self.panes.focus(), to) {
             // Values and adjoints stand beside each other there.
-            KeyAction::ItemLeft if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(false),
-            KeyAction::ItemRight if self.panes.focus() == PaneKind::Cells => self.choose_adjoint(true),
-            KeyAction::Zoom => self.panes.zoomed = !self.panes.zoomed,
-            other => self.move_cursor(self.panes.focus(), other),
+            (PaneKind::Cells, CursorMove::Left) => self.choose_adjoint(false),
+            (PaneKind::Cells, CursorMove::Right) => self.choose_adjoint(true),
+            (kind, to) => self.move_cursor(kind, to),
         }
     }
 
@@ -146,8 +114,16 @@ impl App {
         }
     }
 
-    fn ask(&mut self, text: &str) {
-        self.prompt = Some(Prompt::new(PromptPurpose::Command, text));
+    /// Lets a line be typed that begins so.
+    fn ask(&mut self, begun: &str) -> Option<Effect> {
+        match self.meant(begun) {
+            Ok(begun) => {
+                let blank = if begun.is_empty() { "" } else { " " };
+                self.prompt = Some(Prompt::new(PromptPurpose::Command, &format!("{begun}{blank}")));
+                None
+            }
+            Err(why) => self.note_why(&why),
+        }
     }
 
     fn toggle_mouse(&mut self) -> Option<Effect> {
@@ -168,86 +144,52 @@ impl App {
     }
 
     /// Moves the cursor of a pane.
-    pub(super) fn move_cursor(&mut self, kind: PaneKind, action: KeyAction) {
+    pub(super) fn move_cursor(&mut self, kind: PaneKind, to: CursorMove) {
         let Some(context) = self.context(kind) else { return };
         let pane = kind.pane();
         let (items, columns) = (pane.items(&context), pane.columns(&context).max(1));
         let page = columns.saturating_mul(usize::from(context.area.height.max(2)) - 1);
         let cursor = context.scroll.cursor.min(items.saturating_sub(1));
-        let moved = match action {
-            KeyAction::Up => cursor.checked_sub(columns).unwrap_or(cursor),
-            KeyAction::Down => Some(cursor + columns).filter(|moved| *moved < items).unwrap_or(cursor),
-            KeyAction::ItemLeft => cursor.saturating_sub(1),
-            KeyAction::ItemRight => cursor + 1,
-            KeyAction::PageUp => cursor.saturating_sub(page),
-            KeyAction::PageDown => cursor.saturating_add(page),
-            KeyAction::Top => 0,
-            KeyAction::Bottom => usize::MAX,
-            _ => cursor,
+        let moved = match to {
+            CursorMove::Up => cursor.checked_sub(columns).unwrap_or(cursor),
+            CursorMove::Down => Some(cursor + columns).filter(|moved| *moved < items).unwrap_or(cursor),
+            CursorMove::Left => cursor.saturating_sub(1),
+            CursorMove::Right => cursor + 1,
+            CursorMove::PageUp => cursor.saturating_sub(page),
+            CursorMove::PageDown => cursor.saturating_add(page),
+            CursorMove::Top => 0,
+            CursorMove::Bottom => usize::MAX,
         };
         self.panes.set_cursor(kind, moved.min(items.saturating_sub(1)));
         self.select(kind);
     }
 
-    /// The line under the cursor of the code pane.
-    fn cursor_line(&self) -> Line {
-        let cursor = self.panes.scroll(PaneKind::Code).cursor;
-        Line { file: self.choices.file, line: u32::try_from(cursor).unwrap_or(u32::MAX).saturating_add(1) }
-    }
-
-    /// A command with the line under the cursor: by its number, and the file's name if the machine stands
-    /// in another.
-    fn at_cursor(&self, session: &Session, command: &str) -> Result<String, String> {
-        let Line { file, line } = self.cursor_line();
-        match session.listing().files().get(file as usize) {
-            Some(source) if file != session.current_file() => Ok(format!("{command} {}:{line}", source.name)),
-            _ => Ok(format!("{command} {line}")),
-        }
-    }
-
-    fn breakpoint(&self, session: &Session) -> Result<String, String> {
-        let Line { file, line } = self.cursor_line();
-        let code = view::code::code(session, file, line, 1);
-        match code.lines.first().and_then(|line| line.breakpoints.first()) {
-            Some(mark) => Ok(format!("delete {}", mark.id)),
-            None => self.at_cursor(session, "break"),
-        }
-    }
-
-    fn watch(&self, session: &Session) -> Result<String, String> {
-        let line = self.with_cell("watch")?;
-        let cell = self.selected_cell().and_then(|name| session.cell(&name).ok());
-        let wanted = cell.map(|cell| session.memory().target(session.state(), cell));
-        let is_on =
-            |trigger: &Trigger| matches!(trigger, Trigger::Watch { target, .. } if Some(*target) == wanted);
-        let point = session.points().iter().find(|point| is_on(&point.trigger));
-        Ok(point.map_or(line, |point| format!("delete {}", point.id)))
-    }
-
-    /// What opening the thing under the cursor means, if it is a command.
-    fn open(&self, session: &Session) -> Option<Result<String, String>> {
-        match self.panes.focus() {
-            PaneKind::Code => Some(self.breakpoint(session)),
-            PaneKind::Cells | PaneKind::Arrays => Some(self.with_cell("why")),
-            focus => match self.spot(focus)? {
-                PaneSpot::Step(step) => Some(Ok(format!("goto {step}"))),
-                PaneSpot::Frame(number) => Some(Ok(format!("frame {number}"))),
-                PaneSpot::Cell(_) | PaneSpot::Line(_) => None,
-            },
-        }
-    }
-
-    fn turn_array(&mut self, further: bool) {
-        let Some(session) = self.session() else { return };
-        let arrays = view::cells::cells(session, &[]).arrays;
-        let Some(last) = arrays.len().checked_sub(1) else { return };
+    fn choose_array(&mut self, choice: &ArrayChoice) -> Option<Effect> {
+        let arrays = view::cells::cells(self.session()?, &[]).arrays;
+        let Some(last) = arrays.len().checked_sub(1) else {
+            return self.note_why("there are no arrays here");
+        };
         let chosen = self.choices.array.as_ref();
         let now = arrays.iter().position(|array| Some(&array.name) == chosen).unwrap_or_default();
-        let next = if further { now.min(last) + 1 } else { now + last } % (last + 1);
-        self.choices.array = arrays.get(next).map(|array| array.name.clone());
+        let wanted = match choice {
+            ArrayChoice::Next => (now.min(last) + 1) % (last + 1),
+            ArrayChoice::Previous => (now + last) % (last + 1),
+            ArrayChoice::Named(name) => match arrays.iter().position(|array| array.name == *name) {
+                Some(wanted) => wanted,
+                None => return self.note_why(&format!("there is no array `{name}` here")),
+            },
+        };
+        self.choices.array = arrays.get(wanted).map(|array| array.name.clone());
         self.panes.set_cursor(PaneKind::Arrays, 0);
         self.select(PaneKind::Arrays);
         self.panes.raise(PaneKind::Arrays);
+        None
+    }
+
+    pub(super) fn search_for(&mut self, text: &str) -> Option<Effect> {
+        self.choices.search = Some(text.to_lowercase());
+        self.search(true);
+        None
     }
 
     /// Moves the cursor to the next item that has the text in it, round the end; in the focused pane, or
@@ -292,8 +234,8 @@ impl App {
 }
 
 /// The step a part of the known history away.
-fn scrubbed(session: &Session, parts: i64) -> i64 {
+fn scrubbed(session: &Session, travel: Travel) -> i64 {
     let (first, last) = session.timeline().span().steps();
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
-    session.step_number().saturating_add(part.saturating_mul(parts))
+    session.step_number().saturating_add(part.saturating_mul(travel.sign()))
 }

@@ -6,8 +6,8 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::effect::Effect;
+use crate::command::screen::{CursorMove, ScreenAction};
 use crate::listing::OpenError;
-use crate::tui::keys::KeyAction;
 use crate::tui::panes::text::hanging;
 use crate::tui::theme::Theme;
 
@@ -26,21 +26,31 @@ impl Broken {
         Broken { lines, top: 0, room: 0 }
     }
 
-    pub fn act(&mut self, action: KeyAction) -> Option<Effect> {
+    /// Takes the line that a key stands for.
+    pub fn act(&mut self, line: &str) -> Option<Effect> {
+        match (line, ScreenAction::of(line)) {
+            (_, Some(Ok(ScreenAction::Leave))) | ("quit", _) => return Some(Effect::Quit),
+            (_, Some(Ok(ScreenAction::Redraw))) => return Some(Effect::Clear),
+            (_, Some(Ok(ScreenAction::Cursor(to)))) => self.scroll(to),
+            ("start", _) => self.scroll(CursorMove::Top),
+            ("end", _) => self.scroll(CursorMove::Bottom),
+            _ => {}
+        }
+        None
+    }
+
+    fn scroll(&mut self, to: CursorMove) {
         // Two pages have a row in common.
         let page = self.room.saturating_sub(1).max(1);
-        self.top = match action {
-            KeyAction::Quit => return Some(Effect::Quit),
-            KeyAction::Redraw => return Some(Effect::Clear),
-            KeyAction::Up => self.top.saturating_sub(1),
-            KeyAction::Down => self.top.saturating_add(1),
-            KeyAction::PageUp => self.top.saturating_sub(page),
-            KeyAction::PageDown => self.top.saturating_add(page),
-            KeyAction::Top | KeyAction::GotoStart => 0,
-            KeyAction::Bottom | KeyAction::GotoEnd => usize::MAX,
-            _ => self.top,
+        self.top = match to {
+            CursorMove::Up => self.top.saturating_sub(1),
+            CursorMove::Down => self.top.saturating_add(1),
+            CursorMove::PageUp => self.top.saturating_sub(page),
+            CursorMove::PageDown => self.top.saturating_add(page),
+            CursorMove::Top => 0,
+            CursorMove::Bottom => usize::MAX,
+            CursorMove::Left | CursorMove::Right => self.top,
         };
-        None
     }
 
     /// Draws the rows that there is room for, so that the last one stands at the bottom.

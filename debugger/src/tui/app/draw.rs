@@ -10,7 +10,6 @@ use ratatui::widgets::{Clear, Widget};
 use super::messages::Tone;
 use super::prompt::PromptPurpose;
 use super::{App, Whereabouts};
-use crate::tui::keys::KeyAction;
 use crate::tui::layout::{ScreenContent, ScreenSlot, bottom};
 use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
@@ -32,8 +31,7 @@ impl App {
         buffer.set_style(area, self.theme.ground);
         match &mut self.engine {
             Whereabouts::Broken(broken) => {
-                let quit =
-                    self.keys.keys(KeyAction::Quit).next().map_or(String::new(), |key| key.to_string());
+                let quit = self.keys.keys("leave").next().map_or(String::new(), |key| key.to_string());
                 broken.draw(&self.theme, &quit, area, buffer);
                 None
             }
@@ -141,8 +139,7 @@ impl App {
             };
             Line::styled(cut(&message.text, usize::from(area.width)), style).render(area, buffer);
         } else {
-            let key = |action| self.keys.keys(action).next().map_or("-".to_owned(), |key| key.to_string());
-            let (help, command, quit) = (key(KeyAction::Help), key(KeyAction::Command), key(KeyAction::Quit));
+            let [help, command, quit] = ["keys", "ask", "leave"].map(|line| self.keys.way_to(line));
             let text = format!("{help} help   {command} command   {quit} quit");
             Line::styled(text, self.theme.dim).render(area, buffer);
         }
@@ -187,7 +184,7 @@ impl App {
 
     /// What keys do during a run.
     fn keys_while_away(&self) -> String {
-        let quit = self.keys.keys(KeyAction::Quit).next();
+        let quit = self.keys.keys("leave").next();
         let is_kept = matches!(&self.engine, Whereabouts::Away(away) if away.is_kept);
         match (self.waiting.len(), quit) {
             _ if self.waits_to_quit() && is_kept => "asks as soon as this has stopped".into(),

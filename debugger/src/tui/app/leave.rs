@@ -4,7 +4,6 @@
 use super::messages::Tone;
 use super::{App, Effect};
 use crate::session::Session;
-use crate::tui::keys::KeyAction;
 
 impl App {
     /// Ends the session, or asks whether that is meant: the same key once more ends it.
@@ -14,7 +13,7 @@ impl App {
             return Some(Effect::Quit);
         }
         self.is_leaving = true;
-        let key = self.keys.keys(KeyAction::Quit).next();
+        let key = self.keys.keys("leave").next();
         let key = key.map_or(String::new(), |key| format!("{key} again "));
         let gone =
             gone.map_or(String::new(), |gone| format!(" with {gone}; `save FILE` keeps what was done"));

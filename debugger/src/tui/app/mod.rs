@@ -11,6 +11,7 @@ mod errand;
 mod face;
 mod heading;
 mod leave;
+mod meant;
 pub mod messages;
 mod overlay;
 mod play;
@@ -41,9 +42,10 @@ use self::overlay::{Heeded, Overlay};
 use self::play::Player;
 use self::prompt::{Prompt, PromptPurpose, Typed};
 use super::event::{Gesture, InputEvent};
-use super::keys::{Key, KeyAction, KeyBinding, KeyMap};
+use super::keys::{Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::{Theme, ThemeName};
+use crate::command::screen::ScreenAction;
 use crate::command::{Console, Outcome};
 use crate::listing::{Line, OpenError};
 use crate::outcome::Touch;
@@ -272,7 +274,12 @@ impl App {
     /// Whether a key leaves for the shell: it does so at any time, unless it is a letter that is typed.
     fn suspends(&self, key: Key) -> bool {
         let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
-        !is_typed && self.keys.get(key) == Some(&KeyBinding::KeyAction(KeyAction::Suspend))
+        !is_typed && self.asked_by(key) == Some(ScreenAction::Suspend)
+    }
+
+    /// What a key asks of the screen, if it stands for such a line.
+    fn asked_by(&self, key: Key) -> Option<ScreenAction> {
+        ScreenAction::of(self.keys.get(key)?)?.ok()
     }
 
     fn console(&self) -> Option<&Console> {
@@ -305,9 +312,8 @@ impl App {
         } else if was_playing {
             self.say(Tone::Note, "paused");
         } else if self.prompt.take().is_none() && self.overlay.take().is_none() {
-            let quit = self.keys.keys(KeyAction::Quit).next();
-            let quit = quit.map_or(":quit".to_owned(), |key| key.to_string());
-            self.say(Tone::Note, &format!("nothing is running; {quit} ends the session"));
+            let leave = self.keys.way_to("leave");
+            self.say(Tone::Note, &format!("nothing is running; {leave} ends the session"));
         }
         None
     }
@@ -333,14 +339,13 @@ impl App {
     /// Whether what waits for the session ends it: a key that does so, and isn't a letter that is typed.
     fn waits_to_quit(&self) -> bool {
         let actions = self.waiting.iter().filter_map(|event| match event {
-            InputEvent::Key(key) => self.keys.get(*key),
+            InputEvent::Key(key) => self.asked_by(*key),
             _ => None,
         });
-        let mut decisive = actions.filter_map(|binding| match binding {
-            KeyBinding::KeyAction(action) if action.asks() || *action == KeyAction::Quit => Some(*action),
-            _ => None,
-        });
-        self.prompt.is_none() && decisive.next() == Some(KeyAction::Quit)
+        let is_decisive = |action: &ScreenAction| {
+            matches!(action, ScreenAction::Ask(_) | ScreenAction::AskSearch | ScreenAction::Leave)
+        };
+        self.prompt.is_none() && actions.into_iter().find(is_decisive) == Some(ScreenAction::Leave)
     }
 
     fn key(&mut self, key: Key) -> Option<Effect> {
@@ -351,13 +356,12 @@ impl App {
             return self.type_key(key);
         }
         self.messages.dismiss();
-        let binding = self.keys.get(key).cloned();
+        let line = self.keys.get(key).map(str::to_owned);
         if let Whereabouts::Broken(broken) = &mut self.engine {
-            let Some(KeyBinding::KeyAction(action)) = binding else { return None };
-            return broken.act(action);
+            return broken.act(&line?);
         }
         if let Some(overlay) = &mut self.overlay {
-            match overlay.key(key, binding.as_ref()) {
+            match overlay.key(key, line.as_deref()) {
                 Heeded::Taken => return None,
                 Heeded::Search => {
                     self.prompt = Some(Prompt::new(PromptPurpose::Search, ""));
@@ -374,16 +378,12 @@ impl App {
                 Heeded::Passes => self.overlay = None,
             }
         }
-        match binding {
-            Some(KeyBinding::KeyAction(KeyAction::Quit)) if !is_again => self.leave(is_answered),
-            Some(KeyBinding::KeyAction(action)) => self.act(action),
-            Some(KeyBinding::Command(line)) => self.run(&line),
-            None => {
-                let help = self.keys.keys(KeyAction::Help).next();
-                let help = help.map_or(String::new(), |help| format!("; {help} shows which ones do"));
-                self.say(Tone::Note, &format!("{key} does nothing{help}"));
-                None
-            }
+        match line {
+            Some(_) if is_again && self.asked_by(key) == Some(ScreenAction::Leave) => Some(Effect::Quit),
+            Some(_) if is_answered && self.asked_by(key) == Some(ScreenAction::Leave) => self.leave(true),
+            Some(line) => self.run(&line),
+            None => self
+                .note_why(&format!("{key} does nothing; {} shows which ones do", self.keys.way_to("keys"))),
         }
     }
 
@@ -405,7 +405,8 @@ impl App {
     fn complete(&mut self) {
         let (Whereabouts::Here(console), Some(prompt)) = (&self.engine, &mut self.prompt) else { return };
         if prompt.purpose == PromptPurpose::Command {
-            let (start, candidates) = repl::candidates(console, &prompt.before_cursor());
+            let panes = PaneKind::ALL.map(PaneKind::name);
+            let (start, candidates) = repl::candidates(console, Some(&panes), &prompt.before_cursor());
             prompt.complete(start, &candidates);
         }
     }
@@ -420,18 +421,12 @@ impl App {
             PromptPurpose::Command => self.run(&line),
             PromptPurpose::Search => {
                 if !line.is_empty() {
-                    self.choices.search = Some(line.to_lowercase());
+                    return self.search_for(&line);
                 }
                 self.search(true);
                 None
             }
         }
-    }
-
-    /// Sends the session to carry out a command.
-    fn run(&mut self, line: &str) -> Option<Effect> {
-        self.player.pause();
-        self.send(Task::Command { line: line.to_owned(), is_quiet: false })
     }
 
     fn send(&mut self, task: Task) -> Option<Effect> {

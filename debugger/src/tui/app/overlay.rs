@@ -6,9 +6,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Widget};
 
 use super::messages::{Message, Tone};
+use crate::command::screen::{CursorMove, ScreenAction};
 use crate::tui::keys::help::{self, HelpLine};
-use crate::tui::keys::{BareKey, Key, KeyAction, KeyBinding, KeyMap};
-use crate::tui::panes::text::{hanging, mark, width};
+use crate::tui::keys::{BareKey, Key, KeyMap};
+use crate::tui::panes::text::{hanging, mark, width, wrapped};
 use crate::tui::theme::Theme;
 
 /// What lies over the panes.
@@ -63,32 +64,39 @@ impl Overlay {
         Overlay { content, top: 0, found: None, room: (0, 0), is_cut: false }
     }
 
-    /// Takes a key with its binding.
-    pub fn key(&mut self, key: Key, binding: Option<&KeyBinding>) -> Heeded {
+    /// Takes a key with the line that it stands for.
+    pub fn key(&mut self, key: Key, line: Option<&str>) -> Heeded {
         // Readers leave with these, whatever they are bound to.
         if matches!(key.code, BareKey::Esc | BareKey::Enter | BareKey::Char(' ')) {
             return Heeded::Closes;
         }
-        let action = match binding {
-            Some(KeyBinding::KeyAction(action)) => *action,
-            Some(KeyBinding::Command(_)) => return self.otherwise(),
-            None => return Heeded::Taken,
-        };
+        let Some(line) = line else { return Heeded::Taken };
+        // Who sees all of it means the run.
+        match line {
+            "start" if self.is_cut => return self.heed(CursorMove::Top),
+            "end" if self.is_cut => return self.heed(CursorMove::Bottom),
+            _ => {}
+        }
+        match ScreenAction::of(line) {
+            Some(Ok(ScreenAction::Cursor(to))) => self.heed(to),
+            Some(Ok(ScreenAction::AskSearch)) => Heeded::Search,
+            Some(Ok(ScreenAction::SearchAgain { further })) => Heeded::Found(further),
+            Some(Ok(ScreenAction::Leave)) => Heeded::Closes,
+            _ => self.otherwise(),
+        }
+    }
+
+    fn heed(&mut self, to: CursorMove) -> Heeded {
         // Two pages have a row in common.
         let page = self.room.1.saturating_sub(1).max(1);
-        match action {
-            KeyAction::Up | KeyAction::Down => self.scroll(action, 1),
-            KeyAction::PageUp => self.scroll(KeyAction::Up, page),
-            KeyAction::PageDown => self.scroll(KeyAction::Down, page),
-            // Who sees all of it means the run.
-            KeyAction::GotoStart | KeyAction::GotoEnd if !self.is_cut => return self.otherwise(),
-            KeyAction::Top | KeyAction::GotoStart => self.scroll(KeyAction::Up, usize::MAX),
-            KeyAction::Bottom | KeyAction::GotoEnd => self.scroll(KeyAction::Down, usize::MAX),
-            KeyAction::Search => return Heeded::Search,
-            KeyAction::SearchNext => return Heeded::Found(true),
-            KeyAction::SearchPrevious => return Heeded::Found(false),
-            KeyAction::Quit => return Heeded::Closes,
-            _ => return self.otherwise(),
+        match to {
+            CursorMove::Up => self.scroll(true, 1),
+            CursorMove::Down => self.scroll(false, 1),
+            CursorMove::PageUp => self.scroll(true, page),
+            CursorMove::PageDown => self.scroll(false, page),
+            CursorMove::Top => self.scroll(true, usize::MAX),
+            CursorMove::Bottom => self.scroll(false, usize::MAX),
+            CursorMove::Left | CursorMove::Right => return self.otherwise(),
         }
         Heeded::Taken
     }
@@ -102,9 +110,8 @@ impl Overlay {
     }
 
     /// Scrolls by so many rows.
-    pub fn scroll(&mut self, action: KeyAction, rows: usize) {
+    pub fn scroll(&mut self, up: bool, rows: usize) {
         self.found = None;
-        let up = action == KeyAction::Up;
         self.top = if up { self.top.saturating_sub(rows) } else { self.top.saturating_add(rows) };
     }
 
@@ -128,8 +135,8 @@ impl Overlay {
     fn rows(&self, messages: &[Message], theme: &Theme) -> Vec<Line<'static>> {
         match &self.content {
             OverlayContent::Help(lines) => {
-                let width = keys_width(lines);
-                lines.iter().map(|line| help_line(line, width, theme)).collect()
+                let columns = HelpColumns::new(lines, self.room.0);
+                lines.iter().flat_map(|line| columns.rows(line, theme)).collect()
             }
             OverlayContent::Reply { first, lines } => {
                 let shown = messages.iter().skip(*first).take(*lines);
@@ -176,22 +183,42 @@ impl Overlay {
     }
 }
 
-/// The width of the column of keys.
-fn keys_width(lines: &[HelpLine]) -> usize {
-    let width = |line: &HelpLine| match line {
-        HelpLine::Entry { keys, .. } => width(keys),
-        HelpLine::Title(_) | HelpLine::Blank => 0,
-    };
-    lines.iter().map(width).max().unwrap_or(0)
+/// The columns of the help: keys, the lines that they stand for, and what those do.
+struct HelpColumns {
+    keys: usize,
+    line: usize,
+    text: usize,
 }
 
-fn help_line(line: &HelpLine, width: usize, theme: &Theme) -> Line<'static> {
-    match line {
-        HelpLine::Title(title) => Line::styled(*title, theme.heading),
-        HelpLine::Entry { keys, text } => {
-            Line::from(vec![Span::styled(format!("  {keys:<width$}  "), theme.key), Span::raw(text.clone())])
+/// Columns that the text has at least.
+const LEAST_FOR_TEXT: usize = 20;
+
+impl HelpColumns {
+    fn new(lines: &[HelpLine], room: usize) -> HelpColumns {
+        let widest = |column: fn(&HelpLine) -> usize| lines.iter().map(column).max().unwrap_or(0);
+        let keys = widest(|line| if let HelpLine::Entry { keys, .. } = line { width(keys) } else { 0 });
+        let line = widest(|line| if let HelpLine::Entry { line, .. } = line { width(line) } else { 0 });
+        HelpColumns { keys, line, text: room.saturating_sub(keys + line + 6).max(LEAST_FOR_TEXT) }
+    }
+
+    /// A line of the help, in as many rows as its text takes.
+    fn rows(&self, line: &HelpLine, theme: &Theme) -> Vec<Line<'static>> {
+        match line {
+            HelpLine::Title(title) => vec![Line::styled(*title, theme.heading)],
+            HelpLine::Blank => vec![Line::default()],
+            HelpLine::Entry { keys, line, text } => {
+                let mut left = (keys.as_str(), line.as_str());
+                let rows = wrapped(text, self.text).into_iter().map(|text| {
+                    let (keys, line) = std::mem::take(&mut left);
+                    Line::from(vec![
+                        Span::styled(format!("  {keys:<0$}  ", self.keys), theme.key),
+                        Span::styled(format!("{line:<0$}  ", self.line), theme.dim),
+                        Span::raw(text),
+                    ])
+                });
+                rows.collect()
+            }
         }
-        HelpLine::Blank => Line::default(),
     }
 }
 

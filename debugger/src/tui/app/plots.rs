@@ -24,15 +24,6 @@ pub(super) struct Plotted {
 const GROWTH: i64 = 50;
 
 impl App {
-    /// The command that plots the selected cell, or no more.
-    pub(super) fn plot(&self, session: &Session) -> Result<String, String> {
-        let plot = self.with_cell("plot")?;
-        let target = self.selected_cell().and_then(|name| session.cell(&name).ok());
-        let target = target.map(|cell| session.memory().target(session.state(), cell));
-        let is_plotted = self.choices.plots.cells.iter().any(|(_, plotted)| Some(*plotted) == target);
-        Ok(if is_plotted { format!("un{plot}") } else { plot })
-    }
-
     /// Takes over which cells are plotted, and samples of them if a command has made any.
     pub(super) fn plotted(&mut self, outcome: &Outcome) {
         self.take_plots();

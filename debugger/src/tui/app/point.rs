@@ -5,8 +5,8 @@ use ratatui::layout::{Position, Rect};
 
 use super::errand::Task;
 use super::{App, Effect, Whereabouts};
+use crate::command::screen::ScreenAction;
 use crate::tui::event::{Gesture, Mouse};
-use crate::tui::keys::KeyAction;
 use crate::tui::panes::{PaneKind, PaneSpot};
 
 /// Lines that one notch of the wheel moves.
@@ -27,8 +27,8 @@ impl App {
                 self.scrubs = false;
                 None
             }
-            Gesture::ScrollUp => self.wheel(mouse.place, KeyAction::Up),
-            Gesture::ScrollDown => self.wheel(mouse.place, KeyAction::Down),
+            Gesture::ScrollUp => self.wheel(mouse.place, true),
+            Gesture::ScrollDown => self.wheel(mouse.place, false),
         }
     }
 
@@ -52,7 +52,7 @@ impl App {
         let is_selected = self.choices.lost(kind).is_none() && context.scroll.cursor == item;
         let adjoint = kind.pane().is_adjoint_at(&context, place);
         if is_double && was_focused && is_selected && self.choices.adjoint == adjoint {
-            return self.act(KeyAction::Open);
+            return self.act(ScreenAction::Open);
         }
         if matches!(kind, PaneKind::Cells | PaneKind::Arrays) {
             self.choices.adjoint = adjoint;
@@ -76,15 +76,15 @@ impl App {
         }
     }
 
-    fn wheel(&mut self, place: Position, action: KeyAction) -> Option<Effect> {
+    fn wheel(&mut self, place: Position, up: bool) -> Option<Effect> {
         if let Some(overlay) = &mut self.overlay {
-            overlay.scroll(action, NOTCH.unsigned_abs());
+            overlay.scroll(up, NOTCH.unsigned_abs());
             return None;
         }
         let kind = self.panes.pane_at(place)?;
         let context = self.context(kind)?;
         let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
-        let rows = if action == KeyAction::Up { -NOTCH } else { NOTCH };
+        let rows = if up { -NOTCH } else { NOTCH };
         self.panes.scroll_view(kind, rows, items, columns);
         self.select(kind);
         None

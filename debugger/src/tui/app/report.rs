@@ -3,11 +3,10 @@
 
 use super::messages::Tone;
 use super::overlay::Overlay;
-use super::{App, Whereabouts};
+use super::{App, Effect, Whereabouts};
 use crate::command::{CommandError, Console, Outcome};
 use crate::outcome::Reason;
 use crate::render::{printed, render, render_done, render_error};
-use crate::tui::keys::KeyAction;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::width;
 
@@ -71,7 +70,7 @@ impl App {
         if count == 0 && displayed.is_empty() {
             return None;
         }
-        let key = self.keys.keys(KeyAction::FocusMessages).next();
+        let key = self.keys.keys("focus messages").next();
         let more = match (count, key) {
             (0 | 1, _) => String::new(),
             (_, Some(key)) => format!("(+{}: {key} shows them)", count - 1),
@@ -80,6 +79,15 @@ impl App {
         let last = printed.lines().last().unwrap_or_default();
         let parts = [last, &more].into_iter().chain(displayed).chain(text.lines().nth(count));
         Some(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "))
+    }
+
+    /// Says why a line is not carried out.
+    pub(super) fn refuse(&mut self, text: &str) -> Option<Effect> {
+        let first = self.messages.lines().len();
+        self.messages.dismiss();
+        self.say_reply(Tone::Error, text.trim_end(), first, true);
+        self.is_answered = self.overlay.is_none();
+        None
     }
 
     /// Says what was printed on the way, and nothing else.

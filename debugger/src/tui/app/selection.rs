@@ -25,11 +25,11 @@ impl App {
         }
     }
 
-    /// A command about the selected cell, or why there is none.
-    pub(super) fn with_cell(&self, command: &str) -> Result<String, String> {
+    /// The same, or why there is none.
+    pub(super) fn selected_name(&self) -> Result<String, String> {
         let lost = self.panes.latest(&KINDS).and_then(|kind| self.choices.lost(kind));
         match (self.selected_cell(), lost) {
-            (Some(cell), _) => Ok(format!("{command} {cell}")),
+            (Some(cell), _) => Ok(cell),
             (None, Some(name)) => Err(format!("`{name}` is selected, and has no name here")),
             (None, None) => Err("no cell is selected: choose one in the cells or the arrays".to_owned()),
         }

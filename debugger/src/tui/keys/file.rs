@@ -4,8 +4,9 @@
 //! preset = "vi"
 //!
 //! [keys]
-//! F2 = "continue"          # an action, by its name in the help
-//! Shift-F2 = ":goto 50%"   # a command line
+//! F2 = "continue"          # a command
+//! Shift-F2 = "goto 50%"    # with arguments
+//! F3 = "watch @"           # of the selected cell
 //! s = "none"               # nothing
 //! ```
 
@@ -13,14 +14,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
-use reviver_assembler::suggest::nearest;
 use reviver_files::{Content, UsedFiles};
 use reviver_isa::names::printable;
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Key, KeyAction, KeyBinding, KeyMap, Preset};
+use super::{Key, KeyMap, Preset};
+use crate::command::screen::ScreenAction;
+use crate::command::{CommandError, named};
 
 /// A key file that can't be used, with the place in it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -112,15 +114,20 @@ fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     Ok(())
 }
 
-fn binding(text: &str) -> Result<KeyBinding, String> {
-    if let Some(command) = text.strip_prefix(':') {
-        return Ok(KeyBinding::Command(command.trim().to_owned()));
+/// The line that a text is, with or without the colon that one types before it. Its command is known; whether
+/// its arguments fit is told when it is carried out, unless they are the screen's.
+fn binding(text: &str) -> Result<String, String> {
+    let line = text.strip_prefix(':').unwrap_or(text).trim();
+    if line.is_empty() {
+        return Err("a command is expected here, or `none`".to_owned());
     }
-    KeyAction::named(text).map(KeyBinding::KeyAction).ok_or_else(|| {
-        let near = nearest(text, KeyAction::ALL.iter().map(|action| action.name()));
-        let help = near.map_or("`?` lists the actions".to_owned(), |near| format!("did you mean `{near}`?"));
-        format!("there is no action `{text}`: {help}")
-    })
+    let told = |error: CommandError| match error.help() {
+        Some(help) => format!("{error}: {help}"),
+        None => error.to_string(),
+    };
+    named(line).map_err(told)?;
+    ScreenAction::of(line).transpose().map_err(told)?;
+    Ok(line.to_owned())
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -133,13 +140,13 @@ mod tests {
 
     #[test]
     fn a_file_changes_a_preset() {
-        let text = "preset = \"vi\"\n[keys]\nF2 = \"continue\"\nShift-F2 = \":goto 50%\"\ns = \"none\"\n\"/\" = \"help\"\n";
+        let text = "preset = \"vi\"\n[keys]\nF2 = \"continue\"\nShift-F2 = \":goto 50%\"\ns = \"none\"\n\"/\" = \"print @ + 1\"\n";
         let map = read(text, None).unwrap();
-        assert_eq!(map.get(Key::char('o')), Some(&KeyBinding::KeyAction(KeyAction::Next)));
-        assert_eq!(map.get("F2".parse().unwrap()), Some(&KeyBinding::KeyAction(KeyAction::Continue)));
-        assert_eq!(map.get("Shift-F2".parse().unwrap()), Some(&KeyBinding::Command("goto 50%".into())));
+        assert_eq!(map.get(Key::char('o')), Some("next"));
+        assert_eq!(map.get("F2".parse().unwrap()), Some("continue"));
+        assert_eq!(map.get("Shift-F2".parse().unwrap()), Some("goto 50%"));
         assert_eq!(map.get(Key::char('s')), None);
-        assert_eq!(map.get(Key::char('/')), Some(&KeyBinding::KeyAction(KeyAction::Help)));
+        assert_eq!(map.get(Key::char('/')), Some("print @ + 1"));
         assert_eq!(read(text, Some(Preset::Gdb)).unwrap().get(Key::char('o')), None);
     }
 
@@ -149,6 +156,8 @@ mod tests {
             ("preset = \"vim\"", 1, "there is no preset `vim`"),
             ("\nkeys = 3", 2, "`keys` is a table"),
             ("[keys]\n\"s\" = \"stap\"", 2, "did you mean `step`?"),
+            ("[keys]\nx = \"focus\"", 2, "`focus` takes a pane"),
+            ("[keys]\nx = \"\"", 2, "a command is expected"),
             ("[keys]\ns = \"step\"\nss = \"next\"", 3, "`ss` is not a key"),
             ("[keys]\nS = \"step\"\nx = \"step\"\nShift-s = \"next\"", 4, "S is bound twice"),
             ("[keys]\n\n\"Ctrl-I\" = \"step\"", 3, "can't tell it from Tab"),

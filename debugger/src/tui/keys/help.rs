@@ -1,14 +1,17 @@
-//! The help and the key list, written from the key map.
+//! The help and the key list, written from the key map and the table of commands.
 
-use super::{HelpGroup, KeyAction, KeyMap, Preset};
+use super::{KeyMap, Preset};
+use crate::command::named;
+use crate::command::table::{COMMANDS, Command, CommandGroup, SCREEN_COMMANDS};
 
 /// A line of the help, before anybody knows how wide its columns are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpLine {
     Title(&'static str),
-    /// Keys, and what they do.
+    /// Keys, the line that they stand for, and what it does.
     Entry {
         keys: String,
+        line: String,
         text: String,
     },
     Blank,
@@ -28,32 +31,69 @@ const TYPING: &[(&str, &str)] = &[
 /// What Ctrl-C does, whatever is bound.
 const INTERRUPT: (&str, &str) = ("Ctrl-C", "stop a long run; never ends the session");
 
-/// The help of a key map: every action with its keys.
+/// What `@` is.
+const SELECTED: (&str, &str) = (
+    "@",
+    "what is selected: the cell, the line under the cursor, the step in the timeline, the frame in the calls",
+);
+
+/// The help of a key map: every line that is bound, with its keys.
 pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
-    let entry = |keys: &str, text: &str| HelpLine::Entry { keys: keys.to_owned(), text: text.to_owned() };
+    let entry = |keys: String, line: &str, text: &str| HelpLine::Entry {
+        keys,
+        line: line.to_owned(),
+        text: text.to_owned(),
+    };
+    let bound = bound_lines([map]);
     let mut lines = Vec::new();
-    for group in HelpGroup::ALL {
+    for group in CommandGroup::ALL {
+        let of_group: Vec<_> = bound.iter().filter(|(row, _)| row.group == group).collect();
+        if of_group.is_empty() {
+            continue;
+        }
         lines.push(HelpLine::Title(group.title()));
-        let actions = KeyAction::ALL.iter().filter(|action| action.group() == group);
-        lines.extend(actions.map(|&action| entry(&keys_of(map, action), action.help())));
-        lines.push(HelpLine::Blank);
-    }
-    let mut commands = map.commands().peekable();
-    if commands.peek().is_some() {
-        lines.push(HelpLine::Title("Commands of your own"));
-        lines.extend(commands.map(|(key, command)| entry(&key.to_string(), &format!(":{command}"))));
+        lines.extend(of_group.iter().map(|(row, line)| entry(keys_of(map, line), line, &summary(row, line))));
         lines.push(HelpLine::Blank);
     }
     lines.push(HelpLine::Title("Always"));
-    lines.push(entry(INTERRUPT.0, INTERRUPT.1));
+    lines.push(entry(INTERRUPT.0.to_owned(), "", INTERRUPT.1));
+    lines.push(entry(String::new(), SELECTED.0, SELECTED.1));
     lines.push(HelpLine::Blank);
     lines.push(HelpLine::Title("While typing"));
-    lines.extend(TYPING.iter().map(|(keys, text)| entry(keys, text)));
+    lines.extend(TYPING.iter().map(|(keys, text)| entry((*keys).to_owned(), "", text)));
     lines
 }
 
-fn keys_of(map: &KeyMap, action: KeyAction) -> String {
-    let keys: Vec<String> = map.keys(action).map(|key| key.to_string()).collect();
+/// What a line does. One that asks for the rest of a command does what that does.
+fn summary(row: &Command, line: &str) -> String {
+    let asked = line.strip_prefix("ask ").and_then(|line| named(line).ok());
+    match asked {
+        Some((row, _)) => {
+            let (first, rest) = row.summary().split_at(1);
+            format!("Ask, and {}{rest}", first.to_lowercase())
+        }
+        None => row.summary().to_owned(),
+    }
+}
+
+/// The lines that are bound in key maps, each once: in the order of the table of commands, those of one command in
+/// the order of their keys.
+fn bound_lines<const N: usize>(maps: [&KeyMap; N]) -> Vec<(&'static Command, String)> {
+    let mut lines: Vec<(usize, &'static Command, String)> = Vec::new();
+    for line in maps.into_iter().flat_map(KeyMap::bound).map(|(_, line)| line) {
+        let Ok((row, _)) = named(line) else { continue };
+        let mut all = COMMANDS.iter().chain(SCREEN_COMMANDS);
+        let place = all.position(|other| std::ptr::eq(other, row)).unwrap_or(usize::MAX);
+        if !lines.iter().any(|(_, _, known)| known == line) {
+            lines.push((place, row, line.to_owned()));
+        }
+    }
+    lines.sort_by_key(|(place, ..)| *place);
+    lines.into_iter().map(|(_, row, line)| (row, line)).collect()
+}
+
+fn keys_of(map: &KeyMap, line: &str) -> String {
+    let keys: Vec<String> = map.keys(line).map(|key| key.to_string()).collect();
     keys.join(" ")
 }
 
@@ -64,16 +104,21 @@ pub fn document() -> String {
          \n\
          Written from the key map; `UPDATE_KEYS=1 cargo test -p reviver-debugger --test tui` writes it anew.\n\
          \n\
-         A small letter goes forward, its capital backward; a function key goes forward, with Shift backward.\n\
-         The first column is what a key file calls the action.\n",
+         A key stands for a command line, which can be typed behind `:` as well; there is no other way to do something.\n\
+         A small letter goes forward, its capital backward; a function key goes forward, with Shift backward. In a line\n\
+         `@` is what is selected: the cell, the line under the cursor, the step in the timeline, the frame in the calls.\n",
     );
     let maps = Preset::ALL.map(KeyMap::new);
     let names = Preset::ALL.map(|preset| format!("`{}`", preset.name())).join(" | ");
-    for group in HelpGroup::ALL {
-        text += &format!("\n## {}\n\n| action | {names} | |\n|---|---|---|---|---|---|\n", group.title());
-        for &action in KeyAction::ALL.iter().filter(|action| action.group() == group) {
-            let keys = maps.each_ref().map(|map| marked(map, action)).join(" | ");
-            text += &format!("| `{action}` | {keys} | {} |\n", action.help());
+    let bound = bound_lines(maps.each_ref());
+    for group in CommandGroup::ALL {
+        let mut of_group = bound.iter().filter(|(row, _)| row.group == group).peekable();
+        if of_group.peek().is_some() {
+            text += &format!("\n## {}\n\n| line | {names} | |\n|---|---|---|---|---|---|\n", group.title());
+        }
+        for (row, line) in of_group {
+            let keys = maps.each_ref().map(|map| marked(map, line)).join(" | ");
+            text += &format!("| `{line}` | {keys} | {} |\n", summary(row, line));
         }
     }
     text += "\n## Always\n\n";
@@ -86,9 +131,9 @@ pub fn document() -> String {
     text + FILE
 }
 
-/// The keys of an action for a Markdown table, in which `|` would end a column.
-fn marked(map: &KeyMap, action: KeyAction) -> String {
-    let keys: Vec<String> = map.keys(action).map(|key| format!("`{key}`").replace('|', "\\|")).collect();
+/// The keys of a line for a Markdown table, in which `|` would end a column.
+fn marked(map: &KeyMap, line: &str) -> String {
+    let keys: Vec<String> = map.keys(line).map(|key| format!("`{key}`").replace('|', "\\|")).collect();
     keys.join(" ")
 }
 
@@ -102,10 +147,12 @@ programs with:
 preset = "vi"            # gdb, vi, vscode or arrows
 
 [keys]
-F2 = "continue"          # an action
-Shift-F2 = ":goto 50%"   # a command line
+F2 = "continue"          # a command
+Shift-F2 = "goto 50%"    # with its arguments
+F3 = "watch @ any"       # of the selected cell
+F12 = "ask print /x"     # to be typed to its end
 s = "none"               # nothing
-"'" = "goto"             # quotes around what TOML doesn't take for a name
+"'" = "focus code"       # quotes around what TOML doesn't take for a name
 ```
 
 Keys are written as above: `s`, `S`, `F5`, `Shift-F5`, `Ctrl-L`, `Alt-Left`, `Space`. Keys that a terminal can't

@@ -1,7 +1,6 @@
 //! The key maps that come with the debugger, as tables. The rule: a small letter goes forward, its capital
 //! backward; a function key goes forward, with Shift backward.
 
-use super::action::KeyAction::{self, *};
 use super::key::{BareKey, Key};
 
 /// A key map to begin with.
@@ -14,7 +13,8 @@ pub enum Preset {
     Arrows,
 }
 
-type PresetKeys = &'static [(Key, KeyAction)];
+/// Keys and the command lines that they stand for.
+type PresetKeys = &'static [(Key, &'static str)];
 
 impl Preset {
     pub const ALL: [Preset; 4] = [Preset::Gdb, Preset::Vi, Preset::Vscode, Preset::Arrows];
@@ -33,7 +33,7 @@ impl Preset {
     }
 
     /// Its bindings. No key is there twice.
-    pub fn bindings(self) -> impl Iterator<Item = (Key, KeyAction)> {
+    pub fn bindings(self) -> impl Iterator<Item = (Key, &'static str)> {
         let tables: &[PresetKeys] = match self {
             Preset::Gdb => &[SHARED, SUSPEND, LETTERS, GDB_LETTERS, ARROWS, GDB_F_KEYS],
             Preset::Vi => &[SHARED, SUSPEND, LETTERS, VI, ARROWS, GDB_F_KEYS],
@@ -70,156 +70,156 @@ const fn shift_f(n: u8) -> Key {
 
 /// What every preset has.
 const SHARED: PresetKeys = &[
-    (ch(':'), Command),
-    (ch('/'), Search),
-    (ch('?'), Help),
-    (ch('m'), Mouse),
-    (ctrl('l'), Redraw),
-    (ch('q'), Quit),
-    (ch(' '), PlayPause),
-    (ch('p'), Play),
-    (ch('P'), ReversePlay),
-    (ch('+'), Faster),
-    (ch('-'), Slower),
-    (ch('}'), Scrub),
-    (ch('{'), ReverseScrub),
-    (ch(';'), NextEvent),
-    (ch(','), LastEvent),
-    (on(BareKey::Home), GotoStart),
-    (on(BareKey::End), GotoEnd),
-    (ch('g'), Goto),
-    (ch('^'), TimelineUp),
-    (ch('\''), Mark),
-    (ch('|'), Fence),
-    (ch('.'), Here),
-    (ch('('), FrameUp),
-    (ch(')'), FrameDown),
-    (on(BareKey::Tab), FocusNext),
-    (held(BareKey::Tab, false, false, true), FocusPrevious),
-    (ch('1'), FocusCode),
-    (ch('2'), FocusInverse),
-    (ch('3'), FocusCells),
-    (ch('4'), FocusArrays),
-    (ch('5'), FocusCalls),
-    (ch('6'), FocusTapes),
-    (ch('7'), FocusMessages),
-    (ch('8'), FocusCard),
-    (ch('9'), FocusTimeline),
-    (ch('z'), Zoom),
-    (on(BareKey::Up), Up),
-    (on(BareKey::Down), Down),
-    (ch('<'), ItemLeft),
-    (ch('>'), ItemRight),
-    (on(BareKey::PageUp), PageUp),
-    (on(BareKey::PageDown), PageDown),
-    (held(BareKey::Home, true, false, false), Top),
-    (held(BareKey::End, true, false, false), Bottom),
-    (ch(']'), NextArray),
-    (ch('['), PreviousArray),
-    (on(BareKey::Enter), Open),
+    (ch(':'), "ask"),
+    (ch('/'), "search"),
+    (ch('?'), "keys"),
+    (ch('m'), "mouse"),
+    (ctrl('l'), "redraw"),
+    (ch('q'), "leave"),
+    (ch(' '), "play-pause"),
+    (ch('p'), "play"),
+    (ch('P'), "reverse-play"),
+    (ch('+'), "faster"),
+    (ch('-'), "slower"),
+    (ch('}'), "scrub"),
+    (ch('{'), "reverse-scrub"),
+    (ch(';'), "next-event"),
+    (ch(','), "last-event"),
+    (on(BareKey::Home), "start"),
+    (on(BareKey::End), "end"),
+    (ch('g'), "ask goto"),
+    (ch('^'), "timeline up"),
+    (ch('\''), "ask mark"),
+    (ch('|'), "toggle fence"),
+    (ch('.'), "here"),
+    (ch('('), "up"),
+    (ch(')'), "down"),
+    (on(BareKey::Tab), "focus next"),
+    (held(BareKey::Tab, false, false, true), "focus previous"),
+    (ch('1'), "focus code"),
+    (ch('2'), "focus inverse"),
+    (ch('3'), "focus cells"),
+    (ch('4'), "focus arrays"),
+    (ch('5'), "focus calls"),
+    (ch('6'), "focus tapes"),
+    (ch('7'), "focus messages"),
+    (ch('8'), "focus card"),
+    (ch('9'), "focus timeline"),
+    (ch('z'), "zoom"),
+    (on(BareKey::Up), "cursor up"),
+    (on(BareKey::Down), "cursor down"),
+    (ch('<'), "cursor left"),
+    (ch('>'), "cursor right"),
+    (on(BareKey::PageUp), "cursor page-up"),
+    (on(BareKey::PageDown), "cursor page-down"),
+    (held(BareKey::Home, true, false, false), "cursor top"),
+    (held(BareKey::End, true, false, false), "cursor bottom"),
+    (ch(']'), "array next"),
+    (ch('['), "array previous"),
+    (on(BareKey::Enter), "open"),
 ];
 
 /// Letters that no preset needs for something else.
 const LETTERS: PresetKeys = &[
-    (ch('s'), Step),
-    (ch('S'), ReverseStep),
-    (ch('f'), Finish),
-    (ch('F'), ReverseFinish),
-    (ch('c'), Continue),
-    (ch('C'), ReverseContinue),
-    (ch('t'), RunToCursor),
-    (ch('T'), ReverseRunToCursor),
-    (ch('w'), NextWrite),
-    (ch('W'), LastWrite),
-    (ch('u'), Undo),
-    (ch('U'), Redo),
-    (ch('b'), Breakpoint),
-    (ch('y'), Why),
-    (ch('v'), Watch),
-    (ch('d'), Plot),
-    (ch('a'), Adjoint),
-    (ch('e'), Edit),
+    (ch('s'), "step"),
+    (ch('S'), "reverse-step"),
+    (ch('f'), "finish"),
+    (ch('F'), "reverse-finish"),
+    (ch('c'), "continue"),
+    (ch('C'), "reverse-continue"),
+    (ch('t'), "until @"),
+    (ch('T'), "reverse-until @"),
+    (ch('w'), "next-write @"),
+    (ch('W'), "last @"),
+    (ch('u'), "undo"),
+    (ch('U'), "redo"),
+    (ch('b'), "toggle break @"),
+    (ch('y'), "why @"),
+    (ch('v'), "toggle watch @"),
+    (ch('d'), "toggle plot @"),
+    (ch('a'), "adjoint"),
+    (ch('e'), "ask set @ ="),
 ];
 
 const GDB_LETTERS: PresetKeys = &[
-    (ch('n'), Next),
-    (ch('N'), ReverseNext),
-    (ch('h'), History),
-    (ctrl('n'), SearchNext),
-    (ctrl('p'), SearchPrevious),
+    (ch('n'), "next"),
+    (ch('N'), "reverse-next"),
+    (ch('h'), "history @"),
+    (ctrl('n'), "search-next"),
+    (ctrl('p'), "search-previous"),
 ];
 
-const SUSPEND: PresetKeys = &[(ctrl('z'), Suspend)];
+const SUSPEND: PresetKeys = &[(ctrl('z'), "suspend")];
 
-const ARROWS: PresetKeys = &[(on(BareKey::Right), Step), (on(BareKey::Left), ReverseStep)];
+const ARROWS: PresetKeys = &[(on(BareKey::Right), "step"), (on(BareKey::Left), "reverse-step")];
 
 const GDB_F_KEYS: PresetKeys = &[
-    (f(1), Help),
-    (f(4), RunToCursor),
-    (shift_f(4), ReverseRunToCursor),
-    (f(5), Continue),
-    (shift_f(5), ReverseContinue),
-    (f(6), Next),
-    (shift_f(6), ReverseNext),
-    (f(7), Step),
-    (shift_f(7), ReverseStep),
-    (f(8), Finish),
-    (shift_f(8), ReverseFinish),
-    (f(9), Breakpoint),
+    (f(1), "keys"),
+    (f(4), "until @"),
+    (shift_f(4), "reverse-until @"),
+    (f(5), "continue"),
+    (shift_f(5), "reverse-continue"),
+    (f(6), "next"),
+    (shift_f(6), "reverse-next"),
+    (f(7), "step"),
+    (shift_f(7), "reverse-step"),
+    (f(8), "finish"),
+    (shift_f(8), "reverse-finish"),
+    (f(9), "toggle break @"),
 ];
 
 /// `n` and `N` search again, `o` and `O` step over; h, j, k, l are arrows.
 const VI: PresetKeys = &[
-    (ch('l'), Step),
-    (ch('h'), ReverseStep),
-    (ch('j'), Down),
-    (ch('k'), Up),
-    (ch('o'), Next),
-    (ch('O'), ReverseNext),
-    (ch('n'), SearchNext),
-    (ch('N'), SearchPrevious),
-    (ch('x'), History),
-    (ch('0'), GotoStart),
-    (ch('$'), GotoEnd),
-    (ctrl('r'), Redo),
-    (ctrl('d'), PageDown),
-    (ctrl('u'), PageUp),
-    (ctrl('f'), PageDown),
-    (ctrl('b'), PageUp),
+    (ch('l'), "step"),
+    (ch('h'), "reverse-step"),
+    (ch('j'), "cursor down"),
+    (ch('k'), "cursor up"),
+    (ch('o'), "next"),
+    (ch('O'), "reverse-next"),
+    (ch('n'), "search-next"),
+    (ch('N'), "search-previous"),
+    (ch('x'), "history @"),
+    (ch('0'), "start"),
+    (ch('$'), "end"),
+    (ctrl('r'), "redo"),
+    (ctrl('d'), "cursor page-down"),
+    (ctrl('u'), "cursor page-up"),
+    (ctrl('f'), "cursor page-down"),
+    (ctrl('b'), "cursor page-up"),
 ];
 
 const VSCODE: PresetKeys = &[
-    (f(1), Command),
-    (f(3), SearchNext),
-    (shift_f(3), SearchPrevious),
-    (f(4), RunToCursor),
-    (shift_f(4), ReverseRunToCursor),
-    (f(5), Continue),
-    (shift_f(5), ReverseContinue),
-    (f(9), Breakpoint),
-    (f(10), Next),
-    (shift_f(10), ReverseNext),
-    (f(11), Step),
-    (shift_f(11), ReverseStep),
-    (f(12), Finish),
-    (shift_f(12), ReverseFinish),
-    (ctrl('f'), Search),
-    (ctrl('g'), Goto),
-    (ctrl('z'), Undo),
-    (held(BareKey::Char('z'), false, true, false), Suspend),
-    (ctrl('y'), Redo),
+    (f(1), "ask"),
+    (f(3), "search-next"),
+    (shift_f(3), "search-previous"),
+    (f(4), "until @"),
+    (shift_f(4), "reverse-until @"),
+    (f(5), "continue"),
+    (shift_f(5), "reverse-continue"),
+    (f(9), "toggle break @"),
+    (f(10), "next"),
+    (shift_f(10), "reverse-next"),
+    (f(11), "step"),
+    (shift_f(11), "reverse-step"),
+    (f(12), "finish"),
+    (shift_f(12), "reverse-finish"),
+    (ctrl('f'), "search"),
+    (ctrl('g'), "ask goto"),
+    (ctrl('z'), "undo"),
+    (held(BareKey::Char('z'), false, true, false), "suspend"),
+    (ctrl('y'), "redo"),
 ];
 
 /// With Shift over calls, with Alt out of a call, with Ctrl to the next stop.
 const MORE_ARROWS: PresetKeys = &[
-    (held(BareKey::Right, false, false, true), Next),
-    (held(BareKey::Left, false, false, true), ReverseNext),
-    (held(BareKey::Right, false, true, false), Finish),
-    (held(BareKey::Left, false, true, false), ReverseFinish),
-    (held(BareKey::Right, true, false, false), Continue),
-    (held(BareKey::Left, true, false, false), ReverseContinue),
-    (held(BareKey::Down, true, false, false), RunToCursor),
-    (held(BareKey::Up, true, false, false), ReverseRunToCursor),
+    (held(BareKey::Right, false, false, true), "next"),
+    (held(BareKey::Left, false, false, true), "reverse-next"),
+    (held(BareKey::Right, false, true, false), "finish"),
+    (held(BareKey::Left, false, true, false), "reverse-finish"),
+    (held(BareKey::Right, true, false, false), "continue"),
+    (held(BareKey::Left, true, false, false), "reverse-continue"),
+    (held(BareKey::Down, true, false, false), "until @"),
+    (held(BareKey::Up, true, false, false), "reverse-until @"),
 ];
 
 #[cfg(test)]
@@ -227,13 +227,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::command::named;
+    use crate::command::screen::ScreenAction;
+    use crate::command::table::SCREEN_COMMANDS;
 
     #[test]
     fn no_key_is_bound_twice_and_none_that_terminals_cannot_tell_apart() {
         for preset in Preset::ALL {
             let mut keys = BTreeSet::new();
-            for (key, action) in preset.bindings() {
-                assert!(keys.insert(key), "{}: {key} has two meanings, one is {action}", preset.name());
+            for (key, line) in preset.bindings() {
+                assert!(keys.insert(key), "{}: {key} has two meanings, one is {line}", preset.name());
                 assert_eq!(key.reserved(), None, "{}: {key}", preset.name());
                 assert_eq!(key.to_string().parse(), Ok(key), "{}: {key} can't be written", preset.name());
             }
@@ -241,11 +244,20 @@ mod tests {
     }
 
     #[test]
-    fn every_action_has_a_key() {
+    fn every_line_is_one_of_a_command() {
+        for (key, line) in Preset::ALL.into_iter().flat_map(Preset::bindings) {
+            assert!(named(line).is_ok_and(|(row, _)| line.starts_with(row.name)), "{key}: {line}");
+            let is_wrong = matches!(ScreenAction::of(line), Some(Err(_)));
+            assert!(!is_wrong, "{key}: {line}");
+        }
+    }
+
+    #[test]
+    fn every_command_of_the_screen_has_a_key() {
         for preset in Preset::ALL {
-            for action in KeyAction::ALL {
-                let is_bound = preset.bindings().any(|(_, bound)| bound == *action);
-                assert!(is_bound, "{}: {action}", preset.name());
+            for row in SCREEN_COMMANDS {
+                let is_bound = preset.bindings().any(|(_, line)| named(line).unwrap().0 == row);
+                assert!(is_bound, "{}: {}", preset.name(), row.name);
             }
         }
     }
@@ -253,18 +265,18 @@ mod tests {
     /// A small letter goes forward, its capital backward; a function key likewise with Shift.
     #[test]
     fn capitals_go_backward() {
-        let backward = |action: KeyAction| action.name().starts_with("reverse-") || action == LastWrite;
+        let backward = |line: &str| line.starts_with("reverse-") || line.starts_with("last ");
         for preset in Preset::ALL {
-            for (key, action) in preset.bindings().filter(|(_, action)| backward(*action)) {
+            for (key, line) in preset.bindings().filter(|(_, line)| backward(line)) {
                 let (code, forward) = match key.code {
-                    BareKey::Char(c) if c.is_uppercase() => (BareKey::Char(c.to_ascii_lowercase()), action),
-                    BareKey::F(n) => (BareKey::F(n), action),
+                    BareKey::Char(c) if c.is_uppercase() => (BareKey::Char(c.to_ascii_lowercase()), line),
+                    BareKey::F(n) => (BareKey::F(n), line),
                     _ => continue,
                 };
                 let key = Key { shift: false, ..Key::plain(code) };
-                let partner = preset.bindings().find(|(bound, _)| *bound == key).map(|(_, action)| action);
-                let name = forward.name().strip_prefix("reverse-").unwrap_or("next-write");
-                assert_eq!(partner.map(KeyAction::name), Some(name), "{}: {key}", preset.name());
+                let partner = preset.bindings().find(|(bound, _)| *bound == key).map(|(_, line)| line);
+                let expected = forward.strip_prefix("reverse-").unwrap_or("next-write @");
+                assert_eq!(partner, Some(expected), "{}: {key}", preset.name());
             }
         }
     }

@@ -46,6 +46,10 @@ impl Pane for ArraysWidget {
         array.elements.into_iter().next().map(|element| PaneSpot::Cell(chosen_name(context, element)))
     }
 
+    fn opens(&self) -> Option<&'static str> {
+        Some("why @")
+    }
+
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
         let grid = Grid::new(context).filter(|_| context.area.contains(place))?;
         let column = usize::from(place.x - context.area.x).checked_sub(grid.label)? / grid.pitch();

@@ -40,6 +40,10 @@ impl Pane for CallsWidget {
         (item < self.items(context)).then_some(PaneSpot::Frame(item))
     }
 
+    fn opens(&self) -> Option<&'static str> {
+        Some("frame @")
+    }
+
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         frames(context.session, item, 1)
             .first()

@@ -60,6 +60,10 @@ impl Pane for CellsWidget {
         (!item.is_hidden).then(|| PaneSpot::Cell(chosen(context, item.cell)))
     }
 
+    fn opens(&self) -> Option<&'static str> {
+        Some("why @")
+    }
+
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let Item { cell, .. } = items(context).into_iter().nth(item)?;
         Some(format!("{} {}", cell.name, cell.value))

@@ -42,6 +42,10 @@ impl Pane for CodeWidget {
         (item < self.items(context)).then_some(PaneSpot::Line(line))
     }
 
+    fn opens(&self) -> Option<&'static str> {
+        Some("toggle break @")
+    }
+
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let file = context.session.listing().files().get(context.choices.file as usize)?;
         file.lines.get(item).cloned()

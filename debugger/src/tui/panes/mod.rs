@@ -161,6 +161,11 @@ pub trait Pane {
         None
     }
 
+    /// The line that is carried out where something in the pane is opened.
+    fn opens(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What a search looks at; none where there is nothing to search.
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
@@ -231,6 +236,11 @@ impl PaneKind {
             PaneKind::Inverse => "inverse",
             PaneKind::Messages => "messages",
         }
+    }
+
+    /// The pane of a name.
+    pub fn named(name: &str) -> Option<PaneKind> {
+        PaneKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// What its tab says where there is little room.

@@ -68,6 +68,10 @@ impl Pane for TimelineWidget {
         Some(PaneSpot::Step(chosen_step(extent, item, self.items(context))))
     }
 
+    fn opens(&self) -> Option<&'static str> {
+        Some("goto @")
+    }
+
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
         let bar = Areas::new(context.area).bar;
         let column = place.x.saturating_sub(bar.x).min(bar.width.checked_sub(1)?);

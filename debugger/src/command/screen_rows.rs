@@ -1,0 +1,123 @@
+//! The commands of the screen: rows like those of a session, so that they can be typed, bound to keys and looked
+//! up. What comes of a row is data; the screen does it.
+
+use reviver_vm::Travel::{Backward, Forward};
+
+use super::arguments::split_word;
+use super::console::{ArgumentKind, Command, CommandError, CommandRow, commands};
+use super::screen::{ArrayChoice, FocusTarget, MOVE_WORDS, MOVES, ScreenAction, TOGGLED, TOGGLED_WORDS};
+
+/// What comes of a row.
+type Asked = Result<ScreenAction, CommandError>;
+
+commands! {
+    Screen
+    /// Every command of the screen, in the order of the help.
+    SCREEN_COMMANDS ""
+    Travel {
+    "play" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(Some(Forward))),
+        "Play forward, or pause.";
+    "reverse-play" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(Some(Backward))),
+        "Play backward, or pause.";
+    "play-pause" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(None)),
+        "Play on in the last direction, or pause.";
+    "faster" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Faster),
+        "Play twice as fast.";
+    "slower" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Slower),
+        "Play half as fast.";
+    "scrub" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Scrub(Forward)),
+        "Go forward by a fiftieth of the known history.";
+    "reverse-scrub" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Scrub(Backward)),
+        "Go backward by a fiftieth of the known history.";
+    }
+    Points {
+    "toggle" [] " break PLACE | watch CELL | plot CELL | fence" ArgumentKind::OneOf(TOGGLED_WORDS) => toggle,
+        "Set it, or take it away if it is set.";
+    }
+    Values {
+    "adjoint" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Adjoint),
+        "Choose the adjoint of the selected cell, or its value again.";
+    }
+    Panes {
+    "open" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Open),
+        "Do what the pane is for with what is under the cursor. In the code that is a breakpoint, in the cells `why`, in the calls their frame, in the timeline its step.";
+    "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
+        "Go to a pane.";
+    "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
+        "Move the cursor in the pane.";
+    "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
+        "Show another array.";
+    "zoom" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Zoom),
+        "Give the pane the whole screen, or no more.";
+    "here" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Here),
+        "Move the cursor to the next instruction. In another frame than the innermost that is its call.";
+    "search" [] " [TEXT]" ArgumentKind::None => search,
+        "Search in the pane.";
+    "search-next" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::SearchAgain { further: true }),
+        "Go to the next place found.";
+    "search-previous" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::SearchAgain { further: false }),
+        "Go to the place found before.";
+    }
+    Screen {
+    "ask" [] " [LINE]" ArgumentKind::Line => |_, rest| Ok(ScreenAction::Ask(rest.to_owned())),
+        "Type a command. LINE stands there already: what it lacks is typed.";
+    "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
+        "Show the keys, and what they do.";
+    "mouse" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Mouse),
+        "Switch the mouse on, or off.";
+    "redraw" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Redraw),
+        "Draw everything anew.";
+    "suspend" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Suspend),
+        "Go back to the shell. There `fg` goes on.";
+    "leave" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Leave),
+        "End the session. Where something would be gone with it, it has to be said twice.";
+    }
+}
+
+/// An action without arguments.
+fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> Asked {
+    row.nothing(rest)?;
+    Ok(action)
+}
+
+fn toggle(row: CommandRow, rest: &str) -> Asked {
+    let (word, _) = split_word(row.something(rest, "what is set or taken away")?);
+    let toggled = one_of(row, word, &TOGGLED)?;
+    Ok(ScreenAction::Toggle(toggled, rest.to_owned()))
+}
+
+fn focus(row: CommandRow, rest: &str) -> Asked {
+    Ok(ScreenAction::Focus(match row.something(rest, "a pane")? {
+        "next" => FocusTarget::Next,
+        "previous" => FocusTarget::Previous,
+        pane => FocusTarget::Pane(pane.to_owned()),
+    }))
+}
+
+fn cursor(row: CommandRow, rest: &str) -> Asked {
+    Ok(ScreenAction::Cursor(one_of(row, row.something(rest, "a direction")?, &MOVES)?))
+}
+
+fn array(row: CommandRow, rest: &str) -> Asked {
+    Ok(ScreenAction::Array(match row.something(rest, "the name of an array")? {
+        "next" => ArrayChoice::Next,
+        "previous" => ArrayChoice::Previous,
+        name => ArrayChoice::Named(name.to_owned()),
+    }))
+}
+
+fn search(_: CommandRow, rest: &str) -> Asked {
+    Ok(match rest {
+        "" => ScreenAction::AskSearch,
+        text => ScreenAction::Search(text.to_owned()),
+    })
+}
+
+/// What a word stands for.
+fn one_of<T: Copy>(row: CommandRow, word: &str, rows: &[(&str, T)]) -> Result<T, CommandError> {
+    let found = rows.iter().find(|(name, _)| *name == word);
+    found.map(|(_, meant)| *meant).ok_or_else(|| {
+        let words: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+        row.wrong(format!("`{word}` is none of {}", words.join(", ")))
+    })
+}

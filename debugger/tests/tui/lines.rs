@@ -1,0 +1,92 @@
+//! Lines: keys stand for them, `:` takes them, and `@` in them is what is selected.
+
+use crate::behaviour::{commands, fib, said};
+use crate::screen::Screen;
+use crate::support;
+use reviver_debugger::tui::panes::PaneKind;
+
+#[test]
+fn what_keys_do_can_be_typed() {
+    let mut screen = fib();
+    screen.command("focus calls");
+    assert_eq!(screen.app.focus(), PaneKind::Calls);
+    screen.command("focus next").command("focus previous").command("foc timeline").command("cursor bottom");
+    assert_eq!(screen.app.focus(), PaneKind::Timeline);
+    screen.command("end").command("goto 4").command("cursor top").command("open");
+    assert_eq!(screen.step(), 0);
+    screen.command("scrub").command("scrub").command("reverse-scrub");
+    assert_eq!(screen.step(), 1);
+    screen.command("toggle fence").command("toggle fence").command("toggle fence");
+    assert_eq!(screen.app.session().unwrap().fences().collect::<Vec<_>>(), [1]);
+    screen.command("keys");
+    assert!(screen.text().contains("Esc closes"), "{}", screen.text());
+    screen.keys("Esc").command("ask goto");
+    assert!(screen.last_row().starts_with(":goto"), "{}", screen.text());
+    screen.keys("Esc").command("search swap");
+    assert!(screen.text().contains("swap"), "{}", screen.text());
+    screen.command("leave");
+    assert!(screen.has_quit);
+}
+
+#[test]
+fn what_the_screen_refuses_has_a_cause_and_a_cure() {
+    let mut screen = fib();
+    let cases = [
+        ("focus", "`focus` takes a pane", "usage: focus PANE | next | previous"),
+        ("focus nowhere", "there is no pane `nowhere`: there are code, inverse", ""),
+        ("cursor sideways", "`sideways` is none of up, down", "usage: cursor up | down"),
+        ("toggle speed", "`speed` is none of break, watch, plot, fence", "usage: toggle break PLACE"),
+        ("zoom in", "`in` is not expected after `zoom`", "usage: zoom"),
+        ("array x", "there are no arrays here", ""),
+        ("expect-stop @", "`@` is a cell, a line, a step or a frame, and `expect-stop` takes none", ""),
+    ];
+    for (line, cause, cure) in cases {
+        screen.keys("Esc").command(line);
+        let heard = said(&screen).join("\n");
+        assert!(heard.contains(cause) || screen.text().contains(cause), "{line}: {heard}");
+        assert!(heard.contains(cure), "{line}: {heard}");
+    }
+}
+
+#[test]
+fn what_is_selected_stands_in_lines() {
+    let mut screen = fib();
+    screen.keys("3 Down").command("watch @ if $new > 20").command("print @ + 1");
+    screen.keys("1 Ctrl-Home").command("search neg").command("search swap").command("break @");
+    screen.command("toggle break @");
+    assert_eq!(commands(&screen)[..2], ["watch a if $new > 20", "print a + 1"]);
+    assert!(commands(&screen)[2].starts_with("break "), "{:?}", commands(&screen));
+    assert_eq!(commands(&screen)[3], "delete 2");
+    // What is set is taken away, whatever else was said of it.
+    screen
+        .command("toggle watch @ any")
+        .command("toggle watch @ any")
+        .command("toggle plot @")
+        .command("toggle plot a");
+    assert_eq!(commands(&screen)[4..], ["delete 1", "watch a any", "plot a", "unplot a"]);
+    screen.keys("End 9 Ctrl-Home").command("goto @");
+    assert_eq!(screen.step(), 0);
+    screen.command("mark @").command("info line @");
+    let heard = said(&screen).join("\n");
+    assert!(
+        heard.contains("and `mark` takes none") && heard.contains("line 27 has 1 instruction"),
+        "{heard}"
+    );
+}
+
+#[test]
+fn frames_and_files_are_selected_too() {
+    let text = support::text("bundle_adjustment.rasm");
+    let mut screen = Screen::open(support::subject(&text), 120, 40);
+    screen.command("until dot_3").keys("5 Down").command("frame @");
+    assert!(screen.text().contains("►1 → rotate"), "{}", screen.text());
+}
+
+#[test]
+fn names_of_panes_are_completed() {
+    let mut screen = fib();
+    screen.keys(": f o c Tab");
+    assert!(screen.last_row().starts_with(":focus"), "{}", screen.last_row());
+    screen.keys("t i Tab Enter");
+    assert_eq!(screen.app.focus(), PaneKind::Timeline);
+}
