@@ -10,7 +10,7 @@ use super::panes::PaneKind::{self, *};
 pub struct ScreenSlot {
     /// With the heading, which is its first row.
     pub area: Rect,
-    pub panes: &'static [PaneKind],
+    pub panes: Vec<PaneKind>,
     /// Whether a border separates it from what is to its left.
     pub has_border: bool,
 }
@@ -77,7 +77,7 @@ pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen
         () if fits(WIDE) => wide(body, content),
         () if fits(ROOMY) => roomy(body, content),
         () if fits(COMPACT) => compact(body, content),
-        () => vec![slot(body, &PaneKind::ALL)],
+        () => vec![slot(body, &[&PaneKind::ALL])],
     };
     DividedScreen { slots, status, prompt }
 }
@@ -90,12 +90,22 @@ pub fn bottom(size: Rect) -> [Rect; 2] {
     [status, prompt]
 }
 
-fn slot(area: Rect, panes: &'static [PaneKind]) -> ScreenSlot {
-    ScreenSlot { area, panes, has_border: false }
+// The panes in groups that no layout divides; where there is less room, several groups share a place.
+const PROGRAM: &[PaneKind] = &[Code];
+const BACKWARD: &[PaneKind] = &[Inverse];
+const SCALARS: &[PaneKind] = &[Cells];
+const ELEMENTS: &[PaneKind] = &[Arrays];
+const STACKS: &[PaneKind] = &[Calls, Tapes];
+const SAID: &[PaneKind] = &[Messages];
+const STEP: &[PaneKind] = &[Card, Failure];
+const TIME: &[PaneKind] = &[Timeline];
+
+fn slot(area: Rect, groups: &[&[PaneKind]]) -> ScreenSlot {
+    ScreenSlot { area, panes: groups.concat(), has_border: false }
 }
 
-fn beside(area: Rect, panes: &'static [PaneKind]) -> ScreenSlot {
-    ScreenSlot { area, panes, has_border: true }
+fn beside(area: Rect, groups: &[&[PaneKind]]) -> ScreenSlot {
+    ScreenSlot { has_border: true, ..slot(area, groups) }
 }
 
 /// Code over the card, cells beside them, the timeline below.
@@ -104,10 +114,10 @@ fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(7)]).areas(left);
     vec![
-        slot(code, &[Code, Inverse]),
-        beside(right, &[Cells, Arrays, Calls, Tapes, Messages]),
-        slot(card, &[Card, Failure]),
-        slot(timeline, &[Timeline]),
+        slot(code, &[PROGRAM, BACKWARD]),
+        beside(right, &[SCALARS, ELEMENTS, STACKS, SAID]),
+        slot(card, &[STEP]),
+        slot(timeline, &[TIME]),
     ]
 }
 
@@ -116,11 +126,11 @@ fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 10)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(9)]).areas(left);
-    let mut slots = vec![slot(code, &[Code, Inverse])];
+    let mut slots = vec![slot(code, &[PROGRAM, BACKWARD])];
     let rest = add_cells(&mut slots, right, content);
-    slots.push(slot(card, &[Card, Failure]));
-    slots.push(beside(rest, &[Calls, Tapes, Messages]));
-    slots.push(slot(timeline, &[Timeline]));
+    slots.push(slot(card, &[STEP]));
+    slots.push(beside(rest, &[STACKS, SAID]));
+    slots.push(slot(timeline, &[TIME]));
     slots
 }
 
@@ -132,13 +142,13 @@ const ARRAYS: u16 = 5;
 fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent) -> Rect {
     let [upper, rest] = Layout::vertical([Constraint::Fill(1), Constraint::Length(8)]).areas(column);
     if !content.has_arrays {
-        slots.push(beside(upper, &[Cells, Arrays]));
+        slots.push(beside(upper, &[SCALARS, ELEMENTS]));
         return rest;
     }
     // The cells get as much as they have on a small screen.
     let height = upper.height.saturating_sub(CELLS).min(upper.height / 5 * 2).max(ARRAYS);
     let [cells, arrays] = Layout::vertical([Constraint::Fill(1), Constraint::Length(height)]).areas(upper);
-    slots.extend([beside(cells, &[Cells]), beside(arrays, &[Arrays])]);
+    slots.extend([beside(cells, &[SCALARS]), beside(arrays, &[ELEMENTS])]);
     rest
 }
 
@@ -150,12 +160,12 @@ fn wide(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let halves = [Constraint::Fill(1), Constraint::Length(9)];
     let [code, card] = Layout::vertical(halves).areas(left);
     let [inverse, calls] = Layout::vertical(halves).areas(middle);
-    let mut slots = vec![slot(code, &[Code]), beside(inverse, &[Inverse])];
+    let mut slots = vec![slot(code, &[PROGRAM]), beside(inverse, &[BACKWARD])];
     let messages = add_cells(&mut slots, right, content);
-    slots.push(slot(card, &[Card, Failure]));
-    slots.push(beside(calls, &[Calls, Tapes]));
-    slots.push(beside(messages, &[Messages]));
-    slots.push(slot(timeline, &[Timeline]));
+    slots.push(slot(card, &[STEP]));
+    slots.push(beside(calls, &[STACKS]));
+    slots.push(beside(messages, &[SAID]));
+    slots.push(slot(timeline, &[TIME]));
     slots
 }
 

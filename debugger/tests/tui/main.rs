@@ -3,6 +3,7 @@
 mod behaviour;
 mod keys;
 mod lines;
+mod panes;
 mod picture;
 mod random;
 mod runs;

@@ -135,11 +135,12 @@ impl App {
 
     /// The focus goes round the panes that have something to show.
     fn turn_focus(&mut self, further: bool) {
-        let has_failed = self.panes.latest(&[PaneKind::Failure, PaneKind::Card]) == Some(PaneKind::Failure);
-        let kinds: Vec<PaneKind> =
-            PaneKind::ALL.into_iter().filter(|kind| *kind != PaneKind::Failure || has_failed).collect();
+        let is_there =
+            |kind: &PaneKind| self.context(*kind).is_some_and(|context| kind.pane().is_there(&context));
+        let kinds: Vec<PaneKind> = PaneKind::ALL.into_iter().filter(is_there).collect();
         let now = kinds.iter().position(|kind| *kind == self.panes.focus()).unwrap_or_default();
-        let next = if further { now + 1 } else { now + kinds.len() - 1 } % kinds.len();
+        let count = kinds.len().max(1);
+        let next = if further { now + 1 } else { now + count - 1 } % count;
         kinds.get(next).into_iter().for_each(|kind| self.panes.set_focus(*kind));
     }
 

@@ -58,7 +58,7 @@ impl Arrangement {
 
     /// Of the panes that share a slot, the one that is seen.
     pub fn front(&self, slot: &ScreenSlot) -> Option<PaneKind> {
-        self.latest(slot.panes)
+        self.latest(&slot.panes)
     }
 
     /// Which of some panes was used last.

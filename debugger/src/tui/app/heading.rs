@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::App;
-use crate::outcome::Reason;
 use crate::tui::layout::ScreenSlot;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::{cut, width};
@@ -20,8 +19,7 @@ impl App {
     pub(super) fn draw_heading(&mut self, slot: &ScreenSlot, front: PaneKind, buffer: &mut Buffer) {
         let area = slot.heading();
         let Some(context) = self.context(front) else { return };
-        let has_failed = matches!(context.session.reason(), Some(Reason::Trap(_)));
-        let is_there = |kind: &PaneKind| *kind == front || *kind != PaneKind::Failure || has_failed;
+        let is_there = |kind: &PaneKind| *kind == front || kind.pane().is_there(&context);
         let kinds: Vec<PaneKind> = slot.panes.iter().copied().filter(is_there).collect();
         let more = more(front.pane().hidden(&context));
         let room = usize::from(area.width).saturating_sub(width(&more));

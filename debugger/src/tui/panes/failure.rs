@@ -20,6 +20,10 @@ impl OneSheet for FailureWidget {
     fn sheet(&self, context: &Context<'_>) -> Sheet {
         sheet(context)
     }
+
+    fn is_there(&self, context: &Context<'_>) -> bool {
+        explanation(context).is_some()
+    }
 }
 
 fn explanation<'a>(context: &Context<'a>) -> Option<&'a Explanation> {

@@ -136,6 +136,12 @@ pub trait Pane {
     /// Draws into the context's area, and nowhere else. The area may be empty.
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer);
 
+    /// Whether there is anything to see in it: else it has no tab, and focus passes it by.
+    fn is_there(&self, context: &Context<'_>) -> bool {
+        let _ = context;
+        true
+    }
+
     /// How many items there are, seen and unseen. A pane without items can't be scrolled.
     fn items(&self, context: &Context<'_>) -> usize {
         let _ = context;
@@ -192,82 +198,58 @@ pub trait Pane {
     }
 }
 
-/// The panes that there are; where they stand is the layout's to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PaneKind {
-    Code,
-    Cells,
-    Arrays,
-    Calls,
-    Tapes,
-    Timeline,
-    Card,
-    Failure,
-    Inverse,
-    Messages,
+macro_rules! panes {
+    ($($kind:ident $name:literal $short:literal => $pane:expr;)+) => {
+        /// The panes that there are; where they stand is the layout's to know.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum PaneKind {
+            $($kind),+
+        }
+
+        impl PaneKind {
+            /// In the order in which focus goes round.
+            pub const ALL: [PaneKind; [$(PaneKind::$kind),+].len()] = [$(PaneKind::$kind),+];
+
+            /// What its tab says, and what it is called in lines.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(PaneKind::$kind => $name),+
+                }
+            }
+
+            /// What its tab says where there is little room.
+            pub fn short_name(self) -> &'static str {
+                match self {
+                    $(PaneKind::$kind => $short),+
+                }
+            }
+
+            pub fn pane(self) -> &'static dyn Pane {
+                match self {
+                    $(PaneKind::$kind => &$pane),+
+                }
+            }
+        }
+    };
+}
+
+// A row for each pane, in the order in which focus goes round: its names, long and short, and what draws it.
+panes! {
+    Code "code" "code" => code::CodeWidget;
+    Inverse "inverse" "inv" => inverse::InverseWidget;
+    Cells "cells" "cells" => cells::CellsWidget;
+    Arrays "arrays" "arr" => arrays::ArraysWidget;
+    Calls "calls" "calls" => calls::CallsWidget;
+    Tapes "tapes" "tape" => tapes::TapesWidget;
+    Messages "messages" "msg" => messages::MessagesWidget;
+    Card "card" "card" => card::CardWidget;
+    Failure "failure" "fail" => failure::FailureWidget;
+    Timeline "timeline" "time" => timeline::TimelineWidget;
 }
 
 impl PaneKind {
-    /// In the order in which focus goes round.
-    pub const ALL: [PaneKind; 10] = [
-        PaneKind::Code,
-        PaneKind::Inverse,
-        PaneKind::Cells,
-        PaneKind::Arrays,
-        PaneKind::Calls,
-        PaneKind::Tapes,
-        PaneKind::Messages,
-        PaneKind::Card,
-        PaneKind::Failure,
-        PaneKind::Timeline,
-    ];
-
-    /// What its tab says.
-    pub fn name(self) -> &'static str {
-        match self {
-            PaneKind::Code => "code",
-            PaneKind::Cells => "cells",
-            PaneKind::Arrays => "arrays",
-            PaneKind::Calls => "calls",
-            PaneKind::Tapes => "tapes",
-            PaneKind::Timeline => "timeline",
-            PaneKind::Card => "card",
-            PaneKind::Failure => "failure",
-            PaneKind::Inverse => "inverse",
-            PaneKind::Messages => "messages",
-        }
-    }
-
     /// The pane of a name.
     pub fn named(name: &str) -> Option<PaneKind> {
         PaneKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// What its tab says where there is little room.
-    pub fn short_name(self) -> &'static str {
-        match self {
-            PaneKind::Arrays => "arr",
-            PaneKind::Tapes => "tape",
-            PaneKind::Timeline => "time",
-            PaneKind::Failure => "fail",
-            PaneKind::Inverse => "inv",
-            PaneKind::Messages => "msg",
-            other => other.name(),
-        }
-    }
-
-    pub fn pane(self) -> &'static dyn Pane {
-        match self {
-            PaneKind::Code => &code::CodeWidget,
-            PaneKind::Cells => &cells::CellsWidget,
-            PaneKind::Arrays => &arrays::ArraysWidget,
-            PaneKind::Calls => &calls::CallsWidget,
-            PaneKind::Tapes => &tapes::TapesWidget,
-            PaneKind::Timeline => &timeline::TimelineWidget,
-            PaneKind::Card => &card::CardWidget,
-            PaneKind::Failure => &failure::FailureWidget,
-            PaneKind::Inverse => &inverse::InverseWidget,
-            PaneKind::Messages => &messages::MessagesWidget,
-        }
     }
 }

@@ -11,6 +11,12 @@ use super::{Context, Pane};
 pub trait OneSheet {
     fn title(&self, context: &Context<'_>) -> String;
     fn sheet(&self, context: &Context<'_>) -> Sheet;
+
+    /// See [`Pane::is_there`].
+    fn is_there(&self, context: &Context<'_>) -> bool {
+        let _ = context;
+        true
+    }
 }
 
 impl<P: OneSheet> Pane for P {
@@ -20,6 +26,10 @@ impl<P: OneSheet> Pane for P {
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         self.sheet(context).draw(context, buffer);
+    }
+
+    fn is_there(&self, context: &Context<'_>) -> bool {
+        OneSheet::is_there(self, context)
     }
 
     fn items(&self, context: &Context<'_>) -> usize {
