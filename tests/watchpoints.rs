@@ -3,10 +3,11 @@
 
 use reviver_assembler::files::Disk;
 use reviver_debugger::listing::OpenedProgram;
-use reviver_debugger::outcome::{HitKind, Motion, Print, Reason};
+use reviver_debugger::outcome::{HitKind, Motion, Print, Reason, Touch};
 use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
 use reviver_debugger::timeline::TimelineLimits;
+use reviver_isa::module::Shape;
 use reviver_lab::campaign::{programs, subject};
 use reviver_vm::Travel;
 
@@ -37,8 +38,10 @@ fn stops(session: &mut Session, travel: Travel) -> Vec<Written> {
         let motion = session.resume(travel);
         let Reason::Points(hits) = &motion.reason else { break };
         for hit in hits {
-            let HitKind::Watch { write, .. } = &hit.what else { panic!("nothing else was set: {hit:?}") };
-            found.push((write.step, write.before.clone(), write.after.clone(), hit.condition_error.clone()));
+            let HitKind::Watch { touches, .. } = &hit.what else { panic!("nothing else was set: {hit:?}") };
+            for Touch { step, before, after, .. } in touches {
+                found.push((*step, before.clone(), after.clone(), hit.condition_error.clone()));
+            }
         }
     }
     in_order(found, travel)
@@ -99,6 +102,97 @@ fn both_ways_stop_at_the_same_writes() {
         }
     }
     assert!(compared > 500 && passed > 500, "{compared} writes were compared, {passed} were passed");
+}
+
+/// What is watched besides cells: slices of `ARRAY`, of which every element is looked at, and expressions.
+const WATCHED: [&str; 6] = [
+    "ARRAY[LOW..HIGH]",
+    "ARRAY[..HIGH step 2]",
+    "CELL + OTHER",
+    "CELL > OTHER",
+    "ARRAY[CELL] + 0",
+    "7 / CELL",
+];
+
+/// The steps at which texts come to something else than a step before, told by looking at every step.
+fn changes(session: &mut Session, texts: &[String]) -> Vec<i64> {
+    session.goto_start();
+    let look = |session: &mut Session| {
+        session.select_frame(session.state().calls.len()).unwrap();
+        texts.iter().map(|text| session.evaluate(text).ok().map(|(_, text)| text)).collect::<Vec<_>>()
+    };
+    let (mut found, mut before) = (Vec::new(), look(session));
+    loop {
+        let here = session.step_number();
+        session.step(Travel::Forward, 1);
+        if session.step_number() == here {
+            return found;
+        }
+        let now = look(session);
+        if now != before {
+            found.push(here);
+        }
+        before = now;
+    }
+}
+
+/// The steps at which a watchpoint stops on the way to the other end, each once and in the order of the program.
+fn stopped(session: &mut Session, travel: Travel) -> Vec<i64> {
+    let mut steps: Vec<i64> = stops(session, travel).into_iter().map(|(step, ..)| step).collect();
+    steps.dedup();
+    steps
+}
+
+#[test]
+fn slices_and_expressions_stop_wherever_they_change() {
+    let mut compared = [0; WATCHED.len()];
+    for seed in 0..programs(PROGRAMS) {
+        let (mut session, names) = session(seed);
+        let globals = &session.program().module().globals;
+        let vectors = globals.iter().filter_map(|global| match global.shape {
+            Shape::Vector(length) if length > 1 => Some((global.name.clone(), length)),
+            _ => None,
+        });
+        let vectors: Vec<(String, u32)> = vectors.collect();
+        let (Some((array, length)), [cell, .., other]) =
+            (vectors.get(seed as usize % vectors.len().max(1)), &names[..])
+        else {
+            continue;
+        };
+        let (low, high) = (seed as u32 % (length - 1), length - seed as u32 / 7 % 2);
+        for (watched, compared) in WATCHED.iter().zip(&mut compared) {
+            let named = watched.replace("ARRAY", array).replace("CELL", cell).replace("OTHER", other);
+            let text = named.replace("LOW", &low.to_string()).replace("HIGH", &high.to_string());
+            let elements: Vec<u32> = match watched.contains("..") {
+                true if watched.contains("step") => (0..high).step_by(2).collect(),
+                true => (low..high).collect(),
+                false => Vec::new(),
+            };
+            let mut texts: Vec<String> = elements.iter().map(|n| format!("{array}[{n}]")).collect();
+            if texts.is_empty() {
+                texts.push(text.clone());
+            }
+            session.goto_start();
+            session.select_frame(session.state().calls.len()).unwrap();
+            let id = match session.watch(&text, WatchMode::Change, &PointOptions::default()) {
+                Ok(point) => point.id,
+                Err(error) => {
+                    // A real is no index.
+                    assert!(error.to_string().contains("takes integers only"), "{text}: {error}");
+                    continue;
+                }
+            };
+            session.enable(id, false).unwrap();
+            let expected = changes(&mut session, &texts);
+            session.goto_start();
+            session.enable(id, true).unwrap();
+            assert_eq!(stopped(&mut session, Travel::Forward), expected, "seed {seed}: watch {text}");
+            assert_eq!(stopped(&mut session, Travel::Backward), expected, "seed {seed}: watch {text}, back");
+            *compared += expected.len();
+            session.delete(id).unwrap();
+        }
+    }
+    assert!(compared.iter().all(|count| *count > 20), "{compared:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`memory`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
+//! | [`memory`], [`cell_set`], [`access`], [`cotangents`], [`listing`] | facts about a program: names and cells, what a step touches, what it carries to adjoints, source text |
 //! | [`expression`], [`format`](mod@format), [`points`] | what users write: expressions, formats, breakpoints, watchpoints |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`scale`] | steps in the columns of a bar or a plot |
@@ -41,6 +41,7 @@
 
 pub mod access;
 pub mod batch;
+pub mod cell_set;
 pub mod command;
 pub mod cotangents;
 pub mod expression;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use reviver_flow::{Anchor, Region, Slot};
+use reviver_flow::Slot;
 use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::{Procedure, Shape};
 use reviver_vm::lookup::{self, IndexError, OpenFrame};
@@ -116,6 +116,12 @@ impl Storage {
         (self.cell(number) == Some(cell)).then_some(number)
     }
 
+    /// The same with its first cell elsewhere, in a state in which that lies there.
+    #[must_use]
+    pub fn moved(self, first: Cell) -> Storage {
+        Storage { cells: lookup::DeclaredCells { first: first.offset, ..self.cells }, ..self }
+    }
+
     fn at(&self, offset: u32) -> Cell {
         Cell { class: self.class(), offset, adjoint: self.adjoint }
     }
@@ -136,6 +142,17 @@ impl Target {
         match self {
             Target::Static(cell) => cell.adjoint,
             Target::Frame { adjoint, .. } => adjoint,
+        }
+    }
+
+    /// The adjoint of a real cell; integers and adjoints have none.
+    pub fn adjoint(self) -> Option<Target> {
+        match self {
+            Target::Static(cell) => cell.adjoint().map(Target::Static),
+            Target::Frame { class: Class::Real, procedure, depth, relative, adjoint: false } => {
+                Some(Target::Frame { class: Class::Real, procedure, depth, relative, adjoint: true })
+            }
+            Target::Frame { .. } => None,
         }
     }
 }
@@ -190,27 +207,6 @@ impl Memory {
     pub fn storage(&self, state: &State, depth: usize, base: Base) -> Option<Storage> {
         let cells = lookup::storage(&self.program, state, self.frame(state, depth)?, base)?;
         Some(Storage { cells, adjoint: false })
-    }
-
-    /// Whether a slot of a procedure can be the cell of a target, or its adjoint, as far as is known without a
-    /// state.
-    pub fn may_be(&self, procedure: usize, slot: &Slot, target: Target) -> bool {
-        let (class, offset) = match target {
-            Target::Static(cell) => (cell.class, cell.offset),
-            Target::Frame { class, relative, .. } => (class, relative),
-        };
-        let Some(locus) = self.program.flow().locus(slot).filter(|_| slot.class == class) else {
-            return false;
-        };
-        let Region { anchor, length } = locus.region();
-        let first = match (anchor, target) {
-            (Anchor::Fixed(first), Target::Static(_)) => first,
-            (Anchor::Frame(_, first), Target::Frame { procedure: owner, .. }) if procedure == owner => first,
-            // A parameter can stand for any cell of its class.
-            (Anchor::Parameter(_), _) => return true,
-            (Anchor::Constant(_) | Anchor::Fixed(_) | Anchor::Frame(..), _) => return false,
-        };
-        offset.checked_sub(first).is_some_and(|n| n < length)
     }
 
     /// What a name means in the frame at a call depth: a variable of the frame, else a parameter,

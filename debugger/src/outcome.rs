@@ -122,15 +122,22 @@ pub struct Hit {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum HitKind {
-    Break { text: String },
-    Watch { watch: WatchMode, write: Touch },
+    Break {
+        text: String,
+    },
+    /// What the step did to each cell that is watched, or to the value of an expression.
+    Watch {
+        watch: WatchMode,
+        touches: Vec<Touch>,
+    },
 }
 
-/// What a step did to one cell. `before` and `after` are in time, whichever way one travels.
+/// What a step did to one cell, or to the value of an expression. `before` and `after` are in time, whichever way one travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
-    pub cell: Cell,
-    /// The cell, in the words of the program.
+    /// None where it is an expression.
+    pub cell: Option<Cell>,
+    /// The cell, in the words of the program, or the expression.
     pub name: String,
     pub before: String,
     pub after: String,

@@ -10,7 +10,8 @@ use reviver_flow::{Access, StepLink};
 use reviver_isa::update::{OperandShape, Update};
 use reviver_vm::{Program, State, Travel};
 
-use crate::expression::{ConsoleExpression, ExpressionError, Scene};
+use crate::cell_set::CellSet;
+use crate::expression::{BoundExpression, ConsoleExpression, ExpressionError, Scene};
 use crate::memory::{MODE_BIT, Memory, Scope, Target};
 use reviver_vm::stops::Node;
 
@@ -66,11 +67,29 @@ pub enum Trigger {
     /// Any of these places.
     Break(Vec<BreakPlace>),
     Watch {
-        target: Target,
+        watched: Watched,
         watch: WatchMode,
         /// Where it was set.
         scope: Option<Scope>,
     },
+}
+
+/// What a watchpoint watches.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Watched {
+    Cells(CellSet),
+    /// The value of an expression, which changes with the cells that it reads.
+    Value(Box<BoundExpression>),
+}
+
+impl Watched {
+    /// The one cell, if it is that.
+    pub fn cell(&self) -> Option<Target> {
+        match self {
+            Watched::Cells(cells) => cells.single(),
+            Watched::Value(_) => None,
+        }
+    }
 }
 
 /// The number of a point that the user hasn't set: a question about a cell has one while it travels.
@@ -172,7 +191,7 @@ impl Point {
     pub fn scene<'a>(&self, innermost: Scene<'a>) -> Scene<'a> {
         let Trigger::Watch { scope: Some(scope), .. } = self.trigger else { return innermost };
         let is_open = innermost.memory.scope(innermost.state, scope.depth) == Some(scope);
-        Scene { before: is_open.then_some(scope.depth), ..innermost }
+        innermost.after_names_of(is_open.then_some(scope.depth))
     }
 
     /// What becomes of it where it was reached, given the innermost frame.
@@ -241,7 +260,7 @@ impl BreakPlace {
 }
 
 /// Every instruction whose step may do what a watchpoint waits for, as far as the text tells.
-pub fn candidates(memory: &Memory, target: Target, watch: WatchMode) -> Vec<u32> {
+pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32> {
     let flow = memory.program().flow();
     let reads_too = matches!(watch, WatchMode::Read | WatchMode::Access);
     let mut found = Vec::new();
@@ -254,14 +273,14 @@ pub fn candidates(memory: &Memory, target: Target, watch: WatchMode) -> Vec<u32>
                 Access::Read => reads_too,
             };
             // In gradient mode whatever names a cell may touch its adjoint.
-            let is_asked = target.is_adjoint() || is_asked && !slot.adjoint;
-            touches |= is_asked && memory.may_be(procedure, slot, target);
+            let is_asked = cells.first().is_adjoint() || is_asked && !slot.adjoint;
+            touches |= is_asked && cells.may_have(memory, procedure, slot);
         });
         // What a call's arguments and a branch's partner read is cheap to find out there; going back, a call is
         // undone where its procedure begins.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
-        let switches = target == Target::Static(MODE_BIT)
+        let switches = cells.first() == Target::Static(MODE_BIT)
             && matches!(shape, OperandShape::Switch | OperandShape::Call | OperandShape::Boundary);
         if touches || links || switches {
             found.push(at);

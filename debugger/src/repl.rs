@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(told("goto "), some("", "STEP | N% | start | end | MARK"));
         assert_eq!(told("disa"), None);
         assert_eq!(told("s"), some("", " [N]"));
-        assert_eq!(told("watc"), some("h", "h CELL [any] [if CONDITION] [log MESSAGE]"));
+        assert_eq!(told("watc"), some("h", "h CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]"));
         assert_eq!(told(""), None);
         assert_eq!(told("continue "), None);
         assert_eq!(told("goto 5"), None);

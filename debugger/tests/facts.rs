@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use reviver_assembler::files::Disk;
 use reviver_debugger::access::{Access, jumped, visit};
+use reviver_debugger::cell_set::CellSet;
 use reviver_debugger::command::names::{EVENTS, REASONS};
 use reviver_debugger::command::table::COMMANDS;
 use reviver_debugger::command::topics::TOPICS;
@@ -144,7 +145,8 @@ fn cells_are_found_again() {
                 assert_eq!(memory.resolve(state, target), Some(cell), "{name} at step {}", state.step);
                 let procedure = subject.program.procedure_of(at);
                 let step = subject.program.flow().step(at).unwrap();
-                let named = step.slots.iter().any(|slot| memory.may_be(procedure, slot, target));
+                let set = CellSet::from(target);
+                let named = step.slots.iter().any(|slot| set.may_have(&memory, procedure, slot));
                 assert!(named, "{name}: {cell:?} at step {}", state.step);
             }
             if !machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {

@@ -11,6 +11,7 @@ use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
 use reviver_debugger::timeline::TimelineLimits;
 use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Shape};
 use reviver_vm::state::{Part, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, State, Stop, Travel};
@@ -36,6 +37,8 @@ struct Model {
     subject: OpenedProgram,
     states: Vec<State>,
     cells: Vec<String>,
+    /// Arrays, and how long they are.
+    arrays: Vec<(String, usize)>,
     /// The timeline's step of the first state, and its branch.
     first: i64,
     branch: usize,
@@ -50,8 +53,16 @@ impl Model {
         while machine.step(Travel::Forward).is_ok_and(|stop| stop != Stop::Bound) {
             states.push(machine.state().try_clone().unwrap());
         }
-        let globals = subject.program.module().globals.iter().map(|global| global.name.clone());
-        Model { cells: globals.collect(), subject, states, first: 0, branch: 0 }
+        let globals = &subject.program.module().globals;
+        let length = |global: &Global| match global.shape {
+            Shape::Scalar => None,
+            shape => Some((global.name.clone(), shape.cells() as usize)),
+        };
+        let arrays: Vec<(String, usize)> = globals.iter().filter_map(length).collect();
+        let scalars = globals.iter().filter(|global| global.shape == Shape::Scalar);
+        let mut cells: Vec<String> = scalars.map(|global| global.name.clone()).collect();
+        cells.extend(arrays.iter().map(|(name, length)| format!("{name}[{}]", length - 1)));
+        Model { cells, arrays, subject, states, first: 0, branch: 0 }
     }
 
     /// The branch that a session has just begun with an edit of adjoints, to both ends. Watched are
@@ -75,20 +86,28 @@ impl Model {
             states.push(machine.state().try_clone().unwrap());
         }
         let cells = reals.iter().flat_map(|name| [name.clone(), format!("{name}'")]).collect();
-        Model { subject: subject.clone(), states, cells, first, branch: session.moment().branch }
+        let arrays = Vec::new();
+        Model { subject: subject.clone(), states, cells, arrays, first, branch: session.moment().branch }
     }
 
     fn session(&self, limits: TimelineLimits) -> Session {
         Session::new(self.subject.clone(), self.states[0].try_clone().unwrap(), limits).unwrap()
     }
 
+    fn number(&self, cell: &str, step: usize) -> f64 {
+        self.subject.program.approximate(self.value(cell, step))
+    }
+
+    /// What a scalar, an element or an adjoint of a scalar holds.
     fn value(&self, cell: &str, step: usize) -> Value {
-        let (global, _) = self.subject.program.global(cell.trim_end_matches('\'')).unwrap();
+        let (name, element) = cell.trim_end_matches(['\'', ']']).split_once('[').unwrap_or((cell, "0"));
+        let (global, _) = self.subject.program.global(name.trim_end_matches('\'')).unwrap();
+        let element: usize = element.trim_end_matches(']').parse().unwrap();
         if cell.ends_with('\'') {
             let adjoints = self.states[step].adjoints.as_ref().unwrap();
             return Value::Real(adjoints.cells[self.subject.program.cells(global).start]);
         }
-        self.subject.program.read(&self.states[step], global)[0]
+        self.subject.program.read(&self.states[step], global)[element]
     }
 
     fn last(&self) -> usize {
@@ -128,7 +147,60 @@ struct Point {
 
 enum Trigger {
     Break(u32),
-    Watch(String),
+    Watch(Watched),
+}
+
+/// Cells that are watched together, as a sum or as an array.
+struct Watched {
+    text: String,
+    cells: Vec<String>,
+    /// Whether their sum is watched, and not each of them.
+    is_sum: bool,
+}
+
+impl Watched {
+    fn cell(cell: &str) -> Watched {
+        Watched { text: cell.to_owned(), cells: vec![cell.to_owned()], is_sum: false }
+    }
+
+    /// A cell, an array or a slice of one, or a sum of two.
+    fn random(model: &Model, dice: &mut Dice) -> Option<Watched> {
+        let any = |dice: &mut Dice| model.cells.get(dice.below(model.cells.len())).cloned();
+        match (dice.below(4), model.arrays.get(dice.below(model.arrays.len()))) {
+            (0, _) => {
+                let cells = vec![any(dice)?, any(dice)?];
+                Some(Watched { text: cells.join(" + "), cells, is_sum: true })
+            }
+            (1 | 2, Some((name, length))) => {
+                let from = dice.below(*length);
+                let to = from + 1 + dice.below(length - from);
+                let whole = (from, to) == (0, *length);
+                let text = if whole { name.clone() } else { format!("{name}[{from}..{to}]") };
+                let cells = (from..to).map(|n| format!("{name}[{n}]")).collect();
+                Some(Watched { text, cells, is_sum: false })
+            }
+            _ => any(dice).map(|cell| Watched::cell(&cell)),
+        }
+    }
+
+    fn differs(&self, model: &Model, from: usize, to: usize) -> bool {
+        match self.is_sum {
+            true => {
+                let bits = |step| self.values(model, step).first().map(|sum| sum.to_bits());
+                bits(from) != bits(to)
+            }
+            false => self.cells.iter().any(|cell| model.value(cell, from) != model.value(cell, to)),
+        }
+    }
+
+    /// What is to grow: the sum, or any of the cells.
+    fn values(&self, model: &Model, step: usize) -> Vec<f64> {
+        let number = |cell: &String| model.number(cell, step);
+        match self.is_sum {
+            true => self.cells.iter().map(number).reduce(|a, b| a + b).into_iter().collect(),
+            false => self.cells.iter().map(number).collect(),
+        }
+    }
 }
 
 /// Where alone a point counts. A write is looked at behind it in the order of the program.
@@ -156,7 +228,7 @@ impl Condition {
         match self {
             Condition::Rest(rest) => format!("($step % 3 + 3) % 3 == {rest}"),
             Condition::Grows => "$old < $new".into(),
-            Condition::Written => format!("{cell} == $new"),
+            Condition::Written => format!("({cell}) == $new"),
         }
     }
 
@@ -164,9 +236,9 @@ impl Condition {
     fn holds(self, model: &Model, trigger: &Trigger, at: usize) -> bool {
         match (self, trigger) {
             (Condition::Rest(rest), _) => (model.first + at as i64).rem_euclid(3) == rest,
-            (Condition::Grows, Trigger::Watch(cell)) => {
-                let number = |step| model.subject.program.approximate(model.value(cell, step));
-                number(at - 1) < number(at)
+            (Condition::Grows, Trigger::Watch(watched)) => {
+                let (before, after) = (watched.values(model, at - 1), watched.values(model, at));
+                before.iter().zip(after).any(|(before, after)| *before < after)
             }
             (Condition::Grows, Trigger::Break(_)) => false,
             (Condition::Written, _) => true,
@@ -182,7 +254,7 @@ impl Points {
         for point in &mut self.points {
             let is_hit = match &point.trigger {
                 Trigger::Break(at) => *at == next,
-                Trigger::Watch(cell) => model.value(cell, from) != model.value(cell, to),
+                Trigger::Watch(watched) => watched.differs(model, from, to),
             };
             let at = match &point.trigger {
                 Trigger::Break(_) => to,
@@ -334,10 +406,11 @@ impl<'a> Play<'a> {
             ..PointOptions::default()
         };
         let (trigger, id) = if is_watch {
-            let cells = &self.model.cells;
-            let Some(cell) = cells.get(dice.below(cells.len())).cloned() else { return };
-            let id = self.session.watch(&cell, WatchMode::Change, &options(&cell)).unwrap().id;
-            (Trigger::Watch(cell), id)
+            let Some(watched) = Watched::random(self.model, dice) else { return };
+            // What holds of one element of an array is no cell's.
+            let text = if watched.cells.len() > 1 && !watched.is_sum { "$new" } else { &watched.text };
+            let id = self.session.watch(&watched.text, WatchMode::Change, &options(text)).unwrap().id;
+            (Trigger::Watch(watched), id)
         } else {
             let Some(at) = self.model.place(dice) else { return };
             (Trigger::Break(at), self.session.break_at(&format!("*{at}"), &options("")).unwrap().id)
@@ -364,6 +437,28 @@ impl<'a> Play<'a> {
         }
     }
 
+    /// Goes to the nearest write of a cell that changes it, or of which a condition holds too. Points don't stop
+    /// one on the way, but fences do.
+    fn go_to_write(&mut self, travel: Travel, dice: &mut Dice) {
+        let cells = &self.model.cells;
+        let Some(cell) = cells.get(dice.below(cells.len())).cloned() else { return };
+        let condition = Condition::random(dice, true);
+        let model = self.model;
+        let (fences, trigger) = (&self.points.fences, Trigger::Watch(Watched::cell(&cell)));
+        let to = walk(model, self.here, travel, |from, to| {
+            let is_change = model.value(&cell, from) != model.value(&cell, to);
+            let holds = condition.is_none_or(|condition| condition.holds(model, &trigger, from.max(to)));
+            fences.contains(&to) || is_change && holds
+        });
+        let more = condition.map_or(String::new(), |condition| format!(" and {}", condition.text(&cell)));
+        let text = format!("$old != $new{more}");
+        let motion = match travel {
+            Travel::Forward => self.session.next_write(&cell, Some(&text)),
+            Travel::Backward => self.session.last_write(&cell, Some(&text)),
+        };
+        self.moved(format!("{travel:?} to a write of {cell} if {text}"), to, Some(motion.unwrap()));
+    }
+
     /// Asks what a cell held over time: every change is told, in the order of time, and whatever was written
     /// last is why it has its value.
     fn ask(&mut self, dice: &mut Dice) {
@@ -388,7 +483,7 @@ impl<'a> Play<'a> {
 
     fn turn(&mut self, dice: &mut Dice) {
         let travel = if dice.below(2) == 0 { Travel::Forward } else { Travel::Backward };
-        match dice.below(19) {
+        match dice.below(20) {
             0..=2 => self.step(travel, 1 + dice.below(3)),
             3 => self.step(travel, 1 + dice.below(self.model.states.len())),
             4 | 5 => self.resume(travel),
@@ -424,6 +519,7 @@ impl<'a> Play<'a> {
             14 | 15 => self.until(travel, dice),
             16 => self.fence(),
             17 => self.ask(dice),
+            18 => self.go_to_write(travel, dice),
             _ => self.branch(dice, travel),
         }
         self.compare();
@@ -597,6 +693,11 @@ fn a_loop_over_integers() {
 fn floats_with_residues() {
     let text = support::text("leapfrog.rasm").replace(".real fixed", ".real f64").replace("100_000", "12");
     play(&Model::new(&text, &[]), 0..SEQUENCES / 4);
+}
+
+#[test]
+fn an_array_that_is_sorted() {
+    play(&Model::new(&support::text("sort.rasm"), &[]), 0..SEQUENCES / 4);
 }
 
 #[test]

@@ -105,11 +105,22 @@ pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
 }
 
 pub fn last(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    motion(console.session.last_write(row.something(rest, "a cell")?))
+    let (cell, condition) = write_asked(row, rest)?;
+    motion(console.session.last_write(cell, condition.as_deref()))
 }
 
 pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    motion(console.session.next_write(row.something(rest, "a cell")?))
+    let (cell, condition) = write_asked(row, rest)?;
+    motion(console.session.next_write(cell, condition.as_deref()))
+}
+
+/// A cell, and what must hold of the write to it that is sought.
+fn write_asked(row: CommandRow, rest: &str) -> Result<(&str, Option<String>), CommandError> {
+    let (cell, options) = row.point_options(rest)?;
+    match options.log {
+        Some(_) => Err(row.wrong(format!("`{}` stops at one write: it takes no message", row.name))),
+        None => Ok((row.something(cell, "a cell")?, options.condition)),
+    }
 }
 
 pub fn next_event(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
@@ -201,7 +212,7 @@ fn set_watch(
     watch: WatchMode,
 ) -> CommandResult {
     let (cell, options) = asked;
-    let cell = row.something(cell, "a cell")?;
+    let cell = row.something(cell, "a cell, a slice or an expression")?;
     Ok(Outcome::PointSet(Box::new(console.session.watch(cell, watch, &options)?.clone())))
 }
 

@@ -57,10 +57,10 @@ commands! {
         "Run backward to a place.";
     "goto" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
         "Go to a step, a part of the run, or a mark. Nothing in between stops it.";
-    "last" ["last-write"] " CELL" ArgumentKind::Cell => last,
-        "Run backward to just before the last write to a cell.";
-    "next-write" ["nw"] " CELL" ArgumentKind::Cell => next_write,
-        "Run forward to just behind the next write to a cell.";
+    "last" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
+        "Run backward to just before the last write to a cell. Or to one of an array `A` or a slice `A[2..5]`. With a condition, to the last write of which that holds, as with `watch`: `last x if $new == 55`.";
+    "next-write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
+        "Run forward to just behind the next write to a cell. Or to one of an array or a slice. With a condition, to the next write of which that holds.";
     "next-event" ["ne"] " [KIND]" ArgumentKind::OneOf(EVENTS) => next_event,
         "Go forward to the next event among the steps that were reached. That is a stop, trap, mark, fence, fork or call.";
     "last-event" ["le"] " [KIND]" ArgumentKind::OneOf(EVENTS) => last_event,
@@ -79,12 +79,12 @@ commands! {
         "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it stands for x's value.";
     "tbreak" ["tb"] " [PLACE] [if CONDITION]" ArgumentKind::Place => tbreak,
         "Stop at a place once. The breakpoint goes away with its first stop.";
-    "watch" ["wa"] " CELL [any] [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => watch,
-        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. In a condition and a message `$old` and `$new` are its values before and after the write, and other names are what they are after it, in the order of the program: so both ways stop at the same writes. `A[i]` is the element that `i` names now, and stays that.";
-    "rwatch" ["rw"] " CELL [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => rwatch,
-        "Stop where a cell is read.";
-    "awatch" ["aw"] " CELL [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,
-        "Stop where a cell is read or written.";
+    "watch" ["wa"] " CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => watch,
+        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where that value changes. In a condition and a message `$old` and `$new` are what is watched before and after the write, and other names are what they are after it, in the order of the program: so both ways stop at the same writes. `A[i]` is the element that `i` names now, and stays that; in a larger expression such as `A[i] + 0` it is followed.";
+    "rwatch" ["rw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => rwatch,
+        "Stop where a cell is read. Or one of an array `A` or a slice `A[2..5]`.";
+    "awatch" ["aw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,
+        "Stop where a cell is read or written. Or one of an array or a slice.";
     "delete" ["d"] " [N | N-M] ..." ArgumentKind::Point => delete,
         "Delete points by their numbers, or all.";
     "clear" ["cl"] " [PLACE]" ArgumentKind::Place => clear,
@@ -115,8 +115,8 @@ commands! {
         "Tell about a topic. `help info` lists them, `help info TOPIC` tells more.";
     "why" [] " CELL [DEPTH]" ArgumentKind::Cell => why,
         "Tell where a cell's value comes from. It names who wrote it last, out of what, and so on, DEPTH writes back: two where nothing is said. `A[i]` is the element that `i` names now.";
-    "history" ["hist"] " CELL [N]" ArgumentKind::Cell => history,
-        "Tell what a cell held over time, up to here. Its last N writes are told. `A[i]` is the element that `i` names now.";
+    "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
+        "Tell what a cell held over time, up to here. Its last N writes are told, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
     }
     Program {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,

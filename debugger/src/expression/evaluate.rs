@@ -7,22 +7,29 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
 use reviver_vm::values::Value;
 
-use super::{Computed, ExpressionError, ExpressionNode, Hint, Scene, Special, WrittenValues};
+use super::{Computed, ExpressionError, ExpressionNode, Hint, IndexNode, Scene, Special, WrittenValues};
 use crate::memory::{Cell, MODE_BIT, Storage};
 
 impl Scene<'_> {
     /// The cells that a name stands for, or their adjoints.
     pub(super) fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
-        let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
-        let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
-        let found = self.before.and_then(in_frame).or_else(here);
-        let storage = found.and_then(|(depth, base)| self.memory.storage(self.state, depth, base));
-        let storage = storage
-            .ok_or_else(|| ExpressionError::Unknown { name: name.to_owned(), hint: self.hint(name) })?;
+        let storage = match self.bound.iter().find(|bound| bound.name == name) {
+            Some(bound) => bound.storage(self),
+            None => self.named(name),
+        }?;
         match adjoint {
             true => storage.adjoint().ok_or_else(|| ExpressionError::NoAdjoint(name.to_owned())),
             false => Ok(storage),
         }
+    }
+
+    /// What a name means here.
+    pub(super) fn named(&self, name: &str) -> Result<Storage, ExpressionError> {
+        let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
+        let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
+        let found = self.before.and_then(in_frame).or_else(here);
+        let storage = found.and_then(|(depth, base)| self.memory.storage(self.state, depth, base));
+        storage.ok_or_else(|| ExpressionError::Unknown { name: name.to_owned(), hint: self.hint(name) })
     }
 
     fn hint(&self, name: &str) -> Option<Hint> {
@@ -38,7 +45,7 @@ impl Scene<'_> {
         &self,
         name: &str,
         adjoint: bool,
-        indices: &[ExpressionNode],
+        indices: &[IndexNode],
     ) -> Result<Cell, ExpressionError> {
         if is_mode(name, adjoint) && indices.is_empty() {
             return Ok(MODE_BIT);
@@ -47,12 +54,15 @@ impl Scene<'_> {
         if indices.is_empty() && storage.shape() != Shape::Scalar {
             return Err(ExpressionError::Array(name.to_owned()));
         }
-        let indices: Vec<i64> =
-            indices.iter().map(|index| self.integer(index, "an index")).collect::<Result<_, _>>()?;
+        let index = |index: &IndexNode| match index {
+            IndexNode::At(index) => self.integer(index, "an index"),
+            IndexNode::Span { .. } => Err(ExpressionError::Slice(name.to_owned())),
+        };
+        let indices: Vec<i64> = indices.iter().map(index).collect::<Result<_, _>>()?;
         storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
     }
 
-    fn integer(&self, node: &ExpressionNode, what: &'static str) -> Result<i64, ExpressionError> {
+    pub(super) fn integer(&self, node: &ExpressionNode, what: &'static str) -> Result<i64, ExpressionError> {
         match self.evaluate(node)? {
             Computed::Int(value) => Ok(value),
             _ => Err(ExpressionError::IntegersOnly(what)),
@@ -72,7 +82,8 @@ impl Scene<'_> {
             ExpressionNode::Special(Special::Old) => self.written("$old", |written| written.old),
             ExpressionNode::Special(Special::New) => self.written("$new", |written| written.new),
             ExpressionNode::Place { name, adjoint, indices } => {
-                computed(name, self.cell(name, *adjoint, indices)?.value(self.state))
+                let value = self.cell(name, *adjoint, indices)?.value(self.state);
+                value.map(Computed::from).ok_or_else(|| ExpressionError::NoCell(name.clone()))
             }
             ExpressionNode::Unary(operator, operand) => self.unary(operator, operand),
             ExpressionNode::Binary(operator, left, right) => self.binary(operator, left, right),
@@ -83,9 +94,10 @@ impl Scene<'_> {
     fn written(
         &self,
         name: &'static str,
-        value: impl FnOnce(WrittenValues) -> Option<Value>,
+        value: impl FnOnce(WrittenValues) -> Option<Computed>,
     ) -> Result<Computed, ExpressionError> {
-        computed(name, value(self.written.ok_or(ExpressionError::NoWrite(name))?))
+        let written = self.written.ok_or(ExpressionError::NoWrite(name))?;
+        value(written).ok_or(ExpressionError::NoValue(name))
     }
 
     /// A value as a real: integers divide like reals. Indices stay integers.
@@ -199,15 +211,6 @@ impl Scene<'_> {
             (Class::Real, Computed::Bits(bits)) => Ok(Value::Real(bits)),
             _ => self.memory.program().parse(class, &self.text(value)),
         }
-    }
-}
-
-/// What a cell holds; none if there is no such cell in the state.
-fn computed(name: &str, value: Option<Value>) -> Result<Computed, ExpressionError> {
-    match value {
-        Some(Value::Int(value)) => Ok(Computed::Int(value)),
-        Some(Value::Real(bits)) => Ok(Computed::Bits(bits)),
-        None => Err(ExpressionError::NoCell(name.to_owned())),
     }
 }
 

@@ -6,9 +6,16 @@
 //! `and`, `or` and `not`. `x'` and `A'[i]` are adjoints, `mode` the gradient mode bit. `$step`,
 //! `$depth` and `$position` are the machine's own numbers; `$old` and `$new` are what a watched cell held
 //! before and after its write, in the order of the program, whichever way one travels.
+//!
+//! What takes several cells takes slices as the language has them: `A[2..5]` has the elements 2, 3 and 4, and
+//! `M[.., j]` is a column. A slice has no value.
 
+mod bound;
 mod evaluate;
 mod parse;
+mod slice;
+
+pub use bound::BoundExpression;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
@@ -17,6 +24,8 @@ use reviver_vm::lookup::IndexError;
 use reviver_vm::values::Value;
 use thiserror::Error;
 
+use self::bound::BoundName;
+use crate::cell_set::CellSet;
 use crate::memory::{Cell, Memory, Storage};
 
 /// The machine's own numbers.
@@ -50,10 +59,24 @@ pub enum ExpressionError {
     Special(String),
     #[error("`{0}` is a value of a write, and here is none")]
     NoWrite(&'static str),
+    #[error("`{0}` has no value: what is watched had none there")]
+    NoValue(&'static str),
     #[error("`{name}`: {error}")]
     Index { name: String, error: IndexError },
     #[error("`{0}` is an array: name one of its elements")]
     Array(String),
+    #[error("`{0}` is a slice: name one of its elements")]
+    Slice(String),
+    #[error("`{name}`: {from}..{to} has no elements: a slice ends before its second number")]
+    EmptySlice { name: String, from: i64, to: i64 },
+    #[error("`{name}`: {from}..{to} is outside of 0..{length}")]
+    SliceOutside { name: String, from: i64, to: i64, length: u32 },
+    #[error("`{name}`: the step of a slice is at least 1, and not {step}")]
+    SliceStep { name: String, step: i64 },
+    #[error("`{0}` names no cell: its value never changes")]
+    NoNames(String),
+    #[error("`{0}` is another number at almost every step: it is for conditions, and not to be watched")]
+    Restless(&'static str),
     #[error("`{0}` takes integers only")]
     IntegersOnly(&'static str),
     #[error("division by zero")]
@@ -89,10 +112,22 @@ enum ExpressionNode {
     Place {
         name: String,
         adjoint: bool,
-        indices: Vec<ExpressionNode>,
+        indices: Vec<IndexNode>,
     },
     Unary(&'static str, Box<ExpressionNode>),
     Binary(&'static str, Box<ExpressionNode>, Box<ExpressionNode>),
+}
+
+/// What stands between the brackets of an array, for one of its dimensions.
+#[derive(Clone, Debug, PartialEq)]
+enum IndexNode {
+    At(ExpressionNode),
+    /// `from..to step by`; what is left out is the whole dimension's.
+    Span {
+        from: Option<ExpressionNode>,
+        to: Option<ExpressionNode>,
+        by: Option<ExpressionNode>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,11 +139,11 @@ enum Special {
     New,
 }
 
-/// What a watched cell held before and after a step, in the order of the program; none where it wasn't there.
+/// What was watched before and after a step, in the order of the program; none where it had no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WrittenValues {
-    pub old: Option<Value>,
-    pub new: Option<Value>,
+    pub old: Option<Computed>,
+    pub new: Option<Computed>,
 }
 
 /// What an expression came to.
@@ -119,6 +154,25 @@ pub enum Computed {
     Float(f64),
     /// The bits of one real cell.
     Bits(u64),
+}
+
+impl From<Value> for Computed {
+    fn from(value: Value) -> Computed {
+        match value {
+            Value::Int(value) => Computed::Int(value),
+            Value::Real(bits) => Computed::Bits(bits),
+        }
+    }
+}
+
+impl Computed {
+    /// Whether it is the same to the last bit.
+    pub fn is(self, other: Computed) -> bool {
+        match (self, other) {
+            (Computed::Float(a), Computed::Float(b)) => a.to_bits() == b.to_bits(),
+            (a, b) => a == b,
+        }
+    }
 }
 
 /// What expressions are evaluated in.
@@ -134,6 +188,33 @@ pub struct Scene<'a> {
     pub before: Option<usize>,
     /// What `$old` and `$new` are, where a watched cell was touched.
     pub written: Option<WrittenValues>,
+    /// Names that stand for certain cells, whatever they mean here.
+    bound: &'a [BoundName],
+}
+
+impl<'a> Scene<'a> {
+    /// The frame at a call depth of a state that is at a step of the timeline.
+    pub fn new(memory: &'a Memory, state: &'a State, step: i64, depth: usize) -> Scene<'a> {
+        Scene { memory, state, step, depth, before: None, written: None, bound: &[] }
+    }
+
+    /// The frame at another call depth.
+    #[must_use]
+    pub fn at_depth(self, depth: usize) -> Scene<'a> {
+        Scene { depth, ..self }
+    }
+
+    /// With the own names of a frame before those of this one.
+    #[must_use]
+    pub fn after_names_of(self, before: Option<usize>) -> Scene<'a> {
+        Scene { before, ..self }
+    }
+
+    /// With the values of a write.
+    #[must_use]
+    pub fn with_written(self, old: Option<Computed>, new: Option<Computed>) -> Scene<'a> {
+        Scene { written: Some(WrittenValues { old, new }), ..self }
+    }
 }
 
 impl ConsoleExpression {
@@ -172,14 +253,19 @@ impl ConsoleExpression {
 
     /// The names of cells and arrays in it.
     pub fn names(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        self.root.add_names(&mut names);
-        names
+        self.places().into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The same, each with whether it means adjoints.
+    fn places(&self) -> Vec<(&str, bool)> {
+        let mut places = Vec::new();
+        self.root.add_names(&mut places);
+        places
     }
 
     /// The first of `$old` and `$new` that stands in it: it has a value only where something is written.
     pub fn written(&self) -> Option<&'static str> {
-        self.root.written()
+        self.root.special(Special::is_written).map(Special::name)
     }
 
     /// Whether the value is not 0.
@@ -212,6 +298,25 @@ impl ConsoleExpression {
         }
     }
 
+    /// The cells that the expression names: one, those of an array, or of a slice of one. None where it is
+    /// more than a name.
+    ///
+    /// # Errors
+    /// No such name, or no such elements.
+    pub fn cells(&self, scene: Scene<'_>) -> Result<Option<CellSet>, ExpressionError> {
+        match &self.root {
+            ExpressionNode::Place { name, adjoint, indices } => {
+                scene.slice(name, *adjoint, indices).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether it is the name of something, with indices that are no names.
+    pub fn is_fixed(&self) -> bool {
+        matches!(&self.root, ExpressionNode::Place { .. }) && self.names().len() == 1
+    }
+
     /// The array, or the adjoints of one, that the expression names without an index; none where it is
     /// something else.
     ///
@@ -231,22 +336,26 @@ impl ConsoleExpression {
 }
 
 impl ExpressionNode {
-    fn written(&self) -> Option<&'static str> {
+    /// The first of the machine's numbers and the values of a write in it that is wanted.
+    fn special(&self, wants: fn(Special) -> bool) -> Option<Special> {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) => None,
-            ExpressionNode::Special(special) => special.written(),
-            ExpressionNode::Place { indices, .. } => indices.iter().find_map(ExpressionNode::written),
-            ExpressionNode::Unary(_, operand) => operand.written(),
-            ExpressionNode::Binary(_, left, right) => left.written().or_else(|| right.written()),
+            ExpressionNode::Special(special) => Some(*special).filter(|special| wants(*special)),
+            ExpressionNode::Place { indices, .. } => {
+                indices.iter().flat_map(IndexNode::parts).find_map(|part| part.special(wants))
+            }
+            ExpressionNode::Unary(_, operand) => operand.special(wants),
+            ExpressionNode::Binary(_, left, right) => left.special(wants).or_else(|| right.special(wants)),
         }
     }
 
-    fn add_names<'a>(&'a self, names: &mut Vec<&'a str>) {
+    /// Adds the names in it, each with whether it means adjoints.
+    fn add_names<'a>(&'a self, names: &mut Vec<(&'a str, bool)>) {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) | ExpressionNode::Special(_) => {}
-            ExpressionNode::Place { name, indices, .. } => {
-                names.push(name);
-                indices.iter().for_each(|index| index.add_names(names));
+            ExpressionNode::Place { name, adjoint, indices } => {
+                names.push((name, *adjoint));
+                indices.iter().flat_map(IndexNode::parts).for_each(|part| part.add_names(names));
             }
             ExpressionNode::Unary(_, operand) => operand.add_names(names),
             ExpressionNode::Binary(_, left, right) => {
@@ -256,14 +365,36 @@ impl ExpressionNode {
     }
 }
 
+impl IndexNode {
+    /// The expressions in it.
+    fn parts(&self) -> impl Iterator<Item = &ExpressionNode> {
+        let parts = match self {
+            IndexNode::At(index) => [Some(index), None, None],
+            IndexNode::Span { from, to, by } => [from.as_ref(), to.as_ref(), by.as_ref()],
+        };
+        parts.into_iter().flatten()
+    }
+}
+
 impl Special {
-    /// Its name, where it is a value of a write.
-    fn written(self) -> Option<&'static str> {
+    fn name(self) -> &'static str {
         match self {
-            Special::Old => Some("$old"),
-            Special::New => Some("$new"),
-            Special::Step | Special::Depth | Special::Position => None,
+            Special::Step => "$step",
+            Special::Depth => "$depth",
+            Special::Position => "$position",
+            Special::Old => "$old",
+            Special::New => "$new",
         }
+    }
+
+    /// Whether it is a value of a write.
+    fn is_written(self) -> bool {
+        matches!(self, Special::Old | Special::New)
+    }
+
+    /// Whether it is one of the machine's own numbers.
+    fn is_restless(self) -> bool {
+        !self.is_written()
     }
 }
 
@@ -294,6 +425,9 @@ mod tests {
         same("a && !b || c & d", "(a and (not b)) or (c & d)");
         same("!a != b", "(not a) != b");
         same("x' + A'[i]", "(x') + (A'[(i)])");
+        same("A[2..i+1]", "A[ 2 .. (i + 1) ]");
+        same("M[1.., ..]", "M[(1) .. , ..]");
+        same("A[0x1..5 step k]", "A[1..5 step (k)]");
     }
 
     #[test]
@@ -308,6 +442,9 @@ mod tests {
         assert_eq!(error("0b12"), "`0b12` is not a number");
         assert_eq!(error("-99999999999999999999"), "`-99999999999999999999` is too large for 64 bits");
         assert_eq!(error("1e"), "`1e` is not a number");
+        assert_eq!(error("1..2"), "`.` is not expected here");
+        assert_eq!(error("A[1..2..3]"), "`[` is not closed");
+        assert_eq!(error("A[1..2 step]"), "`]` is not expected here");
         assert_eq!(error("é"), "`é` is not expected here");
         assert_eq!(error(&"(".repeat(10_000)), "the expression is nested too deeply");
         assert_eq!(error(&"1+".repeat(100_000)), "the expression is too long");

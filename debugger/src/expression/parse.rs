@@ -1,6 +1,6 @@
 //! From a text to an expression. Knows no names and no values.
 
-use super::{ExpressionError, ExpressionNode, Special};
+use super::{ExpressionError, ExpressionNode, IndexNode, Special};
 
 /// Brackets and signs that may be open at a time: bounds the recursion.
 const DEEPEST: usize = 100;
@@ -184,7 +184,7 @@ impl<'a> ExpressionParser<'a> {
         let mut indices = Vec::new();
         if self.eat("[") {
             loop {
-                indices.push(self.binary(0)?);
+                indices.push(self.index()?);
                 if !self.eat(",") {
                     break;
                 }
@@ -195,16 +195,35 @@ impl<'a> ExpressionParser<'a> {
         }
         Ok(ExpressionNode::Place { name: name.to_owned(), adjoint, indices })
     }
+
+    /// An index, or a span of them: `2..5`, `i.. step 2`, `..`.
+    fn index(&mut self) -> Result<IndexNode, ExpressionError> {
+        let mut from = None;
+        if !self.eat("..") {
+            let first = self.binary(0)?;
+            if !self.eat("..") {
+                return Ok(IndexNode::At(first));
+            }
+            from = Some(first);
+        }
+        self.rest = self.rest.trim_start();
+        let is_open = self.rest.is_empty() || self.rest.starts_with([',', ']']) || word(self.rest) == "step";
+        let to = if is_open { None } else { Some(self.binary(0)?) };
+        self.rest = self.rest.trim_start();
+        let has_step = word(self.rest) == "step";
+        let by = if has_step && self.eat("step") { Some(self.binary(0)?) } else { None };
+        Ok(IndexNode::Span { from, to, by })
+    }
 }
 
-/// How far a number goes that a text begins with.
+/// How far a number goes that a text begins with. Two points are none of its: `2..5`.
 fn length_of_number(text: &str) -> usize {
     let is_based = ["0x", "0b", "0o"].iter().any(|prefix| text.starts_with(prefix));
     let mut before = ' ';
-    let ends = |(_, c): &(usize, char)| {
+    let ends = |(at, c): &(usize, char)| {
         let is_sign = !is_based && matches!(c, '+' | '-') && matches!(before, 'e' | 'E');
         before = *c;
-        !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || is_sign)
+        text[*at..].starts_with("..") || !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || is_sign)
     };
     text.char_indices().find(ends).map_or(text.len(), |(at, _)| at)
 }

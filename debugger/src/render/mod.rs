@@ -237,11 +237,13 @@ impl RenderedText<'_> {
         let temporary = if hit.temporary { "temporary " } else { "" };
         match &hit.what {
             HitKind::Break { text } => line!(self, "{temporary}breakpoint {}, {text}", hit.id),
-            HitKind::Watch { write, .. } if hit.id == UNNUMBERED => self.touch(write),
-            HitKind::Watch { watch, write } => {
-                let _ = write!(self.out, "{} {}: ", watch.name(), hit.id);
-                self.touch(write);
+            HitKind::Watch { touches, .. } if hit.id == UNNUMBERED => {
+                touches.iter().for_each(|touch| self.touch(touch));
             }
+            HitKind::Watch { watch, touches } => touches.iter().for_each(|touch| {
+                let _ = write!(self.out, "{} {}: ", watch.name(), hit.id);
+                self.touch(touch);
+            }),
         }
         if let Some(error) = &hit.condition_error {
             line!(self, "  its condition has no value here: {error}");

@@ -21,6 +21,7 @@ mod store;
 mod stretch;
 mod trail;
 mod travel;
+mod watching;
 mod why;
 
 pub use event::{Event, EventKind};
@@ -90,6 +91,8 @@ pub enum SessionError {
     NoArray(String),
     #[error("`{0}` stands for a constant here, which nothing can change")]
     Constant(String),
+    #[error("`{text}` is an expression: {command} takes a cell, an array or a slice")]
+    NoCells { text: String, command: &'static str },
     #[error("`{0}` is no real cell: only those have a gradient")]
     NotReal(String),
     #[error(transparent)]
@@ -279,7 +282,7 @@ impl Session {
 
     /// What expressions are evaluated in: the selected frame.
     pub fn scene(&self) -> Scene<'_> {
-        Scene { depth: self.depth(), ..scene(&self.memory, &self.timeline) }
+        scene(&self.memory, &self.timeline).at_depth(self.depth())
     }
 
     /// The value of an expression, as it is and as text. The expression may follow a format: `/x a`.
@@ -354,12 +357,5 @@ fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u3
 /// be changed meanwhile.
 fn scene<'a>(memory: &'a Memory, timeline: &'a Timeline) -> Scene<'a> {
     let state = timeline.state();
-    Scene {
-        memory,
-        state,
-        step: timeline.moment().step,
-        depth: state.calls.len(),
-        before: None,
-        written: None,
-    }
+    Scene::new(memory, state, timeline.moment().step, state.calls.len())
 }

@@ -1,12 +1,14 @@
 //! Setting, changing and deleting breakpoints and watchpoints, and finding the places that people
 //! name: lines, labels, procedures, instructions.
 
+use reviver_isa::instruction::Base;
 use reviver_isa::update::Update;
 
 use super::{Session, SessionError};
-use crate::expression::{ConsoleExpression, ExpressionError};
+use crate::cell_set::CellSet;
+use crate::expression::{BoundExpression, ConsoleExpression, ExpressionError};
 use crate::listing::Line;
-use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode};
+use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode, Watched};
 
 /// What is to be set besides the place or the cell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,26 +131,83 @@ impl Session {
         self.add_point(Trigger::Break(places), text, options)
     }
 
-    /// Sets a watchpoint on a cell. A cell of a call's frame is watched whenever a call of the same
-    /// procedure is open at the same depth; what a parameter stands for is watched by its address. Names in
+    /// Sets a watchpoint on a cell, on an array or a slice of one, or on an expression, whose value can only
+    /// change. A cell of a call's frame is watched whenever a call of the same procedure is open at the same
+    /// depth; what a parameter stands for is watched by its address. Names in
     /// the condition and the message are those of the selected frame, as long as that is open, then those
     /// of the procedure that writes.
     ///
     /// # Errors
-    /// No such cell, a constant, or a condition or message that can't be read or names what isn't there.
+    /// No such cells, a constant, an expression that nothing changes, or that isn't only to change; a condition or
+    /// message that can't be read or names what isn't there.
     pub fn watch(
         &mut self,
-        cell: &str,
+        text: &str,
         watch: WatchMode,
         options: &PointOptions,
     ) -> Result<&Point, SessionError> {
-        let (typed, cell) = (cell.trim(), self.variable(cell)?);
-        let target = self.memory.target(self.state(), cell);
-        let name = self.memory.name(self.state(), cell);
-        // What a parameter or an index stands for is watched, whatever it stands for later.
-        let text = if typed == name { name } else { format!("{name} (`{typed}` here)") };
+        let expression = ConsoleExpression::parse(text)?;
+        let (watched, name) = match self.cells_of(&expression)? {
+            Some((cells, name)) => (Watched::Cells(cells), name),
+            None if watch != WatchMode::Change => {
+                let command = watch.name();
+                return Err(SessionError::NoCells { text: expression.text().to_owned(), command });
+            }
+            None => {
+                let name = expression.text().to_owned();
+                self.check_expression(&expression, false)?;
+                let bound = BoundExpression::bind(expression, self.scene())?;
+                (Watched::Value(Box::new(bound)), name)
+            }
+        };
         let scope = self.memory.scope(self.state(), self.depth());
-        self.add_point(Trigger::Watch { target, watch, scope }, text, options)
+        self.add_point(Trigger::Watch { watched, watch, scope }, name, options)
+    }
+
+    /// The cells that an expression names in the selected frame, and what they are called; none where it is
+    /// more than a name.
+    ///
+    /// # Errors
+    /// No such cells, or a constant.
+    pub(super) fn cells_of(
+        &self,
+        expression: &ConsoleExpression,
+    ) -> Result<Option<(CellSet, String)>, SessionError> {
+        let Some(cells) = expression.cells(self.scene())? else { return Ok(None) };
+        let typed = expression.text();
+        let Some(found) = cells.resolve(&self.memory, self.state()) else { return Ok(None) };
+        if self.memory.is_constant(found.first()) {
+            return Err(SessionError::Constant(typed.to_owned()));
+        }
+        let name = |cell| self.memory.name(self.state(), cell);
+        let own = match cells.single() {
+            Some(_) => name(found.first()),
+            None if expression.is_fixed() && !self.is_parameter(expression) => typed.to_owned(),
+            None => format!("{} to {}", name(found.first()), name(found.last())),
+        };
+        // What a parameter or an index stands for is meant, whatever it stands for later.
+        let name = if typed == own { own } else { format!("{own} (`{typed}` here)") };
+        Ok(Some((cells, name)))
+    }
+
+    /// The cells that an expression names in the selected frame, and what they are called.
+    ///
+    /// # Errors
+    /// No such cells, a constant, or more than a name, which `command` can't take.
+    pub(super) fn cells_named(
+        &self,
+        expression: &ConsoleExpression,
+        command: &'static str,
+    ) -> Result<(CellSet, String), SessionError> {
+        let no_cells = || SessionError::NoCells { text: expression.text().to_owned(), command };
+        self.cells_of(expression)?.ok_or_else(no_cells)
+    }
+
+    /// Whether an expression begins with the name of a parameter.
+    fn is_parameter(&self, expression: &ConsoleExpression) -> bool {
+        let name = expression.names().first().copied().unwrap_or_default();
+        let base = self.memory.base(self.state(), self.depth(), name);
+        matches!(base, Some(Base::Parameter(_)))
     }
 
     fn add_point(

@@ -2,44 +2,54 @@
 //! timeline, and those that answer with a list come back.
 
 use reviver_vm::stops::Node;
-use reviver_vm::values::Value;
 use reviver_vm::{State, Travel};
 
-use super::search::{Holder, SearchResult, Wanted};
+use super::search::{Holder, PastOfCell, SearchResult, Wanted};
 use super::{Session, SessionError};
-use crate::memory::Target;
-use crate::outcome::{CellHistory, Motion};
-use crate::points::{Point, Trigger, UNNUMBERED, WatchMode};
+use crate::cell_set::CellSet;
+use crate::expression::ConsoleExpression;
+use crate::memory::Cell;
+use crate::outcome::{CellHistory, Motion, Reason, Touch};
+use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, Watched};
 use crate::timeline::Moment;
 
 impl Session {
-    /// Travels to just before the last write to a cell: there the reverse step over it has been made.
+    /// Travels to just before the last write to a cell, an array or a slice of one, or the last write of which a
+    /// condition holds: there the reverse step over it has been made. The condition is one of a watchpoint.
     ///
     /// # Errors
-    /// No such cell.
-    pub fn last_write(&mut self, cell: &str) -> Result<Motion, SessionError> {
-        self.travel_to_write(cell, Travel::Backward)
+    /// No such cell, or a condition that can't be read or names what isn't there.
+    pub fn last_write(&mut self, cells: &str, condition: Option<&str>) -> Result<Motion, SessionError> {
+        self.travel_to_write(cells, condition, Travel::Backward)
     }
 
-    /// Travels to just behind the next write to a cell.
+    /// Travels to just behind the next such write.
     ///
     /// # Errors
-    /// No such cell.
-    pub fn next_write(&mut self, cell: &str) -> Result<Motion, SessionError> {
-        self.travel_to_write(cell, Travel::Forward)
+    /// As [`Session::last_write`].
+    pub fn next_write(&mut self, cells: &str, condition: Option<&str>) -> Result<Motion, SessionError> {
+        self.travel_to_write(cells, condition, Travel::Forward)
     }
 
     /// A continue with one watchpoint instead of all others.
-    fn travel_to_write(&mut self, cell: &str, travel: Travel) -> Result<Motion, SessionError> {
-        let cell = self.cell(cell)?;
-        let target = self.memory.target(self.state(), cell);
+    fn travel_to_write(
+        &mut self,
+        cells: &str,
+        condition: Option<&str>,
+        travel: Travel,
+    ) -> Result<Motion, SessionError> {
+        let condition = condition.map(ConsoleExpression::parse).transpose()?;
+        condition.iter().try_for_each(|condition| self.check_expression(condition, true))?;
+        let asked = ConsoleExpression::parse(cells)?;
+        let (cells, _) = self.cells_named(&asked, "a search for a write")?;
+        let scope = self.memory.scope(self.state(), self.depth());
         let point = Point {
             id: UNNUMBERED,
-            trigger: Trigger::Watch { target, watch: WatchMode::Write, scope: None },
+            trigger: Trigger::Watch { watched: Watched::Cells(cells), watch: WatchMode::Write, scope },
             text: String::new(),
             enabled: true,
             temporary: false,
-            condition: None,
+            condition,
             ignore: 0,
             hits: 0,
             log: None,
@@ -50,40 +60,16 @@ impl Session {
         Ok(motion)
     }
 
-    /// What a cell held in its past, up to here: its last `most` writes.
+    /// What a cell, or the elements of an array or a slice, held in the past, up to here: the last `most` writes.
     ///
     /// # Errors
     /// No such cell, or a constant; no memory for a copy of the state.
-    pub fn history(&mut self, cell: &str, most: usize) -> Result<CellHistory, SessionError> {
-        let cell = self.variable(cell)?;
-        let name = self.memory.name(self.state(), cell);
-        let target = self.memory.target(self.state(), cell);
-        let wanted = [Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];
-        let past = self.past(cell);
-        let plan = self.writes(&wanted, false);
-        let (mut writes, stopped) = self.excursion(|session| {
-            let mut writes = Vec::new();
-            let mut stopped = None;
-            let mut made = cell.value(session.state());
-            let facing = past.way.reversed();
-            while writes.len() <= most {
-                match session.search(&wanted, past, false, &plan) {
-                    SearchResult::Write => {}
-                    SearchResult::Birth | SearchResult::Nothing => break,
-                    SearchResult::Stopped(reason) => {
-                        stopped = Some(reason);
-                        break;
-                    }
-                }
-                let node = Node::of(session.state(), facing);
-                let beyond = cell_value(session, target);
-                let mut touch = session.touch_of(cell, (false, true), (beyond, made), node, facing);
-                touch.step += facing.sign();
-                writes.push(touch);
-                made = beyond;
-            }
-            (writes, stopped)
-        })?;
+    pub fn history(&mut self, cells: &str, most: usize) -> Result<CellHistory, SessionError> {
+        let asked = ConsoleExpression::parse(cells)?;
+        let (cells, name) = self.cells_named(&asked, "`history`")?;
+        let past = self.past(cells.first().is_adjoint());
+        let (mut writes, stopped) =
+            self.excursion(|session| session.writes_in_the_past(cells, past, most))?;
         let is_cut = writes.len() > most;
         writes.truncate(most);
         let is_ahead = past.way == Travel::Forward;
@@ -91,6 +77,48 @@ impl Session {
             writes.reverse();
         }
         Ok(CellHistory { cell: name, writes, is_cut, is_ahead, stopped })
+    }
+
+    /// More than so many writes, the nearest first, if there are so many, and why the search went no further.
+    fn writes_in_the_past(
+        &mut self,
+        cells: CellSet,
+        past: PastOfCell,
+        most: usize,
+    ) -> (Vec<Touch>, Option<Reason>) {
+        let wanted = [Wanted { holder: Holder::Cells(cells), depth: 0, link: 0 }];
+        let plan = self.writes(&wanted, false);
+        let mut writes = Vec::new();
+        while writes.len() <= most {
+            match self.search(&wanted, past, false, &plan) {
+                SearchResult::Write => writes.extend(self.writes_passed(cells, past.way)),
+                SearchResult::Birth | SearchResult::Nothing => break,
+                SearchResult::Stopped(reason) => return (writes, Some(reason)),
+            }
+        }
+        (writes, None)
+    }
+
+    /// What the step over which the session came, having gone `way`, wrote of some cells; in the order of that way.
+    pub(super) fn writes_passed(&mut self, cells: CellSet, way: Travel) -> Vec<Touch> {
+        let facing = way.reversed();
+        let node = Node::of(self.state(), facing);
+        let Some(set) = cells.resolve(&self.memory, self.state()) else { return Vec::new() };
+        let mut written = self.touched(node);
+        written.retain(|(cell, _, is_written)| *is_written && set.contains(*cell));
+        let values = |state: &State| written.iter().map(|(cell, ..)| cell.value(state)).collect::<Vec<_>>();
+        let here = values(self.state());
+        let there = self.peek(facing, |state, _| values(state)).unwrap_or_else(|| here.clone());
+        let touch = |((&(cell, ..), here), there): ((&(Cell, bool, bool), _), _)| {
+            let mut touch = self.touch_of(cell, (false, true), (here, there), node, facing);
+            touch.step += facing.sign();
+            touch
+        };
+        let mut passed: Vec<Touch> = written.iter().zip(here).zip(there).map(touch).collect();
+        if way == Travel::Backward {
+            passed.reverse();
+        }
+        passed
     }
 
     /// Looks at the state behind the next step without making it; `look` also learns whether the step loses
@@ -103,8 +131,4 @@ impl Session {
     pub fn moment(&self) -> Moment {
         self.timeline.moment()
     }
-}
-
-fn cell_value(session: &Session, target: Target) -> Option<Value> {
-    session.memory.resolve(session.state(), target)?.value(session.state())
 }

@@ -168,7 +168,8 @@ impl Session {
         let calls =
             code.filter(|(_, i)| matches!(i.update.shape(), OperandShape::Call | OperandShape::Boundary));
         let mut instructions: Vec<u32> = calls.map(|(at, _)| at).collect();
-        instructions.extend(targets.iter().flat_map(|t| candidates(&self.memory, *t, WatchMode::Write)));
+        instructions
+            .extend(targets.iter().flat_map(|t| candidates(&self.memory, (*t).into(), WatchMode::Write)));
         Stops::new(self.program(), instructions.into_iter().flat_map(Node::over))
     }
 }

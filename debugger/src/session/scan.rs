@@ -2,30 +2,16 @@
 //! places where a point could matter the machine runs at its own speed ([`Stops`]).
 
 use reviver_isa::instruction::Class;
-use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
-use reviver_vm::{Cause, State, Stop, Trap, Travel, explain};
+use reviver_vm::{Cause, Stop, Trap, Travel, explain};
 
 use super::goal::{SLICE, Scan, ScanResult, Until};
 use super::stretch::{Forth, Skip};
-use super::{Session, SessionError, scene};
-use crate::access::{self, Access};
-use crate::expression::{Scene, WrittenValues};
-use crate::listing::spell;
-use crate::memory::Cell;
-use crate::outcome::{Hit, HitKind, Print, Printed, Reason, Touch};
-use crate::points::{Point, PointVerdict, Trigger, WatchMode, candidates};
+use super::watching::Watching;
+use super::{Session, scene};
+use crate::outcome::{Hit, HitKind, Print, Printed, Reason};
+use crate::points::{Point, PointVerdict, Trigger, WatchMode, Watched, candidates};
 use reviver_vm::stops::{Node, Stops};
-
-/// A cell that a watchpoint waits for, before a step and after it.
-pub(super) struct WatchedCell {
-    pub point: usize,
-    cell: Cell,
-    watch: WatchMode,
-    read: bool,
-    written: bool,
-    before: Option<Value>,
-}
 
 impl Session {
     pub(super) fn scan(&mut self, scan: &Scan) -> ScanResult {
@@ -44,7 +30,7 @@ impl Session {
         let plan = if single { None } else { self.plan(scan) };
         self.timeline.branch_mut().prepare(scan.travel, budget);
         let mut forth = Forth::new();
-        let mut watched = Vec::new();
+        let mut watching = Watching::default();
         loop {
             let left = budget - self.step_number().abs_diff(first);
             if left == 0 {
@@ -61,7 +47,7 @@ impl Session {
             let node = Node::of(self.state(), scan.travel);
             let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(node));
             if looks {
-                self.look_at_watched(node, &mut watched);
+                self.look_at_watched(node, &mut watching);
             }
             let outcome = match looks {
                 true => self.timeline.run(scan.travel, 1),
@@ -70,7 +56,7 @@ impl Session {
             if let Some(reason) = self.paused(outcome, scan.travel, printed) {
                 return reason;
             }
-            let hits = self.written(node, &mut watched, scan.travel, printed);
+            let hits = self.written(node, &mut watching, scan.travel, printed);
             let here = Node::of(self.state(), scan.travel);
             let looks = single || plan.as_ref().is_some_and(|plan| plan.contains(here));
             if let Some(reason) = self.here(scan, here, looks, hits, printed) {
@@ -139,8 +125,13 @@ impl Session {
             Trigger::Break(places) => {
                 goals.extend(places.iter().flat_map(|place| place.nodes(self.program(), travel)));
             }
-            Trigger::Watch { target, watch, .. } => {
-                goals.extend(candidates(&self.memory, *target, *watch).into_iter().flat_map(Node::over));
+            Trigger::Watch { watched: Watched::Cells(cells), watch, .. } => {
+                goals.extend(candidates(&self.memory, *cells, *watch).into_iter().flat_map(Node::over));
+            }
+            Trigger::Watch { watched: Watched::Value(expression), .. } => {
+                let sets = expression.cells().into_iter();
+                let written = sets.flat_map(|cells| candidates(&self.memory, cells, WatchMode::Write));
+                goals.extend(written.flat_map(Node::over));
             }
         }
     }
@@ -170,129 +161,6 @@ impl Session {
         ahead.map(|step| step.abs_diff(here))
     }
 
-    /// Which watched cells the step from a node reads and writes, and what they hold before it.
-    pub(super) fn look_at_watched(&self, node: Node, watched: &mut Vec<WatchedCell>) {
-        watched.clear();
-        let state = self.state();
-        for (n, point) in self.points.iter().enumerate().filter(|(_, point)| point.enabled) {
-            if let Trigger::Watch { target, watch, .. } = point.trigger
-                && let Some(cell) = self.memory.resolve(state, target)
-            {
-                let before = cell.value(state);
-                watched.push(WatchedCell { point: n, cell, watch, read: false, written: false, before });
-            }
-        }
-        if !watched.is_empty() {
-            access::visit(&self.memory, state, node, |access, cell| mark(watched, access, cell));
-        }
-    }
-
-    /// The watchpoints that a step has hit.
-    fn written(
-        &mut self,
-        node: Node,
-        watched: &mut Vec<WatchedCell>,
-        travel: Travel,
-        printed: &mut Printed,
-    ) -> Vec<Hit> {
-        self.look_at_partner(node, watched);
-        let mut hits = Vec::new();
-        for seen in watched.drain(..) {
-            if !self.is_wanted(&seen) {
-                continue;
-            }
-            let verdict = self.judge_touch(&seen, travel);
-            if !matches!(verdict, PointVerdict::Passes) {
-                let write = self.touch(&seen, node, travel);
-                let kind = HitKind::Watch { watch: seen.watch, write };
-                hits.extend(self.decide(verdict, seen.point, kind, printed));
-            }
-        }
-        hits
-    }
-
-    /// Adds what a taken branch has read at its partner. Where nothing is watched, more than one step may have
-    /// been made from the node, into another frame.
-    pub(super) fn look_at_partner(&self, node: Node, watched: &mut [WatchedCell]) {
-        if watched.is_empty() {
-            return;
-        }
-        let state = self.timeline.state();
-        if access::jumped(&self.memory, node, state.position) {
-            access::visit_partner(&self.memory, state, node, |access, cell| mark(watched, access, cell));
-        }
-    }
-
-    /// Whether the step that was just made did to a cell what its watchpoint waits for.
-    pub(super) fn is_wanted(&self, seen: &WatchedCell) -> bool {
-        let changed = seen.written && seen.before != seen.cell.value(self.state());
-        seen.watch.wants(seen.read, seen.written, changed)
-    }
-
-    fn touch(&self, seen: &WatchedCell, node: Node, travel: Travel) -> Touch {
-        let (from, to) = (seen.before, seen.cell.value(self.state()));
-        self.touch_of(seen.cell, (seen.read, seen.written), (from, to), node, travel)
-    }
-
-    /// What becomes of a touch, by the state behind the step in the order of the program. Where that state has
-    /// just been left, going backward, the step is made once more to look at it.
-    pub(super) fn judge_touch(&mut self, seen: &WatchedCell, travel: Travel) -> PointVerdict {
-        let Some(point) = self.points.get(seen.point) else { return PointVerdict::Passes };
-        let (from, to) = (seen.before, seen.cell.value(self.timeline.state()));
-        if travel == Travel::Forward {
-            let written = Some(WrittenValues { old: from, new: to });
-            return point.judge(Scene { written, ..scene(&self.memory, &self.timeline) });
-        }
-        if point.condition.is_none() && point.log.is_none() {
-            return PointVerdict::Counts { condition_error: None, message: None };
-        }
-        let (memory, step) = (&self.memory, self.timeline.moment().step + 1);
-        let written = Some(WrittenValues { old: to, new: from });
-        let judge = |state: &State, _| {
-            let depth = state.calls.len();
-            point.judge(Scene { memory, state, step, depth, before: None, written })
-        };
-        match self.timeline.branch_mut().peek(Travel::Forward, judge) {
-            Ok(Some(verdict)) => verdict,
-            // The step was there a moment ago: it is memory that is missing.
-            Ok(None) | Err(_) => {
-                let error = SessionError::NoMemory(OutOfMemory).to_string();
-                PointVerdict::Counts { condition_error: Some(error), message: None }
-            }
-        }
-    }
-
-    /// What a step that was just made from `node` did to a cell, told in the order of time.
-    pub(super) fn touch_of(
-        &self,
-        cell: Cell,
-        (read, written): (bool, bool),
-        (from, to): (Option<Value>, Option<Value>),
-        node: Node,
-        travel: Travel,
-    ) -> Touch {
-        let text = |value: Option<Value>| value.map_or_else(|| "?".into(), |v| self.program().text(v));
-        let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
-        // A step back may leave by a `from`, or the beginning of a procedure, what in time is a jump or a call.
-        let has_stepped = Node::of(self.state(), travel) != node;
-        let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
-        let at = next.unwrap_or(node.instruction());
-        let back = i64::from(travel == Travel::Forward);
-        Touch {
-            cell,
-            name: self.memory.name(self.state(), cell),
-            before: text(before),
-            after: text(after),
-            written,
-            read,
-            step: self.step_number() - back,
-            at,
-            // In time the instruction was inverted where the machine itself ran backward.
-            instruction: spell(self.program(), at, node.backward != (travel == Travel::Backward)),
-            line: self.listing.line(at),
-        }
-    }
-
     /// Whether the scan ends in the state where it is now.
     fn here(
         &mut self,
@@ -307,7 +175,7 @@ impl Session {
                 if let Some(kind) = self.is_at(n) {
                     let innermost = scene(&self.memory, &self.timeline);
                     let verdict = self.points.get(n).map_or(PointVerdict::Passes, |p| p.judge(innermost));
-                    hits.extend(self.decide(verdict, n, kind, printed));
+                    hits.extend(self.decide(vec![verdict], n, kind, printed));
                 }
             }
         }
@@ -331,35 +199,33 @@ impl Session {
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 
-    /// Whether a point that is hit stops the scan: its condition holds, it isn't to be ignored, and it
-    /// doesn't just print.
-    fn decide(
+    /// Whether a point that is hit stops the scan: its condition holds of something that was found there, it
+    /// isn't to be ignored, and it doesn't just print.
+    pub(super) fn decide(
         &mut self,
-        verdict: PointVerdict,
+        verdicts: Vec<PointVerdict>,
         n: usize,
         what: HitKind,
         printed: &mut Printed,
     ) -> Option<Hit> {
-        let PointVerdict::Counts { condition_error, message } = verdict else { return None };
-        let point = self.points.get_mut(n)?;
+        let counting = verdicts.into_iter().filter_map(|verdict| match verdict {
+            PointVerdict::Passes => None,
+            PointVerdict::Counts { condition_error, message } => Some((condition_error, message)),
+        });
+        let counting: Vec<_> = counting.collect();
+        let point = self.points.get_mut(n).filter(|_| !counting.is_empty())?;
         point.hits += 1;
         if point.ignore > 0 {
             point.ignore -= 1;
             return None;
         }
         if point.log.is_some() {
-            printed.add(Print::Logged(message.or(condition_error).unwrap_or_default()));
+            for (condition_error, message) in counting {
+                printed.add(Print::Logged(message.or(condition_error).unwrap_or_default()));
+            }
             return None;
         }
+        let condition_error = counting.into_iter().find_map(|(error, _)| error);
         Some(Hit { id: point.id, temporary: point.temporary, hits: point.hits, what, condition_error })
-    }
-}
-
-fn mark(watched: &mut [WatchedCell], access: Access, cell: Cell) {
-    for seen in watched.iter_mut().filter(|seen| seen.cell == cell) {
-        match access {
-            Access::Read => seen.read = true,
-            Access::Write => seen.written = true,
-        }
     }
 }

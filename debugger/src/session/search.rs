@@ -17,6 +17,7 @@ use super::Session;
 use super::goal::SLICE;
 use super::store::{StoreEntry, moves};
 use crate::access::{self, Access};
+use crate::cell_set::CellSet;
 use crate::memory::{Cell, Target};
 use crate::outcome::{Reason, ValueStore};
 use crate::points::{WatchMode, candidates};
@@ -24,7 +25,7 @@ use crate::points::{WatchMode, candidates};
 /// What holds a value.
 #[derive(Clone, Copy)]
 pub(super) enum Holder {
-    Cell(Target),
+    Cells(CellSet),
     /// An entry of a stack or a tape; or its adjoint, which moves with it.
     Entry {
         entry: StoreEntry,
@@ -74,9 +75,10 @@ impl PastOfCell {
 }
 
 impl Session {
-    pub(super) fn past(&self, cell: Cell) -> PastOfCell {
+    /// The past of adjoints, or of values.
+    pub(super) fn past(&self, of_adjoints: bool) -> PastOfCell {
         let branch = self.timeline.branch();
-        match cell.adjoint {
+        match of_adjoints {
             true if branch.step() < branch.offset() => {
                 PastOfCell { way: Travel::Forward, bound: branch.offset() }
             }
@@ -146,9 +148,9 @@ impl Session {
     /// procedures that their frames belong to.
     pub(super) fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
-            Holder::Cell(target) => {
-                let mut found = candidates(&self.memory, target, WatchMode::Write);
-                found.extend(self.bounds_of(target).into_iter().flatten().filter(|_| heeds_frames));
+            Holder::Cells(cells) => {
+                let mut found = candidates(&self.memory, cells, WatchMode::Write);
+                found.extend(self.bounds_of(cells.first()).into_iter().flatten().filter(|_| heeds_frames));
                 found
             }
             Holder::Entry { .. } => self.movers(),
@@ -164,7 +166,9 @@ impl Session {
 
     /// Whether the step from a node would lead out of the frame that a holder is in.
     pub(super) fn is_birth(&self, node: Node, holder: Holder) -> bool {
-        let Holder::Cell(target @ Target::Frame { depth, .. }) = holder else { return false };
+        let Holder::Cells(cells) = holder else { return false };
+        let target = cells.first();
+        let Target::Frame { depth, .. } = target else { return false };
         depth == self.state().calls.len()
             && self.memory.resolve(self.state(), target).is_some()
             && self.bounds_of(target).is_some_and(|bounds| bounds.contains(&node.instruction()))
@@ -176,22 +180,23 @@ impl Session {
         code.filter(|(_, i)| moves(i.update, Class::Int).is_some()).map(|(at, _)| at).collect()
     }
 
-    /// The cell that the step from a node writes, or moves the entry to or from, if that is the holder's.
+    /// A cell that the step from a node writes, or moves the entry to or from, if that is the holder's.
     pub(super) fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
-        let target = match holder {
-            Holder::Cell(target) => target,
+        let cells = match holder {
+            Holder::Cells(cells) => cells.resolve(&self.memory, self.state())?,
             Holder::Entry { entry, adjoint } => {
                 let (cell, moved) = self.move_of(node)?;
                 let cell = if adjoint { cell.adjoint()? } else { cell };
                 return (StoreEntry::moved(self.state(), moved) == Some(entry)).then_some(cell);
             }
         };
-        let cell = self.memory.resolve(self.state(), target)?;
-        let mut writes = false;
+        let mut written = None;
         access::visit(&self.memory, self.state(), node, |access, visited| {
-            writes |= access == Access::Write && visited == cell;
+            if access == Access::Write && cells.contains(visited) {
+                written = Some(visited);
+            }
         });
-        writes.then_some(cell)
+        written
     }
 
     /// The cell between which and a stack or a tape the step from a node moves a value, and which way.

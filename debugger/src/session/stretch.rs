@@ -5,8 +5,8 @@
 use reviver_vm::Stop;
 
 use super::goal::{SLICE, Scan, Until};
+use super::watching::Watching;
 use super::{Session, scene};
-use crate::points::PointVerdict;
 use reviver_vm::stops::{Node, Stops};
 
 /// What became of the stretch ahead.
@@ -88,7 +88,7 @@ impl Session {
     /// has had enough.
     fn is_quiet(&mut self, scan: &Scan, end: i64, plan: &Stops) -> Option<bool> {
         let forth = scan.travel.reversed();
-        let mut watched = Vec::new();
+        let mut watching = Watching::default();
         while self.state().step != end {
             if !self.goes_on(self.step_number()) {
                 return None;
@@ -99,7 +99,7 @@ impl Session {
                 if self.stops_at_state(scan, node) {
                     return Some(false);
                 }
-                self.look_at_watched(node, &mut watched);
+                self.look_at_watched(node, &mut watching);
             }
             let depth = self.state().calls.len();
             let steps = self.state().step.abs_diff(end).min(SLICE);
@@ -110,11 +110,8 @@ impl Session {
             if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) {
                 return Some(false);
             }
-            self.look_at_partner(node, &mut watched);
             let entered = matches!(scan.until, Until::Depth(d) if depth <= d && self.state().calls.len() > d);
-            let passes = |verdict| matches!(verdict, PointVerdict::Passes);
-            let counts = |seen| self.is_wanted(&seen) && !passes(self.judge_touch(&seen, forth));
-            if entered || watched.drain(..).any(counts) {
+            if entered || self.has_hit(node, &mut watching, forth) {
                 return Some(false);
             }
         }

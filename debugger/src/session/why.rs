@@ -30,8 +30,8 @@ impl Session {
         }
         let target = self.memory.target(self.state(), cell);
         let mut chain = vec![self.link(cell, None, 0)];
-        let mut wanted = vec![Wanted { holder: Holder::Cell(target), depth: 0, link: 0 }];
-        let past = self.past(cell);
+        let mut wanted = vec![Wanted { holder: Holder::Cells(target.into()), depth: 0, link: 0 }];
+        let past = self.past(cell.adjoint);
         self.excursion(|session| {
             while !wanted.is_empty() {
                 let plan = session.writes(&wanted, true);
@@ -93,7 +93,7 @@ impl Session {
             let Some(cell) = self.writes_to(node, question.holder) else { return true };
             let mut write = self.touch_beyond(cell, node, chain.get(question.link), way);
             let (sources, entry) = match question.holder {
-                Holder::Cell(_) => (self.sources(node, cell), self.entry(node, cell)),
+                Holder::Cells(_) => (self.sources(node, cell), self.entry(node, cell)),
                 // The value was moved from the cell to where it was sought; with the mode off its adjoint
                 // wasn't.
                 Holder::Entry { adjoint, .. } => {
@@ -125,8 +125,8 @@ impl Session {
     /// A cell whose past is to be told next. A sweep leads one way: where the cell's past lies on the other
     /// side, it isn't sought.
     fn cell_asked(&self, cell: Cell, way: Travel) -> (Option<Holder>, ValueOrigin) {
-        let is_ahead = self.past(cell).way == way;
-        let holder = is_ahead.then(|| Holder::Cell(self.memory.target(self.state(), cell)));
+        let is_ahead = self.past(cell.adjoint).way == way;
+        let holder = is_ahead.then(|| Holder::Cells(self.memory.target(self.state(), cell).into()));
         (holder, self.link(cell, None, 0))
     }
 

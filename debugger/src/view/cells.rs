@@ -190,7 +190,7 @@ impl Look<'_> {
     }
 
     fn touch(&self, cell: Cell) -> Option<&Touch> {
-        self.footprint.iter().find(|touch| touch.cell == cell)
+        self.footprint.iter().find(|touch| touch.cell == Some(cell))
     }
 
     fn text(&self, cell: Cell) -> String {

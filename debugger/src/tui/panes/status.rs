@@ -167,8 +167,9 @@ fn hit(hit: &Hit) -> (String, String) {
     let id = hit.id;
     match &hit.what {
         HitKind::Break { .. } => (format!("breakpoint {id}"), format!("break {id}")),
-        HitKind::Watch { write, .. } if id == UNNUMBERED => {
-            (format!("write of {}", write.name), "write".to_owned())
+        HitKind::Watch { touches, .. } if id == UNNUMBERED => {
+            let names: Vec<&str> = touches.iter().map(|touch| touch.name.as_str()).collect();
+            (format!("write of {}", names.join(", ")), "write".to_owned())
         }
         HitKind::Watch { .. } => (format!("watchpoint {id}"), format!("watch {id}")),
     }

@@ -1,0 +1,100 @@
+//! Expressions whose names stand for the cells that they meant in one frame, whatever they mean where the
+//! value is asked for: what a watchpoint on an expression watches.
+
+use super::evaluate::is_mode;
+use super::{Computed, ConsoleExpression, ExpressionError, Scene, Special};
+use crate::cell_set::CellSet;
+use crate::memory::{MODE_BIT, Storage, Target};
+
+/// An expression, and what its names stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundExpression {
+    expression: ConsoleExpression,
+    names: Vec<BoundName>,
+    /// Whether it reads the gradient mode bit.
+    reads_mode: bool,
+}
+
+/// A name, and the cells that it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BoundName {
+    pub name: String,
+    storage: Storage,
+    /// The first of its cells; none where it has none.
+    first: Option<Target>,
+    /// What of it is read: values, adjoints, or both.
+    reads_value: bool,
+    reads_adjoint: bool,
+}
+
+impl BoundName {
+    /// Its cells in a state.
+    pub fn storage(&self, scene: &Scene<'_>) -> Result<Storage, ExpressionError> {
+        let Some(first) = self.first else { return Ok(self.storage) };
+        let cell = scene.memory.resolve(scene.state, first);
+        cell.map(|cell| self.storage.moved(cell)).ok_or_else(|| ExpressionError::NoCell(self.name.clone()))
+    }
+}
+
+impl BoundExpression {
+    /// Lets the names of an expression stand for what they mean in a scene.
+    ///
+    /// # Errors
+    /// Names that mean nothing there; an expression without names, whose value never changes, or with the
+    /// machine's own numbers, which hardly ever stay the same; one without a value that no change can give it.
+    pub fn bind(expression: ConsoleExpression, scene: Scene<'_>) -> Result<BoundExpression, ExpressionError> {
+        if let Some(name) = expression.root.special(Special::is_restless) {
+            return Err(ExpressionError::Restless(name.name()));
+        }
+        let mut names: Vec<BoundName> = Vec::new();
+        let mut reads_mode = false;
+        for (name, adjoint) in expression.places() {
+            if is_mode(name, adjoint) {
+                reads_mode = true;
+            } else if let Some(known) = names.iter_mut().find(|bound| bound.name == name) {
+                known.reads_value |= !adjoint;
+                known.reads_adjoint |= adjoint;
+            } else {
+                let storage = scene.named(name)?;
+                let first = storage.cell(0).map(|cell| scene.memory.target(scene.state, cell));
+                let (reads_value, reads_adjoint) = (!adjoint, adjoint);
+                names.push(BoundName { name: name.to_owned(), storage, first, reads_value, reads_adjoint });
+            }
+        }
+        if names.is_empty() && !reads_mode {
+            return Err(ExpressionError::NoNames(expression.text().to_owned()));
+        }
+        let bound = BoundExpression { expression, names, reads_mode };
+        match bound.expression.evaluate(scene) {
+            // These may have a value where other cells hold other values.
+            Ok(_) | Err(ExpressionError::DivisionByZero | ExpressionError::Index { .. }) => Ok(bound),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        self.expression.text()
+    }
+
+    /// All cells with which its value may change.
+    pub fn cells(&self) -> Vec<CellSet> {
+        let own = self.names.iter().flat_map(|bound| {
+            let first = bound.first.into_iter();
+            let value = first.clone().filter(|_| bound.reads_value);
+            let adjoint = first.filter(|_| bound.reads_adjoint).filter_map(Target::adjoint);
+            value.chain(adjoint).map(|first| CellSet::whole(&bound.storage, first))
+        });
+        own.chain(self.reads_mode.then(|| Target::Static(MODE_BIT).into())).collect()
+    }
+
+    /// The value in the state of a scene, or why it has none there. Nothing while a frame that one of its
+    /// names is of isn't open.
+    pub fn evaluate(&self, scene: Scene<'_>) -> Option<Result<Computed, ExpressionError>> {
+        let mut targets = self.names.iter().filter_map(|bound| bound.first);
+        let is_open = |target| scene.memory.resolve(scene.state, target).is_some();
+        targets.all(is_open).then(|| {
+            let bound = &self.names;
+            self.expression.evaluate(Scene { bound, before: None, written: None, ..scene })
+        })
+    }
+}

@@ -1,0 +1,305 @@
+//! What watchpoints see of a step: what it reads and writes of the cells that are watched, and whether the
+//! values of expressions change. Both are told by the states on both sides of the step, so they are the same
+//! whichever way one travels.
+
+use reviver_vm::State;
+use reviver_vm::Travel;
+use reviver_vm::room::OutOfMemory;
+use reviver_vm::stops::Node;
+use reviver_vm::values::Value;
+
+use super::{Session, SessionError, scene};
+use crate::access::{self, Access};
+use crate::cell_set::ResolvedSet;
+use crate::expression::{Computed, Scene};
+use crate::listing::spell;
+use crate::memory::Cell;
+use crate::outcome::{Hit, HitKind, Printed, Touch};
+use crate::points::{PointVerdict, Trigger, WatchMode, Watched};
+
+/// What is seen of one step.
+#[derive(Default)]
+pub(super) struct Watching {
+    /// Whether the step is looked at: otherwise it may be more than one.
+    looks: bool,
+    /// In the order of the points.
+    seen: Vec<Seen>,
+}
+
+/// Something that is watched by a point, as it was before the step.
+struct Seen {
+    /// The point's place among all.
+    point: usize,
+    watch: WatchMode,
+    what: SeenPlace,
+}
+
+enum SeenPlace {
+    Cell {
+        cell: Cell,
+        read: bool,
+        written: bool,
+        before: Option<Value>,
+    },
+    /// The value of the point's expression, if it had one.
+    Value {
+        before: Option<Computed>,
+    },
+}
+
+/// A step that did what a point waits for: the values on both sides in the order of travel, and what
+/// becomes of it.
+struct SeenChange {
+    seen: Seen,
+    from: Option<Computed>,
+    to: Option<Computed>,
+    verdict: PointVerdict,
+}
+
+impl Session {
+    /// Which watched cells the step from a node reads and writes, and what is watched before it.
+    pub(super) fn look_at_watched(&self, node: Node, watching: &mut Watching) {
+        watching.seen.clear();
+        watching.looks = true;
+        let sets = self.watched_sets();
+        if !sets.is_empty() {
+            access::visit(&self.memory, self.state(), node, |access, cell| {
+                self.note_access(&sets, watching, access, cell);
+            });
+        }
+        for (point, _) in self.enabled() {
+            if let Some(before) = self.watched_value(point) {
+                let what = SeenPlace::Value { before };
+                watching.seen.push(Seen { point, watch: WatchMode::Change, what });
+            }
+        }
+        watching.seen.sort_by_key(|seen| seen.point);
+    }
+
+    /// The sets of cells that points watch, where their frames are open.
+    fn watched_sets(&self) -> Vec<(usize, WatchMode, ResolvedSet)> {
+        let set = |(n, trigger): (usize, &Trigger)| match trigger {
+            Trigger::Watch { watched: Watched::Cells(cells), watch, .. } => {
+                Some((n, *watch, cells.resolve(&self.memory, self.state())?))
+            }
+            _ => None,
+        };
+        self.enabled().filter_map(set).collect()
+    }
+
+    /// What the expression that a point watches comes to, if it has a value; nothing where the point watches
+    /// something else, or a frame of the expression isn't open.
+    fn watched_value(&self, point: usize) -> Option<Option<Computed>> {
+        match &self.points.get(point)?.trigger {
+            Trigger::Watch { watched: Watched::Value(expression), .. } => {
+                let value = expression.evaluate(scene(&self.memory, &self.timeline))?;
+                Some(value.ok())
+            }
+            _ => None,
+        }
+    }
+
+    fn enabled(&self) -> impl Iterator<Item = (usize, &Trigger)> {
+        let enabled = self.points.iter().enumerate().filter(|(_, point)| point.enabled);
+        enabled.map(|(n, point)| (n, &point.trigger))
+    }
+
+    fn note_access(
+        &self,
+        sets: &[(usize, WatchMode, ResolvedSet)],
+        watching: &mut Watching,
+        access: Access,
+        touched: Cell,
+    ) {
+        for &(point, watch, _) in sets.iter().filter(|(.., set)| set.contains(touched)) {
+            let known = watching.seen.iter_mut().find(|seen| seen.is_of(point, touched));
+            let (is_read, is_written) = (access == Access::Read, access == Access::Write);
+            match known.map(|seen| &mut seen.what) {
+                Some(SeenPlace::Cell { read, written, .. }) => {
+                    *read |= is_read;
+                    *written |= is_written;
+                }
+                _ => {
+                    let before = touched.value(self.state());
+                    let what = SeenPlace::Cell { cell: touched, read: is_read, written: is_written, before };
+                    watching.seen.push(Seen { point, watch, what });
+                }
+            }
+        }
+    }
+
+    /// Adds what a taken branch has read at its partner. Where nobody looks, more than one step may have been
+    /// made from the node, into another frame.
+    pub(super) fn look_at_partner(&self, node: Node, watching: &mut Watching) {
+        let looks = std::mem::take(&mut watching.looks);
+        if !looks || !access::jumped(&self.memory, node, self.state().position) {
+            return;
+        }
+        let sets = self.watched_sets();
+        if !sets.is_empty() {
+            access::visit_partner(&self.memory, self.state(), node, |access, cell| {
+                self.note_access(&sets, watching, access, cell);
+            });
+            watching.seen.sort_by_key(|seen| seen.point);
+        }
+    }
+
+    /// The watchpoints that the step which was just made has hit.
+    pub(super) fn written(
+        &mut self,
+        node: Node,
+        watching: &mut Watching,
+        travel: Travel,
+        printed: &mut Printed,
+    ) -> Vec<Hit> {
+        self.look_at_partner(node, watching);
+        let mut changes = self.changes_seen(watching, travel).into_iter().peekable();
+        let mut hits = Vec::new();
+        while let Some(change) = changes.next() {
+            let (point, watch) = (change.seen.point, change.seen.watch);
+            let mut together = vec![change];
+            while let Some(next) = changes.next_if(|next| next.seen.point == point) {
+                together.push(next);
+            }
+            let touches = together.iter().map(|change| self.touch(change, node, travel)).collect();
+            let verdicts = together.into_iter().map(|change| change.verdict).collect();
+            hits.extend(self.decide(verdicts, point, HitKind::Watch { watch, touches }, printed));
+        }
+        hits
+    }
+
+    /// Whether a step that was just made would stop a scan.
+    pub(super) fn has_hit(&mut self, node: Node, watching: &mut Watching, travel: Travel) -> bool {
+        self.look_at_partner(node, watching);
+        !self.changes_seen(watching, travel).is_empty()
+    }
+
+    /// What the step did of which the points' conditions hold.
+    fn changes_seen(&mut self, watching: &mut Watching, travel: Travel) -> Vec<SeenChange> {
+        let mut changes = Vec::new();
+        for seen in watching.seen.drain(..) {
+            if let Some((from, to)) = self.change(&seen) {
+                let verdict = self.judge(seen.point, (from, to), travel);
+                if !matches!(verdict, PointVerdict::Passes) {
+                    changes.push(SeenChange { seen, from, to, verdict });
+                }
+            }
+        }
+        changes
+    }
+
+    /// What was held before the step and what is held now, if the step did what the point waits for.
+    fn change(&self, seen: &Seen) -> Option<(Option<Computed>, Option<Computed>)> {
+        match seen.what {
+            SeenPlace::Cell { cell, read, written, before } => {
+                let after = cell.value(self.state());
+                let is_wanted = seen.watch.wants(read, written, written && before != after);
+                is_wanted.then(|| (before.map(Computed::from), after.map(Computed::from)))
+            }
+            SeenPlace::Value { before } => {
+                let after = self.watched_value(seen.point)?;
+                let is_same = match (before, after) {
+                    (Some(before), Some(after)) => before.is(after),
+                    (before, after) => before.is_none() && after.is_none(),
+                };
+                (!is_same).then_some((before, after))
+            }
+        }
+    }
+
+    /// What becomes of a change, by the state behind the step in the order of the program. Where that state has
+    /// just been left, going backward, the step is made once more to look at it.
+    fn judge(
+        &mut self,
+        point: usize,
+        (from, to): (Option<Computed>, Option<Computed>),
+        travel: Travel,
+    ) -> PointVerdict {
+        let Some(point) = self.points.get(point) else { return PointVerdict::Passes };
+        if travel == Travel::Forward {
+            return point.judge(scene(&self.memory, &self.timeline).with_written(from, to));
+        }
+        if point.condition.is_none() && point.log.is_none() {
+            return PointVerdict::Counts { condition_error: None, message: None };
+        }
+        let (memory, step) = (&self.memory, self.timeline.moment().step + 1);
+        let judge = |state: &State, _| {
+            let innermost = Scene::new(memory, state, step, state.calls.len());
+            point.judge(innermost.with_written(to, from))
+        };
+        match self.timeline.branch_mut().peek(Travel::Forward, judge) {
+            Ok(Some(verdict)) => verdict,
+            // The step was there a moment ago: it is memory that is missing.
+            Ok(None) | Err(_) => {
+                let error = SessionError::NoMemory(OutOfMemory).to_string();
+                PointVerdict::Counts { condition_error: Some(error), message: None }
+            }
+        }
+    }
+
+    /// What the step from a node did to what was seen.
+    fn touch(&self, change: &SeenChange, node: Node, travel: Travel) -> Touch {
+        let (cell, name, access) = match change.seen.what {
+            SeenPlace::Cell { cell, read, written, .. } => {
+                (Some(cell), self.memory.name(self.state(), cell), (read, written))
+            }
+            SeenPlace::Value { .. } => {
+                let text = self.points.get(change.seen.point).map(|point| point.text.clone());
+                (None, text.unwrap_or_default(), (false, true))
+            }
+        };
+        let scene = self.scene();
+        let text = |value: Option<Computed>| value.map_or_else(|| "no value".into(), |v| scene.text(v));
+        self.touch_named((cell, name), access, (text(change.from), text(change.to)), node, travel)
+    }
+
+    /// What a step that was just made from `node` did to a cell, told in the order of time.
+    pub(super) fn touch_of(
+        &self,
+        cell: Cell,
+        access: (bool, bool),
+        (from, to): (Option<Value>, Option<Value>),
+        node: Node,
+        travel: Travel,
+    ) -> Touch {
+        let text = |value: Option<Value>| value.map_or_else(|| "?".into(), |v| self.program().text(v));
+        let name = self.memory.name(self.state(), cell);
+        self.touch_named((Some(cell), name), access, (text(from), text(to)), node, travel)
+    }
+
+    fn touch_named(
+        &self,
+        (cell, name): (Option<Cell>, String),
+        (read, written): (bool, bool),
+        (from, to): (String, String),
+        node: Node,
+        travel: Travel,
+    ) -> Touch {
+        let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
+        // A step back may leave by a `from`, or the beginning of a procedure, what in time is a jump or a call.
+        let has_stepped = Node::of(self.state(), travel) != node;
+        let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
+        let at = next.unwrap_or(node.instruction());
+        let back = i64::from(travel == Travel::Forward);
+        Touch {
+            cell,
+            name,
+            before,
+            after,
+            written,
+            read,
+            step: self.step_number() - back,
+            at,
+            // In time the instruction was inverted where the machine itself ran backward.
+            instruction: spell(self.program(), at, node.backward != (travel == Travel::Backward)),
+            line: self.listing.line(at),
+        }
+    }
+}
+
+impl Seen {
+    /// Whether it is this cell, seen for this point.
+    fn is_of(&self, point: usize, touched: Cell) -> bool {
+        self.point == point && matches!(self.what, SeenPlace::Cell { cell, .. } if cell == touched)
+    }
+}
