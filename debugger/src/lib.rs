@@ -50,6 +50,7 @@ pub mod listing;
 pub mod memory;
 pub mod outcome;
 pub mod points;
+pub mod question;
 pub mod render;
 pub mod repl;
 pub mod scale;

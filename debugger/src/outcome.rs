@@ -1,7 +1,6 @@
 //! What commands come to, as data: where one went and why one stopped, what was found. Contains no
 //! spelling of messages: [`crate::render`] has that.
 
-use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
 use reviver_vm::explain::Explanation;
 use reviver_vm::garbage::Garbage;
@@ -10,6 +9,7 @@ use reviver_vm::values::Value;
 use crate::listing::Line;
 use crate::memory::Cell;
 use crate::points::WatchMode;
+use crate::question::{PastQuestion, ValueStore};
 use crate::timeline::Moment;
 
 /// A movement through time.
@@ -227,34 +227,51 @@ impl ValueOrigin {
 #[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
     /// An instruction wrote it, out of these cells and their values, or took it from a store.
-    Written { write: Touch, sources: Vec<(String, String)>, store: Option<ValueStore> },
+    Written { write: Touch, role: WriteRole, sources: Vec<(String, String)>, store: Option<ValueStore> },
     /// It was there when the branch or its frame began, or as far back as one looked.
     Initial { step: i64 },
     /// It is none that anything could write.
     Constant,
     /// It was there at this step, where the search was stopped.
     Stopped { step: i64, reason: Reason },
-    /// Its chain goes on, but not in this answer.
-    Deeper,
+    /// Its chain goes on, but not in this answer: that can be asked.
+    Deeper(PastQuestion),
 }
 
-/// Where values are that have no cell.
+/// What a write did to make a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueStore {
-    Stack(Class),
-    InputTape,
-    OutputTape,
+pub enum WriteRole {
+    /// It made the value.
+    Makes,
+    /// It handed the value on, in exchange for another.
+    Swaps,
+    /// It handed the value on, to a stack or a tape or from one.
+    Moves,
 }
 
-impl ValueStore {
-    pub fn name(self) -> &'static str {
-        match self {
-            ValueStore::Stack(Class::Int) => "the integer stack",
-            ValueStore::Stack(Class::Real) => "the real stack",
-            ValueStore::InputTape => "the input tape",
-            ValueStore::OutputTape => "the output tape",
-        }
+/// The way of a value back through writes that only handed it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueWay {
+    /// Numbers of the links of those writes, the last one in time first.
+    pub moves: Vec<usize>,
+    /// The link that tells what made the value, or how far one looked.
+    pub maker: usize,
+}
+
+/// How the value of a link of a chain came to where it is.
+pub fn way_of_value(chain: &[ValueOrigin], link: usize) -> ValueWay {
+    let mut way = ValueWay { moves: Vec::new(), maker: link };
+    while let Some(OriginCause::Written { role: WriteRole::Swaps | WriteRole::Moves, .. }) =
+        chain.get(way.maker).map(|link| &link.cause)
+    {
+        let from = |link: &ValueOrigin| link.parent == Some(way.maker);
+        // Links stand behind those that asked for them.
+        let next = chain.iter().skip(way.maker).position(from).map(|behind| way.maker + behind);
+        let Some(next) = next else { break };
+        way.moves.push(way.maker);
+        way.maker = next;
     }
+    way
 }
 
 /// The values of a cell over time.
@@ -263,8 +280,8 @@ pub struct CellHistory {
     pub cell: String,
     /// In the order of time.
     pub writes: Vec<Touch>,
-    /// Whether there were more, further away.
-    pub is_cut: bool,
+    /// How to ask for those before, if there are any.
+    pub further: Option<PastQuestion>,
     /// Whether they lie ahead in time: those of an adjoint that one carries back.
     pub is_ahead: bool,
     /// Why the search went no further, where it wasn't through.

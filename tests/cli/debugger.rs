@@ -144,10 +144,10 @@ fn a_screen_needs_a_terminal() {
 #[test]
 fn options_of_the_screen() {
     let folder = Folder::new();
-    let keys = folder.file("keys.toml", "preset = \"vi\"\n[keys]\nF2 = \"continu\"\n");
+    let keys = folder.file("keys.toml", "preset = \"vi\"\n[keys]\nF2 = \"contineu\"\n");
     reviver(&format!("debug programs/fib.rasm --keys {keys}"))
         .expect(3)
-        .says("keys.toml:3: there is no action `continu`: did you mean `continue`?");
+        .says("keys.toml:3: there is no command `contineu`: did you mean `continue`?");
     reviver("debug programs/fib.rasm --keys nowhere.toml").expect(3).says("nowhere.toml: ");
     reviver("debug programs/fib.rasm --preset emacs").expect(2).says("gdb, vi, vscode, arrows");
     reviver("debug programs/fib.rasm --theme pink").expect(2).says("dark, light, 16, 16-light, plain");

@@ -343,8 +343,10 @@ fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str,
 pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     /// Few enough for a screen.
     const LINKS: usize = 2;
-    let (cell, depth) = cell_and_number(row, rest, LINKS)?;
-    Ok(Outcome::Origins(console.session.why(cell, depth)?))
+    // A cell may be called `all` too.
+    let asked = rest.strip_suffix("all").filter(|before| before.ends_with(char::is_whitespace));
+    let (cell, depth) = cell_and_number(row, asked.unwrap_or(rest).trim_end(), LINKS)?;
+    Ok(Outcome::Origins { chain: console.session.why(cell, depth)?, all: asked.is_some() })
 }
 
 pub fn history(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

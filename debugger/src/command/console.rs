@@ -171,7 +171,11 @@ pub enum Outcome {
     PointSet(Box<Point>),
     Points(Vec<Point>),
     Deleted(usize),
-    Origins(Vec<ValueOrigin>),
+    /// Where a value comes from; and whether writes are told that only handed it on.
+    Origins {
+        chain: Vec<ValueOrigin>,
+        all: bool,
+    },
     History(CellHistory),
     /// A cell was set; the session is on this branch now.
     Edited {
@@ -258,7 +262,7 @@ impl Outcome {
                 reason
             }
             Outcome::History(history) => history.stopped.as_ref()?,
-            Outcome::Origins(chain) => chain.iter().find_map(ValueOrigin::stopped)?,
+            Outcome::Origins { chain, .. } => chain.iter().find_map(ValueOrigin::stopped)?,
             Outcome::Plot(plot) => return (!plot.samples.is_whole).then_some(StopKind::Interrupted),
             Outcome::All(outcomes) => {
                 return outcomes.iter().find_map(|(_, outcome)| outcome.cut_short());

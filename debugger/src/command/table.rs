@@ -113,8 +113,8 @@ commands! {
         "Stop plotting a cell, or all.";
     "info" ["i"] " TOPIC" ArgumentKind::Topic => info,
         "Tell about a topic. `help info` lists them, `help info TOPIC` tells more.";
-    "why" [] " CELL [DEPTH]" ArgumentKind::Cell => why,
-        "Tell where a cell's value comes from. It names who wrote it last, out of what, and so on, DEPTH writes back: two where nothing is said. `A[i]` is the element that `i` names now.";
+    "why" [] " CELL [DEPTH] [all]" ArgumentKind::Cell => why,
+        "Tell where a cell's value comes from. It names who made it, out of what, and so on, DEPTH writes back: two where nothing is said. Swaps, and moves through stacks and tapes, which only hand a value on, are counted; with `all` each is told. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds, Enter goes to the moment.";
     "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
         "Tell what a cell held over time, up to here. Its last N writes are told, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
     }

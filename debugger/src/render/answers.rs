@@ -6,7 +6,9 @@ use reviver_vm::Travel;
 use reviver_vm::garbage::Garbage;
 
 use super::{RenderedText, calls, plural, words};
-use crate::outcome::{CellHistory, OriginCause, Reason, RoundTripCheck, ValueOrigin};
+use crate::outcome::{
+    CellHistory, OriginCause, Reason, RoundTripCheck, ValueOrigin, ValueWay, WriteRole, way_of_value,
+};
 use crate::session::{Event, SampleRange};
 use crate::timeline::{Fork, SpanEnd};
 use crate::view::plot::Plot;
@@ -14,16 +16,23 @@ use crate::view::status::Status;
 use crate::view::timeline::{Events, Happening};
 
 impl RenderedText<'_> {
-    /// The links that a link asked for, indented below it.
-    pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>) {
+    /// The links that a link asked for, so far indented; those that were gone into. With `all` the writes are told
+    /// that only handed a value on.
+    pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, told: (usize, bool)) {
+        let (depth, all) = told;
+        let indent = "  ".repeat(depth);
         for (n, origin) in chain.iter().enumerate().filter(|(_, origin)| origin.parent == parent) {
-            let indent = "  ".repeat(origin.depth);
-            match &origin.cause {
-                OriginCause::Written { write, sources, store } => {
-                    let (name, value, text) = (&origin.cell, &origin.value, &write.instruction);
+            let way = if all { ValueWay { moves: Vec::new(), maker: n } } else { way_of_value(chain, n) };
+            let Some(maker) = chain.get(way.maker) else { continue };
+            let through =
+                moves_in_words(chain, &way).map_or(String::new(), |moves| format!(", through {moves}"));
+            let (name, value) = (&origin.cell, &origin.value);
+            match &maker.cause {
+                OriginCause::Written { write, sources, store, .. } => {
+                    let text = &write.instruction;
                     let same = if write.is_changed() { "" } else { ", unchanged" };
                     let (line, step) = (self.session.listing().name(write.line), write.step + 1);
-                    line!(self, "{indent}{name} = {value}: `{text}` ({line}, step {step}{same})");
+                    line!(self, "{indent}{name} = {value}: `{text}` ({line}, step {step}{same}){through}");
                     let values = sources.iter().map(|(name, value)| format!("{name} = {value}"));
                     let values: Vec<String> =
                         values.chain(store.map(|store| store.name().to_owned())).collect();
@@ -32,18 +41,17 @@ impl RenderedText<'_> {
                     }
                 }
                 OriginCause::Initial { step } => {
-                    line!(self, "{indent}{} = {}: so since step {step}", origin.cell, origin.value);
+                    let whose = if way.moves.is_empty() { "" } else { &format!(" as {}", maker.cell) };
+                    line!(self, "{indent}{name} = {value}: so since step {step}{whose}{through}");
                 }
                 OriginCause::Stopped { step, reason } => {
-                    let (name, value, reason) = (&origin.cell, &origin.value, words(reason));
+                    let reason = words(reason);
                     line!(self, "{indent}{name} = {value}: so at step {step}; {reason}: not looked further");
                 }
-                OriginCause::Constant => {
-                    line!(self, "{indent}{} = {}: a constant", origin.cell, origin.value);
-                }
-                OriginCause::Deeper => line!(self, "{indent}{} = {}: …", origin.cell, origin.value),
+                OriginCause::Constant => line!(self, "{indent}{name} = {value}: a constant"),
+                OriginCause::Deeper(_) => {}
             }
-            self.origins(chain, Some(n));
+            self.origins(chain, Some(way.maker), (depth + 1, all));
         }
     }
 
@@ -52,13 +60,13 @@ impl RenderedText<'_> {
             let span = if history.is_ahead { "after this" } else { "up to here" };
             line!(self, "{} was not written {span}", history.cell);
         }
-        if history.is_cut && !history.is_ahead {
+        if history.further.is_some() && !history.is_ahead {
             line!(self, "…");
         }
         for write in &history.writes {
             self.touch(write);
         }
-        if history.is_cut && history.is_ahead {
+        if history.further.is_some() && history.is_ahead {
             line!(self, "…");
         }
         if let Some(reason) = &history.stopped {
@@ -182,4 +190,15 @@ impl RenderedText<'_> {
         }
         plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }
+}
+
+/// How often a value was handed on; none if it wasn't.
+pub fn moves_in_words(chain: &[ValueOrigin], way: &ValueWay) -> Option<String> {
+    let is_swap = |link: &usize| {
+        let cause = chain.get(*link).map(|link| &link.cause);
+        matches!(cause, Some(OriginCause::Written { role: WriteRole::Swaps, .. }))
+    };
+    let word = if way.moves.iter().all(is_swap) { "swap" } else { "move" };
+    let count = way.moves.len();
+    (count > 0).then(|| format!("{count} {word}{}", plural(count as u64)))
 }

@@ -102,7 +102,7 @@ impl RenderedText<'_> {
             Outcome::Points(points) if points.is_empty() => line!(self, "there are none"),
             Outcome::Points(points) => points.iter().for_each(|point| self.point(point)),
             Outcome::Deleted(count) => line!(self, "deleted {count}"),
-            Outcome::Origins(chain) => self.origins(chain, None),
+            Outcome::Origins { chain, all } => self.origins(chain, None, (0, *all)),
             Outcome::History(history) => self.history(history),
             Outcome::Edited { edit, branch } => self.edit(edit, *branch),
             Outcome::Seeded { seed, branch } => self.seed(seed, *branch),

@@ -83,6 +83,8 @@ pub enum SessionError {
     TopBranch,
     #[error("there is no branch {0}")]
     NoFork(BranchNumber),
+    #[error("that was asked on branch {0}: `timeline {0}` leads there")]
+    OtherBranch(BranchNumber),
     #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
     NoEvent { travel: Travel, wanted: Option<EventKind> },
     #[error("there is no fence here")]

@@ -4,14 +4,18 @@
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
 
-use super::search::{Holder, PastOfCell, SearchResult, Wanted};
+use super::search::{SearchResult, Wanted};
 use super::{Session, SessionError};
 use crate::cell_set::CellSet;
 use crate::expression::ConsoleExpression;
 use crate::memory::Cell;
-use crate::outcome::{CellHistory, Motion, Reason, Touch};
+use crate::outcome::{CellHistory, Motion, Printed, Reason, Touch};
 use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, Watched};
+use crate::question::{Holder, PastQuestion};
 use crate::timeline::Moment;
+
+/// See [`Session::writes_in_the_past`].
+type FoundWrites = (Vec<Touch>, Option<Reason>, Option<PastQuestion>);
 
 impl Session {
     /// Travels to just before the last write to a cell, an array or a slice of one, or the last write of which a
@@ -68,35 +72,72 @@ impl Session {
         let asked = ConsoleExpression::parse(cells)?;
         let (cells, name) = self.cells_named(&asked, "`history`")?;
         let past = self.past(cells.first().is_adjoint());
-        let (mut writes, stopped) =
-            self.excursion(|session| session.writes_in_the_past(cells, past, most))?;
-        let is_cut = writes.len() > most;
-        writes.truncate(most);
-        let is_ahead = past.way == Travel::Forward;
+        let question = PastQuestion { holder: Holder::Cells(cells), past, at: self.moment() };
+        let mut history = self.history_before(&question, most)?;
+        history.cell = name;
+        Ok(history)
+    }
+
+    /// The writes before those that a history tells: the last `most` of them. The answer names no cell.
+    ///
+    /// # Errors
+    /// The session is on another branch now; no memory for a copy of the state.
+    pub fn history_before(
+        &mut self,
+        question: &PastQuestion,
+        most: usize,
+    ) -> Result<CellHistory, SessionError> {
+        let found = self.visit(question, |session| session.writes_in_the_past(question, most))?;
+        let (mut writes, stopped, further) = match found {
+            Ok(found) => found,
+            Err(reason) => (Vec::new(), Some(reason), None),
+        };
+        let is_ahead = question.past.way == Travel::Forward;
         if !is_ahead {
             writes.reverse();
         }
-        Ok(CellHistory { cell: name, writes, is_cut, is_ahead, stopped })
+        Ok(CellHistory { cell: String::new(), writes, further, is_ahead, stopped })
     }
 
-    /// More than so many writes, the nearest first, if there are so many, and why the search went no further.
-    fn writes_in_the_past(
+    /// Goes to where a question is asked, answers it, and comes back. Where one doesn't get there, the reason is
+    /// the answer.
+    ///
+    /// # Errors
+    /// The session is on another branch now; no memory for a copy of the state.
+    pub(super) fn visit<T>(
         &mut self,
-        cells: CellSet,
-        past: PastOfCell,
-        most: usize,
-    ) -> (Vec<Touch>, Option<Reason>) {
-        let wanted = [Wanted { holder: Holder::Cells(cells), depth: 0, link: 0 }];
+        question: &PastQuestion,
+        answer: impl FnOnce(&mut Session) -> T,
+    ) -> Result<Result<T, Reason>, SessionError> {
+        if question.at.branch != self.moment().branch {
+            return Err(SessionError::OtherBranch(question.at.branch));
+        }
+        Ok(self.excursion(|session| {
+            let step = question.at.step;
+            let reason = session.travel_to(step, &mut Printed::default());
+            if session.step_number() == step { Ok(answer(session)) } else { Err(reason) }
+        })?)
+    }
+
+    /// The last writes, the nearest first and at most so many; why the search went no further; and how to ask for
+    /// those before, if there are any.
+    fn writes_in_the_past(&mut self, question: &PastQuestion, most: usize) -> FoundWrites {
+        let PastQuestion { holder, past, .. } = *question;
+        let Holder::Cells(cells) = holder else { return (Vec::new(), None, None) };
+        let wanted = [Wanted { holder, depth: 0, link: 0 }];
         let plan = self.writes(&wanted, false);
         let mut writes = Vec::new();
-        while writes.len() <= most {
+        loop {
+            let at = self.moment();
             match self.search(&wanted, past, false, &plan) {
+                SearchResult::Write if writes.len() >= most => {
+                    return (writes, None, Some(PastQuestion { at, ..*question }));
+                }
                 SearchResult::Write => writes.extend(self.writes_passed(cells, past.way)),
-                SearchResult::Birth | SearchResult::Nothing => break,
-                SearchResult::Stopped(reason) => return (writes, Some(reason)),
+                SearchResult::Birth | SearchResult::Nothing => return (writes, None, None),
+                SearchResult::Stopped(reason) => return (writes, Some(reason), None),
             }
         }
-        (writes, None)
     }
 
     /// What the step over which the session came, having gone `way`, wrote of some cells; in the order of that way.

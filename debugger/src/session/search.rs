@@ -15,23 +15,12 @@ use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
 use super::goal::SLICE;
-use super::store::{StoreEntry, moves};
+use super::store::moves;
 use crate::access::{self, Access};
-use crate::cell_set::CellSet;
 use crate::memory::{Cell, Target};
-use crate::outcome::{Reason, ValueStore};
+use crate::outcome::Reason;
 use crate::points::{WatchMode, candidates};
-
-/// What holds a value.
-#[derive(Clone, Copy)]
-pub(super) enum Holder {
-    Cells(CellSet),
-    /// An entry of a stack or a tape; or its adjoint, which moves with it.
-    Entry {
-        entry: StoreEntry,
-        adjoint: bool,
-    },
-}
+use crate::question::{Holder, PastOfCell, StoreEntry, ValueStore};
 
 /// Where a search into the past has stopped.
 #[derive(PartialEq)]
@@ -53,25 +42,6 @@ pub(super) struct Wanted {
     pub depth: usize,
     /// The answer's place in the chain.
     pub link: usize,
-}
-
-/// Which way the past of a cell lies, and the step at which it begins.
-#[derive(Clone, Copy)]
-pub(super) struct PastOfCell {
-    pub way: Travel,
-    bound: i64,
-}
-
-impl PastOfCell {
-    /// The steps that lie between a step and the beginning.
-    fn steps_from(self, step: i64) -> u64 {
-        match self.way {
-            Travel::Forward => self.bound.saturating_sub(step),
-            Travel::Backward => step.saturating_sub(self.bound),
-        }
-        .max(0)
-        .unsigned_abs()
-    }
 }
 
 impl Session {

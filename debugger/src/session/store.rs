@@ -5,14 +5,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 use reviver_vm::State;
 
-use crate::outcome::ValueStore;
-
-/// An entry of a stack or a tape: how many lie before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StoreEntry {
-    pub store: ValueStore,
-    pub index: usize,
-}
+use crate::question::{StoreEntry, ValueStore};
 
 /// The stack or tape that an update moves a value of a class to or from, and whether to it.
 pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> {
