@@ -11,6 +11,7 @@ use crate::memory::Cell;
 use crate::points::WatchMode;
 use crate::question::{PastQuestion, ValueStore};
 use crate::timeline::Moment;
+use crate::view::stack::ValueRow;
 
 /// A movement through time.
 #[derive(Clone, Debug, PartialEq)]
@@ -286,6 +287,61 @@ pub struct CellHistory {
     pub is_ahead: bool,
     /// Why the search went no further, where it wasn't through.
     pub stopped: Option<Reason>,
+}
+
+/// What expressions came to wherever the run came to a place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The place, as a person would say it.
+    pub place: String,
+    /// The expressions, as they were written.
+    pub columns: Vec<String>,
+    pub condition: Option<String>,
+    pub rows: Vec<TraceRow>,
+    /// Whether there are more rows.
+    pub is_cut: bool,
+    /// Why the run went no further, where it went so far.
+    pub ended: Option<Reason>,
+    /// What was printed for the first time on the way.
+    pub printed: Printed,
+}
+
+/// One moment of a [`Trace`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceRow {
+    pub at: Moment,
+    /// The expressions' values, or why they have none there.
+    pub values: Vec<Result<String, String>>,
+}
+
+/// What differs between two moments, told in the order of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Difference {
+    pub from: Moment,
+    pub to: Moment,
+    pub cells: Vec<CellDifference>,
+    /// How many more cells differ.
+    pub left_out: usize,
+    /// The open calls, in words, where they aren't the same.
+    pub calls: Option<(String, String)>,
+    /// Stacks and tapes that differ.
+    pub rows: Vec<(ValueRow, ValueRow)>,
+    /// Whether both moments were come to.
+    pub is_compared: bool,
+    /// Why one was stopped: on the way to the moments, or on the search for who wrote the cells.
+    pub stopped: Option<Reason>,
+    /// What was printed for the first time on the way.
+    pub printed: Printed,
+}
+
+/// A cell that holds something else at another moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellDifference {
+    pub cell: String,
+    pub before: String,
+    pub after: String,
+    /// The last write to it; none where it wasn't found.
+    pub writer: Option<Touch>,
 }
 
 /// What `set` did to a cell.

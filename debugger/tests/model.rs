@@ -5,10 +5,11 @@
 
 mod support;
 
+use reviver_debugger::format::PrintFormat;
 use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::outcome::{Motion, OriginCause, Reason};
 use reviver_debugger::points::WatchMode;
-use reviver_debugger::session::{PointOptions, Session};
+use reviver_debugger::session::{MomentName, PointOptions, Session};
 use reviver_debugger::timeline::TimelineLimits;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape};
@@ -481,9 +482,69 @@ impl<'a> Play<'a> {
         assert_eq!(written, last, "{}: {cause:?}", self.log.join("\n"));
     }
 
+    /// Asks what a cell was wherever the run came to an instruction: a row for each state there, from the first
+    /// that was reached.
+    fn trace(&mut self, dice: &mut Dice) {
+        let model = self.model;
+        let (Some(at), Some(cell)) = (model.place(dice), model.cells.get(dice.below(model.cells.len())))
+        else {
+            return;
+        };
+        let rest = dice.below(3) as i64;
+        let first = self.session.timeline().branch().extent().0 - model.first;
+        let expected: Vec<(i64, String)> = (first as usize..=model.last())
+            .filter(|step| model.next(*step) == at && (model.first + *step as i64).rem_euclid(3) != rest)
+            .map(|step| (model.first + step as i64, self.session.program().text(model.value(cell, step))))
+            .collect();
+        let condition = format!("($step % 3 + 3) % 3 != {rest}");
+        self.log.push(format!("trace {cell} at *{at} if {condition}"));
+        // In a call names are those of its frame.
+        let is_plain = expected.iter().all(|(step, _)| {
+            model.states.get((step - model.first) as usize).is_some_and(|state| state.calls.is_empty())
+        });
+        let asked = (PrintFormat::default(), usize::MAX);
+        let trace = self.session.trace(&[cell], &format!("*{at}"), Some(&condition), asked).unwrap();
+        let told = trace.rows.into_iter().map(|row| (row.at.step, row.values.into_iter().next().unwrap()));
+        let told: Vec<(i64, String)> = told.map(|(step, value)| (step, value.unwrap_or_default())).collect();
+        let steps = |rows: &[(i64, String)]| rows.iter().map(|(step, _)| *step).collect::<Vec<_>>();
+        assert_eq!(steps(&told), steps(&expected), "{}", self.log.join("\n"));
+        assert!(!is_plain || told == expected, "{told:?} {expected:?} {}", self.log.join("\n"));
+    }
+
+    /// Asks what differs between two states: just the cells that hold something else, with a writer in between
+    /// behind which nothing changes them.
+    fn diff(&mut self, dice: &mut Dice) {
+        let model = self.model;
+        let steps = [dice.below(model.states.len()), dice.below(model.states.len())];
+        let (from, to) = (steps[0].min(steps[1]), steps[0].max(steps[1]));
+        self.log.push(format!("diff {steps:?}"));
+        let [a, b] = steps.map(|step| MomentName::Step(model.first + step as i64));
+        let found = self.session.difference(&a, &b, usize::MAX).unwrap();
+        let step = |step: usize| model.first + step as i64;
+        assert_eq!((found.from.step, found.to.step), (step(from), step(to)), "{}", self.log.join("\n"));
+        for cell in &model.cells {
+            let told = found.cells.iter().find(|told| told.cell == *cell);
+            let values = [from, to].map(|step| model.value(cell, step));
+            let has_adjoints = |step: usize| model.states[step].adjoints.is_some();
+            if cell.ends_with('\'') && !(has_adjoints(from) && has_adjoints(to)) {
+                continue;
+            }
+            assert_eq!(told.is_some(), values[0] != values[1], "{cell}: {}", self.log.join("\n"));
+            let Some(told) = told else { continue };
+            let texts = values.map(|value| self.session.program().text(value));
+            assert_eq!([&told.before, &told.after], [&texts[0], &texts[1]], "{}", self.log.join("\n"));
+            let writer = told.writer.as_ref().map(|write| (write.step - model.first) as usize);
+            let is_last = |writer: usize| {
+                (from..to).contains(&writer)
+                    && (cell.ends_with('\'') || model.value(cell, writer + 1) == values[1])
+            };
+            assert!(writer.is_some_and(is_last), "{cell}, {writer:?}: {}", self.log.join("\n"));
+        }
+    }
+
     fn turn(&mut self, dice: &mut Dice) {
         let travel = if dice.below(2) == 0 { Travel::Forward } else { Travel::Backward };
-        match dice.below(20) {
+        match dice.below(22) {
             0..=2 => self.step(travel, 1 + dice.below(3)),
             3 => self.step(travel, 1 + dice.below(self.model.states.len())),
             4 | 5 => self.resume(travel),
@@ -520,6 +581,8 @@ impl<'a> Play<'a> {
             16 => self.fence(),
             17 => self.ask(dice),
             18 => self.go_to_write(travel, dice),
+            19 => self.trace(dice),
+            20 => self.diff(dice),
             _ => self.branch(dice, travel),
         }
         self.compare();

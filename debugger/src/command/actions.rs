@@ -11,7 +11,7 @@ use crate::expression::ConsoleExpression;
 use crate::format::{self, PrintFormat};
 use crate::outcome::Motion;
 use crate::points::WatchMode;
-use crate::session::{EventKind, PointOptions, Session, SessionError};
+use crate::session::{EventKind, MomentName, PointOptions, Session, SessionError};
 use crate::view;
 
 /// Values, frames and writes that are printed where nothing else is said.
@@ -87,20 +87,14 @@ fn run_to(console: &mut Console, row: CommandRow, rest: &str, travel: Travel) ->
 
 pub fn goto(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let session = &mut console.session;
-    match row.something(rest, "a step, a percentage, `start`, `end` or a mark")? {
-        "start" | "begin" => motion(Ok(session.goto_start())),
-        "end" => motion(Ok(session.goto_end())),
-        percent if percent.ends_with('%') => {
-            let number: f64 = row.number(percent.trim_end_matches('%').trim())?;
-            if !(0.0..=100.0).contains(&number) {
-                return Err(row.wrong(format!("`{percent}` is not between 0 and 100 %")));
-            }
-            motion(Ok(session.goto_percent(number)))
-        }
-        step if step.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-            motion(Ok(session.goto(row.number(step)?)))
-        }
-        mark => motion(session.goto_mark(mark)),
+    let what = "a step, a percentage, `start`, `end` or a mark";
+    match row.moment(row.something(rest, what)?)? {
+        MomentName::Here => Ok(Outcome::Nothing),
+        MomentName::Start => motion(Ok(session.goto_start())),
+        MomentName::End => motion(Ok(session.goto_end())),
+        MomentName::Percent(percent) => motion(Ok(session.goto_percent(percent))),
+        MomentName::Step(step) => motion(Ok(session.goto(step))),
+        MomentName::Mark(mark) => motion(session.goto_mark(&mark)),
     }
 }
 

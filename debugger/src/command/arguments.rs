@@ -2,7 +2,7 @@
 
 use super::console::{Command, CommandError};
 use crate::points::Point;
-use crate::session::{PointOptions, SessionError};
+use crate::session::{MomentName, PointOptions, SessionError};
 
 impl Command {
     /// An error about the command's arguments.
@@ -38,6 +38,25 @@ impl Command {
     pub fn number<T: std::str::FromStr>(&self, text: &str) -> Result<T, CommandError> {
         let plain = text.replace('_', "");
         plain.parse().map_err(|_| self.wrong(format!("`{text}` is not a number that fits here")))
+    }
+
+    /// A moment: a step, a percentage, `start`, `end` or a mark.
+    pub fn moment(&self, text: &str) -> Result<MomentName, CommandError> {
+        Ok(match text {
+            "start" | "begin" => MomentName::Start,
+            "end" => MomentName::End,
+            percent if percent.ends_with('%') => {
+                let number: f64 = self.number(percent.trim_end_matches('%').trim())?;
+                if !(0.0..=100.0).contains(&number) {
+                    return Err(self.wrong(format!("`{percent}` is not between 0 and 100 %")));
+                }
+                MomentName::Percent(number)
+            }
+            step if step.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                MomentName::Step(self.number(step)?)
+            }
+            mark => MomentName::Mark(mark.to_owned()),
+        })
     }
 }
 
@@ -82,16 +101,42 @@ impl Command {
 }
 
 /// What stands before a word and behind it, if it is there.
-fn split_at_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
-    let is_word = |&(at, _): &(usize, &str)| {
-        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+pub(super) fn split_at_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
+    let at = places_of_word(text, word).next();
+    split_at(text, at, word)
+}
+
+/// The same, where it stands last.
+pub(super) fn split_at_last_word<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
+    let at = places_of_word(text, word).last();
+    split_at(text, at, word)
+}
+
+fn split_at<'a>(text: &'a str, at: Option<usize>, word: &str) -> (&'a str, Option<&'a str>) {
+    match at {
+        Some(at) => (text[..at].trim(), Some(text[at + word.len()..].trim())),
+        None => (text.trim(), None),
+    }
+}
+
+/// Where a word stands in a text.
+fn places_of_word(text: &str, word: &str) -> impl Iterator<Item = usize> {
+    let is_word = move |at: &usize| {
+        let (before, behind) = (&text[..*at], &text[*at + word.len()..]);
         (before.is_empty() || before.ends_with(char::is_whitespace))
             && (behind.is_empty() || behind.starts_with(char::is_whitespace))
     };
-    match text.match_indices(word).find(is_word) {
-        Some((at, _)) => (text[..at].trim(), Some(text[at + word.len()..].trim())),
-        None => (text.trim(), None),
-    }
+    text.match_indices(word).map(|(at, _)| at).filter(is_word)
+}
+
+/// Texts between commas that stand in no brackets.
+pub(super) fn between_commas(text: &str) -> Vec<&str> {
+    let mut depth = 0_i64;
+    let separates = |c: char| {
+        depth += i64::from(matches!(c, '(' | '[')) - i64::from(matches!(c, ')' | ']'));
+        c == ',' && depth <= 0
+    };
+    text.split(separates).map(str::trim).collect()
 }
 
 /// What stands before a `#` that begins a word.

@@ -9,7 +9,9 @@ use super::nesting::OpenScripts;
 use super::screen::ScreenAction;
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
-use crate::outcome::{CellHistory, Edit, Motion, RoundTripCheck, Seed, StopKind, ValueOrigin};
+use crate::outcome::{
+    CellHistory, Difference, Edit, Motion, RoundTripCheck, Seed, StopKind, Trace, ValueOrigin,
+};
 use crate::points::Point;
 use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
@@ -177,6 +179,8 @@ pub enum Outcome {
         all: bool,
     },
     History(CellHistory),
+    Difference(Box<Difference>),
+    Trace(Trace),
     /// A cell was set; the session is on this branch now.
     Edited {
         edit: Edit,
@@ -262,6 +266,8 @@ impl Outcome {
                 reason
             }
             Outcome::History(history) => history.stopped.as_ref()?,
+            Outcome::Difference(difference) => difference.stopped.as_ref()?,
+            Outcome::Trace(trace) => trace.ended.as_ref()?,
             Outcome::Origins { chain, .. } => chain.iter().find_map(ValueOrigin::stopped)?,
             Outcome::Plot(plot) => return (!plot.samples.is_whole).then_some(StopKind::Interrupted),
             Outcome::All(outcomes) => {

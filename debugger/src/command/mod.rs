@@ -9,6 +9,7 @@ mod execute;
 mod foreign;
 pub mod names;
 mod nesting;
+mod over_time;
 pub mod picture;
 pub mod plot;
 pub mod screen;

@@ -11,6 +11,7 @@ use super::console::{CommandError, Console, Outcome};
 use super::console::{CommandResult, CommandRow, commands};
 use super::foreign;
 use super::names::{EVENTS, REASONS};
+use super::over_time::{diff, trace};
 use super::picture::picture;
 use super::plot::{plot, unplot};
 pub use super::screen_rows::SCREEN_COMMANDS;
@@ -117,6 +118,10 @@ commands! {
         "Tell where a cell's value comes from. It names who made it, out of what, and so on, DEPTH writes back: two where nothing is said. Swaps, and moves through stacks and tapes, which only hand a value on, are counted; with `all` each is told. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds, Enter goes to the moment.";
     "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
         "Tell what a cell held over time, up to here. Its last N writes are told, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
+    "trace" [] " [/20x] EXPRESSION, ... at PLACE [if CONDITION]" ArgumentKind::Expression => trace,
+        "Tell what expressions come to wherever the run comes to a place. That is a table: a row for each moment at which `break PLACE if CONDITION` would stop, from the first step that was reached on this branch to its end. It has 100 rows, or as many as stand behind a slash, where a format may stand too; `if $step > 5000` goes on from there.";
+    "diff" [] " MOMENT [MOMENT [COUNT]]" ArgumentKind::Step => diff,
+        "Tell what differs between two moments. Each is a step, a percentage, `start`, `end` or a mark; with just one, the other is here. Cells are told with both values and their last writer in between, adjoints with the last one on the way that they were carried, then stacks, tapes and calls. Nothing moves.";
     }
     Program {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,

@@ -10,6 +10,7 @@ macro_rules! line {
 
 mod answers;
 mod help;
+mod over_time;
 mod views;
 
 use std::collections::HashMap;
@@ -44,6 +45,8 @@ pub fn render_done(session: &Session, error: &CommandError) -> String {
 pub fn printed(session: &Session, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Motion(motion) => prints(session, &motion.printed),
+        Outcome::Difference(difference) => prints(session, &difference.printed),
+        Outcome::Trace(trace) => prints(session, &trace.printed),
         Outcome::All(all) => all.iter().map(|(_, outcome)| printed(session, outcome)).collect(),
         _ => String::new(),
     }
@@ -104,6 +107,14 @@ impl RenderedText<'_> {
             Outcome::Deleted(count) => line!(self, "deleted {count}"),
             Outcome::Origins { chain, all } => self.origins(chain, None, (0, *all)),
             Outcome::History(history) => self.history(history),
+            Outcome::Difference(difference) => {
+                self.out += &prints(self.session, &difference.printed);
+                self.difference(difference);
+            }
+            Outcome::Trace(trace) => {
+                self.out += &prints(self.session, &trace.printed);
+                self.trace(trace);
+            }
             Outcome::Edited { edit, branch } => self.edit(edit, *branch),
             Outcome::Seeded { seed, branch } => self.seed(seed, *branch),
             Outcome::Check(check) => self.check(check),

@@ -5,6 +5,7 @@
 //! questions return data of [`crate::outcome`], and [`SessionError`] says why something can't be done.
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
+mod difference;
 mod edit;
 mod event;
 mod events;
@@ -19,11 +20,13 @@ mod scan;
 mod search;
 mod store;
 mod stretch;
+mod trace;
 mod trail;
 mod travel;
 mod watching;
 mod why;
 
+pub use difference::MomentName;
 pub use event::{Event, EventKind};
 pub use points::PointOptions;
 pub use progress::Progress;

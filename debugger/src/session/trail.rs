@@ -36,11 +36,16 @@ impl Session {
     /// # Errors
     /// No such mark.
     pub fn goto_mark(&mut self, name: &str) -> Result<Motion, SessionError> {
-        let Some(&moment) = self.marks.get(name) else {
-            let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
-            return Err(SessionError::NoMark { name: name.to_owned(), near: near.map(str::to_owned) });
-        };
+        let moment = self.marked(name)?;
         Ok(self.goto_moment(moment))
+    }
+
+    /// The moment of a mark.
+    pub(super) fn marked(&self, name: &str) -> Result<Moment, SessionError> {
+        self.marks.get(name).copied().ok_or_else(|| {
+            let near = reviver_assembler::suggest::nearest(name, self.marks.keys().map(String::as_str));
+            SessionError::NoMark { name: name.to_owned(), near: near.map(str::to_owned) }
+        })
     }
 
     /// Goes to a moment, on whichever branch it is.

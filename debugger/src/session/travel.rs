@@ -120,16 +120,20 @@ impl Session {
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
-        let reason = match self.find_end(&mut printed) {
+        let reason = self.travel_to_percent(percent, &mut printed);
+        let travel = way(from.step, self.step_number());
+        self.ended(from, travel, ScanResult { reason, printed })
+    }
+
+    pub(super) fn travel_to_percent(&mut self, percent: f64, printed: &mut Printed) -> Reason {
+        match self.find_end(printed) {
             reason @ (Reason::Interrupted | Reason::StepLimit) => reason,
             _ => {
                 let StepSpan { first, last, .. } = self.timeline.span();
                 let part = (last - first) as f64 * (percent / 100.0).clamp(0.0, 1.0);
-                self.travel_to(first + part.round() as i64, &mut printed)
+                self.travel_to(first + part.round() as i64, printed)
             }
-        };
-        let travel = way(from.step, self.step_number());
-        self.ended(from, travel, ScanResult { reason, printed })
+        }
     }
 
     /// Makes the extent of the current branch known; may travel.

@@ -30,7 +30,7 @@ struct BranchEntry {
 }
 
 /// A place in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     pub branch: BranchNumber,
     pub step: i64,

@@ -75,7 +75,7 @@ impl Random {
 const PROGRAMS: [&str; 6] =
     ["fib.rasm", "fib_recursive.rasm", "sort.rasm", "leapfrog.rasm", "turing.rasm", "erase.rasm"];
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 31] = [
     "break 3",
     "watch a",
     "goto 50%",
@@ -98,6 +98,15 @@ const COMMANDS: [&str; 22] = [
     "goto @",
     "array next",
     "scrub",
+    "last a if $new > 1",
+    "next-write A[1..3]",
+    "watch a + 1",
+    "watch A",
+    "history A[..2]",
+    "diff start end",
+    "diff 30% 3",
+    "trace /5 a, $step at 27",
+    "watch A[0..2] if $new > $old log {$new}",
 ];
 
 fn visit(seed: u64, events: usize) {

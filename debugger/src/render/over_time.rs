@@ -1,0 +1,104 @@
+//! What was asked about several moments, in words: differences, and tables whose rows are moments.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{RenderedText, moment, plural, words};
+use crate::outcome::{CellDifference, Difference, Reason, Trace, TraceRow};
+
+impl RenderedText<'_> {
+    pub(super) fn difference(&mut self, found: &Difference) {
+        if let (Some(reason), false) = (&found.stopped, found.is_compared) {
+            line!(self, "{}: nothing was compared", words(reason));
+            return;
+        }
+        line!(self, "from {} to {}:", moment(found.from), moment(found.to));
+        found.cells.iter().for_each(|cell| self.cell_difference(cell, found));
+        if found.left_out > 0 {
+            line!(self, "… and {} cell{} more", found.left_out, plural(found.left_out as u64));
+        }
+        for (before, after) in &found.rows {
+            let next = |row: &crate::view::stack::ValueRow| match row.next.len() < row.total {
+                true => format!("{}, …", row.next.join(", ")),
+                false => row.next.join(", "),
+            };
+            let told = |row| Some(format!(" ({})", next(row))).filter(|_| row.total > 0).unwrap_or_default();
+            let (name, from, to) = (before.name, before.total, after.total);
+            line!(self, "{name}: {from}{} -> {to}{}", told(before), told(after));
+        }
+        if let Some((before, after)) = &found.calls {
+            line!(self, "calls: {before} -> {after}");
+        }
+        if found.cells.is_empty() && found.rows.is_empty() && found.calls.is_none() {
+            line!(self, "nothing differs");
+        }
+        if let Some(reason) = &found.stopped {
+            line!(self, "{}: who wrote the others was not looked for", words(reason));
+        }
+    }
+
+    fn cell_difference(&mut self, cell: &CellDifference, found: &Difference) {
+        let CellDifference { cell, before, after, writer } = cell;
+        match writer {
+            Some(write) => {
+                let (text, line) = (&write.instruction, self.session.listing().name(write.line));
+                line!(
+                    self,
+                    "{cell}: {before} -> {after}, last by `{text}` ({line}, step {})",
+                    write.step + 1
+                );
+            }
+            None if found.from.branch != found.to.branch => {
+                line!(
+                    self,
+                    "{cell}: {before} -> {after}, not written since branch {} began",
+                    found.to.branch
+                );
+            }
+            None => line!(self, "{cell}: {before} -> {after}"),
+        }
+    }
+
+    /// A table in columns that are aligned, with numbers at their right.
+    pub(super) fn trace(&mut self, trace: &Trace) {
+        self.rows_of(trace);
+        let holds = trace.condition.as_ref().map_or(String::new(), |text| format!(" where {text}"));
+        match &trace.ended {
+            None => line!(self, "… `trace /{} …` has more rows", trace.rows.len() * 10),
+            Some(Reason::Interrupted | Reason::StepLimit) => {
+                let reason = trace.ended.as_ref().map(words).unwrap_or_default();
+                line!(self, "{reason}: there may be more rows");
+            }
+            Some(Reason::Trap(trap)) => line!(self, "then a trap: {}", trap.message),
+            Some(_) if trace.rows.is_empty() => {
+                line!(self, "the run never comes to {}{holds}", trace.place);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn rows_of(&mut self, trace: &Trace) {
+        if trace.rows.is_empty() {
+            return;
+        }
+        let head = std::iter::once("step").chain(trace.columns.iter().map(String::as_str));
+        let head: Vec<String> = head.map(str::to_owned).collect();
+        let value = |value: &Result<String, String>| value.clone().unwrap_or_else(|_| "-".to_owned());
+        let cells = |row: &TraceRow| {
+            let step = row.at.step.to_string();
+            std::iter::once(step).chain(row.values.iter().map(value)).collect::<Vec<String>>()
+        };
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(trace.rows.iter().map(cells)).collect();
+        let count = |text: &String| text.chars().count();
+        let widest = |n: usize| rows.iter().filter_map(|row| row.get(n)).map(count).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..=trace.columns.len()).map(widest).collect();
+        for row in &rows {
+            let padded: Vec<String> =
+                row.iter().zip(&widths).map(|(text, width)| format!("{text:>width$}")).collect();
+            line!(self, "{}", padded.join("  "));
+        }
+        let values = trace.rows.iter().flat_map(|row| &row.values);
+        let errors: BTreeSet<&String> = values.filter_map(|value| value.as_ref().err()).collect();
+        errors.iter().for_each(|error| line!(self, "-: {error}"));
+    }
+}

@@ -1,0 +1,263 @@
+//! What differs between two moments: cells with both values and who wrote them last in between, calls, stacks
+//! and tapes. Goes to both, and comes back.
+
+use reviver_isa::instruction::Base;
+use reviver_vm::{Cause, State, Travel};
+
+use super::search::{SearchResult, Wanted};
+use super::{Session, SessionError};
+use crate::cell_set::CellSet;
+use crate::memory::{Cell, MODE_BIT, Storage};
+use crate::outcome::{CellDifference, Difference, Printed, Reason};
+use crate::question::{Holder, PastOfCell};
+use crate::timeline::Moment;
+use crate::view::stack::{self, ValueRow};
+
+/// Values of a stack or a tape that are told.
+const FEW: usize = 4;
+
+/// A moment as people name it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MomentName {
+    Here,
+    Start,
+    End,
+    Step(i64),
+    /// Of the whole branch, from 0 to 100.
+    Percent(f64),
+    Mark(String),
+}
+
+/// A moment that was visited, and what is compared of it.
+struct Visited {
+    at: Moment,
+    state: State,
+    /// The open calls in words, main first.
+    calls: Vec<String>,
+    rows: [ValueRow; 4],
+}
+
+impl Session {
+    /// What differs between two moments, at most so many cells; told in the order of time, or in the order in which
+    /// moments of different branches are given.
+    ///
+    /// # Errors
+    /// No such mark; no memory for copies of the state.
+    pub fn difference(
+        &mut self,
+        a: &MomentName,
+        b: &MomentName,
+        most: usize,
+    ) -> Result<Difference, SessionError> {
+        for name in [a, b] {
+            if let MomentName::Mark(mark) = name {
+                self.marked(mark)?;
+            }
+        }
+        let here = self.moment();
+        self.excursion(|session| {
+            let difference = session.compare(here, [a, b], most);
+            // The state that one comes back to is one of this branch.
+            session.timeline.switch(here.branch);
+            difference
+        })?
+    }
+
+    fn compare(
+        &mut self,
+        here: Moment,
+        names: [&MomentName; 2],
+        most: usize,
+    ) -> Result<Difference, SessionError> {
+        let mut found = Difference { from: here, to: here, ..Difference::default() };
+        let mut visited = Vec::new();
+        for name in names {
+            match self.look_at_moment(here, name, &mut found.printed)? {
+                Ok(moment) => visited.push(moment),
+                Err(reason) => return Ok(Difference { stopped: Some(reason), ..found }),
+            }
+        }
+        let Ok([mut before, mut after]) = <[Visited; 2]>::try_from(visited) else { return Ok(found) };
+        if before.at.branch == after.at.branch && before.at.step > after.at.step {
+            std::mem::swap(&mut before, &mut after);
+        }
+        (found.from, found.to, found.is_compared) = (before.at, after.at, true);
+        found.calls = different_calls(&before.calls, &after.calls);
+        let rows = before.rows.iter().zip(&after.rows).zip(same_rows(&before.state, &after.state));
+        found.rows = rows.filter(|(_, same)| !same).map(|((a, b), _)| (a.clone(), b.clone())).collect();
+        let cells = self.different_cells(&before.state, &after.state);
+        found.left_out = cells.len().saturating_sub(most);
+        found.cells =
+            cells.iter().take(most).map(|&pair| self.told(pair, &before.state, &after.state)).collect();
+        let targets = cells.iter().take(most).map(|&(_, cell)| self.memory.target(&after.state, cell));
+        let sets = targets.map(CellSet::from).collect();
+        self.find_writers(sets, &mut found);
+        Ok(found)
+    }
+
+    /// Goes to a moment, as near as the history leads; or why one was stopped on the way.
+    fn look_at_moment(
+        &mut self,
+        here: Moment,
+        name: &MomentName,
+        printed: &mut Printed,
+    ) -> Result<Result<Visited, Reason>, SessionError> {
+        self.timeline.switch(here.branch);
+        let reason = match name {
+            MomentName::Here => self.travel_to(here.step, printed),
+            MomentName::Start => self.travel_to(i64::MIN, printed),
+            MomentName::End => self.travel_to(i64::MAX, printed),
+            MomentName::Step(step) => self.travel_to(*step, printed),
+            MomentName::Percent(percent) => self.travel_to_percent(*percent, printed),
+            MomentName::Mark(mark) => {
+                let moment = self.marked(mark)?;
+                self.timeline.switch(moment.branch);
+                self.travel_to(moment.step, printed)
+            }
+        };
+        match reason {
+            Reason::Interrupted => return Ok(Err(reason)),
+            Reason::Trap(trap) if matches!(trap.cause, Cause::NoMemory(_)) => {
+                return Ok(Err(Reason::Trap(trap)));
+            }
+            _ => {}
+        }
+        let state = self.state().try_clone()?;
+        Ok(Ok(Visited { at: self.moment(), calls: self.open_calls(), rows: stack::rows(self, FEW), state }))
+    }
+
+    /// The open calls in words, main first.
+    fn open_calls(&self) -> Vec<String> {
+        let calls = self.state().calls.iter().enumerate().map(|(n, call)| {
+            let callee =
+                self.memory.procedure(self.state(), n + 1).map_or("?", |callee| callee.name.as_str());
+            let inverted = if call.inverted { " inverted" } else { "" };
+            format!("{callee}{inverted} ({})", self.listing.name(self.listing.line(call.site)))
+        });
+        std::iter::once("main".to_owned()).chain(calls).collect()
+    }
+
+    /// The cells that hold something else, as they lie at both moments: those of globals, and of the frames that
+    /// are open at both. Where both moments know adjoints, these too.
+    fn different_cells(&self, before: &State, after: &State) -> Vec<(Cell, Cell)> {
+        let mut found = Vec::new();
+        let mut add = |a: Cell, b: Cell| {
+            if a.value(before) != b.value(after) {
+                found.push((a, b));
+            }
+        };
+        let knows_adjoints = before.adjoints.is_some() && after.adjoints.is_some();
+        for (a, b) in self.storages(before, after) {
+            for n in 0..a.cells().min(b.cells()) {
+                let (Some(a), Some(b)) = (a.cell(n), b.cell(n)) else { continue };
+                add(a, b);
+                if let (true, Some(a), Some(b)) = (knows_adjoints, a.adjoint(), b.adjoint()) {
+                    add(a, b);
+                }
+            }
+        }
+        add(MODE_BIT, MODE_BIT);
+        found
+    }
+
+    /// What has cells of its own at both moments: globals, and the variables of frames.
+    fn storages(&self, before: &State, after: &State) -> Vec<(Storage, Storage)> {
+        let globals = 0..self.program().module().globals.len() as u32;
+        let mut bases: Vec<(usize, Base)> = globals.map(|n| (0, Base::Global(n))).collect();
+        for depth in 0..=before.calls.len().min(after.calls.len()) {
+            let scope = self.memory.scope(before, depth);
+            if let Some(scope) = scope.filter(|_| scope == self.memory.scope(after, depth)) {
+                let names = self.program().written_names(scope.procedure);
+                bases.extend(names.map(|(n, _)| (depth, Base::Frame(n))));
+            }
+        }
+        let both = |&(depth, base): &(usize, Base)| {
+            Some((self.memory.storage(before, depth, base)?, self.memory.storage(after, depth, base)?))
+        };
+        bases.iter().filter_map(both).collect()
+    }
+
+    fn told(&self, (a, b): (Cell, Cell), before: &State, after: &State) -> CellDifference {
+        CellDifference {
+            cell: self.memory.name(after, b),
+            before: self.memory.text(before, a),
+            after: self.memory.text(after, b),
+            writer: None,
+        }
+    }
+
+    /// Finds who wrote the cells last, before the later of both moments. The session is at that. The past of an
+    /// adjoint that was carried back lies ahead: who wrote it last is found from the earlier moment on.
+    fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut Difference) {
+        self.timeline.switch(found.to.branch);
+        found.stopped = self.arrive(found.to.step, &mut found.printed);
+        let bound = match found.from.branch == found.to.branch {
+            true => found.from.step,
+            false => self.timeline.branch().offset().min(found.to.step),
+        };
+        let adjoints_lie_ahead = self.past(true).way == Travel::Forward;
+        let wanted = |ahead: bool| {
+            let sets = sets.iter().enumerate();
+            let sets = sets.filter(move |(_, set)| (set.first().is_adjoint() && adjoints_lie_ahead) == ahead);
+            sets.map(|(link, set)| Wanted { holder: Holder::Cells(*set), depth: 0, link }).collect()
+        };
+        let (behind, ahead): (Vec<Wanted>, Vec<Wanted>) = (wanted(false), wanted(true));
+        if found.stopped.is_none() {
+            self.sweep(behind, PastOfCell { way: Travel::Backward, bound }, found);
+        }
+        if found.stopped.is_none() && !ahead.is_empty() && found.from.branch == found.to.branch {
+            found.stopped = self.arrive(found.from.step, &mut found.printed);
+            self.sweep(ahead, PastOfCell { way: Travel::Forward, bound: found.to.step }, found);
+        }
+    }
+
+    /// Goes to a step; why one is stopped before.
+    fn arrive(&mut self, step: i64, printed: &mut Printed) -> Option<Reason> {
+        Some(self.travel_to(step, printed)).filter(|reason| *reason != Reason::Arrived)
+    }
+
+    fn sweep(&mut self, mut wanted: Vec<Wanted>, past: PastOfCell, found: &mut Difference) {
+        let plan = self.writes(&wanted, false);
+        while !wanted.is_empty() && found.stopped.is_none() {
+            match self.search(&wanted, past, false, &plan) {
+                SearchResult::Write => {
+                    wanted.retain(|wanted| !self.settle_writer(wanted, past.way, found));
+                }
+                SearchResult::Birth | SearchResult::Nothing => return,
+                SearchResult::Stopped(reason) => found.stopped = Some(reason),
+            }
+        }
+    }
+
+    /// Whether the step over which the session came is the one that wrote a cell; then that is noted.
+    fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut Difference) -> bool {
+        let Holder::Cells(set) = wanted.holder else { return true };
+        let Some(touch) = self.writes_passed(set, way).pop() else { return false };
+        if let Some(cell) = found.cells.get_mut(wanted.link) {
+            cell.writer = Some(touch);
+        }
+        true
+    }
+}
+
+/// The calls that are open at one of two moments and not at the other, behind the last one that is open at both;
+/// none where all are. Of many the first are told.
+fn different_calls(before: &[String], after: &[String]) -> Option<(String, String)> {
+    let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let told = |calls: &[String]| {
+        let start = if common > 1 { "… > " } else { "" };
+        let shown: Vec<&str> =
+            calls.iter().skip(common.saturating_sub(1)).take(1 + FEW).map(String::as_str).collect();
+        let more = match calls.len().saturating_sub(common + FEW) {
+            0 => String::new(),
+            more => format!(" > … {more} more"),
+        };
+        format!("{start}{}{more}", shown.join(" > "))
+    };
+    (before != after).then(|| (told(before), told(after)))
+}
+
+/// Whether the tapes and stacks, in the order of [`stack::rows`], are the same.
+fn same_rows(a: &State, b: &State) -> [bool; 4] {
+    [a.input == b.input, a.output == b.output, a.int_stack == b.int_stack, a.real_stack == b.real_stack]
+}

@@ -1,0 +1,106 @@
+//! What expressions come to wherever the run comes to a place: a table whose rows are moments. Runs over the
+//! whole branch, from the first step that was reached to its end, and comes back.
+
+use reviver_vm::Travel;
+use reviver_vm::stops::{Node, Stops};
+
+use super::goal::SLICE;
+use super::{Session, SessionError, scene};
+use crate::expression::ConsoleExpression;
+use crate::format::{self, PrintFormat};
+use crate::outcome::{Reason, Trace, TraceRow};
+use crate::points::BreakPlace;
+
+/// What a table is to be made of.
+struct TraceAsked {
+    columns: Vec<ConsoleExpression>,
+    places: Vec<BreakPlace>,
+    condition: Option<ConsoleExpression>,
+    layout: PrintFormat,
+    most: usize,
+}
+
+impl Session {
+    /// What expressions come to at each moment at which a breakpoint at a place would stop, and of which a
+    /// condition holds: the first `most`. Names are those of the innermost frame there.
+    ///
+    /// # Errors
+    /// No such place, expressions or a condition that can't be read or name what isn't there; no memory for a
+    /// copy of the state.
+    pub fn trace(
+        &mut self,
+        columns: &[&str],
+        place: &str,
+        condition: Option<&str>,
+        (layout, most): (PrintFormat, usize),
+    ) -> Result<Trace, SessionError> {
+        let (places, place) = self.places(place)?;
+        let read = |text: &&str| ConsoleExpression::parse(text);
+        let columns: Vec<ConsoleExpression> = columns.iter().map(read).collect::<Result<_, _>>()?;
+        let condition = condition.map(ConsoleExpression::parse).transpose()?;
+        columns.iter().chain(&condition).try_for_each(|asked| self.check_expression(asked, false))?;
+        let mut trace = Trace {
+            place,
+            columns: columns.iter().map(|column| column.text().to_owned()).collect(),
+            condition: condition.as_ref().map(|condition| condition.text().to_owned()),
+            ..Trace::default()
+        };
+        let asked = TraceAsked { columns, places, condition, layout, most };
+        self.excursion(|session| trace.ended = session.trace_into(&asked, &mut trace))?;
+        Ok(trace)
+    }
+
+    /// Why the table ends; none where it has as many rows as it may have.
+    fn trace_into(&mut self, asked: &TraceAsked, trace: &mut Trace) -> Option<Reason> {
+        let (first, _) = self.timeline.branch().extent();
+        match self.travel_to(first, &mut trace.printed) {
+            Reason::Arrived => {}
+            reason => return Some(reason),
+        }
+        let nodes = asked.places.iter().flat_map(|place| place.nodes(self.program(), Travel::Forward));
+        let plan = Stops::new(self.program(), nodes);
+        self.timeline.branch_mut().prepare(Travel::Forward, u64::MAX);
+        loop {
+            if self.is_row(asked) {
+                if trace.rows.len() >= asked.most {
+                    trace.is_cut = true;
+                    return None;
+                }
+                trace.rows.push(self.row(asked));
+            }
+            let left = self.within_reach(Travel::Forward);
+            if left == 0 {
+                return Some(self.at_limit(Travel::Forward));
+            }
+            if !self.goes_on(self.step_number()) {
+                return Some(Reason::Interrupted);
+            }
+            let outcome = match plan.contains(Node::of(self.state(), Travel::Forward)) {
+                true => self.timeline.run(Travel::Forward, 1),
+                false => self.timeline.run_until(Some(&plan), Travel::Forward, left.min(SLICE)),
+            };
+            if let Some(reason) = self.paused(outcome, Travel::Forward, &mut trace.printed) {
+                return Some(reason);
+            }
+        }
+    }
+
+    /// Whether the state is one of those asked for. A condition without a value doesn't hold.
+    fn is_row(&self, asked: &TraceAsked) -> bool {
+        let innermost = scene(&self.memory, &self.timeline);
+        asked.places.iter().any(|place| place.is_at(self.program(), self.state()))
+            && asked.condition.as_ref().is_none_or(|condition| condition.holds(innermost).unwrap_or(false))
+    }
+
+    fn row(&self, asked: &TraceAsked) -> TraceRow {
+        let innermost = scene(&self.memory, &self.timeline);
+        let value = |column: &ConsoleExpression| match column.evaluate(innermost) {
+            Ok(value) => {
+                let bits = format::bits(asked.layout.format, self.program(), value);
+                Ok(bits.unwrap_or_else(|| innermost.text(value)))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        TraceRow { at: self.moment(), values: asked.columns.iter().map(value).collect() }
+    }
+}
