@@ -146,12 +146,12 @@ fn the_bar_has_a_bracket_for_each_call() {
     let mut session = session(&text);
     session.goto_end();
     let last = session.step_number();
-    let pane = timeline(&session, last as usize + 1);
+    let pane = timeline(&session, session.timeline().span().steps(), last as usize + 1);
     let columns: Vec<i64> =
         (0..).zip(&pane.columns).filter(|(_, c)| !c.calls.none()).map(|(n, _)| n).collect();
     assert_eq!(columns, calls);
     // In fewer columns, each call is in one of those that are marked.
-    let pane = timeline(&session, 10);
+    let pane = timeline(&session, session.timeline().span().steps(), 10);
     for call in calls {
         let column = (call * 10 / (last + 1)) as usize;
         assert!(!pane.columns[column].calls.none());

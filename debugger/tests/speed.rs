@@ -133,7 +133,8 @@ fn panes_of_a_large_program() {
         let cells = reviver_debugger::view::cells::cells(&session, &footprint);
         let array = reviver_debugger::view::cells::array(&session, &footprint, "big", 999_900, 60);
         let card = reviver_debugger::view::card::card(&mut session);
-        let bar = reviver_debugger::view::timeline::timeline(&session, 120);
+        let bar =
+            reviver_debugger::view::timeline::timeline(&session, session.timeline().span().steps(), 120);
         let status = reviver_debugger::view::status::status(&session);
         (code, cells, array, card, bar, status, reviver_debugger::view::stack::frames(&session, 0, 20))
     });

@@ -27,6 +27,8 @@ pub enum ScreenAction {
     Adjoint,
     Focus(FocusTarget),
     Zoom,
+    /// To show another part of the branch on the time bar.
+    ZoomTime(TimeZoom),
     Cursor(CursorMove),
     Array(ArrayChoice),
     /// To do with what is under the cursor what its pane is for.
@@ -37,6 +39,16 @@ pub enum ScreenAction {
     Suspend,
     /// To end the session, or to ask whether that is meant.
     Leave,
+}
+
+/// What the time bar is to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeZoom {
+    /// From a step, or the first, to another, or the last.
+    Range(Option<i64>, Option<i64>),
+    In,
+    Out,
+    Whole,
 }
 
 /// Things that are there or aren't.

@@ -5,7 +5,9 @@ use reviver_vm::Travel::{Backward, Forward};
 
 use super::arguments::split_word;
 use super::console::{ArgumentKind, Command, CommandError, CommandRow, commands};
-use super::screen::{ArrayChoice, FocusTarget, MOVE_WORDS, MOVES, ScreenAction, TOGGLED, TOGGLED_WORDS};
+use super::screen::{
+    ArrayChoice, FocusTarget, MOVE_WORDS, MOVES, ScreenAction, TOGGLED, TOGGLED_WORDS, TimeZoom,
+};
 
 /// What comes of a row.
 type Asked = Result<ScreenAction, CommandError>;
@@ -47,8 +49,8 @@ commands! {
         "Move the cursor in the pane.";
     "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
         "Show another array.";
-    "zoom" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Zoom),
-        "Give the pane the whole screen, or no more.";
+    "zoom" [] " [FROM..TO | in | out | all]" ArgumentKind::OneOf(&["in", "out", "all"]) => zoom,
+        "Give the pane the whole screen, or no more. Or let the time bar, and the plots, show the steps FROM to TO only; less or more around the present; or all again.";
     "here" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Here),
         "Move the cursor to the next instruction. In another frame than the innermost that is its call.";
     "search" [] " [TEXT]" ArgumentKind::None => search,
@@ -92,6 +94,27 @@ fn focus(row: CommandRow, rest: &str) -> Asked {
         "previous" => FocusTarget::Previous,
         pane => FocusTarget::Pane(pane.to_owned()),
     }))
+}
+
+fn zoom(row: CommandRow, rest: &str) -> Asked {
+    let step = |text: &str| match text.trim() {
+        "" => Ok(None),
+        step => row.number(step).map(Some),
+    };
+    Ok(match rest {
+        "" => ScreenAction::Zoom,
+        "in" => ScreenAction::ZoomTime(TimeZoom::In),
+        "out" => ScreenAction::ZoomTime(TimeZoom::Out),
+        "all" => ScreenAction::ZoomTime(TimeZoom::Whole),
+        range => match range.split_once("..") {
+            Some((from, to)) => ScreenAction::ZoomTime(TimeZoom::Range(step(from)?, step(to)?)),
+            None => {
+                return Err(
+                    row.wrong(format!("`{range}` is none of in, out, all, and no range such as 100..300"))
+                );
+            }
+        },
+    })
 }
 
 fn cursor(row: CommandRow, rest: &str) -> Asked {

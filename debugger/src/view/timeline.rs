@@ -8,8 +8,10 @@ use crate::timeline::{BranchNumber, CallStretch, Calls, Fork, StepSpan};
 /// The scrub bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelinePane {
-    /// The steps that the bar stands for.
+    /// The steps of the branch.
     pub span: StepSpan,
+    /// The steps that the bar stands for: all, or a part.
+    pub shown: (i64, i64),
     pub step: i64,
     /// The bar's columns, each for an equal part of the steps.
     pub columns: Vec<Column>,
@@ -90,10 +92,9 @@ fn join(stretches: &[CallStretch]) -> Option<CallStretch> {
     Some(CallStretch { from: first.from, to: last.to, calls })
 }
 
-/// The timeline, its bar in so many columns.
-pub fn timeline(session: &Session, width: usize) -> TimelinePane {
+/// The timeline, its bar in so many columns, which stand for some steps of it.
+pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> TimelinePane {
     let span = session.timeline().span();
-    let extent = span.steps();
     let (moment, forks) = (session.moment(), session.timeline().forks());
     let mut columns = reached(session, extent, width);
     for stretch in session.timeline().branch().calls() {
@@ -120,14 +121,18 @@ pub fn timeline(session: &Session, width: usize) -> TimelinePane {
     for fork in forks.iter().filter(|fork| fork.parent == Some(moment.branch)) {
         at(fork.step, &|column| column.forks.push(fork.branch));
     }
-    TimelinePane { span, step: moment.step, columns, forks }
+    TimelinePane { span, shown: extent, step: moment.step, columns, forks }
 }
 
 /// Columns of which nothing is known but whether anybody was there.
 fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     let (first, last) = session.timeline().branch().extent();
-    let start = column_of(extent, first, width).unwrap_or(0);
-    let end = column_of(extent, last + 1, width).unwrap_or(width);
+    let edge = |step: i64| match column_of(extent, step, width) {
+        Some(column) => column,
+        None if step < extent.0 => 0,
+        None => width,
+    };
+    let (start, end) = (edge(first), edge(last.saturating_add(1)));
     let column = |n| Column { is_reached: start <= n && n < end, ..Column::default() };
     (0..width).map(column).collect()
 }
@@ -136,7 +141,10 @@ fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
 /// made it.
 fn add_calls(columns: &mut [Column], extent: (i64, i64), stretch: CallStretch) {
     let width = columns.len();
-    let column = |step| column_of(extent, step, width);
+    if stretch.to < extent.0 || stretch.from >= extent.1 {
+        return;
+    }
+    let column = |step: i64| column_of(extent, step.clamp(extent.0, extent.1), width);
     let (Some(first), Some(last)) = (column(stretch.from + 1), column(stretch.to)) else { return };
     for column in columns.iter_mut().take(last + 1).skip(first) {
         column.calls = column.calls.and(stretch.calls);

@@ -36,7 +36,7 @@ fn what_the_screen_refuses_has_a_cause_and_a_cure() {
         ("focus nowhere", "there is no pane `nowhere`: there are code, inverse", ""),
         ("cursor sideways", "`sideways` is none of up, down", "usage: cursor up | down"),
         ("toggle speed", "`speed` is none of break, watch, plot, fence", "usage: toggle break PLACE"),
-        ("zoom in", "`in` is not expected after `zoom`", "usage: zoom"),
+        ("zoom inn", "`inn` is none of in, out, all", "usage: zoom [FROM..TO"),
         ("array x", "there are no arrays here", ""),
         ("expect-stop @", "`@` is a cell, a line, a step or a frame, and `expect-stop` takes none", ""),
     ];

@@ -144,3 +144,87 @@ fn the_current_branch_is_seen_among_many() {
     let row = text.lines().find(|row| row.starts_with("branches")).unwrap();
     assert_eq!(row, "branches    5 from step 4: set n = 20   0   1   2   3   4", "{text}");
 }
+
+/// The heading of the time bar, and its axis.
+fn bar(screen: &Screen) -> (String, String) {
+    let text = screen.text();
+    let row =
+        |begins: &str| text.lines().find(|row| row.contains(begins)).unwrap_or_default().trim().to_owned();
+    (row("timeline"), row("step  "))
+}
+
+#[test]
+fn the_bar_zooms_and_says_so() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("End").command("goto 200").command("zoom 100..300");
+    let (heading, axis) = bar(&screen);
+    assert!(heading.contains("timeline 100..300 of 0..388"), "{heading}");
+    assert!(axis.contains("100 ") && axis.contains(" 200 ") && axis.ends_with("300"), "{axis}");
+    screen.keys("9 Ctrl-End Enter");
+    assert_eq!(screen.step(), 300);
+    // Where one goes further, the bar goes along.
+    screen.keys("s");
+    assert!(bar(&screen).0.contains("timeline 188..388 of 0..388"), "{}", bar(&screen).0);
+    screen.command("goto 200").keys("i");
+    assert!(bar(&screen).0.contains("timeline 197..247 of"), "{}", bar(&screen).0);
+    screen.keys("I").command("zoom in").command("zoom out").keys("I I");
+    assert!(!bar(&screen).0.contains(" of "), "{}", bar(&screen).0);
+    screen.command("zoom ..50").command("zoom all").command("zoom 380..").command("zoom 10..20");
+    assert!(bar(&screen).0.contains("timeline 10..20 of"), "{}", bar(&screen).0);
+    assert!(bar(&screen).1.contains("200 › (Enter: to 16)"), "{}", bar(&screen).1);
+    screen.keys("1");
+    assert!(bar(&screen).1.ends_with("200 ›"), "{}", bar(&screen).1);
+    screen.command("goto 15").keys("}");
+    assert_eq!(screen.step(), 16, "a part of what is shown");
+}
+
+#[test]
+fn the_wheel_zooms_the_bar_where_it_is() {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
+    screen.keys("End Home m").mouse(Gesture::ScrollUp, 12, 20);
+    assert!(bar(&screen).0.contains("timeline 0..194 of 0..388"), "{}", bar(&screen).0);
+    screen.mouse(Gesture::ScrollUp, 79, 20);
+    assert!(bar(&screen).0.contains("..194 of"), "{}", bar(&screen).0);
+    (0..4).for_each(|_| _ = screen.mouse(Gesture::ScrollDown, 40, 20));
+    assert!(!bar(&screen).0.contains(" of "), "{}", bar(&screen).0);
+}
+
+#[test]
+fn events_and_plots_follow_the_zoomed_bar() {
+    let mut screen = fib();
+    screen.command("goto end").command("goto 40").command("mark late").command("goto 5").command("plot a");
+    let rested = |screen: &mut Screen| {
+        (0..3).for_each(|_| screen.event(InputEvent::Tick(Duration::from_secs(1))));
+        screen.text()
+    };
+    let text = rested(&mut screen);
+    assert!(text.contains("late") && text.contains("a        89"), "{text}");
+    screen.command("zoom 0..20");
+    let text = rested(&mut screen);
+    // F(20) hasn't been reached there.
+    assert!(!text.contains("late") && text.contains("a         5"), "{text}");
+    screen.command("zoom all");
+    let text = rested(&mut screen);
+    assert!(text.contains("late") && text.contains("a        89"), "{text}");
+}
+
+#[test]
+fn what_the_bar_cannot_show_is_refused() {
+    let mut screen = fib();
+    screen.keys("End");
+    for (line, why) in [
+        ("zoom 30..20", "the time bar has no steps 30..20: it goes from 0 to 52"),
+        ("zoom 60..90", "the time bar has no steps 60..90: it goes from 0 to 52"),
+        ("zoom 1..x", "`x` is not a number that fits here"),
+        ("zoom nearer", "`nearer` is none of in, out, all, and no range such as 100..300"),
+    ] {
+        screen.keys("Esc").command(line);
+        assert!(crate::behaviour::said(&screen).join("\n").contains(why), "{line}: {}", screen.text());
+    }
+    screen.keys("Esc i i i i");
+    assert!(
+        screen.last_row().contains("there is nothing smaller to show than one step"),
+        "{}",
+        screen.text()
+    );
+}

@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::tui::panes::PaneKind;
 use crate::view;
 
-/// Into how many parts scrubbing with keys divides the known history.
+/// Into how many parts scrubbing with keys divides what the time bar shows.
 const SCRUB_PARTS: i64 = 50;
 
 impl App {
@@ -45,7 +45,8 @@ impl App {
     pub(super) fn act(&mut self, action: ScreenAction) -> Option<Effect> {
         match action {
             ScreenAction::Scrub(travel) => {
-                let line = format!("goto {}", scrubbed(self.session()?, travel));
+                let session = self.session()?;
+                let line = format!("goto {}", scrubbed(session, self.choices.shown(session), travel));
                 return self.run(&line);
             }
             ScreenAction::Toggle(toggled, line) => return self.toggle(toggled, &line),
@@ -73,6 +74,7 @@ impl App {
                 self.choose_adjoint(!self.choices.adjoint);
             }
             ScreenAction::Focus(target) => return self.focus_on(&target),
+            ScreenAction::ZoomTime(zoom) => return self.zoom_time(zoom),
             ScreenAction::Zoom => self.panes.zoomed = !self.panes.zoomed,
             ScreenAction::Cursor(to) => self.move_focused(to),
             ScreenAction::Array(choice) => return self.choose_array(&choice),
@@ -234,9 +236,8 @@ impl App {
     }
 }
 
-/// The step a part of the known history away.
-fn scrubbed(session: &Session, travel: Travel) -> i64 {
-    let (first, last) = session.timeline().span().steps();
+/// The step a part of what the time bar shows away.
+fn scrubbed(session: &Session, (first, last): (i64, i64), travel: Travel) -> i64 {
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
     session.step_number().saturating_add(part.saturating_mul(travel.sign()))
 }

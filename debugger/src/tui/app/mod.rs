@@ -20,6 +20,7 @@ mod point;
 mod prompt;
 mod report;
 mod selection;
+mod zoom;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -18,6 +18,10 @@ pub(super) const REST: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plotted {
     known: Option<(BranchNumber, (i64, i64))>,
+    /// The steps that the time bar showed then.
+    shown: (i64, i64),
+    /// Whether that was a part of the branch.
+    is_part: bool,
 }
 
 /// The history must have grown by this part for new samples.
@@ -57,6 +61,11 @@ impl App {
         if self.choices.plots.cells.is_empty() || first == last {
             return false;
         }
+        // The whole branch may grow a little before it is sampled anew.
+        let shows_part = self.choices.zoom.is_some() || self.plotted.is_part;
+        if shows_part && self.plotted.shown != self.choices.shown(session) {
+            return true;
+        }
         self.plotted.known.is_none_or(|(branch, (known_first, known_last))| {
             let known = known_last.saturating_sub(known_first);
             let grown = last.saturating_sub(first).saturating_sub(known);
@@ -70,7 +79,7 @@ impl App {
         if !self.needs_samples(session) {
             return None;
         }
-        let steps = session.timeline().span().steps();
+        let steps = self.choices.shown(session);
         let targets = self.choices.plots.cells.iter().map(|(_, target)| *target).collect();
         let columns = timeline::columns(self.panes.area(PaneKind::Timeline));
         self.send(Task::Sample { targets, steps, columns })
@@ -81,7 +90,8 @@ impl App {
         let Some(session) = self.session() else { return };
         let extent = session.timeline().branch().extent();
         if samples.is_whole {
-            self.plotted.known = Some((session.moment().branch, extent));
+            let (shown, is_part) = (self.choices.shown(session), self.choices.zoom.is_some());
+            self.plotted = Plotted { known: Some((session.moment().branch, extent)), shown, is_part };
             self.choices.plots.samples = samples;
         }
     }

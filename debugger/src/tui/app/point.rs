@@ -83,6 +83,10 @@ impl App {
         }
         let kind = self.panes.pane_at(place)?;
         let context = self.context(kind)?;
+        if kind == PaneKind::Timeline {
+            let column = kind.pane().item_at(&context, place)?;
+            return self.zoom_at(column, up);
+        }
         let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
         let rows = if up { -NOTCH } else { NOTCH };
         self.panes.scroll_view(kind, rows, items, columns);

@@ -54,6 +54,7 @@ impl App {
             }
         }
         if moves {
+            self.follow_in_time();
             self.follow();
             self.show_failure(is_trap);
         }

@@ -106,6 +106,8 @@ const SHARED: PresetKeys = &[
     (ch('8'), "focus card"),
     (ch('9'), "focus timeline"),
     (ch('z'), "zoom"),
+    (ch('i'), "zoom in"),
+    (ch('I'), "zoom out"),
     (on(BareKey::Up), "cursor up"),
     (on(BareKey::Down), "cursor down"),
     (ch('<'), "cursor left"),

@@ -66,9 +66,18 @@ pub struct Choices {
     pub displayed: Vec<String>,
     /// What was searched last, to be highlighted; in lower case.
     pub search: Option<String>,
+    /// The part of the branch that the time bar shows; none: all of it.
+    pub zoom: Option<(i64, i64)>,
 }
 
 impl Choices {
+    /// The steps that the time bar shows: the first and the last.
+    pub fn shown(&self, session: &Session) -> (i64, i64) {
+        let whole = session.timeline().span().steps();
+        let part = self.zoom.map(|(from, to)| (from.max(whole.0), to.min(whole.1)));
+        part.filter(|(from, to)| from < to).unwrap_or(whole)
+    }
+
     /// The name that a pane's selected cell had, where it has none at the moment.
     pub fn lost(&self, kind: PaneKind) -> Option<&str> {
         let selected = self.selected.get(&kind).filter(|selected| !selected.has_row)?;

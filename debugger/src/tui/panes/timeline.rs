@@ -13,18 +13,19 @@ use super::text::{Pen, width};
 use super::{Context, Pane, PaneSpot};
 use crate::scale::{chosen_step, column_of};
 use crate::timeline::{Fork, SpanEnd};
-use crate::view::timeline::{self, Column};
+use crate::view::timeline::{self, Column, TimelinePane};
 
 pub struct TimelineWidget;
 
 impl Pane for TimelineWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let bar = Areas::new(context.area).bar;
-        let pane = timeline::timeline(context.session, bar.width.into());
+        let pane = shown(context, bar);
         let line = match context.session.moment().branch {
             0 => "timeline".to_owned(),
             line => format!("timeline, branch {line}"),
         };
+        let line = line + &part(&pane);
         // What is missing from the plots matters more than the legend.
         let used = Rows::new(context.area.height, has_events(&pane.columns)).axis + 1;
         let used = used + u16::from(pane.forks.len() > 1);
@@ -34,14 +35,14 @@ impl Pane for TimelineWidget {
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let areas = Areas::new(context.area);
-        let pane = timeline::timeline(context.session, areas.bar.width.into());
+        let pane = shown(context, areas.bar);
         let rows = Rows::new(context.area.height, has_events(&pane.columns));
         for (n, y) in (0..).zip(context.area.rows().map(|row| row.y)) {
             let (label, bar) = areas.row(y);
             match n {
                 _ if Some(n) == rows.events => events::draw(context, &pane.columns, label, bar, buffer),
-                _ if n == rows.bar => draw_bar(context, &pane.columns, label, bar, buffer),
-                _ if n == rows.axis => draw_axis(context, label, bar, buffer),
+                _ if n == rows.bar => draw_bar(context, &pane, label, bar, buffer),
+                _ if n == rows.axis => draw_axis(context, &pane, label, bar, buffer),
                 _ => {}
             }
         }
@@ -64,7 +65,7 @@ impl Pane for TimelineWidget {
     }
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
-        let extent = context.session.timeline().span().steps();
+        let extent = context.choices.shown(context.session);
         Some(PaneSpot::Step(chosen_step(extent, item, self.items(context))))
     }
 
@@ -128,13 +129,25 @@ impl Rows {
     }
 }
 
-fn draw_bar(context: &Context<'_>, columns: &[Column], label: Rect, bar: Rect, buffer: &mut Buffer) {
-    let theme = context.theme;
+/// What the bar shows.
+fn shown(context: &Context<'_>, bar: Rect) -> TimelinePane {
+    timeline::timeline(context.session, context.choices.shown(context.session), bar.width.into())
+}
+
+/// Which part that is, if it isn't all.
+fn part(pane: &TimelinePane) -> String {
+    let ((from, to), (first, last)) = (pane.shown, pane.span.steps());
+    if pane.shown == pane.span.steps() { String::new() } else { format!(" {from}..{to} of {first}..{last}") }
+}
+
+fn draw_bar(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, buffer: &mut Buffer) {
+    let (theme, columns) = (context.theme, &pane.columns);
     Pen::new(label, buffer).write("time", theme.dim);
-    let here = columns.iter().position(|column| column.is_here).unwrap_or(0);
+    let outside = if pane.step < pane.shown.0 { 0 } else { columns.len() };
+    let here = columns.iter().position(|column| column.is_here).unwrap_or(outside);
     for (n, x) in (bar.x..bar.right()).enumerate() {
         let (sign, style) = match columns.get(n) {
-            Some(column) if n == here => (here_sign(column), theme.here),
+            Some(column) if column.is_here => (here_sign(column), theme.here),
             Some(column) if n < here => (past_sign(column), theme.text),
             Some(column) => (future_sign(column), theme.bar),
             None => continue,
@@ -176,31 +189,38 @@ fn future_sign(column: &Column) -> &'static str {
 }
 
 /// The first, the current and the last step, each where it is.
-fn draw_axis(context: &Context<'_>, label: Rect, bar: Rect, buffer: &mut Buffer) {
+fn draw_axis(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     Pen::new(label, buffer).write("step", theme.dim);
-    let span = context.session.timeline().span();
-    let (first, last) = span.steps();
-    let last_text = match span.end {
+    let (first, last) = pane.shown;
+    let last_text = match pane.span.end {
+        _ if last < pane.span.last => last.to_string(),
         SpanEnd::Known => format!("{last} end"),
         SpanEnd::Reached => format!("{last}+"),
         SpanEnd::Expected => format!("~{last}"),
     };
     let first_text = first.to_string();
-    let step = context.session.step_number();
+    let step = pane.step;
     let (room, here) = (usize::from(bar.width), column_of((first, last), step, bar.width.into()));
-    let here_text = match context.is_focused.then(|| chosen_step((first, last), context.scroll.cursor, room))
-    {
-        Some(cursor) if cursor != step => format!("{step} (Enter: to {cursor})"),
+    let here_text = match step {
+        // Where the present isn't shown, it lies on that side.
+        _ if step < first => format!("‹ {step}"),
+        _ if step > last => format!("{step} ›"),
         _ if step == last => last_text.clone(),
         _ => step.to_string(),
+    };
+    let cursor = context.is_focused.then(|| chosen_step((first, last), context.scroll.cursor, room));
+    let here_text = match cursor.filter(|cursor| *cursor != step) {
+        Some(cursor) => format!("{here_text} (Enter: to {cursor})"),
+        None => here_text,
     };
     let mut texts = vec![(0, first_text, theme.dim)];
     if step != last {
         texts.push((room.saturating_sub(width(&last_text)), last_text, theme.dim));
     }
     let size = width(&here_text);
-    let start = here.unwrap_or(0).saturating_sub(size / 2).min(room.saturating_sub(size));
+    let outside = if step < first { 0 } else { room };
+    let start = here.unwrap_or(outside).saturating_sub(size / 2).min(room.saturating_sub(size));
     let is_free = |(at, text, _): &(usize, String, Style)| *at + width(text) < start || start + size < *at;
     texts.retain(is_free);
     texts.push((start, here_text, theme.text));

@@ -61,7 +61,7 @@ fn ranges(
     width: usize,
     value: impl Fn(&Sample) -> Option<SampleRange>,
 ) -> Vec<Option<SampleRange>> {
-    let extent = context.session.timeline().span().steps();
+    let extent = context.choices.shown(context.session);
     let samples = &context.choices.plots.samples;
     let count = samples.columns.len();
     let part = |column: usize| {
