@@ -40,6 +40,7 @@
 //! ```
 
 pub mod access;
+pub mod answer;
 pub mod batch;
 pub mod cell_set;
 pub mod command;

@@ -281,7 +281,7 @@ pub struct CellHistory {
     pub cell: String,
     /// In the order of time.
     pub writes: Vec<Touch>,
-    /// How to ask for those before, if there are any.
+    /// How to ask for those before, if there are any, or if one didn't look that far.
     pub further: Option<PastQuestion>,
     /// Whether they lie ahead in time: those of an adjoint that one carries back.
     pub is_ahead: bool,

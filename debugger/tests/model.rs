@@ -480,6 +480,39 @@ impl<'a> Play<'a> {
         };
         let last = history.writes.last().map(|write| write.step);
         assert_eq!(written, last, "{}: {cause:?}", self.log.join("\n"));
+        self.ask_on(cell, dice);
+    }
+
+    /// Asks where a value comes from, and what the answer leaves open: what is asked on is what one is told who asks
+    /// there. A history that is read page by page is the whole one.
+    fn ask_on(&mut self, cell: &str, dice: &mut Dice) {
+        let log = self.log.join("\n");
+        let whole = self.session.history(cell, usize::MAX - 1).unwrap().writes;
+        let mut page = self.session.history(cell, 1 + dice.below(3)).unwrap();
+        let mut told = page.writes.clone();
+        while let Some(question) = page.further {
+            page = self.session.history_before(&question, 1 + dice.below(3)).unwrap();
+            told.splice(0..0, page.writes.clone());
+        }
+        assert_eq!(told, whole, "{}", log);
+        let answer = self.session.why(cell, dice.below(3)).unwrap();
+        for link in &answer {
+            match &link.cause {
+                OriginCause::Written { write, .. } => assert_eq!(write.after, link.value, "{}", log),
+                OriginCause::Deeper(question) => {
+                    let asked = self.session.why_further(link, 1).unwrap();
+                    let mut visitor = self.session.try_clone().unwrap();
+                    visitor.goto(question.at.step);
+                    // In another frame the name may mean another cell.
+                    if let Ok(there) = visitor.why(&link.cell, 1)
+                        && there[0].value == asked[0].value
+                    {
+                        assert_eq!(there[0].cause, asked[0].cause, "{}: {link:?}", log);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Asks what a cell was wherever the run came to an instruction: a row for each state there, from the first

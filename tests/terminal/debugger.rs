@@ -60,7 +60,18 @@ pub fn a_tour() {
     let middle = terminal.shows("step 191/388");
     assert!(middle.contains("travel ←"), "{middle}");
     command(&terminal, "why sum");
-    terminal.shows("from sum = 0.114903485333478, term = -4.0367166832010573e-10");
+    // The answer is a tree, whose rows lead to their moments.
+    terminal.shows("▾ sum  0.11490348492980633  add sum, term");
+    terminal.keys(&["Down", "Right"]);
+    terminal.shows("▸ term  5.6514033564814804e-8");
+    terminal.keys(&["Enter"]);
+    terminal.shows("step 160/388");
+    terminal.keys(&["Up", "Enter"]);
+    terminal.shows("step 190/388");
+    terminal.keys(&["Escape"]);
+    terminal.wait_for(|screen| !screen.contains("▾ sum"));
+    terminal.keys(&["u", "u"]);
+    terminal.shows("step 191/388");
     command(&terminal, "watch sum");
     terminal.keys(&["C"]);
     terminal.shows("watch 1: sum: 0.114903485333478 -> 0.11490348492980633");

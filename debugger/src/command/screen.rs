@@ -33,6 +33,8 @@ pub enum ScreenAction {
     Array(ArrayChoice),
     /// To do with what is under the cursor what its pane is for.
     Open,
+    /// To take the answer away.
+    Close,
     Keys,
     Mouse,
     Redraw,

@@ -42,11 +42,13 @@ commands! {
     }
     Panes {
     "open" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Open),
-        "Do what the pane is for with what is under the cursor. In the code that is a breakpoint, in the cells `why`, in the calls their frame, in the timeline its step.";
+        "Do what the pane is for with what is under the cursor. In the code that is a breakpoint, in the cells `why`, in the calls their frame, in the timeline its step, in an answer the moment.";
+    "close" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Close),
+        "Take the answer away.";
     "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
         "Go to a pane.";
     "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
-        "Move the cursor in the pane.";
+        "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to the one that it belongs to.";
     "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
         "Show another array.";
     "zoom" [] " [FROM..TO | in | out | all]" ArgumentKind::OneOf(&["in", "out", "all"]) => zoom,

@@ -60,13 +60,14 @@ impl RenderedText<'_> {
             let span = if history.is_ahead { "after this" } else { "up to here" };
             line!(self, "{} was not written {span}", history.cell);
         }
-        if history.further.is_some() && !history.is_ahead {
+        let is_cut = history.further.is_some() && history.stopped.is_none();
+        if is_cut && !history.is_ahead {
             line!(self, "…");
         }
         for write in &history.writes {
             self.touch(write);
         }
-        if history.further.is_some() && history.is_ahead {
+        if is_cut && history.is_ahead {
             line!(self, "…");
         }
         if let Some(reason) = &history.stopped {

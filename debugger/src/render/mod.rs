@@ -13,6 +13,8 @@ mod help;
 mod over_time;
 mod views;
 
+pub use answers::moves_in_words;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 

@@ -135,7 +135,10 @@ impl Session {
                 }
                 SearchResult::Write => writes.extend(self.writes_passed(cells, past.way)),
                 SearchResult::Birth | SearchResult::Nothing => return (writes, None, None),
-                SearchResult::Stopped(reason) => return (writes, Some(reason), None),
+                SearchResult::Stopped(reason) => {
+                    let at = self.moment();
+                    return (writes, Some(reason), Some(PastQuestion { at, ..*question }));
+                }
             }
         }
     }

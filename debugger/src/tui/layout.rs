@@ -57,9 +57,16 @@ pub struct ScreenContent {
     pub has_branches: bool,
     /// Plots below the time bar.
     pub plots: u16,
+    /// Whether an answer is walked: it gets more room than the card.
+    pub has_answer: bool,
 }
 
 impl ScreenContent {
+    /// Rows of the card, or of the answer in its place: as many as the code.
+    fn card(self, rows: u16) -> Constraint {
+        if self.has_answer { Constraint::Percentage(50) } else { Constraint::Length(rows) }
+    }
+
     /// Rows of the timeline: its heading, events, the bar, the steps, and what is below, where a plot gets so
     /// many rows if all that fits into `most` rows.
     fn timeline(self, rows_per_plot: u16, most: u16) -> Constraint {
@@ -97,7 +104,7 @@ const SCALARS: &[PaneKind] = &[Cells];
 const ELEMENTS: &[PaneKind] = &[Arrays];
 const STACKS: &[PaneKind] = &[Calls, Tapes];
 const SAID: &[PaneKind] = &[Messages];
-const STEP: &[PaneKind] = &[Card, Failure];
+const STEP: &[PaneKind] = &[Card, Failure, Answer];
 const TIME: &[PaneKind] = &[Timeline];
 
 fn slot(area: Rect, groups: &[&[PaneKind]]) -> ScreenSlot {
@@ -112,7 +119,7 @@ fn beside(area: Rect, groups: &[&[PaneKind]]) -> ScreenSlot {
 fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 8)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
-    let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(7)]).areas(left);
+    let [code, card] = Layout::vertical([Constraint::Fill(1), content.card(7)]).areas(left);
     vec![
         slot(code, &[PROGRAM, BACKWARD]),
         beside(right, &[SCALARS, ELEMENTS, STACKS, SAID]),
@@ -125,7 +132,7 @@ fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
 fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 10)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
-    let [code, card] = Layout::vertical([Constraint::Fill(1), Constraint::Length(9)]).areas(left);
+    let [code, card] = Layout::vertical([Constraint::Fill(1), content.card(9)]).areas(left);
     let mut slots = vec![slot(code, &[PROGRAM, BACKWARD])];
     let rest = add_cells(&mut slots, right, content);
     slots.push(slot(card, &[STEP]));
@@ -158,7 +165,7 @@ fn wide(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let thirds = [Constraint::Fill(1), Constraint::Fill(1), Constraint::Percentage(32)];
     let [left, middle, right] = Layout::horizontal(thirds).areas(upper);
     let halves = [Constraint::Fill(1), Constraint::Length(9)];
-    let [code, card] = Layout::vertical(halves).areas(left);
+    let [code, card] = Layout::vertical([Constraint::Fill(1), content.card(9)]).areas(left);
     let [inverse, calls] = Layout::vertical(halves).areas(middle);
     let mut slots = vec![slot(code, &[PROGRAM]), beside(inverse, &[BACKWARD])];
     let messages = add_cells(&mut slots, right, content);
@@ -175,9 +182,9 @@ mod tests {
 
     /// Programs with much to show, and with little.
     const CONTENTS: [ScreenContent; 3] = [
-        ScreenContent { has_arrays: false, has_branches: false, plots: 0 },
-        ScreenContent { has_arrays: true, has_branches: true, plots: 2 },
-        ScreenContent { has_arrays: true, has_branches: false, plots: u16::MAX },
+        ScreenContent { has_arrays: false, has_branches: false, plots: 0, has_answer: false },
+        ScreenContent { has_arrays: true, has_branches: true, plots: 2, has_answer: true },
+        ScreenContent { has_arrays: true, has_branches: false, plots: u16::MAX, has_answer: false },
     ];
 
     #[test]

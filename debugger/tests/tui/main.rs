@@ -14,4 +14,5 @@ mod speed;
 #[path = "../support/mod.rs"]
 mod support;
 mod time;
+mod walk;
 mod words;

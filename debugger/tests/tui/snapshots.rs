@@ -92,6 +92,18 @@ fn the_machine_runs_backward() {
 }
 
 #[test]
+fn answers() {
+    picture(
+        "why",
+        || program("besselj.rasm"),
+        |screen| {
+            screen.command("goto 194").command("why sum").keys("Down Down Right Enter");
+        },
+    );
+    picture("history", || program("fib.rasm"), |screen| _ = screen.keys("End").command("history a"));
+}
+
+#[test]
 fn tapes() {
     let open = || {
         let subject =

@@ -12,7 +12,7 @@ use super::{App, Effect};
 use crate::command::screen::{ArrayChoice, CursorMove, FocusTarget, ScreenAction};
 use crate::render::render_error;
 use crate::session::Session;
-use crate::tui::panes::PaneKind;
+use crate::tui::panes::{PaneKind, PaneSpot};
 use crate::view;
 
 /// Into how many parts scrubbing with keys divides what the time bar shows.
@@ -50,9 +50,9 @@ impl App {
                 return self.run(&line);
             }
             ScreenAction::Toggle(toggled, line) => return self.toggle(toggled, &line),
-            ScreenAction::Open => {
-                let line = self.panes.focus().pane().opens()?;
-                return self.run(line);
+            ScreenAction::Open => return self.open(),
+            ScreenAction::Close => {
+                self.close_answer();
             }
             ScreenAction::Leave => return self.leave(false),
             ScreenAction::Suspend => return Some(Effect::Suspend),
@@ -76,7 +76,7 @@ impl App {
             ScreenAction::Focus(target) => return self.focus_on(&target),
             ScreenAction::ZoomTime(zoom) => return self.zoom_time(zoom),
             ScreenAction::Zoom => self.panes.zoomed = !self.panes.zoomed,
-            ScreenAction::Cursor(to) => self.move_focused(to),
+            ScreenAction::Cursor(to) => return self.move_focused(to),
             ScreenAction::Array(choice) => return self.choose_array(&choice),
             ScreenAction::Keys => self.overlay = Some(Overlay::help(&self.keys)),
         }
@@ -98,13 +98,27 @@ impl App {
         None
     }
 
-    fn move_focused(&mut self, to: CursorMove) {
+    /// Does with what is under the cursor what its pane is for.
+    fn open(&mut self) -> Option<Effect> {
+        let kind = self.panes.focus();
+        match self.spot(kind) {
+            Some(PaneSpot::Leads(line)) => self.run(&line),
+            // What leads nowhere has something below it.
+            None if kind == PaneKind::Answer => self.unfold(),
+            _ => self.run(kind.pane().opens()?),
+        }
+    }
+
+    fn move_focused(&mut self, to: CursorMove) -> Option<Effect> {
         match (self.panes.focus(), to) {
             // Values and adjoints stand beside each other there.
             (PaneKind::Cells, CursorMove::Left) => self.choose_adjoint(false),
             (PaneKind::Cells, CursorMove::Right) => self.choose_adjoint(true),
+            (PaneKind::Answer, CursorMove::Left) => self.fold(),
+            (PaneKind::Answer, CursorMove::Right) => return self.unfold(),
             (kind, to) => self.move_cursor(kind, to),
         }
+        None
     }
 
     /// Chooses the adjoints of cells, or their values, for what is done with the selected cell.

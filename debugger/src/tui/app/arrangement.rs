@@ -56,6 +56,17 @@ impl Arrangement {
         }
     }
 
+    /// Puts a pane behind all others.
+    pub fn lower(&mut self, kind: PaneKind) {
+        self.recent.retain(|other| *other != kind);
+        self.recent.insert(0, kind);
+    }
+
+    /// Whether a pane hides those that share a slot with it.
+    pub fn in_front(&self, kind: PaneKind) -> bool {
+        self.slot_of(kind).is_some_and(|slot| self.front(slot) == Some(kind))
+    }
+
     /// Of the panes that share a slot, the one that is seen.
     pub fn front(&self, slot: &ScreenSlot) -> Option<PaneKind> {
         self.latest(&slot.panes)

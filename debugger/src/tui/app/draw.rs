@@ -68,6 +68,7 @@ impl App {
             has_arrays: has_arrays(session),
             has_branches: session.timeline().forks().len() > 1,
             plots: (plots.cells.len() + usize::from(plots.has_calls())) as u16,
+            has_answer: self.panes.in_front(PaneKind::Answer),
         };
         let before = self.panes.area(PaneKind::Timeline);
         self.panes.fit(area, content);

@@ -6,10 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
+use crate::answer::{AnswerRow, OpenQuestion};
 use crate::command::{CommandError, Console, Outcome};
 use crate::memory::Target;
 use crate::outcome::Touch;
-use crate::session::Samples;
+use crate::session::{Samples, SessionError};
 use crate::view::card::{CardView, card};
 
 /// Something to be done, with the session to do it on.
@@ -30,6 +31,8 @@ pub(super) enum Task {
     Look,
     /// Values for the plot.
     Sample { targets: Vec<Target>, steps: (i64, i64), columns: usize },
+    /// What an answer has left open, at one of its rows, which is so deep.
+    Ask { question: OpenQuestion, number: usize, depth: usize },
 }
 
 /// The session, back from an errand.
@@ -50,6 +53,7 @@ pub(super) enum TaskResult {
     Command { line: String, is_quiet: bool, outcome: Result<Outcome, CommandError> },
     Looked,
     Sampled(Samples),
+    Asked { number: usize, rows: Result<Vec<AnswerRow>, SessionError> },
 }
 
 impl Errand {
@@ -65,6 +69,9 @@ impl Errand {
                 TaskResult::Command { line, is_quiet, outcome }
             }
             Task::Look => TaskResult::Looked,
+            Task::Ask { question, number, depth } => {
+                TaskResult::Asked { number, rows: question.ask(&mut self.console.session, depth) }
+            }
             Task::Sample { targets, steps, columns } => TaskResult::Sampled(
                 self.console.session.samples(&targets, steps, columns).unwrap_or_default(),
             ),

@@ -4,10 +4,14 @@
 use super::messages::Tone;
 use super::{App, Effect};
 use crate::session::Session;
+use crate::tui::panes::PaneKind;
 
 impl App {
     /// Ends the session, or asks whether that is meant: the same key once more ends it.
     pub(super) fn leave(&mut self, is_answered: bool) -> Option<Effect> {
+        if self.panes.focus() == PaneKind::Answer && self.close_answer() {
+            return None;
+        }
         let gone = self.session().and_then(would_be_gone);
         if gone.is_none() && !is_answered {
             return Some(Effect::Quit);

@@ -20,6 +20,7 @@ mod point;
 mod prompt;
 mod report;
 mod selection;
+mod walk;
 mod zoom;
 
 use std::collections::VecDeque;
@@ -262,6 +263,7 @@ impl App {
             }
             TaskResult::Looked => self.take_plots(),
             TaskResult::Sampled(samples) => self.sampled(samples),
+            TaskResult::Asked { number, rows } => self.answered(number, rows),
         }
         let mut effects = Vec::new();
         while matches!(self.engine, Whereabouts::Here(_))
@@ -357,7 +359,7 @@ impl App {
             return self.type_key(key);
         }
         self.messages.dismiss();
-        let line = self.keys.get(key).map(str::to_owned);
+        let line = self.line_of(key).map(str::to_owned);
         if let Whereabouts::Broken(broken) = &mut self.engine {
             return broken.act(&line?);
         }
@@ -386,6 +388,13 @@ impl App {
             None => self
                 .note_why(&format!("{key} does nothing; {} shows which ones do", self.keys.way_to("keys"))),
         }
+    }
+
+    /// The line that a key stands for in the pane with the focus.
+    fn line_of(&self, key: Key) -> Option<&str> {
+        let of_pane = self.panes.focus().pane().keys();
+        let own = of_pane.iter().find(|(bare, _)| key == Key::plain(*bare)).map(|(_, line)| *line);
+        own.filter(|_| self.overlay.is_none()).or_else(|| self.keys.get(key))
     }
 
     fn type_key(&mut self, key: Key) -> Option<Effect> {
@@ -435,6 +444,7 @@ impl App {
             Task::Command { line, .. } => line.clone(),
             Task::Look => String::new(),
             Task::Sample { .. } => "sampling the plotted cells".to_owned(),
+            Task::Ask { .. } => "looking further".to_owned(),
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
@@ -509,7 +519,12 @@ impl App {
             false => (PaneKind::Card, PaneKind::Failure),
         };
         if self.panes.latest(&[shown, other]) == Some(other) {
+            // Who walks an answer goes on walking.
+            let walks = self.panes.focus() == PaneKind::Answer;
             self.panes.raise(shown);
+            if walks {
+                self.panes.set_focus(PaneKind::Answer);
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use super::messages::Tone;
 use super::overlay::Overlay;
 use super::{App, Effect, Whereabouts};
+use crate::answer::Answer;
 use crate::command::{CommandError, Console, Outcome};
 use crate::outcome::Reason;
 use crate::render::{printed, render, render_done, render_error};
@@ -23,6 +24,7 @@ impl App {
             self.plotted(outcome);
         }
         let Whereabouts::Here(console) = &self.engine else { return };
+        let answer = outcome.as_ref().ok().and_then(|outcome| Answer::of(&console.session, line, outcome));
         let moves = has_moved || outcome.as_ref().is_ok_and(Outcome::moves);
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = matches!(console.session.reason(), Some(Reason::Trap(_)));
@@ -46,7 +48,13 @@ impl App {
             let first = self.messages.lines().len();
             self.messages.dismiss();
             let is_asked = outcome.as_ref().map_or(true, is_asked);
-            self.say_reply(tone, text.trim_end(), first, is_asked);
+            match answer {
+                Some(answer) => {
+                    self.say(tone, text.trim_end());
+                    self.show_answer(answer);
+                }
+                None => self.say_reply(tone, text.trim_end(), first, is_asked),
+            }
             // What lies over the screen has to be closed, and is closed by the same key.
             self.is_answered = is_asked && self.overlay.is_none();
             if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {

@@ -119,6 +119,7 @@ const SHARED: PresetKeys = &[
     (ch(']'), "array next"),
     (ch('['), "array previous"),
     (on(BareKey::Enter), "open"),
+    (on(BareKey::Esc), "close"),
 ];
 
 /// Letters that no preset needs for something else.

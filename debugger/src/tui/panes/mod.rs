@@ -1,10 +1,11 @@
 //! The panes: one file each. A pane is a way to look at a session; it draws what fits into its area and
-//! says what lies under the cursor. It keeps nothing, changes nothing and knows no keys: where its cursor
-//! is and how far it is scrolled is the application's business.
+//! says what lies under the cursor. It keeps nothing and changes nothing: where its cursor is, how far
+//! it is scrolled and what its keys do is the application's business.
 //!
 //! A pane consists of *items* (a source line, a cell, an element), counted from 0 and laid out row by row,
 //! [`Pane::columns`] of them beside each other. The application draws the heading above the area.
 
+pub mod answer;
 pub mod arrays;
 pub mod calls;
 pub mod card;
@@ -26,7 +27,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::app::messages::Message;
+use super::keys::BareKey;
 use super::theme::Theme;
+use crate::answer::Answer;
 use crate::listing::Line;
 use crate::memory::Target;
 use crate::outcome::Touch;
@@ -62,6 +65,8 @@ pub struct Choices {
     pub selected: BTreeMap<PaneKind, Selected>,
     /// Whether the adjoint of the cell under the cursor is chosen, where there are adjoints.
     pub adjoint: bool,
+    /// What was asked last, if it can be walked.
+    pub answer: Option<Answer>,
     /// What is displayed after every motion.
     pub displayed: Vec<String>,
     /// What was searched last, to be highlighted; in lower case.
@@ -135,6 +140,8 @@ pub enum PaneSpot {
     Cell(String),
     /// A step of the current branch.
     Step(i64),
+    /// Something else, to which a line leads.
+    Leads(String),
 }
 
 /// A way to look at a session.
@@ -179,6 +186,11 @@ pub trait Pane {
     /// The line that is carried out where something in the pane is opened.
     fn opens(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Keys that stand for other lines while the pane has the focus.
+    fn keys(&self) -> &'static [(BareKey, &'static str)] {
+        &[]
     }
 
     /// What a search looks at; none where there is nothing to search.
@@ -253,6 +265,7 @@ panes! {
     Messages "messages" "msg" => messages::MessagesWidget;
     Card "card" "card" => card::CardWidget;
     Failure "failure" "fail" => failure::FailureWidget;
+    Answer "answer" "ans" => answer::AnswerWidget;
     Timeline "timeline" "time" => timeline::TimelineWidget;
 }
 

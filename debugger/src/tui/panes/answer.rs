@@ -1,0 +1,104 @@
+//! The answer pane: what was asked last, to be walked. A row leads to its moment; what belongs to it is unfolded
+//! below it.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::text::{Pen, cut_number, mark_cursor, mark_found, remark, width};
+use super::{Context, Pane, PaneSpot};
+use crate::answer::{Answer, AnswerLead, AnswerRow, Fold};
+use crate::tui::keys::BareKey;
+
+pub struct AnswerWidget;
+
+impl Pane for AnswerWidget {
+    fn title(&self, context: &Context<'_>) -> String {
+        answer(context).map_or("answer".to_owned(), |answer| answer.asked.clone())
+    }
+
+    fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
+        let Some(answer) = answer(context) else { return remark(context, "nothing was asked yet", buffer) };
+        let visible = answer.seen().enumerate().skip(context.scroll.top);
+        for ((n, (_, row)), area) in visible.zip(context.area.rows()) {
+            draw_row(context, answer, row, area, buffer);
+            mark_found(context, area, buffer);
+            if n == context.scroll.cursor {
+                mark_cursor(context, area, area, buffer);
+            }
+        }
+    }
+
+    fn is_there(&self, context: &Context<'_>) -> bool {
+        context.choices.answer.is_some()
+    }
+
+    fn items(&self, context: &Context<'_>) -> usize {
+        answer(context).map_or(0, |answer| answer.seen().count())
+    }
+
+    fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
+        let answer = answer(context)?;
+        match answer.row(item)?.1.leads.as_ref()? {
+            AnswerLead::Line(line) => Some(PaneSpot::Leads(line.clone())),
+            // Its steps are steps of that branch.
+            AnswerLead::Step(_) if answer.branch != context.session.moment().branch => {
+                Some(PaneSpot::Leads(format!("timeline {}", answer.branch)))
+            }
+            AnswerLead::Step(step) => Some(PaneSpot::Step(*step)),
+        }
+    }
+
+    fn opens(&self) -> Option<&'static str> {
+        Some("goto @")
+    }
+
+    fn keys(&self) -> &'static [(BareKey, &'static str)] {
+        &[(BareKey::Right, "cursor right"), (BareKey::Left, "cursor left")]
+    }
+
+    fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
+        let (_, row) = answer(context)?.row(item)?;
+        Some(format!("{} {} {} {}", row.name, row.value, row.text, row.place))
+    }
+}
+
+fn answer<'a>(context: &Context<'a>) -> Option<&'a Answer> {
+    context.choices.answer.as_ref()
+}
+
+fn draw_row(context: &Context<'_>, answer: &Answer, row: &AnswerRow, area: Rect, buffer: &mut Buffer) {
+    let theme = context.theme;
+    let mut pen = Pen::new(area, buffer);
+    pen.skip(2 * row.depth);
+    match row.fold {
+        Fold::Open => pen.write("▾ ", theme.key),
+        Fold::Closed | Fold::Unasked(_) => pen.write("▸ ", theme.key),
+        Fold::Nothing => pen.skip(2),
+    };
+    let now = context.session.moment();
+    let is_here = answer.branch == now.branch && row.leads == Some(AnswerLead::Step(now.step));
+    pen.right(&row.place, 16, if is_here { theme.here } else { theme.dim });
+    let style = if row.name.is_empty() { theme.text } else { theme.dim };
+    let value = value_in(row, pen.room());
+    for (text, style) in [(row.name.as_str(), theme.label), (value.as_ref(), theme.text), (&row.text, style)]
+    {
+        if !text.is_empty() {
+            pen.write(text, style).skip(2);
+        }
+    }
+}
+
+/// Columns that a value has at least, however much else there is to say.
+const LEAST_FOR_VALUE: usize = 9;
+
+/// The value of a row with so much room. What the instruction was matters more than the last digits.
+fn value_in(row: &AnswerRow, room: usize) -> Cow<'_, str> {
+    let others = width(&row.name) + width(&row.text) + 4;
+    match row.value.contains(' ') {
+        // Two values: both are needed.
+        true => Cow::Borrowed(&row.value),
+        false => cut_number(&row.value, room.saturating_sub(others).max(LEAST_FOR_VALUE)),
+    }
+}

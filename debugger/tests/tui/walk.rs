@@ -1,0 +1,173 @@
+//! Answers that are walked: trees of origins and lists of moments, in which Enter goes somewhere and the answer
+//! stays.
+
+use std::time::Duration;
+
+use crate::behaviour::{LONG, commands, fib, said};
+use crate::screen::Screen;
+use crate::support;
+use reviver_debugger::tui::panes::PaneKind;
+
+/// The rows of the answer that are seen.
+fn rows(screen: &Screen) -> Vec<String> {
+    let text = screen.text();
+    let below = text.lines().skip_while(|row| !row.contains("failure") && !row.starts_with(" card ")).skip(1);
+    let left = |row: &str| row.split(['│', '┃']).next().unwrap_or_default().trim_end().to_owned();
+    below.map(left).take_while(|row| !row.is_empty()).collect()
+}
+
+fn besselj() -> Screen {
+    let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 120, 40);
+    screen.command("goto 194").command("why sum");
+    screen
+}
+
+#[test]
+fn where_a_value_comes_from_is_a_tree() {
+    let mut screen = besselj();
+    assert_eq!(screen.app.focus(), PaneKind::Answer);
+    let first = rows(&screen);
+    assert!(first[0].starts_with("▾ sum  0.11490348492980633  add sum, term"), "{first:?}");
+    assert!(first[0].ends_with("79 @191") && first[1].starts_with("  ▸ sum  0.114903485333478"), "{first:?}");
+    assert_eq!(first.len(), 3, "{first:?}");
+    // As deep as somebody goes, where the answer came two links deep.
+    screen.keys("Down Right Down Right Down Right Down Right Down Right");
+    let deep = rows(&screen);
+    assert!(deep[5].starts_with("          ▾ sum  0.125  add sum, term"), "{deep:?}");
+    // To the left are those that asked.
+    screen.keys("Left Left");
+    assert_eq!(rows(&screen).len(), deep.len() - 2, "{:?}", rows(&screen));
+    screen.keys("Ctrl-Home Left");
+    assert_eq!(rows(&screen).len(), 1);
+    assert_eq!(commands(&screen), ["goto 194", "why sum"], "unfolding is no command");
+}
+
+#[test]
+fn enter_goes_to_the_moment_and_the_answer_stays() {
+    let mut screen = besselj();
+    let before = rows(&screen);
+    screen.keys("Enter");
+    assert_eq!(screen.step(), 190);
+    assert_eq!((rows(&screen), screen.app.focus()), (before, PaneKind::Answer));
+    screen.keys("Down Enter");
+    assert_eq!(screen.step(), 160);
+    // Motions of every kind leave it where it is, at the row that was chosen.
+    screen.keys("s S c C Enter");
+    assert_eq!(screen.step(), 160);
+    screen.keys("u");
+    assert_eq!(screen.step(), 0);
+    screen.keys("Esc");
+    assert_ne!(screen.app.focus(), PaneKind::Answer);
+    assert!(!screen.text().contains("▾"), "{}", screen.text());
+}
+
+#[test]
+fn the_first_q_closes_an_answer() {
+    let mut screen = besselj();
+    screen.keys("q");
+    assert!(!screen.has_quit && screen.app.focus() != PaneKind::Answer);
+    screen.keys("q");
+    assert!(screen.has_quit);
+}
+
+#[test]
+fn a_value_that_was_handed_on_has_one_row_for_that() {
+    let mut screen = fib();
+    screen.command("end").keys("3 Down").keys("y");
+    let seen = rows(&screen);
+    assert!(seen[0].starts_with("▾ a  55  add a, b") && seen[1] == "  ▸ through 2 swaps", "{seen:?}");
+    screen.keys("Down Right");
+    let seen = rows(&screen);
+    assert!(
+        seen[2].starts_with("      a  swap a, b") && seen[3].starts_with("      b  swap a, b"),
+        "{seen:?}"
+    );
+    screen.keys("Down Enter");
+    assert_eq!(screen.step(), 48);
+    // What leads nowhere is unfolded, or nothing.
+    screen.keys("Up Enter");
+    assert_eq!(screen.step(), 48);
+}
+
+#[test]
+fn a_history_is_a_list_that_goes_on() {
+    let mut screen = Screen::open(support::subject(LONG), 80, 60);
+    screen.command("goto 500").command("history a 3");
+    let seen = rows(&screen);
+    assert!(seen[0] == "▸ more" && seen.len() == 4, "{seen:?}");
+    assert!(seen[3].contains("→") && seen[3].contains("add a, i"), "{seen:?}");
+    screen.keys("Ctrl-Home Right");
+    let more = rows(&screen);
+    assert!(more.len() == 24 && more[0] == "▸ more" && more[21..] == seen[1..], "{more:?}");
+    // The cursor is beside the one that was the first, and goes on from there.
+    screen.keys("Enter");
+    let step = screen.step();
+    assert!(more[20].ends_with(&format!("@{}", step + 1)), "{step} {more:?}");
+}
+
+#[test]
+fn what_lists_moments_is_walked_too() {
+    let mut screen = fib();
+    screen.command("goto 30").command("mark b").command("goto 12").command("mark a").command("fence");
+    screen.command("goto 20").command("fence").command("set n = 9");
+    let cases = [
+        ("info marks", "Down Enter", "goto b"),
+        ("timeline", "Enter", "timeline 0"),
+        ("info fences", "Down Enter", "goto 20"),
+        ("info events", "Enter", "goto 12"),
+    ];
+    for (asked, keys, expected) in cases {
+        screen.command(asked).keys(keys);
+        assert_eq!(commands(&screen).last().unwrap(), expected, "{asked} {}", screen.text());
+    }
+    let text = support::text("bundle_adjustment.rasm");
+    let mut screen = Screen::open(support::subject(&text), 120, 40);
+    screen.command("until dot_3").command("backtrace").keys("Down Enter");
+    assert!(screen.text().contains("►1 → rotate"), "{}", screen.text());
+}
+
+/// Steps of another branch have other numbers' meanings: the answer leads to its branch first.
+#[test]
+fn an_answer_of_another_branch_leads_there_first() {
+    let mut screen = fib();
+    screen.command("goto 30").command("why a").command("set n = 3").keys("Down Right Right Down Enter");
+    assert_eq!(commands(&screen).last().unwrap(), "timeline 0");
+    screen.keys("Enter");
+    assert!(commands(&screen).last().unwrap().starts_with("goto "), "{:?}", commands(&screen));
+    screen.command("timeline 1");
+    // The question was one of the other branch.
+    screen.keys("Ctrl-End Right Ctrl-End Right Ctrl-End Right");
+    let heard = said(&screen);
+    assert!(heard.last().unwrap().starts_with("that was asked on branch 0"), "{heard:?}");
+}
+
+#[test]
+fn who_loses_patience_can_ask_again() {
+    let text =
+        LONG.replace("        for i", "        add b, 5\n        for i").replace(".out a", ".out a, b, c");
+    let mut screen = Screen::open(support::subject(&(text + "        add c, b\n")), 80, 40);
+    screen.command("end").command("why c 0");
+    let seen = rows(&screen);
+    assert!(seen.iter().any(|row| row.starts_with("  ▸ b  5")), "{seen:?}");
+    screen.patience = Duration::from_millis(20);
+    screen.keys("Ctrl-End Right");
+    let seen = rows(&screen);
+    assert!(seen.last().unwrap().starts_with("  ▸ b  5  interrupted: not looked further"), "{seen:?}");
+    screen.patience = Duration::from_secs(600);
+    screen.keys("Right");
+    let seen = rows(&screen);
+    assert!(seen.iter().any(|row| row.starts_with("  ▾ b  5  add b, 5")), "{seen:?}");
+}
+
+#[test]
+fn rows_are_searched_clicked_and_opened_by_the_mouse() {
+    use reviver_debugger::tui::event::Gesture;
+    let mut screen = besselj();
+    let row = screen.text().lines().position(|row| row.contains("@161")).unwrap() as u16;
+    screen.mouse(Gesture::Press, 5, row).mouse(Gesture::Release, 5, row);
+    assert_eq!(screen.step(), 194);
+    screen.mouse(Gesture::DoublePress, 5, row);
+    assert_eq!(screen.step(), 160);
+    screen.keys("Ctrl-Home / @ 1 7 7 Enter Enter");
+    assert_eq!(screen.step(), 176);
+}
