@@ -16,13 +16,27 @@ fn documents() -> Vec<PathBuf> {
 /// The names of sources that a document gives in code: `vm/src/op.rs`, `op.rs`.
 fn named_sources(text: &str) -> Vec<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-    let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_matches('.'));
+    let lines = without_new_files(text);
+    let words = lines.split(|c: char| !is_part(c)).map(|word| word.trim_matches('.'));
     // The two sides of a change are called `a` and `b`.
     let path = |word: &str| match word.split_once('/') {
         Some(("a" | "b", within)) => within.to_owned(),
         _ => word.trim_start_matches("../").to_owned(),
     };
     words.filter(|word| word.ends_with(".rs")).map(path).collect()
+}
+
+/// A text without the lines that name the files which its changes create.
+fn without_new_files(text: &str) -> String {
+    let mut before = "";
+    let mut kept = Vec::new();
+    for line in text.lines() {
+        if before != "--- /dev/null" {
+            kept.push(line);
+        }
+        before = line;
+    }
+    kept.join("\n")
 }
 
 /// What stands between backticks.
