@@ -8,11 +8,12 @@ mod support;
 use reviver_debugger::format::PrintFormat;
 use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::outcome::{Motion, OriginCause, Reason};
-use reviver_debugger::points::WatchMode;
+use reviver_debugger::points::{BreakPlace, WatchMode};
 use reviver_debugger::session::{MomentName, PointOptions, Session};
 use reviver_debugger::timeline::TimelineLimits;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape};
+use reviver_isa::update::Update;
 use reviver_vm::state::{Part, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, State, Stop, Travel};
@@ -544,6 +545,37 @@ impl<'a> Play<'a> {
         assert!(!is_plain || told == expected, "{told:?} {expected:?} {}", self.log.join("\n"));
     }
 
+    /// Counts how often the run came to lines before here; sometimes after a long way uncounted.
+    fn counts(&mut self, dice: &mut Dice) {
+        if self.model.branch != 0 {
+            return;
+        }
+        self.log.push("counts".into());
+        assert!(self.session.count_lines(u64::MAX), "{}", self.log.join("\n"));
+        self.compare();
+        let program = self.session.program().clone();
+        let at = self.model.next(dice.below(self.model.states.len()));
+        let line = self.session.listing().line(at);
+        let Some(count) = self.session.count_of(line).filter(|_| line.file == 0) else { return };
+        let name = self.session.listing().files()[0].name.clone();
+        let Ok((places, _)) = self.session.places(&format!("{name}:{}", line.line)) else { return };
+        // A place where two ways meet is seen from behind: there the line is executed already.
+        let is_behind = |place: &BreakPlace| match *place {
+            BreakPlace::Entry { at, inverted } => {
+                let join = if inverted { Update::Br } else { Update::From };
+                program.module().code[at as usize].update == join
+            }
+            _ => false,
+        };
+        let comes = |step: &usize| {
+            let is_at = |place: &&BreakPlace| place.is_at(&program, &self.model.states[*step]);
+            let mut at = places.iter().filter(is_at);
+            at.any(|place| if is_behind(place) { *step > 0 } else { *step < self.here })
+        };
+        let expected = (0..=self.here).filter(comes).count() as u64;
+        assert_eq!(count, expected, "line {}: {}", line.line, self.log.join("\n"));
+    }
+
     /// Asks what differs between two states: just the cells that hold something else, with a writer in between
     /// behind which nothing changes them.
     fn diff(&mut self, dice: &mut Dice) {
@@ -577,7 +609,7 @@ impl<'a> Play<'a> {
 
     fn turn(&mut self, dice: &mut Dice) {
         let travel = if dice.below(2) == 0 { Travel::Forward } else { Travel::Backward };
-        match dice.below(22) {
+        match dice.below(23) {
             0..=2 => self.step(travel, 1 + dice.below(3)),
             3 => self.step(travel, 1 + dice.below(self.model.states.len())),
             4 | 5 => self.resume(travel),
@@ -616,6 +648,7 @@ impl<'a> Play<'a> {
             18 => self.go_to_write(travel, dice),
             19 => self.trace(dice),
             20 => self.diff(dice),
+            21 => self.counts(dice),
             _ => self.branch(dice, travel),
         }
         self.compare();

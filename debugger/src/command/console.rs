@@ -17,7 +17,7 @@ use crate::session::{Session, SessionError};
 use crate::timeline::{BranchNumber, Fork, Moment};
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
-use crate::view::code::CodePane;
+use crate::view::code::{CodeLine, CodePane};
 use crate::view::plot::Plot;
 use crate::view::stack::{FrameView, ValueRow};
 use crate::view::status::Status;
@@ -193,6 +193,8 @@ pub enum Outcome {
     },
     Check(RoundTripCheck),
     Code(CodePane),
+    /// Lines with how often they were executed.
+    Counts(Vec<CodeLine>),
     /// Instructions: index, text, whether it is the next one.
     Instructions(Vec<(u32, String, bool)>),
     /// A source line and its instructions.

@@ -1,5 +1,7 @@
 //! What `info` tells: one row for each topic, in the shape of a command, and what the rows do.
 
+use std::sync::atomic::Ordering;
+
 use reviver_isa::instruction::Base;
 
 use super::actions::{self, SOME};
@@ -25,6 +27,8 @@ commands! {
         "Tell what the next instruction does, and what undoes it.";
     "cells" ["registers", "variables"] "" ArgumentKind::None => cells,
         "Tell what every cell holds that has a name here. Of arrays it tells the shape.";
+    "counts" [] "" ArgumentKind::None => counts,
+        "Tell how often each line was executed before this moment. Going backward takes away what going forward adds. On the screen the code has these numbers, where they are quickly counted.";
     "display" [] "" ArgumentKind::None => display,
         "Tell the values that are displayed after every motion.";
     "events" [] "" ArgumentKind::None => events,
@@ -80,6 +84,17 @@ fn card(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let card = view::card::card(&mut console.session);
     card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
+}
+
+fn counts(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    row.nothing(rest)?;
+    console.session.interrupt().store(false, Ordering::Relaxed);
+    if !console.session.count_lines(u64::MAX) {
+        return Err(CommandError::Failed("interrupted: nothing was counted".into()));
+    }
+    let session = &console.session;
+    let pane = view::code::code(session, session.current_file(), 1, usize::MAX);
+    Ok(Outcome::Counts(pane.lines.into_iter().filter(|line| line.count.is_some()).collect()))
 }
 
 fn cells(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

@@ -121,6 +121,7 @@ impl RenderedText<'_> {
             Outcome::Seeded { seed, branch } => self.seed(seed, *branch),
             Outcome::Check(check) => self.check(check),
             Outcome::Code(pane) => self.code(pane),
+            Outcome::Counts(lines) => self.counts(lines),
             Outcome::Instructions(list) => self.instructions(list),
             Outcome::Line { name, instructions } if instructions.is_empty() => {
                 line!(self, "{name} has no instructions");

@@ -34,6 +34,16 @@ impl RenderedText<'_> {
         }
     }
 
+    /// Lines with counts before them.
+    pub(super) fn counts(&mut self, lines: &[CodeLine]) {
+        let text = |line: &CodeLine| line.count.unwrap_or(0).to_string();
+        let widest = lines.iter().map(|line| text(line).len()).max().unwrap_or(0);
+        for line in lines {
+            let marker = if line.is_next { "=>" } else { "  " };
+            line!(self, "{:>widest$} {marker} {:>4}  {}", text(line), line.line, line.text.trim_end());
+        }
+    }
+
     pub(super) fn instructions(&mut self, list: &[(u32, String, bool)]) {
         for (at, text, is_next) in list {
             line!(self, "{} {at:>5}  {text}", if *is_next { "=>" } else { "  " });

@@ -5,6 +5,7 @@
 //! questions return data of [`crate::outcome`], and [`SessionError`] says why something can't be done.
 //! Long runs look at the flag of [`Session::interrupt`] every few milliseconds.
 
+mod counts;
 mod difference;
 mod edit;
 mod event;
@@ -42,6 +43,7 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
+use self::counts::LineCounts;
 use self::event::EventLog;
 use crate::expression::{Computed, ConsoleExpression, ExpressionError, Scene};
 use crate::format::{self, FormatError, PrintFormat};
@@ -151,6 +153,8 @@ pub struct Session {
     facing: Travel,
     /// Why the last motion stopped.
     reason: Option<Reason>,
+    /// How often each line was executed.
+    counts: LineCounts,
     /// What the step that led here did.
     footprint: Option<(Moment, Travel, Vec<Touch>)>,
 }
@@ -179,6 +183,7 @@ impl Session {
             progress: Arc::default(),
             facing: Travel::Forward,
             reason: None,
+            counts: LineCounts::default(),
             footprint: None,
         })
     }
@@ -205,6 +210,7 @@ impl Session {
             progress: self.progress.clone(),
             facing: self.facing,
             reason: self.reason.clone(),
+            counts: self.counts.clone(),
             footprint: self.footprint.clone(),
         })
     }

@@ -33,6 +33,8 @@ pub struct CodeLine {
     /// The instruction that led here, in the direction of the last motion, is here.
     pub is_executed: bool,
     pub breakpoints: Vec<BreakMark>,
+    /// How often it was executed before this moment, where that is counted.
+    pub count: Option<u64>,
     /// Brackets that pass or touch the line, the innermost first.
     pub brackets: Vec<Bracket>,
 }
@@ -174,6 +176,7 @@ fn plain_line(session: &Session, file: u32, line: u32) -> CodeLine {
         is_call: session.depth() < session.state().calls.len() && here(session) == place,
         is_executed: moved && is_at(session.instruction(session.facing().reversed())),
         breakpoints: Vec::new(),
+        count: session.count_of(place),
         brackets: Vec::new(),
     }
 }

@@ -75,7 +75,7 @@ impl Random {
 const PROGRAMS: [&str; 6] =
     ["fib.rasm", "fib_recursive.rasm", "sort.rasm", "leapfrog.rasm", "turing.rasm", "erase.rasm"];
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 34] = [
     "break 3",
     "watch a",
     "goto 50%",
@@ -90,6 +90,9 @@ const COMMANDS: [&str; 31] = [
     "frobnicate",
     "goto end",
     "fence",
+    "info counts",
+    "zoom in",
+    "zoom 3..9",
     "focus calls",
     "cursor page-down",
     "toggle break @",

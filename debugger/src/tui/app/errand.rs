@@ -13,6 +13,11 @@ use crate::outcome::Touch;
 use crate::session::{Samples, SessionError};
 use crate::view::card::{CardView, card};
 
+/// Moments that are looked at to count how often lines were come to: so many take a moment's notice. While the
+/// session plays, or is dragged, fewer.
+const MOST_COUNTED: u64 = 1 << 19;
+const MOST_WHILE_PLAYING: u64 = 1 << 14;
+
 /// Something to be done, with the session to do it on.
 #[derive(Debug)]
 pub struct Errand {
@@ -60,6 +65,7 @@ impl Errand {
     /// Does it. May take long; the session's interrupt flag ends it.
     pub fn perform(mut self) -> Done {
         let before = self.console.session.moment();
+        let is_quiet = matches!(self.task, Task::Command { is_quiet: true, .. });
         let result = match self.task {
             Task::Command { line, is_quiet } => {
                 let outcome = match is_quiet {
@@ -77,7 +83,9 @@ impl Errand {
             ),
         };
         let has_moved = self.console.session.moment() != before;
-        let footprint = self.console.session.footprint().to_vec();
+        let session = &mut self.console.session;
+        session.count_lines(if is_quiet { MOST_WHILE_PLAYING } else { MOST_COUNTED });
+        let footprint = session.footprint().to_vec();
         let card = card(&mut self.console.session);
         Done { console: self.console, result, has_moved, footprint, card }
     }

@@ -60,10 +60,29 @@ fn number_of(item: usize) -> u32 {
 /// Below this width there are no brackets.
 const LEAST_FOR_BRACKETS: u16 = 30;
 
+/// Below this width there are no counts.
+const LEAST_FOR_COUNTS: u16 = 56;
+
+/// How often, in few columns.
+fn times(count: u64) -> String {
+    format!("{}×", short(count))
+}
+
+/// A count in at most four columns.
+fn short(count: u64) -> String {
+    let units = [(1_000_000_000_000, 'T'), (1_000_000_000, 'G'), (1_000_000, 'M'), (1_000, 'k')];
+    match units.into_iter().find(|(unit, _)| count / unit > 0 && count > 9_999) {
+        Some((unit, letter)) => format!("{}{letter}", count / unit),
+        None => count.to_string(),
+    }
+}
+
 /// What stands left of the text in every row.
 struct Gutter {
     /// Digits of a line number.
     digits: usize,
+    /// Columns of the counts; 0 where there are none, or no room.
+    counts: usize,
     /// How many brackets stand beside each other, a column each.
     columns: usize,
     /// The line of the instruction that the machine can't execute or undo.
@@ -79,7 +98,10 @@ impl Gutter {
             _ => None,
         };
         let digits = pane.total.to_string().len();
-        Gutter { digits, columns: columns.filter(|_| has_room).unwrap_or(0), trap }
+        let most = pane.lines.iter().filter_map(|line| line.count).max().unwrap_or(0);
+        let shows_counts = most > 0 && context.area.width >= LEAST_FOR_COUNTS;
+        let counts = if shows_counts { width(&times(most)) } else { 0 };
+        Gutter { digits, counts, columns: columns.filter(|_| has_room).unwrap_or(0), trap }
     }
 }
 
@@ -104,6 +126,10 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
         _ => pen.skip(1),
     };
     pen.write(&format!("{:>1$} ", line.line, gutter.digits), theme.dim);
+    if gutter.counts > 0 {
+        let count = line.count.filter(|count| *count > 0).map_or(String::new(), times);
+        pen.write(&format!("{count:>0$} ", gutter.counts), theme.bracket);
+    }
     let hits: u64 = line.breakpoints.iter().map(|point| point.hits).sum();
     match hits {
         0 => &mut pen,
@@ -200,6 +226,13 @@ fn label_length(statement: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_stay_short() {
+        let cases = [(7, "7"), (9_999, "9999"), (10_000, "10k"), (999_999, "999k"), (1_000_000, "1M")];
+        assert!(cases.into_iter().all(|(count, text)| short(count) == text));
+        assert_eq!(short(u64::MAX).len(), 9);
+    }
 
     #[test]
     fn labels_are_told_from_declarations() {

@@ -1,0 +1,184 @@
+//! How often each line was executed on the way from the program's start to here: how often a breakpoint on it would
+//! have stopped, without a stop here whose instruction comes next. Nothing is counted while the machine runs;
+//! from where it was counted last, the steps to here are gone through once more. So going backward takes away what
+//! going forward adds. A branch goes on with the counts of the moment at which it began.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reviver_isa::update::Update;
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::{Program, Stop, Travel};
+
+use super::Session;
+use crate::listing::{Line, Listing};
+use crate::outcome::{Printed, Reason};
+use crate::points::BreakPlace;
+use crate::timeline::{BranchNumber, Moment};
+
+/// Steps for each moment that may be counted: where the way is longer, counting isn't begun.
+const STEPS_PER_MOMENT: u64 = 16;
+
+/// Which lines a run comes to at which node.
+#[derive(Debug)]
+struct LinePlan {
+    lines: HashMap<Line, usize>,
+    at: HashMap<Node, Vec<LineEntry>>,
+    stops: Stops,
+}
+
+/// A line that is come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LineEntry {
+    line: usize,
+    /// Whether its instruction has been passed there, and isn't the next one: a place where two ways meet is seen
+    /// from behind.
+    is_behind: bool,
+}
+
+/// What was counted up to one step of a branch.
+#[derive(Clone, Debug)]
+struct CountedTo {
+    step: i64,
+    /// How far it was when it was too far, or nobody wanted to wait: half as far it is tried again.
+    too_far: Option<u64>,
+    /// In the order of the plan. A branch may lead backward over lines that never were gone through.
+    counts: Vec<i64>,
+}
+
+/// The counts of all branches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LineCounts {
+    plan: Option<Arc<LinePlan>>,
+    counted: HashMap<BranchNumber, CountedTo>,
+}
+
+impl LinePlan {
+    fn new(program: &Program, listing: &Listing) -> LinePlan {
+        let mut lines = HashMap::new();
+        let mut at: HashMap<Node, Vec<LineEntry>> = HashMap::new();
+        for instruction in 0..program.module().code.len() as u32 {
+            let line = listing.line(instruction);
+            let number = lines.len();
+            // The bounds of main stand on no line of their own.
+            if lines.contains_key(&line) || listing.with_instructions(line) != Some(line) {
+                continue;
+            }
+            lines.insert(line, number);
+            for inverted in [false, true] {
+                for entry in listing.entries(program.module(), line, inverted) {
+                    let update = program.module().code.get(entry as usize).map(|i| i.update);
+                    let is_behind = update == Some(if inverted { Update::Br } else { Update::From });
+                    let place = BreakPlace::Entry { at: entry, inverted };
+                    for node in place.nodes(program, Travel::Forward) {
+                        let entries = at.entry(node).or_default();
+                        entries.retain(|known| known.line != number);
+                        entries.push(LineEntry { line: number, is_behind });
+                    }
+                }
+            }
+        }
+        let stops = Stops::new(program, at.keys().copied());
+        LinePlan { lines, at, stops }
+    }
+}
+
+impl Session {
+    /// Counts up to here, unless that means to look at more moments than `most`. Whether it is counted now.
+    pub fn count_lines(&mut self, most: u64) -> bool {
+        if self.counts.plan.is_none() {
+            self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));
+        }
+        let Some(plan) = self.counts.plan.clone() else { return false };
+        let here = self.moment();
+        let mut left = most;
+        let is_counted = self.count_to(&plan, here, &mut left).is_some();
+        self.timeline.switch(here.branch);
+        is_counted
+    }
+
+    /// How often a line was executed before this moment; none where that isn't counted, or the line has no
+    /// instructions.
+    pub fn count_of(&self, line: Line) -> Option<u64> {
+        let Moment { branch, step } = self.moment();
+        let counted = self.counts.counted.get(&branch).filter(|counted| counted.step == step)?;
+        let number = *self.counts.plan.as_ref()?.lines.get(&line)?;
+        Some(u64::try_from(*counted.counts.get(number)?).unwrap_or(0))
+    }
+
+    /// Counts up to a moment, from where its branch was counted last, or began. The branch stays where it is.
+    fn count_to(&mut self, plan: &LinePlan, moment: Moment, left: &mut u64) -> Option<()> {
+        let from = match self.counts.counted.get(&moment.branch) {
+            Some(counted) => counted.step,
+            None => self.count_beginning(plan, moment.branch, left)?,
+        };
+        let distance = from.abs_diff(moment.step);
+        if distance == 0 {
+            return Some(());
+        }
+        let is_bounded = *left < u64::MAX;
+        let counted = self.counts.counted.get_mut(&moment.branch)?;
+        let is_hopeless = counted.too_far.is_some_and(|far| distance > far / 2);
+        if is_bounded && (is_hopeless || distance / STEPS_PER_MOMENT > *left) {
+            return None;
+        }
+        counted.too_far = Some(distance);
+        self.timeline.switch(moment.branch)?;
+        let stays = self.step_number();
+        let (first, last) = (from.min(moment.step), from.max(moment.step));
+        let found = self.count_between(plan, first, last, left);
+        self.travel_to(stays, &mut Printed::default());
+        let counted = self.counts.counted.get_mut(&moment.branch)?;
+        let sign = if from <= moment.step { 1 } else { -1 };
+        for (count, found) in counted.counts.iter_mut().zip(found?) {
+            *count += sign * found;
+        }
+        (counted.step, counted.too_far) = (moment.step, None);
+        Some(())
+    }
+
+    /// The step at which a branch began, with the counts of its parent there.
+    fn count_beginning(&mut self, plan: &LinePlan, branch: BranchNumber, left: &mut u64) -> Option<i64> {
+        let fork = self.timeline.forks().into_iter().find(|fork| fork.branch == branch)?;
+        let counts = match fork.parent {
+            Some(parent) => {
+                self.count_to(plan, Moment { branch: parent, step: fork.step }, left)?;
+                self.counts.counted.get(&parent)?.counts.clone()
+            }
+            None => vec![0; plan.lines.len()],
+        };
+        self.counts.counted.insert(branch, CountedTo { step: fork.step, too_far: None, counts });
+        Some(fork.step)
+    }
+
+    /// What a run from one step to another, which were reached before, comes to; nothing where that is too much, or
+    /// the user has had enough.
+    fn count_between(&mut self, plan: &LinePlan, first: i64, last: i64, left: &mut u64) -> Option<Vec<i64>> {
+        let mut found = vec![0_i64; plan.lines.len()];
+        if self.travel_to(first, &mut Printed::default()) != Reason::Arrived {
+            return None;
+        }
+        loop {
+            let here = self.step_number();
+            let entries = plan.at.get(&Node::of(self.state(), Travel::Forward));
+            *left = left.checked_sub(u64::from(entries.is_some()))?;
+            for entry in entries.into_iter().flatten() {
+                let counts = if entry.is_behind { here > first } else { here < last };
+                if let Some(count) = found.get_mut(entry.line).filter(|_| counts) {
+                    *count += 1;
+                }
+            }
+            if here >= last {
+                return Some(found);
+            }
+            let outcome = match entries {
+                Some(_) => self.timeline.run(Travel::Forward, 1),
+                None => self.timeline.run_until(Some(&plan.stops), Travel::Forward, here.abs_diff(last)),
+            };
+            if !matches!(outcome, Ok(Stop::Budget | Stop::Shown { .. })) || !self.goes_on(self.step_number())
+            {
+                return None;
+            }
+        }
+    }
+}
