@@ -15,7 +15,7 @@ use reviver_isa::module::{
     Global, Limits, Module, Parameter, Passing, Procedure, RealSystem, Shape, Values, Word,
 };
 use reviver_isa::predicate::Predicate;
-use reviver_isa::structure::{Block, BlockKind, Bound, Counting, NameScope, Seam, Structure};
+use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Structure, Temporary};
 use reviver_isa::update::{self, Update};
 
 use crate::format::text::recorded_place;
@@ -92,7 +92,10 @@ impl<'m> Blocks<'m> {
             return Some(format!("end of {}", seam_words(block).first().copied().unwrap_or_default()));
         }
         let is_small = |kind: &BlockKind| {
-            matches!(kind, BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. })
+            matches!(
+                kind,
+                BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. } | BlockKind::Temporaries
+            )
         };
         while self.next.next_if(|block| is_small(&block.kind) && block.start() <= at).is_some() {}
         let begun = self.next.next_if(|block| block.start() <= at)?;
@@ -113,6 +116,7 @@ fn seam_words(block: &Block) -> &'static [&'static str] {
         (BlockKind::Assert { .. }, _) => &["assert"],
         (BlockKind::Compute, _) => &["compute", "apply", "uncompute", "end"],
         (BlockKind::Macro { .. }, _) => &["macro", "end"],
+        (BlockKind::Temporaries, _) => &["value", "end"],
     }
 }
 
@@ -260,6 +264,17 @@ impl ModuleText<'_> {
             let variable = self.base(procedure, Base::Frame(*variable));
             self.line(format_args!(".scope {name} {variable} {start}..{end} {}", recorded_place(*place)));
         }
+        for Temporary { variable, function, sources, .. } in
+            self.module.structure.temporaries_of(number as u32)
+        {
+            let variable = self.base(procedure, Base::Frame(*variable));
+            let sources: Vec<String> = sources.iter().map(|source| self.operand(procedure, source)).collect();
+            let value = match function {
+                Function::Copy => sources.join(", "),
+                function => format!("{}({})", function.name(), sources.join(", ")),
+            };
+            self.line(format_args!(".value {variable} = {value}"));
+        }
         for block in blocks.next.clone().take_while(|block| block.start() < procedure.exit) {
             let undone = if block.undone { "undone " } else { "" };
             let seams: Vec<String> = block
@@ -293,13 +308,7 @@ impl ModuleText<'_> {
 
     fn counting(&self, procedure: &Procedure, counting: &Counting) -> String {
         let counter = self.base(procedure, Base::Frame(counting.counter));
-        let [from, to] = [&counting.from, &counting.to].map(|bound| match bound {
-            Bound::Value(operand) => self.operand(procedure, operand),
-            Bound::Sum { cell, offset, variable } => {
-                let holder = self.base(procedure, Base::Frame(*variable));
-                format!("{}{offset:+} as {holder}", self.base(procedure, *cell))
-            }
-        });
+        let [from, to] = [&counting.from, &counting.to].map(|bound| self.operand(procedure, bound));
         let step = if counting.step == 1 { String::new() } else { format!(" step {}", counting.step) };
         let reversed = if counting.reversed { " reversed" } else { "" };
         format!(" {counter} in {from}..{to}{step}{reversed}")

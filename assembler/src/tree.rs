@@ -13,6 +13,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, RealSystem, Role, Word};
+pub use reviver_isa::operator::BinaryOperator;
 use reviver_isa::structure::TextPlace;
 use reviver_isa::update::Update;
 
@@ -151,6 +152,8 @@ pub enum Directive {
     Block(RecordedBlock),
     /// `.scope name variable start..end (place)`, as the disassembler records it.
     Scope(Box<RecordedScope>),
+    /// `.value variable = function(sources)`, as the disassembler records it.
+    Value(Box<Local>),
 }
 
 /// `.block undone word start..end (place) …, word …`: the seams of a block in order.
@@ -176,10 +179,10 @@ pub enum About {
     Nothing,
     /// Of `if`, `fi`, `from` and `until`.
     Condition(Condition),
-    /// Of `for`: `i in from..to step s reversed`. A sum names the variable that holds it: `n-1 as b`.
+    /// Of `for`: `i in from..to step s reversed`.
     Counting {
         counter: Name,
-        bounds: Box<[RecordedBound; 2]>,
+        bounds: Box<[Expression; 2]>,
         step: u32,
         reversed: bool,
     },
@@ -188,13 +191,6 @@ pub enum About {
         name: Name,
         undo: bool,
     },
-}
-
-/// A bound of the `for` that a disassembly tells of.
-#[derive(Clone, Debug)]
-pub struct RecordedBound {
-    pub value: Expression,
-    pub holder: Option<Name>,
 }
 
 /// A name of the text that was written, and the variable that it means.
@@ -235,7 +231,8 @@ pub enum Initial {
     Each(Vec<Expression>),
 }
 
-/// Constants, names and elements; what an operand may be is decided in lowering. The span of an
+/// Constants, names, elements, and what is computed of them; what an operand may be is decided in lowering. The
+/// span of an
 /// operator's expression covers the parentheses that its author wrote around it.
 #[derive(Clone, Debug)]
 pub struct Expression {
@@ -265,6 +262,14 @@ pub enum ExpressionKind {
     Element(Box<Element>),
     Unary(UnaryOperator, Box<Expression>),
     Binary(BinaryOperator, Box<[Expression; 2]>),
+    Apply(Box<Application>),
+}
+
+/// `function(sources)`
+#[derive(Clone, Debug)]
+pub struct Application {
+    pub function: Function,
+    pub sources: Vec<Expression>,
 }
 
 /// `name[subscripts]`, or `name'[subscripts]`
@@ -294,53 +299,6 @@ pub enum Subscript {
 pub enum UnaryOperator {
     Negate,
     Complement,
-}
-
-/// The operators of constant expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOperator {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-    ShiftLeft,
-    ShiftRight,
-    And,
-    Xor,
-    Or,
-}
-
-impl BinaryOperator {
-    /// How strongly it binds, above 0: as in Rust. All of them group from the left.
-    pub fn strength(self) -> u8 {
-        use BinaryOperator::*;
-        match self {
-            Multiply | Divide | Remainder => 6,
-            Add | Subtract => 5,
-            ShiftLeft | ShiftRight => 4,
-            And => 3,
-            Xor => 2,
-            Or => 1,
-        }
-    }
-
-    /// The spelling in source text.
-    pub fn symbol(self) -> &'static str {
-        use BinaryOperator::*;
-        match self {
-            Add => "+",
-            Subtract => "-",
-            Multiply => "*",
-            Divide => "/",
-            Remainder => "%",
-            ShiftLeft => "<<",
-            ShiftRight => ">>",
-            And => "&",
-            Xor => "^",
-            Or => "|",
-        }
-    }
 }
 
 /// What `if`, `until`, `br` and others test. In a group, the span covers the parentheses.

@@ -16,6 +16,7 @@ use reviver_isa::codec::OutOfMemory;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Instruction, Link, Operand, Place};
 use reviver_isa::module::Structure;
+use reviver_isa::structure::BlockKind;
 use reviver_isa::text::Speller;
 use reviver_isa::update::Update;
 use reviver_isa::verify::{Violation, verify};
@@ -375,7 +376,15 @@ pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
     }
     let speller = Speller { module, procedure };
     if let Some((block, seam)) = program.seam(at) {
-        return speller.words(block, seam);
+        return match (&block.kind, (seam == 0) != inverted) {
+            (BlockKind::Temporaries, true) => {
+                format!("compute {}", speller.words_at(block, seam, instruction))
+            }
+            (BlockKind::Temporaries, false) => {
+                format!("uncompute {}", speller.words_at(block, seam, instruction))
+            }
+            _ => speller.words(block, seam),
+        };
     }
     flat(speller, instruction, inverted)
 }

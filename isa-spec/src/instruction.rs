@@ -140,7 +140,8 @@ impl Term {
 }
 
 impl Operand {
-    fn visit(&self, visit: &mut impl FnMut(Base)) {
+    /// Visits the declarations that the operand names: its own, and those of its indices.
+    pub fn visit_bases(&self, visit: &mut impl FnMut(Base)) {
         let Operand::Place(place) = self else { return };
         visit(place.base);
         place.index.iter().flat_map(|index| index.terms()).for_each(|term| term.visit(visit));
@@ -161,11 +162,11 @@ impl Slice {
 impl Instruction {
     /// Visits every declaration that the instruction names: operands, indices and arguments.
     pub fn visit_bases(&self, mut visit: impl FnMut(Base)) {
-        self.operands.iter().for_each(|operand| operand.visit(&mut visit));
+        self.operands.iter().for_each(|operand| operand.visit_bases(&mut visit));
         let Link::Calls(calls) = &self.link else { return };
         for argument in calls.iter().flat_map(|call| &call.arguments) {
             match argument {
-                Argument::Scalar(operand) => operand.visit(&mut visit),
+                Argument::Scalar(operand) => operand.visit_bases(&mut visit),
                 Argument::Slice(slice) => slice.visit(&mut visit),
             }
         }

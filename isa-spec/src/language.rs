@@ -78,7 +78,7 @@ pages! {
     undone "the use of the macro"
     example ".macro up(x)\n        add   x, 1\n.endm\n.inout n\n        up    n\n        undo up n\n"
 
-    ["and" "or" "not"] "a < b and not (c == d or e == f)"
+    ["and" "or" "not"] "a < 2*b and not (c == d or e == f)"
     "Join the comparisons of `if`, `fi`, `from`, `until` and `assert`. What stands behind `and` or `or` is looked \
      at only where what stands before it doesn't decide, in both directions. `not` binds more strongly than `and`, \
      `and` more strongly than `or`."
@@ -190,10 +190,10 @@ pages! {
     undone ""
     example ".inout x\n.ancilla t\n        add   t, x\n        sub   t, x\n"
 
-    [".lines" ".labels" ".path" ".file" ".block" ".scope"] ".lines 1, 2, …"
+    [".lines" ".labels" ".path" ".file" ".block" ".scope" ".value"] ".lines 1, 2, …"
     "What a disassembled text records of the one that the image was made from: the lines of the instructions, the \
-     included files that they are of, whether labels are recorded, the statements with their conditions, and the \
-     names of variables. Nobody writes them by hand."
+     included files that they are of, whether labels are recorded, the statements with their conditions, the \
+     names of variables, and the expressions that variables hold the values of. Nobody writes them by hand."
     undone ""
     example ".inout x\n.block macro 1..1 (2, 9, 12) up, end 2..2 (2, 9, 12)\n        add   x, 1\n.lines 1, 2, 3\n"
 }

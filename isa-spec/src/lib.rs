@@ -8,6 +8,7 @@
 //! | [`function`], [`update`] | the rows: values, derivatives, effects |
 //! | [`arith`], [`number`], [`fault`] | what rows are written over, and the number systems |
 //! | [`step`] | how the rows of an action are carried out, for any engine |
+//! | [`operator`] | how expressions write the rows that have a sign |
 //! | [`formula`], [`card`], [`manual`], [`language`] | rows and words as text |
 //! | [`class`], [`instruction`], [`module`], [`structure`], [`predicate`] | a program as data, and what it records of its text |
 //! | [`verify`], [`names`], [`text`] | what is a program; how it is spelled |
@@ -63,6 +64,7 @@ pub mod module;
 pub mod mutants;
 pub mod names;
 pub mod number;
+pub mod operator;
 pub mod predicate;
 pub mod step;
 pub mod structure;

@@ -5,6 +5,7 @@
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
+use crate::function::Function;
 use crate::instruction::{Base, Instruction, Operand, Place};
 use crate::names::deceiving;
 use crate::predicate::Predicate;
@@ -42,32 +43,14 @@ impl Seam {
     }
 }
 
-/// Where the counting of a `for` begins or ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Bound {
-    /// A constant or a cell.
-    Value(Operand),
-    /// A scalar plus a constant. A variable of the frame holds the sum while the loop runs.
-    Sum { cell: Base, offset: i64, variable: u32 },
-}
-
-impl Bound {
-    /// What the loop's instructions compare the counter with.
-    pub fn operand(&self) -> Operand {
-        match self {
-            Bound::Value(operand) => operand.clone(),
-            Bound::Sum { variable, .. } => Operand::Place(Place::scalar(Base::Frame(*variable))),
-        }
-    }
-}
-
 /// What a `for` counts, in the order in which the instructions run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counting {
     /// The variable of the frame that counts.
     pub counter: u32,
-    pub from: Bound,
-    pub to: Bound,
+    /// A constant, a cell, or the temporary of an expression.
+    pub from: Operand,
+    pub to: Operand,
     pub step: u32,
     /// From the last value down to the first.
     pub reversed: bool,
@@ -94,6 +77,9 @@ pub enum BlockKind {
     Macro { name: String, undo: bool },
     /// One seam: an `assert` of several comparisons, which asks a flag that they raise and clear.
     Assert { condition: Predicate },
+    /// Two seams: temporaries of expressions are computed, and uncomputed in the opposite order. What takes
+    /// them stands in between.
+    Temporaries,
 }
 
 /// One of the two conditions of an `if` or a loop, in the order of the code.
@@ -184,6 +170,19 @@ pub struct NameScope {
     pub place: TextPlace,
 }
 
+/// A variable of a frame that holds the value of an expression while a statement takes it, and is 0 at other
+/// times. It holds that expression's value and no other's, so that the variable can be told as the expression.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Temporary {
+    /// Counts the procedures of the module from 0.
+    pub procedure: u32,
+    /// Number in the procedure's frame.
+    pub variable: u32,
+    /// What is computed, of one source or two. A temporary among them is of a smaller number.
+    pub function: Function,
+    pub sources: ArrayVec<Operand, 2>,
+}
+
 /// What people need and machines don't: optional to run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Structure {
@@ -201,6 +200,8 @@ pub struct Structure {
     pub blocks: Vec<Block>,
     /// In order of their procedures, variables and starts. Variables that no text names are in none.
     pub scopes: Vec<NameScope>,
+    /// In order of their procedures and variables, at most one of a variable.
+    pub temporaries: Vec<Temporary>,
 }
 
 impl Structure {
@@ -266,6 +267,20 @@ impl Structure {
         let named = self.scopes_of(procedure).iter().filter(|scope| scope.name == name);
         let open = named.filter(|scope| (scope.start..scope.end).contains(&at));
         open.max_by_key(|scope| scope.start).map(|scope| scope.variable)
+    }
+
+    /// The expression that a variable of a procedure's frame stands for, if it is such a one.
+    pub fn temporary(&self, procedure: u32, variable: u32) -> Option<&Temporary> {
+        let key = |temporary: &Temporary| (temporary.procedure, temporary.variable);
+        let found = self.temporaries.binary_search_by_key(&(procedure, variable), key).ok()?;
+        self.temporaries.get(found)
+    }
+
+    /// The temporaries of a procedure by its number.
+    pub fn temporaries_of(&self, procedure: u32) -> &[Temporary] {
+        let first = self.temporaries.partition_point(|temporary| temporary.procedure < procedure);
+        let last = self.temporaries.partition_point(|temporary| temporary.procedure <= procedure);
+        self.temporaries.get(first..last).unwrap_or_default()
     }
 
     /// Speaks of another text from here on, of which the lines of the instructions are known.

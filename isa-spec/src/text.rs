@@ -7,11 +7,30 @@ use crate::instruction::{
     Argument, Base, Call, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
 };
 use crate::module::{Module, Procedure};
+use crate::operator::BinaryOperator;
 use crate::predicate::Predicate;
-use crate::structure::{Block, BlockKind, Bound, Counting, Side};
+use crate::structure::{Block, BlockKind, Counting, Side, Temporary};
 use crate::update::{OperandShape, Update};
 
-/// Spells the instructions of one procedure.
+/// How an expression is written within another text.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// Without spaces, as in brackets and ranges.
+    tight: bool,
+    /// In parentheses if it binds less strongly than this.
+    least: u8,
+}
+
+/// An expression that stands by itself.
+const FORMULA: Manner = Manner { tight: false, least: 0 };
+
+impl Manner {
+    fn tight(self) -> Manner {
+        Manner { tight: true, ..self }
+    }
+}
+
+/// Spells the instructions of one procedure. Of a module that breaks rules the text may be without end.
 #[derive(Clone, Copy)]
 pub struct Speller<'a> {
     pub module: &'a Module,
@@ -69,8 +88,19 @@ impl<'a> Speller<'a> {
             BlockKind::Local | BlockKind::Delocal => self.local(block),
             BlockKind::Assert { condition } => format!("assert {}", self.predicate(condition)),
             BlockKind::Compute => ["compute", "apply"].get(seam).copied().unwrap_or("uncompute").to_owned(),
+            BlockKind::Temporaries => self.temporaries(block),
             BlockKind::Macro { name, undo: true } => format!("undo {name}"),
             BlockKind::Macro { name, undo: false } => name.clone(),
+        }
+    }
+
+    /// What the author wrote that an instruction of a seam belongs to: the words, or of several expressions the
+    /// one that it computes.
+    pub fn words_at(&self, block: &Block, seam: usize, instruction: &Instruction) -> String {
+        let target = instruction.operands.first().filter(|_| block.kind == BlockKind::Temporaries);
+        match target.and_then(|target| self.temporary(target)) {
+            Some(temporary) => self.formula(temporary, FORMULA),
+            None => self.words(block, seam),
         }
     }
 
@@ -89,18 +119,10 @@ impl<'a> Speller<'a> {
     /// `i in 0..n step 2 reversed`, after `for`.
     fn counting(&self, counting: &Counting, undone: bool) -> String {
         let counter = self.name(Base::Frame(counting.counter));
-        let [from, to] = [&counting.from, &counting.to].map(|bound| self.bound(bound));
+        let [from, to] = [&counting.from, &counting.to].map(|bound| self.spelled(bound, FORMULA.tight()));
         let step = if counting.step == 1 { String::new() } else { format!(" step {}", counting.step) };
         let reversed = if counting.reversed == undone { "" } else { " reversed" };
         format!("for {counter} in {from}..{to}{step}{reversed}")
-    }
-
-    /// A bound as the `for` has it: a constant, a cell, or a sum.
-    pub fn bound(&self, bound: &Bound) -> String {
-        match bound {
-            Bound::Value(operand) => self.operand(operand),
-            Bound::Sum { cell, offset, .. } => self.term(&Term { cell: Some(*cell), offset: *offset }),
-        }
     }
 
     fn local(&self, block: &Block) -> String {
@@ -113,13 +135,76 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// What an accumulating instruction adds: `5`, `mul(a, b)`.
+    /// What an accumulating instruction adds: `5`, `a * b`, `sin(a)`.
     pub fn value_of(&self, instruction: &Instruction) -> String {
-        let sources: Vec<String> = instruction.operands.iter().skip(1).map(|o| self.operand(o)).collect();
-        let sources = sources.join(", ");
-        match instruction.function {
-            Function::Copy => sources,
-            function => format!("{}({sources})", function.name()),
+        self.applied(instruction.function, instruction.operands.get(1..).unwrap_or_default(), FORMULA)
+    }
+
+    /// The expressions whose values a block computes: those that are no part of another.
+    fn temporaries(&self, block: &Block) -> String {
+        let Some(first) = block.seams.first() else { return String::new() };
+        let code = self.module.code.get(first.start as usize..first.end as usize).unwrap_or_default();
+        let computed: Vec<&Temporary> = code
+            .iter()
+            .filter(|instruction| instruction.update.shape() == OperandShape::Accumulate)
+            .filter_map(|instruction| self.temporary(instruction.operands.first()?))
+            .collect();
+        let is_part = |one: &Temporary| {
+            let mut found = false;
+            let mut look = |base| found |= base == Base::Frame(one.variable);
+            let sources = computed.iter().flat_map(|other| &other.sources);
+            sources.for_each(|source| source.visit_bases(&mut look));
+            found
+        };
+        let whole = computed.iter().filter(|one| !is_part(one));
+        whole.map(|one| self.formula(one, FORMULA)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The expression that an operand is the temporary of.
+    pub fn temporary(&self, operand: &Operand) -> Option<&'a Temporary> {
+        match operand {
+            Operand::Place(Place { base: Base::Frame(variable), adjoint: false, index: None }) => {
+                self.module.structure.temporary(self.module.number_of(self.procedure), *variable)
+            }
+            _ => None,
+        }
+    }
+
+    fn formula(&self, temporary: &Temporary, manner: Manner) -> String {
+        self.applied(temporary.function, &temporary.sources, manner)
+    }
+
+    /// A function of sources, by its sign where it has one.
+    fn applied(&self, function: Function, sources: &[Operand], manner: Manner) -> String {
+        let tight = manner.tight;
+        let part = |operand, least| self.spelled(operand, Manner { tight, least });
+        match (BinaryOperator::of(function), sources) {
+            (Some(BinaryOperator::Subtract), [zero, a]) if is_zero(zero) => {
+                format!("-{}", part(a, u8::MAX))
+            }
+            (Some(operator), [a, b]) => {
+                let strength = operator.strength();
+                let (a, b) = (part(a, strength), part(b, strength + 1));
+                let space = if tight { "" } else { " " };
+                let text = format!("{a}{space}{}{space}{b}", operator.symbol());
+                if strength < manner.least { format!("({text})") } else { text }
+            }
+            (_, [a]) if function == Function::Copy => self.spelled(a, manner),
+            (_, sources) => {
+                let sources: Vec<String> = sources.iter().map(|source| part(source, 0)).collect();
+                format!("{}({})", function.name(), sources.join(", "))
+            }
+        }
+    }
+
+    /// An operand; of a temporary its expression.
+    fn spelled(&self, operand: &Operand, manner: Manner) -> String {
+        match (self.temporary(operand), operand) {
+            (Some(temporary), _) => self.formula(temporary, manner),
+            (None, Operand::Int(value)) => value.to_string(),
+            (None, Operand::Real(value)) => format!("{value:?}"),
+            (None, Operand::Mode) => "mode".to_owned(),
+            (None, Operand::Place(place)) => self.place(place),
         }
     }
 
@@ -154,14 +239,9 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// An operand by the names that the procedure has for it.
+    /// An operand by the names that the procedure has for it; a temporary as its expression.
     pub fn operand(&self, operand: &Operand) -> String {
-        match operand {
-            Operand::Int(value) => value.to_string(),
-            Operand::Real(value) => format!("{value:?}"),
-            Operand::Mode => "mode".to_owned(),
-            Operand::Place(place) => self.place(place),
-        }
+        self.spelled(operand, FORMULA)
     }
 
     fn place(&self, place: &Place) -> String {
@@ -177,11 +257,12 @@ impl<'a> Speller<'a> {
     }
 
     fn term(&self, term: &Term) -> String {
-        match (term.cell, term.offset) {
-            (None, offset) => offset.to_string(),
-            (Some(cell), 0) => self.name(cell).to_owned(),
-            (Some(cell), offset) if offset > 0 => format!("{}+{offset}", self.name(cell)),
-            (Some(cell), offset) => format!("{}-{}", self.name(cell), offset.unsigned_abs()),
+        let Some(cell) = term.cell else { return term.offset.to_string() };
+        let cell = self.spelled(&Operand::Place(Place::scalar(cell)), FORMULA.tight());
+        match term.offset {
+            0 => cell,
+            offset if offset > 0 => format!("{cell}+{offset}"),
+            offset => format!("{cell}-{}", offset.unsigned_abs()),
         }
     }
 
@@ -195,6 +276,10 @@ impl<'a> Speller<'a> {
         }
         self.module.declaration(self.procedure, base).map_or("?", |declaration| declaration.name)
     }
+}
+
+fn is_zero(operand: &Operand) -> bool {
+    matches!(operand, Operand::Int(0)) || matches!(operand, Operand::Real(zero) if zero.to_bits() == 0)
 }
 
 /// `add`, `add.mul`, `br`.

@@ -13,7 +13,7 @@ use crate::source::{Sources, Span};
 use crate::tree::{
     About, CallNode, CallVia, Condition, DeclarationNode, Directive, Expression, For, Initial,
     InstructionNode, Limit, Local, Name, Operands, ParameterNode, ProcedureNode, RecordedBlock,
-    RecordedBound, RecordedScope,
+    RecordedScope,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -256,6 +256,7 @@ impl<'s> StatementText<'s> {
                 let _ = write!(self.out, ".scope {} {} {start}..{end} ", name.text, variable.text);
                 self.push(&recorded_place(*place));
             }
+            Directive::Value(value) => self.local(".value", value),
         }
     }
 
@@ -278,9 +279,7 @@ impl<'s> StatementText<'s> {
             About::Counting { counter, bounds, step, reversed } => {
                 let _ = write!(self.out, " {} in ", counter.text);
                 let [from, to] = &**bounds;
-                self.recorded_bound(from);
-                self.push("..");
-                self.recorded_bound(to);
+                self.range(from, to);
                 if *step != 1 {
                     let _ = write!(self.out, " step {step}");
                 }
@@ -290,13 +289,6 @@ impl<'s> StatementText<'s> {
                 self.push(if *undo { " undo " } else { " " });
                 self.push(&name.text);
             }
-        }
-    }
-
-    fn recorded_bound(&mut self, bound: &RecordedBound) {
-        self.tight(&bound.value);
-        if let Some(holder) = &bound.holder {
-            let _ = write!(self.out, " as {}", holder.text);
         }
     }
 

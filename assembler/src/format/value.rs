@@ -97,6 +97,12 @@ impl<'s> StatementText<'s> {
                 self.operator(*operator, spacing);
                 self.inner(right, operator.strength() + 1, spacing);
             }
+            ExpressionKind::Apply(application) => {
+                self.push(application.function.name());
+                self.push("(");
+                self.separated(&application.sources, |this, source| this.bare(source, spacing));
+                self.push(")");
+            }
         }
     }
 

@@ -146,9 +146,9 @@ fn is_mark(node: &StatementNode) -> bool {
 }
 
 fn is_record(node: &StatementNode) -> bool {
-    use Directive::{Block, File, Lines, NoLabels, Path, Scope};
+    use Directive::{Block, File, Lines, NoLabels, Path, Scope, Value};
     let Statement::Directive(directive) = &node.statement else { return false };
-    matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_))
+    matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_) | Value(_))
 }
 
 /// Procedures that stand in for the adjoint of others. They run as they are, never backward.

@@ -109,7 +109,8 @@ fn in_directive<'t>(directive: &'t Directive, used: &mut UsedNames<'t>) {
         | Directive::Path(_)
         | Directive::File { .. }
         | Directive::Block(_)
-        | Directive::Scope(_) => {}
+        | Directive::Scope(_)
+        | Directive::Value(_) => {}
     }
 }
 
@@ -162,6 +163,7 @@ fn in_expression<'t>(expression: &'t Expression, used: &mut UsedNames<'t>) {
         }
         ExpressionKind::Unary(_, a) => in_expression(a, used),
         ExpressionKind::Binary(_, sides) => in_all(&**sides, used),
+        ExpressionKind::Apply(application) => in_all(&application.sources, used),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Calls: arguments fitted to the parameters of the procedure they are passed to.
 
-use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice};
+use reviver_isa::instruction::{
+    Argument, Base, Call, Class, Instruction, Link, Operand, Place, Range, Slice,
+};
 use reviver_isa::module::{Extent, Parameter, Passing, Shape};
 use reviver_isa::verify::classes::converter;
 
@@ -14,17 +16,12 @@ use crate::tree::{self, Expression, InstructionNode};
 
 impl Lowering<'_> {
     /// `call`, `uncall` and `par`.
-    pub(super) fn calls(
-        &mut self,
-        tree: &InstructionNode,
-        calls: &[tree::CallNode],
-        span: Span,
-    ) -> Option<()> {
+    pub(super) fn calls(&mut self, tree: &InstructionNode, calls: &[tree::CallNode]) -> Option<Instruction> {
         let lowered: Vec<Option<Call>> = calls.iter().map(|call| self.call(call)).collect();
         let calls: Vec<Call> = lowered.into_iter().collect::<Option<_>>()?;
         let link = Link::Calls(Box::new(calls.into_boxed_slice()));
-        self.code.push(tree.update, tree.function, super::operands([]), link, span);
-        Some(())
+        let operands = super::operands([]);
+        Some(Instruction { update: tree.update, function: tree.function, operands, link })
     }
 
     /// A call through a cell: the callee, and so the parameters, are known only when it runs.
@@ -33,14 +30,13 @@ impl Lowering<'_> {
         tree: &InstructionNode,
         cell: &Expression,
         arguments: &[Expression],
-        span: Span,
-    ) -> Option<()> {
+    ) -> Option<Instruction> {
         let cell = self.operand(cell, Class::Int);
         let arguments: Vec<_> = arguments.iter().map(|argument| self.loose_argument(argument)).collect();
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
         let link = Link::Calls(Box::new(Box::new([Call { procedure: 0, arguments }])));
-        self.code.push(tree.update, tree.function, super::operands([cell?]), link, span);
-        Some(())
+        let operands = super::operands([cell?]);
+        Some(Instruction { update: tree.update, function: tree.function, operands, link })
     }
 
     fn loose_argument(&mut self, expression: &Expression) -> Option<Argument> {
@@ -111,7 +107,11 @@ impl Lowering<'_> {
             Ok(argument) => Some(argument),
             Err(Misfit::Reported) => None,
             Err(Misfit::Class(base)) => {
-                let text = format!("`{}` is {}", self.base_name(base), self.class_of(base).name());
+                let name = match self.is_temporary(base) {
+                    true => spelled(expression),
+                    false => self.base_name(base).to_owned(),
+                };
+                let text = format!("`{name}` is {}", self.class_of(base).name());
                 self.not_fitting(
                     expression,
                     text,
@@ -165,8 +165,13 @@ impl Lowering<'_> {
             _ => {}
         }
         let source = self.source_of(meaning, span).ok_or(Misfit::Reported)?;
-        if matches!(source, Source::Literal(_)) && parameter.passing == Passing::InOut {
-            return Err(because("a constant can't be changed"));
+        match &source {
+            _ if parameter.passing == Passing::In => {}
+            Source::Literal(_) => return Err(because("a constant can't be changed")),
+            Source::Cell(Operand::Place(Place { base, index: None, .. }), _) if self.is_temporary(*base) => {
+                return Err(because("an expression can't be changed"));
+            }
+            Source::Cell(..) => {}
         }
         let operand = self.typed(source, parameter.class, span).ok_or(Misfit::Reported)?;
         Ok(Argument::Scalar(operand))
@@ -228,7 +233,7 @@ fn whole(base: Base) -> Argument {
 fn conversion_help(expression: &Expression, parameter: &Parameter) -> Option<String> {
     let readable = parameter.passing == Passing::In && !parameter.slice;
     let function = converter(parameter.class).name();
-    readable.then(|| format!("pass a converted copy: `local t = {function}({})`", spelled(expression)))
+    readable.then(|| format!("pass `{function}({})`", spelled(expression)))
 }
 
 fn describe(parameter: &Parameter) -> String {

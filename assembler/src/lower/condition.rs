@@ -1,5 +1,5 @@
-//! Conditions of structured statements: a comparison is tested by the branch itself, anything made
-//! of `and`, `or` and `not` by a flag in the frame.
+//! Conditions of structured statements: a comparison of operands is tested by the branch itself, anything
+//! made of `and` and `or`, and comparisons of expressions, by a flag in the frame.
 //!
 //! A flag is 0 wherever no junction is under way. A *split* raises it to the condition's value and
 //! branches on it; the way on which it is 1 clears it again. A *join* is the mirror image: one way
@@ -17,6 +17,7 @@ use reviver_isa::update::Update;
 use super::Lowering;
 use super::decision::{Decision, cell, is};
 use super::instruction::{Test, comparison};
+use super::temporaries::{Keeping, Temporaries};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind};
@@ -37,50 +38,72 @@ enum Testing {
     Compound(Decision),
 }
 
+/// A condition with its operands resolved.
+pub(super) struct ResolvedCondition {
+    pub(super) predicate: Predicate,
+    /// What each comparison takes, in order. Their variables are free between two tests of the condition.
+    temporaries: Vec<Temporaries>,
+}
+
+impl ResolvedCondition {
+    /// A condition that holds, in the place of one that is in error.
+    fn stand_in() -> ResolvedCondition {
+        let predicate = Predicate::compare(Function::Eq, Operand::Int(0), Operand::Int(0));
+        ResolvedCondition { predicate, temporaries: Vec::new() }
+    }
+
+    fn decision(self) -> (Predicate, Decision) {
+        let decision = Decision::of(&self.predicate, self.temporaries);
+        (self.predicate, decision)
+    }
+}
+
 /// The flag of a compound condition while a junction is under way; none for a simple one.
 pub(super) type Flag = Option<u32>;
 
 impl Lowering<'_> {
     /// Resolves a condition. One in error is reported and replaced by one that holds.
     pub(super) fn guard(&mut self, condition: &Condition) -> Guard {
-        let predicate = self
-            .predicate(condition)
-            .unwrap_or_else(|| Predicate::compare(Function::Eq, Operand::Int(0), Operand::Int(0)));
-        let kind = match Decision::of(&predicate) {
-            Decision::Test(test) => Testing::Simple(test),
+        let resolved = self.predicate(condition).unwrap_or_else(ResolvedCondition::stand_in);
+        let (predicate, decision) = resolved.decision();
+        let kind = match decision {
+            Decision::Test(test, temporaries) if temporaries.is_empty() => Testing::Simple(test),
             decision => Testing::Compound(decision),
         };
         Guard { kind, predicate, span: condition.span }
     }
 
     /// A condition with its operands resolved; none if any part of it is in error.
-    pub(super) fn predicate(&mut self, condition: &Condition) -> Option<Predicate> {
-        let mut parts = Vec::new();
-        self.collect(condition, &mut parts)?;
-        Some(Predicate { parts })
+    pub(super) fn predicate(&mut self, condition: &Condition) -> Option<ResolvedCondition> {
+        let mut resolved = ResolvedCondition { predicate: Predicate::default(), temporaries: Vec::new() };
+        self.resolve_condition(condition, &mut resolved)?;
+        Some(resolved)
     }
 
-    fn collect(&mut self, condition: &Condition, parts: &mut Vec<PredicatePart>) -> Option<()> {
+    fn resolve_condition(&mut self, condition: &Condition, resolved: &mut ResolvedCondition) -> Option<()> {
         match &condition.kind {
             ConditionKind::Always => self.report.fail(
                 Diagnostic::error("`always` stands in `br` and `from` only", condition.span, "not here")
                     .help("a condition of a block is a comparison"),
             ),
             ConditionKind::Compare(order, a, b) => {
-                let [a, b] = self.compared(a, b)?;
-                parts.push(PredicatePart::Compare(comparison(*order), a, b));
+                let (sides, temporaries) = self.collect(|this| this.compared(a, b));
+                self.release_temporaries(temporaries.clone());
+                let [a, b] = sides?;
+                resolved.predicate.parts.push(PredicatePart::Compare(comparison(*order), a, b));
+                resolved.temporaries.push(temporaries);
                 Some(())
             }
             ConditionKind::Not(inner) => {
-                self.collect(inner, parts)?;
-                parts.push(PredicatePart::Not);
+                self.resolve_condition(inner, resolved)?;
+                resolved.predicate.parts.push(PredicatePart::Not);
                 Some(())
             }
             ConditionKind::And(a, b) | ConditionKind::Or(a, b) => {
-                let (a, b) = (self.collect(a, parts), self.collect(b, parts));
+                let (a, b) = (self.resolve_condition(a, resolved), self.resolve_condition(b, resolved));
                 a.and(b)?;
                 let is_and = matches!(condition.kind, ConditionKind::And(..));
-                parts.push(if is_and { PredicatePart::And } else { PredicatePart::Or });
+                resolved.predicate.parts.push(if is_and { PredicatePart::And } else { PredicatePart::Or });
                 Some(())
             }
         }
@@ -154,10 +177,10 @@ impl Lowering<'_> {
             self.assert(Test::always(), span);
             return Some(());
         }
-        let predicate = self.predicate(condition)?;
-        let decision = match Decision::of(&predicate) {
-            Decision::Test(test) => {
-                self.assert(test, span);
+        let (predicate, decision) = self.predicate(condition)?.decision();
+        let decision = match decision {
+            Decision::Test(test, temporaries) => {
+                self.between(temporaries, Keeping::Compared, span, |this| this.assert(test, span));
                 return Some(());
             }
             decision => decision,

@@ -13,28 +13,24 @@
 //! END:    from  …, lo >= hi
 //! ```
 //!
-//! `reversed` is the mirror image of this, with the body as it is written. A bound that is a cell
-//! plus or minus a constant is computed before the loop, and uncomputed behind it.
+//! `reversed` is the mirror image of this, with the body as it is written. A bound that is an expression
+//! is computed before the loop, and uncomputed behind it.
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
-use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{Passing, Shape};
-use reviver_isa::structure::{self, BlockKind, Counting};
-use reviver_isa::update::{self, Update};
+use reviver_isa::structure::{BlockKind, Counting};
+use reviver_isa::update::Update;
 
 use super::Lowering;
-use super::constant::Number;
 use super::instruction::Test;
 use super::record::OpenSeam;
 use super::scope::{Meaning, ScopeKind, ScopedName};
+use super::temporaries::{Keeping, Temporaries};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, For};
-
-/// The frame's name for bounds that are computed.
-const BOUND: &str = "bound";
 
 /// A resolved loop.
 struct Counted {
@@ -43,36 +39,14 @@ struct Counted {
     hi: LoopBound,
     step: u32,
     reversed: bool,
+    /// What the bounds are computed by.
+    temporaries: Temporaries,
 }
 
 struct LoopBound {
     value: Operand,
-    sum: Option<Sum>,
-    span: Span,
-}
-
-/// A bound that is a cell plus a constant: the variable that holds it, and what it is made of.
-struct Sum {
-    variable: u32,
-    base: Base,
-    cell: Operand,
-    offset: i64,
-}
-
-impl LoopBound {
-    /// What the body must not change.
-    fn kept(&self) -> &Operand {
-        self.sum.as_ref().map_or(&self.value, |sum| &sum.cell)
-    }
-
-    fn recorded(&self) -> structure::Bound {
-        match &self.sum {
-            None => structure::Bound::Value(self.value.clone()),
-            Some(Sum { variable, base, offset, .. }) => {
-                structure::Bound::Sum { cell: *base, offset: *offset, variable: *variable }
-            }
-        }
-    }
+    /// The scalars that it is made of, which the body must not change.
+    kept: Vec<Operand>,
 }
 
 impl Counted {
@@ -92,12 +66,8 @@ impl Counted {
 
     /// What is recorded of the loop.
     fn counting(&self) -> Counting {
-        let [from, to] = self.bounds().map(LoopBound::recorded);
+        let (from, to) = (self.lo.value.clone(), self.hi.value.clone());
         Counting { counter: self.counter, from, to, step: self.step, reversed: self.reversed }
-    }
-
-    fn bounds(&self) -> [&LoopBound; 2] {
-        [&self.lo, &self.hi]
     }
 
     fn may_be_empty(&self) -> bool {
@@ -125,8 +95,8 @@ impl Lowering<'_> {
         let counted = self.counted(tree);
         let mut seam = self.open_block(BlockKind::For(counted.counting()));
         self.open_name(&tree.counter, counted.counter, seam.start);
-        counted.bounds().into_iter().for_each(|bound| self.compute_bound(bound));
         let start = tree.counter.span;
+        self.compute_temporaries(&counted.temporaries, Keeping::Watched, start);
         let skip =
             counted.may_be_empty().then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
         self.vacate(counted.counter, start);
@@ -138,30 +108,12 @@ impl Lowering<'_> {
             let end = self.push_branch(Update::From, counted.is_empty(), "rof", tree.end);
             self.code.pair(skip, end);
         }
-        counted.bounds().into_iter().rev().for_each(|bound| self.uncompute_bound(bound, tree.end));
+        self.uncompute_temporaries(&counted.temporaries, Keeping::Watched, tree.end);
         self.seam(&seam, tree.end);
         self.close_name(counted.counter);
         self.code.close(seam.block);
         self.current.frame.release(&tree.counter.text, counted.counter);
-    }
-
-    fn compute_bound(&mut self, bound: &LoopBound) {
-        let Some(sum) = &bound.sum else { return };
-        self.vacate(sum.variable, bound.span);
-        self.sum_of_bound(Update::Add, sum, bound.span);
-    }
-
-    fn uncompute_bound(&mut self, bound: &LoopBound, span: Span) {
-        let Some(sum) = &bound.sum else { return };
-        self.sum_of_bound(Update::Sub, sum, span);
-        self.vacate(sum.variable, span);
-        self.current.frame.release(&BOUND.into(), sum.variable);
-    }
-
-    fn sum_of_bound(&mut self, update: Update, sum: &Sum, span: Span) {
-        let target = Operand::Place(Place::scalar(Base::Frame(sum.variable)));
-        let operands = super::operands([target, sum.cell.clone(), Operand::Int(sum.offset)]);
-        self.code.push(update, Function::Sum, operands, Link::None, span);
+        self.release_temporaries(counted.temporaries);
     }
 
     /// From `TOP` to `BACK`. Going down, the counter moves before the body.
@@ -191,8 +143,11 @@ impl Lowering<'_> {
 
     /// Resolves the bounds before the counter is visible.
     fn counted(&mut self, tree: &For) -> Counted {
-        let lo = self.bound(&tree.from);
-        let hi = self.bound(&tree.to);
+        let (lo, mut temporaries) = self.collect(|this| this.bound(&tree.from));
+        let lo = LoopBound { kept: kept(&lo, &temporaries), value: lo };
+        let (hi, others) = self.collect(|this| this.bound(&tree.to));
+        let hi = LoopBound { kept: kept(&hi, &others), value: hi };
+        temporaries.extend(others);
         let step = tree.step.as_ref().and_then(|step| self.step(step)).unwrap_or(1);
         if let Some(step) = &tree.step {
             // It is added to the counter, so it must be a word.
@@ -203,28 +158,14 @@ impl Lowering<'_> {
         let elsewhere = |name: &str| declared.is_global(name);
         let name: &CompactString = &tree.counter.text;
         let counter = self.current.frame.acquire(name, Class::Int, Shape::Scalar, elsewhere);
-        Counted { counter, lo, hi, step, reversed: tree.reversed }
+        Counted { counter, lo, hi, step, reversed: tree.reversed, temporaries }
     }
 
-    fn bound(&mut self, expression: &Expression) -> LoopBound {
-        let span = expression.span;
-        let simple =
-            |value: Option<Operand>| LoopBound { value: value.unwrap_or(Operand::Int(0)), sum: None, span };
-        match self.evaluate(expression) {
-            None => simple(None),
-            Some(Meaning::Sum { base, offset }) => {
-                let offset = self.declared.word_value(Number::int(offset), span, &mut self.report);
-                let offset = offset.unwrap_or(0);
-                let variable = self.scratch(BOUND, Class::Int);
-                let value = Operand::Place(Place::scalar(Base::Frame(variable)));
-                let cell = Operand::Place(Place::scalar(base));
-                LoopBound { value, sum: Some(Sum { variable, base, cell, offset }), span }
-            }
-            Some(meaning) => {
-                let source = self.source_of(meaning, span);
-                simple(source.and_then(|source| self.typed(source, Class::Int, span)))
-            }
-        }
+    /// A bound; one in error, which was reported, is 0.
+    fn bound(&mut self, expression: &Expression) -> Operand {
+        let source = self.source(expression);
+        let value = source.and_then(|source| self.typed(source, Class::Int, expression.span));
+        value.unwrap_or(Operand::Int(0))
     }
 
     /// The last value must be hit exactly; with constant bounds that can be seen.
@@ -258,14 +199,13 @@ impl Lowering<'_> {
     /// The body must change neither the counter nor a bound, where that can be seen.
     fn refuse_changes(&mut self, tree: &For, counted: &Counted, from: u32) {
         let counter = counted.counter();
-        let kept = [
-            (&counter, tree.counter.span, "the counter"),
-            (counted.lo.kept(), tree.from.span, "the lower bound"),
-            (counted.hi.kept(), tree.to.span, "the upper bound"),
-        ];
+        let lower = counted.lo.kept.iter().map(|kept| (kept, tree.from.span, "the lower bound"));
+        let upper = counted.hi.kept.iter().map(|kept| (kept, tree.to.span, "the upper bound"));
+        let kept: Vec<_> =
+            std::iter::once((&counter, tree.counter.span, "the counter")).chain(lower).chain(upper).collect();
         for at in from..self.code.here() {
             let Some(instruction) = self.code.instructions.get(at as usize) else { continue };
-            for (operand, declared, what) in kept {
+            for &(operand, declared, what) in &kept {
                 let Operand::Place(place) = operand else { continue };
                 if !self.changes(instruction, place) {
                     continue;
@@ -284,11 +224,7 @@ impl Lowering<'_> {
 
     /// Whether an instruction names a place as a target.
     fn changes(&self, instruction: &Instruction, place: &Place) -> bool {
-        let targets = match instruction.update.shape() {
-            update::OperandShape::Accumulate | update::OperandShape::Single => 1,
-            update::OperandShape::Exchange | update::OperandShape::Rotate => 2,
-            _ => 0,
-        };
+        let targets = instruction.update.shape().targets();
         let is_place = |operand: &Operand| matches!(operand, Operand::Place(p) if p == place);
         if instruction.operands.iter().take(targets).any(is_place) {
             return true;
@@ -302,4 +238,11 @@ impl Lowering<'_> {
             })
         })
     }
+}
+
+/// The scalars that a bound is made of, itself among them.
+fn kept(bound: &Operand, temporaries: &Temporaries) -> Vec<Operand> {
+    let mut kept = temporaries.scalars();
+    kept.push(bound.clone());
+    kept
 }

@@ -4,8 +4,8 @@
 //! What stands behind `and` or `or` is looked at where what stands before it left the matter open:
 //! between a `br` and a `from` of one and the same test, whose cells nothing in between changes. So both
 //! directions look at the same parts, and no index is computed that the part before it rules out. Where
-//! what stands before is itself made of both `and` and `or`, a flag of its own holds its value; such
-//! flags are cleared by the same steps in the opposite order, so that code grows as the condition does.
+//! what stands before is itself made of both `and` and `or`, or compares expressions, a flag of its own holds
+//! its value; such flags are cleared by the same steps in the opposite order, so that code grows as the condition does.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::{Base, Link, Operand, Place};
@@ -14,6 +14,7 @@ use reviver_isa::update::Update;
 
 use super::Lowering;
 use super::instruction::Test;
+use super::temporaries::{Keeping, Temporaries};
 use crate::source::Span;
 
 /// What the labels of the pairs begin with that lead past a part of a condition.
@@ -31,25 +32,26 @@ pub(super) fn is(flag: u32, value: bool) -> Test {
 
 /// A condition without `not`: negations have been taken over by the comparisons.
 pub(super) enum Decision {
-    Test(Test),
+    /// A comparison, and the expressions that it compares.
+    Test(Test, Temporaries),
     /// Of two parts: with `and` both must hold, else one of them.
-    Both {
-        is_and: bool,
-        parts: Box<[Decision; 2]>,
-    },
+    Both { is_and: bool, parts: Box<[Decision; 2]> },
 }
 
 impl Decision {
-    pub(super) fn of(predicate: &Predicate) -> Decision {
+    /// `temporaries` are those of the comparisons, in order.
+    pub(super) fn of(predicate: &Predicate, temporaries: Vec<Temporaries>) -> Decision {
+        let mut temporaries = temporaries.into_iter();
         let mut stack: Vec<Decision> = Vec::new();
         // A condition that was resolved has what its connectives connect.
-        let hole = || Decision::Test(Test::stand_in());
+        let hole = || Decision::Test(Test::stand_in(), Temporaries::default());
         for (part, value) in predicate.parts.iter().zip(polarities(predicate)) {
             let next = match part {
                 PredicatePart::Not => continue,
                 PredicatePart::Compare(function, a, b) => {
                     let operands = super::operands([a.clone(), b.clone()]);
-                    Decision::Test(Test { function: *function, operands }.oriented(value))
+                    let test = Test { function: *function, operands }.oriented(value);
+                    Decision::Test(test, temporaries.next().unwrap_or_default())
                 }
                 connective => {
                     let b = stack.pop().unwrap_or_else(hole);
@@ -68,7 +70,7 @@ impl Decision {
 /// as a whole where none is named.
 enum FlagStep {
     /// Flips a cell where the test holds.
-    FlipIf(Option<u32>, Test),
+    FlipIf(Option<u32>, Test, Temporaries),
     Flip(Option<u32>),
     /// Steps that are made where the test holds.
     Where(Test, Vec<FlagStep>),
@@ -111,8 +113,9 @@ impl Lowering<'_> {
         flags: &mut Vec<u32>,
     ) {
         let (is_and, [first, second]) = match decision {
-            Decision::Test(test) => {
-                return steps.push(FlagStep::FlipIf(target, test.clone().oriented(value)));
+            Decision::Test(test, temporaries) => {
+                let test = test.clone().oriented(value);
+                return steps.push(FlagStep::FlipIf(target, test, temporaries.clone()));
             }
             Decision::Both { is_and, parts } => (*is_and, &**parts),
         };
@@ -136,7 +139,9 @@ impl Lowering<'_> {
         flags: &mut Vec<u32>,
     ) {
         match decision {
-            Decision::Test(test) => steps.push(FlagStep::Where(test.clone().oriented(wanted), inner)),
+            Decision::Test(test, temporaries) if temporaries.is_empty() => {
+                steps.push(FlagStep::Where(test.clone().oriented(wanted), inner));
+            }
             // Both parts must be what is wanted.
             Decision::Both { is_and, parts } if *is_and == wanted => {
                 let [first, second] = &**parts;
@@ -144,7 +149,7 @@ impl Lowering<'_> {
                 self.guarded(second, wanted, inner, &mut rest, flags);
                 self.guarded(first, wanted, rest, steps, flags);
             }
-            Decision::Both { .. } => {
+            Decision::Test(..) | Decision::Both { .. } => {
                 let flag = self.flag();
                 flags.push(flag);
                 self.flips(Some(flag), decision, true, steps, flags);
@@ -164,10 +169,12 @@ impl Lowering<'_> {
     fn decide(&mut self, step: &FlagStep, manner: Manner) {
         let Manner { whole, span, .. } = manner;
         match step {
-            FlagStep::FlipIf(target, test) => {
+            FlagStep::FlipIf(target, test, temporaries) => {
+                self.compute_temporaries(temporaries, Keeping::Compared, span);
                 let target = cell(target.unwrap_or(whole));
                 let operands = std::iter::once(target).chain(test.operands.iter().cloned()).take(3).collect();
                 self.code.push(Update::Xor, test.function, operands, Link::None, span);
+                self.uncompute_temporaries(temporaries, Keeping::Compared, span);
             }
             FlagStep::Flip(target) => {
                 let operands = super::operands([cell(target.unwrap_or(whole)), Operand::Int(1)]);

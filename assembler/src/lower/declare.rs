@@ -171,6 +171,7 @@ impl<'t> Declared<'t> {
             | Directive::Ancillas(_)
             | Directive::Block(_)
             | Directive::Scope(_)
+            | Directive::Value(_)
             | Directive::Include { .. } => {}
         }
     }

@@ -6,10 +6,13 @@
 
 use std::rc::Rc;
 
+use reviver_isa::instruction::{Operand, Place};
 use reviver_isa::structure::BlockKind;
 
 use super::Lowering;
-use super::scope::{ScopeKind, ScopedName};
+use super::operand::Source;
+use super::scope::{Meaning, ScopeKind, ScopedName};
+use super::temporaries::Keeping;
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
 use crate::source::Span;
@@ -40,8 +43,25 @@ impl<'t> Lowering<'t> {
                 .add(diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"));
             return;
         }
-        let Some(parameters) = self.arguments(tree, name, arguments) else { return };
+        let (parameters, temporaries) = self.collect(|this| this.arguments(tree, name, arguments));
+        let Some(parameters) = parameters else { return self.release_temporaries(temporaries) };
         let start = self.code.here();
+        self.between(temporaries, Keeping::Watched, span, |this| {
+            this.use_macro((tree, number), parameters, undo, span);
+        });
+        if self.expansion.open.is_empty() {
+            self.code.uses.push((start..self.code.here(), span));
+        }
+    }
+
+    /// The body of a macro, its parameters bound.
+    fn use_macro(
+        &mut self,
+        (tree, number): (&'t tree::Macro, usize),
+        parameters: Vec<ScopedName>,
+        undo: bool,
+        span: Span,
+    ) {
         let written = undo != self.undone;
         let mut seam = self.open_block(BlockKind::Macro { name: tree.name.text.to_string(), undo: written });
         self.seam(&seam, span);
@@ -62,9 +82,6 @@ impl<'t> Lowering<'t> {
         seam.start = self.code.here();
         self.seam(&seam, span);
         self.code.close(seam.block);
-        if self.expansion.open.is_empty() {
-            self.code.uses.push((start..self.code.here(), span));
-        }
     }
 
     fn macro_body(&mut self, tree: &'t tree::Macro, number: usize, undo: bool) {
@@ -84,6 +101,19 @@ impl<'t> Lowering<'t> {
         }
     }
 
+    /// What an argument stands for; of an expression the temporary that holds its value.
+    fn macro_argument(&mut self, argument: &Expression) -> Option<Meaning> {
+        match self.evaluate(argument)? {
+            Meaning::Computed(formula) => match self.spill(&formula, argument.span)? {
+                Source::Cell(Operand::Place(Place { base, .. }), _) => {
+                    Some(Meaning::Variable { base, adjoint: false })
+                }
+                _ => None,
+            },
+            meaning => Some(meaning),
+        }
+    }
+
     /// What the parameters stand for in this use.
     fn arguments(
         &mut self,
@@ -98,7 +128,7 @@ impl<'t> Lowering<'t> {
             let diagnostic = Diagnostic::error(message, name.span, format!("{given} given"));
             return self.report.fail(diagnostic.with(tree.name.span, "defined here"));
         }
-        let meanings: Vec<_> = arguments.iter().map(|argument| self.evaluate(argument)).collect();
+        let meanings: Vec<_> = arguments.iter().map(|argument| self.macro_argument(argument)).collect();
         let bind = |(meaning, argument): (Option<_>, &Expression)| {
             meaning.map(|meaning| ScopedName { meaning, span: argument.span, open: None })
         };

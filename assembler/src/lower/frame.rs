@@ -39,7 +39,25 @@ impl GrowingFrame {
         })
     }
 
-    /// Gives a variable back under the name it was asked for by.
+    /// A vacant scalar for the value of an expression: one that had that value before, or a new one, of which
+    /// the second part says so. No other expression's value comes into it. Its name is always numbered.
+    pub(super) fn acquire_for(
+        &mut self,
+        expression: &CompactString,
+        name: &str,
+        class: Class,
+        elsewhere: impl Fn(&str) -> bool,
+    ) -> (u32, bool) {
+        let free = self.free.get_mut(&(expression.clone(), class, Shape::Scalar)).and_then(Vec::pop);
+        if let Some(variable) = free {
+            return (variable, false);
+        }
+        let name = self.names.numbered(name, 1, elsewhere);
+        self.variables.push(FrameVariable { name: name.into(), class, shape: Shape::Scalar });
+        (self.variables.len() as u32 - 1, true)
+    }
+
+    /// Gives a variable back under the name or the expression it was asked for by.
     pub(super) fn release(&mut self, name: &CompactString, variable: u32) {
         if let Some(v) = self.variables.get(variable as usize) {
             self.free.entry((name.clone(), v.class, v.shape)).or_default().push(variable);

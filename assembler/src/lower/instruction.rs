@@ -4,12 +4,14 @@
 use arrayvec::ArrayVec;
 use reviver_isa::arith::Order;
 use reviver_isa::function::{Form, Function};
-use reviver_isa::instruction::{Class, Link, Operand};
+use reviver_isa::instruction::{Class, Instruction, Link, Operand, Place};
 use reviver_isa::update::{OperandShape, Update};
 
 use super::Lowering;
 use super::operand::Source;
 use crate::diagnostic::Diagnostic;
+use crate::format::spelled;
+use crate::parser::words::combine;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind, Expression, InstructionNode, Name, Operands};
 
@@ -67,67 +69,128 @@ pub(super) fn comparison(order: Order) -> Function {
 }
 
 impl Lowering<'_> {
-    /// One flat instruction of the text.
+    /// One flat instruction of the text, with the expressions that it takes.
     pub(super) fn instruction(&mut self, tree: &InstructionNode, span: Span) {
         let is_half = matches!(tree.operands, Operands::Branch { .. });
         self.current.labels.define(self.code.here(), is_half, &mut self.report);
-        let lowered = match &tree.operands {
-            Operands::Cells(list) => self.cells(tree, list, span),
-            Operands::Condition(condition) => self.assertion(condition, span),
+        match &tree.operands {
             Operands::Branch { partner, condition } => {
-                self.branch_half(tree, partner, condition, span);
+                return self.branch_half(tree, partner, condition, span);
+            }
+            Operands::Condition(condition) => {
+                if self.assertion(condition, span).is_none() {
+                    self.code.stand_in(span);
+                }
                 return;
             }
-            Operands::Calls(calls) => self.calls(tree, calls, span),
-            Operands::CallVia(call) => self.call_via(tree, &call.cell, &call.arguments, span),
-        };
-        if lowered.is_none() {
+            Operands::Cells(_) | Operands::Calls(_) | Operands::CallVia(_) => {}
+        }
+        let (resolved, temporaries) = self.collect(|this| this.resolved(tree));
+        let taken = resolved.and_then(|instruction| {
+            self.keeping(&instruction, &temporaries, span).map(|keeping| (instruction, keeping))
+        });
+        let Some((instruction, keeping)) = taken else {
+            self.release_temporaries(temporaries);
             self.code.stand_in(span);
+            return;
+        };
+        self.between(temporaries, keeping, span, |this| {
+            let Instruction { update, function, operands, link } = instruction;
+            this.code.push(update, function, operands, link, span);
+        });
+    }
+
+    /// An instruction with its operands resolved.
+    fn resolved(&mut self, tree: &InstructionNode) -> Option<Instruction> {
+        match &tree.operands {
+            Operands::Cells(list) => self.cells(tree, list),
+            Operands::Calls(calls) => self.calls(tree, calls),
+            Operands::CallVia(call) => self.call_via(tree, &call.cell, &call.arguments),
+            Operands::Condition(_) | Operands::Branch { .. } => None,
         }
     }
 
-    fn cells(&mut self, tree: &InstructionNode, list: &[Expression], span: Span) -> Option<()> {
+    fn cells(&mut self, tree: &InstructionNode, list: &[Expression]) -> Option<Instruction> {
+        let (targets, values) = list.split_at_checked(tree.update.shape().targets())?;
         // The parser has counted them: three at most.
-        let sources: ArrayVec<Option<Source>, 3> = list.iter().take(3).map(|e| self.source(e)).collect();
-        let sources: ArrayVec<Source, 3> = sources.into_iter().collect::<Option<_>>()?;
+        let targets: ArrayVec<Option<Source>, 3> = targets.iter().take(3).map(|e| self.target(e)).collect();
+        let (function, sources) = self.sources(tree, values)?;
+        let targets: ArrayVec<Source, 3> = targets.into_iter().collect::<Option<_>>()?;
+        let spans = list.iter().map(|e| e.span).take(targets.len());
+        let all: ArrayVec<(Source, Span), 3> =
+            targets.into_iter().zip(spans).chain(sources).take(3).collect();
         let classes = match tree.update.shape() {
-            OperandShape::Accumulate => self.accumulate_classes(tree.function, &sources, list)?,
+            OperandShape::Accumulate => self.accumulate_classes(function, &all)?,
             OperandShape::Rotate => [Class::Real; 3].into(),
-            _ => sources.iter().map(Source::class).collect(),
+            _ => all.iter().map(|(source, _)| source.class()).collect(),
         };
-        let typed = sources.into_iter().zip(classes).zip(list);
-        let operands = typed.map(|((source, class), e)| self.typed(source, class, e.span));
+        let typed = all.into_iter().zip(classes);
+        let operands = typed.map(|((source, span), class)| self.typed(source, class, span));
         let operands = operands.collect::<Option<ArrayVec<Operand, 3>>>()?;
-        self.code.push(tree.update, tree.function, operands, Link::None, span);
-        Some(())
+        Some(Instruction { update: tree.update, function, operands, link: Link::None })
+    }
+
+    /// A target: a cell that the program may change.
+    fn target(&mut self, expression: &Expression) -> Option<Source> {
+        let source = self.source(expression)?;
+        match &source {
+            Source::Cell(Operand::Place(Place { base, index: None, .. }), _) if self.is_temporary(*base) => {
+                let message = "an expression can't be changed";
+                let problem = Diagnostic::error(message, expression.span, "a cell is wanted here");
+                self.report.fail(problem.help("compute it into a cell with `local`"))
+            }
+            _ => Some(source),
+        }
+    }
+
+    /// The function and the sources of an update: as written, or those of the expression that is its one
+    /// source.
+    #[expect(clippy::type_complexity, reason = "a list with its function")]
+    fn sources(
+        &mut self,
+        tree: &InstructionNode,
+        values: &[Expression],
+    ) -> Option<(Function, ArrayVec<(Source, Span), 2>)> {
+        if let ([value], Function::Copy, OperandShape::Accumulate) =
+            (values, tree.function, tree.update.shape())
+        {
+            let formula = self.taken(value)?;
+            if formula.function == Function::Copy || combine(tree.update, formula.function) {
+                return Some((formula.function, formula.sources));
+            }
+            let source = self.spill(&formula, value.span)?;
+            return Some((Function::Copy, ArrayVec::from_iter([(source, value.span)])));
+        }
+        let sources: ArrayVec<Option<(Source, Span)>, 2> =
+            values.iter().take(2).map(|e| self.source(e).map(|source| (source, e.span))).collect();
+        Some((tree.function, sources.into_iter().collect::<Option<_>>()?))
     }
 
     /// The classes that the operands of an accumulating instruction have.
     fn accumulate_classes(
         &mut self,
         function: Function,
-        operands: &[Source],
-        list: &[Expression],
+        operands: &[(Source, Span)],
     ) -> Option<ArrayVec<Class, 3>> {
-        let (target, sources) = operands.split_first()?;
+        let ((target, target_place), sources) = operands.split_first()?;
+        let own: Vec<Source> = sources.iter().map(|(source, _)| source.clone()).collect();
         let of_form = |form: Form| {
             std::iter::once(target.class()).chain((0..sources.len()).map(|n| form.source(n))).collect()
         };
-        if let Some(form) = form(function, Some(target.class()), sources) {
+        if let Some(form) = form(function, Some(target.class()), &own) {
             return Some(of_form(form));
         }
-        let broken = sources.iter().position(|s| matches!(s, Source::Literal(n) if n.class() == Class::Real));
-        if let Some((n, target_place)) = broken.zip(list.first())
+        let is_real = |source: &Source| matches!(source, Source::Literal(n) if n.class() == Class::Real);
+        if let Some((_, place)) = sources.iter().find(|(source, _)| is_real(source))
             && target.class() == Class::Int
-            && let Some(place) = list.get(n + 1)
         {
             return self.report.fail(
-                Diagnostic::error("a real stands where an integer is wanted", place.span, "a real")
-                    .with(target_place.span, "the target is an integer")
+                Diagnostic::error("a real stands where an integer is wanted", *place, "a real")
+                    .with(*target_place, "the target is an integer")
                     .help("write an integer, or declare the target `: real`"),
             );
         }
-        Some(operands.iter().map(Source::class).collect())
+        Some(operands.iter().map(|(source, _)| source.class()).collect())
     }
 
     /// A half of a pair is emitted in any case, so that its partner finds it.
@@ -145,7 +208,18 @@ impl Lowering<'_> {
     fn flat_test(&mut self, condition: &Condition) -> Option<Test> {
         match &condition.kind {
             ConditionKind::Always => Some(Test::always()),
-            ConditionKind::Compare(order, a, b) => self.test(*order, a, b),
+            ConditionKind::Compare(order, a, b) => {
+                let (test, temporaries) = self.collect(|this| this.test(*order, a, b));
+                if temporaries.is_empty() {
+                    return test;
+                }
+                self.release_temporaries(temporaries);
+                let message = "`br` and `from` test cells and constants";
+                self.report.fail(
+                    Diagnostic::error(message, condition.span, "an expression")
+                        .help("compute it before the jump, and at its partner: blocks like `if … fi` do both"),
+                )
+            }
             ConditionKind::Not(inner) if matches!(inner.kind, ConditionKind::Compare(..)) => {
                 self.flat_test(inner).map(Test::negated)
             }
@@ -165,6 +239,14 @@ impl Lowering<'_> {
     pub(super) fn compared(&mut self, a: &Expression, b: &Expression) -> Option<[Operand; 2]> {
         let (x, y) = (self.source(a), self.source(b));
         let (x, y) = (x?, y?);
+        if let (Source::Cell(_, first), Source::Cell(_, second)) = (&x, &y)
+            && first != second
+        {
+            let int = if *first == Class::Int { a } else { b };
+            let message = "an integer and a real can't be compared";
+            let problem = Diagnostic::error(message, a.span.to(b.span), "of two classes");
+            return self.report.fail(problem.help(format!("compare with `toreal({})`", spelled(int))));
+        }
         let class = match (&x, &y) {
             (Source::Cell(_, class), _) | (_, Source::Cell(_, class)) => *class,
             _ if x.class() == Class::Real => Class::Real,

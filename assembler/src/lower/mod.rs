@@ -10,9 +10,9 @@
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
 //! | `elsewhere` | where else an unknown name is declared |
 //! | `scope`, `frame`, `binding` | visible names; the frame's variables; what names a procedure declares |
-//! | `operand` | expressions to operands, indices and slices |
+//! | `operand`, `temporaries` | expressions to operands, indices and slices; what is computed for them |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
-//! | `condition`, `branching`, `counted` | conditions; `if` and `from`; `for` |
+//! | `condition`, `decision`, `branching`, `counted` | conditions; `if` and `from`; `for` |
 //! | `routine` | `local`, `delocal` and `compute` |
 //! | `expand`, `copies` | macros; what copying costs |
 //! | `record`, `recorded` | what is recorded of statements and names, and reading it back |
@@ -39,15 +39,16 @@ mod recorded;
 mod report;
 mod routine;
 mod scope;
+mod temporaries;
 mod values;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::{Module, Parameter, Procedure, Shape};
-use reviver_isa::structure::{Block, NameScope, Structure};
+use reviver_isa::structure::{Block, NameScope, Structure, Temporary};
 use reviver_isa::update::Update;
 
 use self::code::LoweredCode;
@@ -57,6 +58,7 @@ use self::frame::GrowingFrame;
 use self::label::Labels;
 use self::report::Reporter;
 use self::scope::{ScopeKind, Scopes};
+use self::temporaries::Temporaries;
 use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
@@ -103,7 +105,9 @@ pub(crate) fn lower(body: &Body, sources: &Sources, constants: &[GivenConstant])
         depth: 0,
         undone: false,
         sources,
+        collected: None,
         scopes: Vec::new(),
+        temporaries: Vec::new(),
         recorded: Recorded::default(),
     };
     let done = lowering.procedures(body);
@@ -126,6 +130,8 @@ struct Current {
     frame: GrowingFrame,
     /// The variables whose `local` says their class.
     classed: HashSet<u32>,
+    /// The variables that hold values of expressions, and how many functions each of these applies.
+    weights: HashMap<u32, u32>,
     scopes: Scopes,
     labels: Labels,
 }
@@ -141,8 +147,12 @@ struct Lowering<'t> {
     /// Whether the text is lowered from its end to its beginning, to be undone.
     undone: bool,
     sources: &'t Sources,
+    /// What the expressions resolved so far are computed by, where expressions are taken.
+    collected: Option<Temporaries>,
     /// The names of the procedures so far.
     scopes: Vec<NameScope>,
+    /// The variables of the procedures that hold values of expressions.
+    temporaries: Vec<Temporary>,
     /// What the text records of another one.
     recorded: Recorded,
 }
@@ -152,6 +162,7 @@ struct Lowering<'t> {
 struct Recorded {
     blocks: Vec<Block>,
     scopes: Vec<NameScope>,
+    temporaries: Vec<Temporary>,
 }
 
 impl<'t> Lowering<'t> {
@@ -200,6 +211,7 @@ impl<'t> Lowering<'t> {
             Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
             Statement::Directive(Directive::Block(block)) => self.recorded_block(block, node.span),
             Statement::Directive(Directive::Scope(scope)) => self.recorded_scope(scope),
+            Statement::Directive(Directive::Value(value)) => self.recorded_value(value),
             // The first pass has read what stands outside of every procedure.
             Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             _ => self.node(node),
@@ -296,14 +308,15 @@ impl<'t> Lowering<'t> {
             labels: labels.iter().flat_map(Labels::names).collect(),
             blocks: std::mem::take(&mut self.code.blocks),
             scopes: std::mem::take(&mut self.scopes),
+            temporaries: std::mem::take(&mut self.temporaries),
             ..Structure::default()
         };
         // Main is never without its `enter` and `exit`.
         let says_nothing = self.declared.is_bare() && self.code.instructions.len() <= 2;
         let records_lines = self.declared.records_lines();
         if self.declared.recorded_structure(&mut structure) {
-            let Recorded { blocks, scopes } = std::mem::take(&mut self.recorded);
-            (structure.blocks, structure.scopes) = (blocks, scopes);
+            let Recorded { blocks, scopes, temporaries } = std::mem::take(&mut self.recorded);
+            (structure.blocks, structure.scopes, structure.temporaries) = (blocks, scopes, temporaries);
         }
         let refused = self.declared.refused_constants();
         let head = self.declared.finish();

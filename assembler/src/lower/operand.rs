@@ -1,33 +1,22 @@
 //! Expressions become operands, indices and slices. Knows no instruction.
 
+use arrayvec::ArrayVec;
 use compact_str::CompactString;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
+use reviver_isa::module::{Extent, Shape};
 
 use super::Lowering;
 use super::constant::{ConstantProblem, Number};
 use super::report::Unknown;
 use super::scope::Meaning;
+use super::temporaries::Formula;
 use super::values::refused;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript};
-
-/// The function that computes what an operator does with constants.
-fn function_of(operator: BinaryOperator) -> Function {
-    match operator {
-        BinaryOperator::Add => Function::Sum,
-        BinaryOperator::Subtract => Function::Diff,
-        BinaryOperator::Multiply => Function::Mul,
-        BinaryOperator::Divide => Function::Div,
-        BinaryOperator::Remainder => Function::Rem,
-        BinaryOperator::ShiftLeft => Function::Shl,
-        BinaryOperator::ShiftRight => Function::Sar,
-        BinaryOperator::And => Function::And,
-        BinaryOperator::Xor => Function::Xor,
-        BinaryOperator::Or => Function::Or,
-    }
-}
+use crate::tree::{
+    Application, BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator,
+};
 
 /// What a name stands for, unless that is in error.
 fn sound(meaning: Meaning) -> Option<Meaning> {
@@ -68,15 +57,35 @@ impl Lowering<'_> {
                 if *adjoint { self.adjoint(meaning, span) } else { Some(meaning) }
             }
             ExpressionKind::Element(element) => self.element(element, span),
-            ExpressionKind::Unary(operator, a) => {
-                let number = self.constant(a)?;
-                let result = Number::unary(*operator, number, self.declared.word);
-                self.number(result, span)
-            }
+            ExpressionKind::Unary(operator, a) => match self.evaluate(a)? {
+                Meaning::Constant(number) => {
+                    let result = Number::unary(*operator, number, self.declared.word);
+                    self.number(result, span)
+                }
+                meaning => self.signed(*operator, (meaning, a.span)),
+            },
             ExpressionKind::Binary(operator, sides) => {
                 let [a, b] = &**sides;
                 let (x, y) = (self.evaluate(a), self.evaluate(b));
                 self.combine(*operator, (x?, a.span), (y?, b.span), span)
+            }
+            ExpressionKind::Apply(application) => {
+                let Application { function, sources } = &**application;
+                let meanings: Vec<Option<Meaning>> = sources.iter().map(|s| self.evaluate(s)).collect();
+                let meanings: Vec<Meaning> = meanings.into_iter().collect::<Option<_>>()?;
+                self.formula(*function, meanings.into_iter().zip(sources.iter().map(|source| source.span)))
+            }
+        }
+    }
+
+    /// `-a` and `~a` of what is no constant: `0 - a`, and `a ^ -1`.
+    fn signed(&mut self, operator: UnaryOperator, side: (Meaning, Span)) -> Option<Meaning> {
+        let number = |value| (Meaning::Constant(Number::int(value)), side.1);
+        match operator {
+            UnaryOperator::Negate => self.formula(Function::Diff, [number(0), side]),
+            UnaryOperator::Complement => {
+                let ones = number(-1);
+                self.formula(Function::Xor, [side, ones])
             }
         }
     }
@@ -88,7 +97,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Two constants, or an integer scalar plus or minus a constant.
+    /// Two constants, an integer scalar plus or minus a constant, or what is to be computed.
     fn combine(
         &mut self,
         operator: BinaryOperator,
@@ -97,55 +106,44 @@ impl Lowering<'_> {
         span: Span,
     ) -> Option<Meaning> {
         use BinaryOperator::{Add, Subtract};
-        match (operator, a, b) {
+        match (operator, &a, &b) {
             (_, Meaning::Constant(a), Meaning::Constant(b)) => {
-                self.number(Number::binary(operator, a, b), span)
+                return self.number(Number::binary(operator, *a, *b), span);
             }
-            (Add, Meaning::Constant(a), b) => self.shifted(Add, (b, b_span), a, span),
-            (Add | Subtract, a, Meaning::Constant(b)) => self.shifted(operator, (a, a_span), b, span),
-            (_, Meaning::Constant(_), _) => self.not_computed(operator, b_span),
-            _ => self.not_computed(operator, a_span),
+            (Add, Meaning::Constant(by @ Number::Int { .. }), cell)
+            | (Add | Subtract, cell, Meaning::Constant(by @ Number::Int { .. })) => {
+                if let Some((base, start)) = self.shiftable(cell) {
+                    return match Number::binary(operator, Number::int(start), *by) {
+                        Ok(Number::Int { value, .. }) => Some(Meaning::Sum { base, offset: value }),
+                        Ok(Number::Real(_)) => None,
+                        Err(problem) => self.report.fail(refused(problem, span)),
+                    };
+                }
+            }
+            _ => {}
+        }
+        self.formula(operator.function(), [(a, a_span), (b, b_span)])
+    }
+
+    /// An integer scalar, and what is added to it so far.
+    fn shiftable(&self, meaning: &Meaning) -> Option<(Base, i128)> {
+        match meaning {
+            Meaning::Variable { base, adjoint: false } if self.is_integer_scalar(*base) => Some((*base, 0)),
+            Meaning::Sum { base, offset } => Some((*base, *offset)),
+            _ => None,
         }
     }
 
-    /// An operator between cells: what an instruction computes.
-    fn not_computed<T>(&mut self, operator: BinaryOperator, span: Span) -> Option<T> {
-        let (function, symbol) = (function_of(operator).name(), operator.symbol());
-        self.report.fail(
-            Diagnostic::error("only constants can be computed with here", span, "this is no constant").help(
-                format!(
-                    "cells are computed with by instructions: `add.{function} y, a, b` is y += a {symbol} b"
-                ),
-            ),
-        )
+    fn is_integer_scalar(&self, base: Base) -> bool {
+        self.fact(base)
+            .is_some_and(|(_, class, extent)| class == Class::Int && extent == Extent::Cells(Shape::Scalar))
     }
 
-    fn shifted(
-        &mut self,
-        operator: BinaryOperator,
-        (cell, cell_span): (Meaning, Span),
-        constant: Number,
-        span: Span,
-    ) -> Option<Meaning> {
-        let (base, start) = match cell {
-            Meaning::Variable { base, adjoint: false } => (base, 0),
-            Meaning::Sum { base, offset } => (base, offset),
-            _ => return self.not_constant(cell_span),
-        };
-        match Number::binary(operator, Number::int(start), constant) {
-            Ok(Number::Int { value, .. }) => Some(Meaning::Sum { base, offset: value }),
-            Ok(Number::Real(_)) => {
-                let message = "an index is an integer plus or minus an integer";
-                self.report.fail(Diagnostic::error(message, span, "a real is added"))
-            }
-            Err(problem) => self.report.fail(refused(problem, span)),
-        }
-    }
-
-    fn not_constant<T>(&mut self, span: Span) -> Option<T> {
+    /// What is computed while the program runs, where that can't be.
+    pub(super) fn not_constant<T>(&mut self, span: Span) -> Option<T> {
         self.report.fail(
             Diagnostic::error("only constants can be computed with here", span, "this is no constant")
-                .help("cells are computed with by instructions: `add.mul y, a, b` is y += a·b"),
+                .help("compute it in front of this, with `local t = …`, and name the local here"),
         )
     }
 
@@ -286,23 +284,22 @@ impl Lowering<'_> {
         })
     }
 
-    /// An index or a bound: a constant, an integer scalar, or one plus or minus the other.
+    /// An index or a bound: a constant, an integer scalar, one plus or minus the other, or the temporary of
+    /// another expression.
     fn term(&mut self, expression: &Expression) -> Option<Term> {
         let span = expression.span;
         let (cell, offset) = match self.evaluate(expression)? {
             Meaning::Constant(Number::Int { value, .. }) => (None, value),
             Meaning::Variable { base, adjoint: false } => (Some(base), 0),
             Meaning::Sum { base, offset } => (Some(base), offset),
-            _ => {
-                return self.report.fail(
-                    Diagnostic::error(
-                        "an index is a constant, an integer scalar, or one plus the other",
-                        span,
-                        "can't be an index",
-                    )
-                    .help("copy the value into an ancilla: `local i = …`"),
-                );
+            Meaning::Computed(formula) => (Some(self.index_value(&formula, span)?), 0),
+            Meaning::Element(place) if self.class_of(place.base) == Class::Int && !place.adjoint => {
+                let source = Source::Cell(Operand::Place(place), Class::Int);
+                let sources = ArrayVec::from_iter([(source, span)]);
+                let formula = Formula { function: Function::Copy, sources };
+                (Some(self.index_value(&formula, span)?), 0)
             }
+            _ => return self.no_index(span),
         };
         match i64::try_from(offset) {
             Ok(offset) => Some(Term { cell, offset }),
@@ -311,6 +308,18 @@ impl Lowering<'_> {
                 self.report.fail(Diagnostic::error(message, span, "too large"))
             }
         }
+    }
+
+    /// The temporary of an expression that is an index.
+    fn index_value(&mut self, formula: &Formula, span: Span) -> Option<Base> {
+        match self.spill(formula, span)? {
+            Source::Cell(Operand::Place(place), Class::Int) => Some(place.base),
+            _ => self.no_index(span),
+        }
+    }
+
+    fn no_index<T>(&mut self, span: Span) -> Option<T> {
+        self.report.fail(Diagnostic::error("an index is an integer", span, "can't be an index"))
     }
 
     /// The value of an expression that must be one at assembly.
@@ -339,13 +348,30 @@ impl Lowering<'_> {
                 let class = self.class_of(place.base);
                 Some(Source::Cell(Operand::Place(place), class))
             }
-            Meaning::Sum { .. } => self.not_constant(span),
+            Meaning::Sum { base, offset } => {
+                let formula = sum(base, offset, span);
+                self.spill(&formula, span)
+            }
+            Meaning::Computed(formula) => self.spill(&formula, span),
             Meaning::Broken => None,
             Meaning::Slice(_) => self.report.fail(
                 Diagnostic::error("an operand is one cell, not a part of an array", span, "several cells")
                     .help("parts of arrays are passed to procedures"),
             ),
         }
+    }
+
+    /// What a statement takes: an expression's own function applied to its sources, or a source as it is.
+    pub(super) fn taken(&mut self, expression: &Expression) -> Option<Formula> {
+        let span = expression.span;
+        Some(match self.evaluate(expression)? {
+            Meaning::Computed(formula) => *formula,
+            Meaning::Sum { base, offset } => sum(base, offset, span),
+            meaning => {
+                let sources = ArrayVec::from_iter([(self.source_of(meaning, span)?, span)]);
+                Formula { function: Function::Copy, sources }
+            }
+        })
     }
 
     /// The operand, with a literal of the class that is wanted.
@@ -369,4 +395,12 @@ impl Lowering<'_> {
     pub(super) fn base_name(&self, base: Base) -> &str {
         self.fact(base).map_or("?", |(name, _, _)| name)
     }
+}
+
+/// An integer scalar plus a constant, as an expression.
+fn sum(base: Base, offset: i128, span: Span) -> Formula {
+    let function = if offset < 0 { Function::Diff } else { Function::Sum };
+    let cell = Source::Cell(Operand::Place(Place::scalar(base)), Class::Int);
+    let by = Source::Literal(Number::int(offset.checked_abs().unwrap_or(offset)));
+    Formula { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
 }

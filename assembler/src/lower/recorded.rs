@@ -1,16 +1,17 @@
-//! `.block` and `.scope`: what a disassembly records of another text, read back. Whether it is true of
+//! `.block`, `.scope` and `.value`: what a disassembly records of another text, read back. Whether it is true of
 //! the instructions, the verifier says.
 
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::predicate::Predicate;
-use reviver_isa::structure::{Block, BlockKind, Bound, Counting, NameScope, Seam};
+use reviver_isa::structure::{Block, BlockKind, Counting, NameScope, Seam, Temporary};
 
 use super::Lowering;
+use super::instruction::form;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{About, Condition, Name, RecordedBlock, RecordedBound, RecordedScope, RecordedSeam};
+use crate::tree::{About, Condition, Expression, Local, Name, RecordedBlock, RecordedScope, RecordedSeam};
 
 impl Lowering<'_> {
     pub(super) fn recorded_block(&mut self, tree: &RecordedBlock, span: Span) {
@@ -29,8 +30,9 @@ impl Lowering<'_> {
                 self.recorded_counting(counter, bounds, (*step, *reversed)).map(BlockKind::For)
             }
             (["assert"], [About::Condition(condition)]) => {
-                self.predicate(condition).map(|condition| BlockKind::Assert { condition })
+                self.recorded_condition(condition).map(|condition| BlockKind::Assert { condition })
             }
+            (["value", "end"], _) => Some(BlockKind::Temporaries),
             (["local"], _) => Some(BlockKind::Local),
             (["delocal"], _) => Some(BlockKind::Delocal),
             (["compute", "apply", "uncompute", "end"], _) => Some(BlockKind::Compute),
@@ -49,38 +51,37 @@ impl Lowering<'_> {
     }
 
     fn both(&mut self, entry: &Condition, exit: &Condition) -> Option<(Predicate, Predicate)> {
-        let (entry, exit) = (self.predicate(entry), self.predicate(exit));
+        let (entry, exit) = (self.recorded_condition(entry), self.recorded_condition(exit));
         Some((entry?, exit?))
+    }
+
+    fn recorded_condition(&mut self, condition: &Condition) -> Option<Predicate> {
+        self.predicate(condition).map(|resolved| resolved.predicate)
     }
 
     fn recorded_counting(
         &mut self,
         counter: &Name,
-        bounds: &[RecordedBound; 2],
+        bounds: &[Expression; 2],
         (step, reversed): (u32, bool),
     ) -> Option<Counting> {
         let [from, to] = bounds;
-        let (counter, from, to) =
-            (self.frame_variable(counter), self.recorded_bound(from), self.recorded_bound(to));
-        Some(Counting { counter: counter?, from: from?, to: to?, step, reversed })
+        let (from, to) = (self.operand(from, Class::Int), self.operand(to, Class::Int));
+        Some(Counting { counter: self.frame_variable(counter)?, from: from?, to: to?, step, reversed })
     }
 
-    fn recorded_bound(&mut self, bound: &RecordedBound) -> Option<Bound> {
-        let span = bound.value.span;
-        match (self.evaluate(&bound.value)?, &bound.holder) {
-            (Meaning::Sum { base, offset }, Some(holder)) => {
-                let variable = self.frame_variable(holder)?;
-                let offset = i64::try_from(offset).ok();
-                let offset = offset.or_else(|| {
-                    self.report.fail(Diagnostic::error("this number is too large", span, "above 64 bits"))
-                })?;
-                Some(Bound::Sum { cell: base, offset, variable })
-            }
-            (meaning, _) => {
-                let source = self.source_of(meaning, span)?;
-                self.typed(source, Class::Int, span).map(Bound::Value)
-            }
-        }
+    pub(super) fn recorded_value(&mut self, tree: &Local) {
+        let Some(variable) = self.frame_variable(&tree.name) else { return };
+        let sources: Option<Vec<_>> = tree.sources.iter().map(|source| self.source(source)).collect();
+        let Some(sources) = sources else { return };
+        let form = form(tree.function, Some(self.class_of(Base::Frame(variable))), &sources);
+        let typed = sources.into_iter().zip(&tree.sources).enumerate().map(|(n, (source, tree))| {
+            let class = form.map_or(source.class(), |form| form.source(n));
+            self.typed(source, class, tree.span)
+        });
+        let Some(sources) = typed.take(2).collect() else { return };
+        let (procedure, function) = (self.current.number, tree.function);
+        self.recorded.temporaries.push(Temporary { procedure, variable, function, sources });
     }
 
     pub(super) fn recorded_scope(&mut self, tree: &RecordedScope) {

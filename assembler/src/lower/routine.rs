@@ -3,7 +3,7 @@
 
 use arrayvec::ArrayVec;
 use reviver_isa::function::{Form, Function};
-use reviver_isa::instruction::{Base, Class, Link, Operand, Place};
+use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::Shape;
 use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
@@ -13,16 +13,16 @@ use super::Lowering;
 use super::instruction::form;
 use super::operand::Source;
 use super::scope::ScopeKind;
+use super::temporaries::{Formula, Keeping, natural_class};
 use crate::diagnostic::Diagnostic;
-use crate::format::spelled;
 use crate::invert::invert_body;
 use crate::source::Span;
-use crate::tree::{self, Compute, Expression};
+use crate::tree::{self, Compute};
 
 impl Lowering<'_> {
     /// `vacate t; add.f t, …` on a fresh variable of the frame; just `vacate t` where it begins as 0.
     pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
-        let value = self.value(tree, tree.class);
+        let (value, temporaries) = self.collect(|this| this.value(tree, tree.class));
         let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
         let variable = self.bind(&tree.name, class, Shape::Scalar, true);
         if tree.class.is_some() {
@@ -30,11 +30,16 @@ impl Lowering<'_> {
         } else {
             self.current.classed.remove(&variable);
         }
-        let Some(value) = value else { return self.current.scopes.give_up_meaning(&tree.name.text) };
-        let seam = self.open_block(BlockKind::Local);
-        self.vacate(variable, span);
-        self.accumulate(Update::Add, tree.function, variable, value.sources, span);
-        self.seam(&seam, span);
+        let Some(value) = value else {
+            self.release_temporaries(temporaries);
+            return self.current.scopes.give_up_meaning(&tree.name.text);
+        };
+        self.between(temporaries, Keeping::Taken, span, |this| {
+            let seam = this.open_block(BlockKind::Local);
+            this.vacate(variable, span);
+            this.accumulate(Update::Add, value.function, variable, value.sources, span);
+            this.seam(&seam, span);
+        });
     }
 
     /// `sub.f t, …; vacate t`, or just `vacate t`, and the variable is free again.
@@ -56,14 +61,21 @@ impl Lowering<'_> {
         }
         let broken =
             matches!(self.current.scopes.innermost(&tree.name.text), Some(local) if local.is_broken());
-        let value = if broken { None } else { self.value(tree, Some(class)) };
+        let (value, temporaries) =
+            self.collect(|this| if broken { None } else { this.value(tree, Some(class)) });
         self.current.scopes.remove(&tree.name.text);
         self.current.frame.release(&tree.name.text, variable);
-        let Some(value) = value else { return };
-        let seam = self.open_block(BlockKind::Delocal);
-        self.accumulate(Update::Sub, tree.function, variable, value.sources, span);
-        self.vacate(variable, span);
-        self.seam(&seam, span);
+        let Some(value) = value else { return self.release_temporaries(temporaries) };
+        let update = accumulating(Update::Sub, value.function, variable, value.sources.clone());
+        let Some(keeping) = self.keeping(&update, &temporaries, span) else {
+            return self.release_temporaries(temporaries);
+        };
+        self.between(temporaries, keeping, span, |this| {
+            let seam = this.open_block(BlockKind::Delocal);
+            this.accumulate(Update::Sub, value.function, variable, value.sources, span);
+            this.vacate(variable, span);
+            this.seam(&seam, span);
+        });
         self.close_name(variable);
     }
 
@@ -78,9 +90,9 @@ impl Lowering<'_> {
         if sources.is_empty() {
             return;
         }
-        let target = Operand::Place(Place::scalar(Base::Frame(variable)));
-        let operands: ArrayVec<Operand, 3> = std::iter::once(target).chain(sources).take(3).collect();
-        self.code.push(update, function, operands, Link::None, span);
+        let Instruction { update, function, operands, link } =
+            accumulating(update, function, variable, sources);
+        self.code.push(update, function, operands, link, span);
     }
 
     /// The frame variable of the local that a `delocal` ends.
@@ -113,64 +125,75 @@ impl Lowering<'_> {
     /// The value of a local: its class, and the sources with literals to match.
     fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<LocalValue> {
         if tree.sources.is_empty() {
-            return Some(LocalValue { class: class.unwrap_or(Class::Int), sources: Vec::new() });
+            let class = class.unwrap_or(Class::Int);
+            return Some(LocalValue { class, function: tree.function, sources: Vec::new() });
         }
-        let sources: Vec<Option<Source>> = tree.sources.iter().map(|s| self.source(s)).collect();
-        let sources: Vec<Source> = sources.into_iter().collect::<Option<_>>()?;
-        let form = form(tree.function, class, &sources);
+        let Formula { function, sources } = match tree.sources.as_slice() {
+            [value] if tree.function == Function::Copy => self.taken(value)?,
+            list => {
+                let sources: ArrayVec<Option<(Source, Span)>, 2> =
+                    list.iter().take(2).map(|s| Some((self.source(s)?, s.span))).collect();
+                let sources = sources.into_iter().collect::<Option<_>>()?;
+                Formula { function: tree.function, sources }
+            }
+        };
+        let (own, spans): (Vec<Source>, Vec<Span>) = sources.into_iter().unzip();
+        let form = form(function, class, &own);
         if form.is_none() {
-            return self.misfit(tree, class, &sources);
+            return self.misfit(tree, class, (function, &own, &spans));
         }
         let result = form.map(Form::result).or(class).unwrap_or(Class::Int);
-        let typed: Vec<Option<Operand>> = sources
+        let typed: Vec<Option<Operand>> = own
             .into_iter()
-            .zip(&tree.sources)
+            .zip(spans)
             .enumerate()
-            .map(|(n, (source, expression))| self.local_source(source, expression, form, n))
+            .map(|(n, (source, span))| {
+                let class = form.map_or(source.class(), |form| form.source(n));
+                self.typed(source, class, span)
+            })
             .collect();
-        Some(LocalValue { class: result, sources: typed.into_iter().collect::<Option<_>>()? })
+        Some(LocalValue { class: result, function, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
     /// No form of the function fits the classes of a local and its value.
-    fn misfit<T>(&mut self, tree: &tree::Local, class: Option<Class>, sources: &[Source]) -> Option<T> {
+    fn misfit<T>(
+        &mut self,
+        tree: &tree::Local,
+        class: Option<Class>,
+        (function, sources, spans): (Function, &[Source], &[Span]),
+    ) -> Option<T> {
         let classes: Vec<Class> = sources.iter().map(Source::class).collect();
-        let target = class.or_else(|| tree.function.forms().next().map(Form::result));
-        let wanted = conversion(tree.function, target.unwrap_or(Class::Int), &classes).err();
+        let target = class.unwrap_or_else(|| natural_class(function, sources));
+        let wanted = conversion(function, target, &classes).err();
         let name = &tree.name.text;
-        let spelled: Vec<String> = tree.sources.iter().map(spelled).collect();
         let (place, said, help) = match wanted {
             Some(Conversion::Source(n, to)) => {
-                let place = tree.sources.get(n).map_or(tree.name.span, |source| source.span);
-                let source = spelled.get(n).map_or("", String::as_str);
+                let place = spans.get(n).copied().unwrap_or(tree.name.span);
+                let source = self.sources.text(place);
                 let (from, convert) = (classes.get(n).copied().unwrap_or(to), converter(to).name());
-                let help = match (tree.function, sources.get(n)) {
-                    (_, Some(Source::Literal(_))) => {
-                        "write an integer, or give the local the class `real`".into()
-                    }
-                    (Function::Copy, _) => format!("convert it: `{name} = {convert}({source})`"),
-                    _ => format!("convert it first: `local u = {convert}({source})`"),
+                let help = match sources.get(n) {
+                    Some(Source::Literal(_)) => "write an integer, or give the local the class `real`".into(),
+                    _ => format!("convert it: `{convert}({source})`"),
                 };
                 (place, format!("{}, and {} is wanted", from.name(), to.name()), help)
             }
             _ => {
-                let value = format!("{}({})", tree.function.name(), spelled.join(", "));
-                let help = format!("`{name}` has the class of its value: `local {name} = {value}`");
+                let first = tree.sources.iter().map(|source| source.span);
+                let whole = first.reduce(Span::to).unwrap_or(tree.name.span);
+                let text = self.sources.text(whole);
+                let value = match tree.function {
+                    Function::Copy => text.to_owned(),
+                    function => format!("{}({text})", function.name()),
+                };
+                let convert = converter(target).name();
+                let help = format!(
+                    "`{name}` has the class of its value, `local {name} = {value}`; or convert it: `{convert}({value})`"
+                );
                 (tree.name.span, format!("`{value}` has another class"), help)
             }
         };
         let message = format!("the value does not fit the local `{name}`");
         self.report.fail(Diagnostic::error(message, place, said).help(help))
-    }
-
-    fn local_source(
-        &mut self,
-        source: Source,
-        expression: &Expression,
-        form: Option<Form>,
-        n: usize,
-    ) -> Option<Operand> {
-        let class = form.map_or(source.class(), |form| form.source(n));
-        self.typed(source, class, expression.span)
     }
 
     /// What the first body opens stays open in the second and is closed by the way back.
@@ -216,5 +239,13 @@ impl Lowering<'_> {
 /// The value that a local starts and ends with; without sources it is 0.
 struct LocalValue {
     class: Class,
+    function: Function,
     sources: Vec<Operand>,
+}
+
+/// The instruction that gives a variable a value, or takes it.
+fn accumulating(update: Update, function: Function, variable: u32, sources: Vec<Operand>) -> Instruction {
+    let target = Operand::Place(Place::scalar(Base::Frame(variable)));
+    let operands: ArrayVec<Operand, 3> = std::iter::once(target).chain(sources).take(3).collect();
+    Instruction { update, function, operands, link: Link::None }
 }

@@ -7,6 +7,7 @@ use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Place, Slice};
 
 use super::constant::Number;
+use super::temporaries::Formula;
 use crate::source::Span;
 
 /// What a name or an expression stands for.
@@ -21,12 +22,14 @@ pub(super) enum Meaning {
         adjoint: bool,
     },
     Element(Place),
-    /// An integer scalar plus a constant: an index or a bound, never an operand.
+    /// An integer scalar plus a constant: an index as it is, else an expression.
     Sum {
         base: Base,
         offset: i128,
     },
     Slice(Slice),
+    /// An expression of cells.
+    Computed(Box<Formula>),
     /// Something in error, which was reported: what uses it is in error too, and not worth a word.
     Broken,
 }

@@ -120,6 +120,14 @@ impl Declared<'_> {
                 let message = "a constant is wanted here, not a cell";
                 return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
             }
+            ExpressionKind::Apply(application) => {
+                let function = application.function.name();
+                let message = format!("a constant is computed by operators alone, not by `{function}`");
+                return report.fail(
+                    Diagnostic::error(message, expression.span, "not a constant")
+                        .help("write the number, or compute the value where it is used"),
+                );
+            }
         };
         match result {
             Ok(number) => Some(number),

@@ -2,10 +2,9 @@
 //! instruction that does it, in the operands that its author wrote, or with why none does.
 
 use reviver_isa::Function;
-use reviver_isa::text::compound;
+use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
@@ -25,12 +24,14 @@ enum AssignmentSign {
     Steps(Update),
 }
 
-/// The right side, as far as it can be spelled.
-enum AssignedValue {
-    Plain(String),
-    /// A function of sources: `a * b`, `exp(x)`.
-    Of(Function, Vec<String>),
-    Other,
+/// The right side.
+struct AssignedValue {
+    /// As it is written; `value` where that is long, or nothing.
+    text: String,
+    /// The one operator outside of brackets, and the text on its sides.
+    operation: Option<(Function, String, String)>,
+    /// The names in it.
+    names: Vec<String>,
 }
 
 impl Parser<'_> {
@@ -78,45 +79,23 @@ impl Parser<'_> {
         while !self.at_line_end() {
             tokens.push(self.bump());
         }
-        self.value_of(&tokens)
-    }
-
-    fn value_of(&self, tokens: &[Token]) -> AssignedValue {
-        let operators: Vec<usize> = top_level(tokens)
+        let operators: Vec<usize> = top_level(&tokens)
             .filter(|(at, token)| *at > 0 && function_of(token.kind).is_some())
             .map(|(at, _)| at)
             .collect();
-        match operators.as_slice() {
-            [] => self.single_value(tokens),
-            [at] => self.operation(tokens, *at).unwrap_or(AssignedValue::Other),
-            _ => AssignedValue::Other,
-        }
+        let operation = match operators.as_slice() {
+            [at] => self.operation(&tokens, *at),
+            _ => None,
+        };
+        let words = tokens.iter().filter(|token| token.kind == TokenKind::Word);
+        let names = words.map(|token| self.text(*token).to_owned()).collect();
+        AssignedValue { text: self.spelled(&tokens).unwrap_or_else(|| "value".to_owned()), operation, names }
     }
 
-    /// `a`, or `f(a, b)`
-    fn single_value(&self, tokens: &[Token]) -> AssignedValue {
-        if let [name, open, inner @ .., close] = tokens
-            && (name.kind, open.kind, close.kind)
-                == (TokenKind::Word, TokenKind::ParenOpen, TokenKind::ParenClose)
-        {
-            let commas = |(_, token): &(usize, &Token)| token.kind == TokenKind::Comma;
-            let sources = split(inner, top_level(inner).filter(commas).map(|(at, _)| at));
-            let sources: Option<Vec<String>> = sources.map(|source| self.spelled(source)).collect();
-            let function = words::function(self.text(*name));
-            return match function.zip(sources) {
-                Some((function, sources)) if sources.len() == function.arity() => {
-                    AssignedValue::Of(function, sources)
-                }
-                _ => AssignedValue::Other,
-            };
-        }
-        self.spelled(tokens).map_or(AssignedValue::Other, AssignedValue::Plain)
-    }
-
-    fn operation(&self, tokens: &[Token], at: usize) -> Option<AssignedValue> {
+    fn operation(&self, tokens: &[Token], at: usize) -> Option<(Function, String, String)> {
         let (left, rest) = tokens.split_at_checked(at)?;
         let (sign, right) = rest.split_first()?;
-        Some(AssignedValue::Of(function_of(sign.kind)?, vec![self.spelled(left)?, self.spelled(right)?]))
+        Some((function_of(sign.kind)?, self.spelled(left)?, self.spelled(right)?))
     }
 
     /// The text of tokens that stand one after the other.
@@ -141,17 +120,6 @@ fn top_level(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     })
 }
 
-/// The parts between these places.
-fn split(tokens: &[Token], at: impl Iterator<Item = usize>) -> impl Iterator<Item = &[Token]> {
-    let mut start = 0;
-    let ends: Vec<usize> = at.chain([tokens.len()]).collect();
-    ends.into_iter().map(move |end| {
-        let part = tokens.get(start..end).unwrap_or_default();
-        start = end + 1;
-        part
-    })
-}
-
 /// What an operator of other languages computes.
 fn function_of(sign: TokenKind) -> Option<Function> {
     Some(match sign {
@@ -164,61 +132,44 @@ fn function_of(sign: TokenKind) -> Option<Function> {
         TokenKind::Bar => Function::Or,
         TokenKind::Caret => Function::Xor,
         TokenKind::ShiftLeft => Function::Shl,
-        TokenKind::ShiftRight => Function::Shr,
+        TokenKind::ShiftRight => Function::Sar,
         _ => return None,
     })
 }
 
 fn advice(sign: &AssignmentSign, target: &str, value: &AssignedValue) -> String {
     match sign {
-        AssignmentSign::Updates(update) => format!("write `{}`", updated(*update, target, value)),
+        AssignmentSign::Updates(update) => format!("write `{} {target}, {}`", update.name(), value.text),
         AssignmentSign::Steps(update) => format!("write `{} {target}, 1`", update.name()),
-        AssignmentSign::Applies(function) => lost(*function, target, value),
+        AssignmentSign::Applies(function) => {
+            let sign = BinaryOperator::of(*function).map_or("?", BinaryOperator::symbol);
+            in_another_cell(target, &format!("{target} {sign} {}", value.text))
+        }
         AssignmentSign::Becomes => becomes(target, value),
     }
 }
 
-/// The instruction of an update with this value.
-fn updated(update: Update, target: &str, value: &AssignedValue) -> String {
-    match value {
-        AssignedValue::Plain(source) => format!("{} {target}, {source}", update.name()),
-        AssignedValue::Of(function, sources) if words::combine(update, *function) => {
-            format!("{} {target}, {}", compound(update, *function), sources.join(", "))
-        }
-        AssignedValue::Of(..) | AssignedValue::Other => format!("{} {target}, value", update.name()),
-    }
-}
-
-fn lost(function: Function, target: &str, value: &AssignedValue) -> String {
-    let source = match value {
-        AssignedValue::Plain(source) => source,
-        AssignedValue::Of(..) | AssignedValue::Other => "value",
-    };
-    in_another_cell(function, target, &format!("{target}, {source}"))
-}
-
 fn becomes(target: &str, value: &AssignedValue) -> String {
-    if let AssignedValue::Of(function, sources) = value {
-        if let ([own, other], Some(update)) = (sources.as_slice(), update_of(*function))
-            && own == target
-        {
-            return format!("write `{} {target}, {other}`", update.name());
-        }
-        if sources.iter().any(|source| source == target) {
-            return in_another_cell(*function, target, &sources.join(", "));
-        }
+    if let Some((function, own, other)) = &value.operation
+        && let Some(update) = update_of(*function)
+        && own == target
+        && other != target
+    {
+        return format!("write `{} {target}, {other}`", update.name());
+    }
+    if value.names.iter().any(|name| name == target) {
+        return in_another_cell(target, &value.text);
     }
     format!(
-        "nothing is overwritten here: write `{}` if {target} is 0; `overwrite` loses what {target} held",
-        updated(Update::Add, target, value)
+        "nothing is overwritten here: write `add {target}, {}` if {target} is 0; `overwrite` loses what {target} held",
+        value.text
     )
 }
 
-fn in_another_cell(function: Function, target: &str, sources: &str) -> String {
+fn in_another_cell(target: &str, value: &str) -> String {
     format!(
-        "no instruction does that, for it can't be undone for every {target}; `{} t, {sources}` adds the \
-         result to another cell t",
-        compound(Update::Add, function)
+        "no instruction does that, for it can't be undone for every {target}; `add t, {value}` adds the \
+         result to another cell t"
     )
 }
 

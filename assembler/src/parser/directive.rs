@@ -39,6 +39,7 @@ impl<'t> Parser<'t> {
             ".file" => self.file_start()?,
             ".block" => self.recorded_block()?,
             ".scope" => self.recorded_scope()?,
+            ".value" => self.recorded_value()?,
             _ => self.globals(text, place)?,
         };
         Ok(Statement::Directive(directive))

@@ -1,12 +1,15 @@
-//! Expressions: constants, names, elements and slices. Which of them an operand may be is decided
-//! in lowering.
+//! Expressions: constants, names, elements, slices, and operators and functions of them. Which of them an
+//! operand may be is decided in lowering.
 
 use super::words;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
-use crate::tree::{BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator};
+use crate::suggest::{did_you_mean, nearest};
+use crate::tree::{
+    Application, BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator,
+};
 
 /// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
 /// recursion of everything that walks it.
@@ -15,8 +18,13 @@ const HEAVIEST: u32 = 200;
 impl<'t> Parser<'t> {
     /// A whole expression.
     pub(super) fn expression(&mut self) -> Parse<Expression> {
-        self.weight = 0;
+        self.begin_expression();
         self.binary(0)
+    }
+
+    /// From here on operators and brackets count for another expression.
+    pub(super) fn begin_expression(&mut self) {
+        self.weight = 0;
     }
 
     /// One or more, separated by commas.
@@ -43,7 +51,7 @@ impl<'t> Parser<'t> {
         }
         let message = format!("more than {HEAVIEST} operators and brackets in one expression");
         let problem = Diagnostic::error(message, self.here(), "one too many");
-        self.fail(problem.help("name parts of it with `.const`, or compute it in steps"))
+        self.fail(problem.help("name parts of it: constants with `.const`, values with `local`"))
     }
 
     /// An expression of operators that bind more strongly than `least`.
@@ -103,6 +111,7 @@ impl<'t> Parser<'t> {
                 let kind = self.literal(token)?;
                 Ok(Expression { kind, span: self.span(token) })
             }
+            TokenKind::Word if self.next.kind == TokenKind::ParenOpen => self.application(),
             TokenKind::Word => self.named(),
             TokenKind::ParenOpen => {
                 self.weigh()?;
@@ -123,6 +132,37 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// `function(sources)`
+    fn application(&mut self) -> Parse<Expression> {
+        self.weigh()?;
+        let token = self.bump();
+        let text = self.text(token);
+        let Some(function) = words::function(text).filter(|f| f.arity() > 0) else {
+            let problem =
+                Diagnostic::error(format!("there is no function `{text}`"), self.span(token), "unknown");
+            let meant = nearest(text, words::functions());
+            return self.fail(problem.help_if(meant.map(did_you_mean)));
+        };
+        let open = self.bump();
+        let mut sources = Vec::with_capacity(function.arity());
+        if !self.at(TokenKind::ParenClose) {
+            sources.push(self.binary(0)?);
+            while self.eat(TokenKind::Comma) {
+                sources.push(self.binary(0)?);
+            }
+        }
+        self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
+        let span = self.since(token.start);
+        if sources.len() == function.arity() {
+            let kind = ExpressionKind::Apply(Box::new(Application { function, sources }));
+            return Ok(Expression { kind, span });
+        }
+        let nouns = if function.arity() == 1 { "source" } else { "sources" };
+        let message = format!("`{text}` takes {} {nouns}, found {}", function.arity(), sources.len());
+        let given = format!("{} given", sources.len());
+        self.fail(Diagnostic::error(message, span, given))
+    }
+
     /// The whole of a cell's name whose first word is behind: `name'`, `name[…]`.
     pub(super) fn target_behind(&mut self, name: &Name) -> Parse<Span> {
         self.weight = 0;
@@ -134,7 +174,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `name`, `name'`, `name[…]` or `name'[…]`
-    fn named(&mut self) -> Parse<Expression> {
+    pub(super) fn named(&mut self) -> Parse<Expression> {
         let token = self.current;
         let text = self.text(token);
         if !matches!(text, "mode" | "pi")

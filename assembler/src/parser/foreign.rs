@@ -2,7 +2,6 @@
 //! program. Operands come as text, so that the advice speaks of the author's own.
 
 use reviver_isa::Function;
-use reviver_isa::text::compound;
 use reviver_isa::update::Update;
 
 use super::words;
@@ -60,7 +59,7 @@ const ADVICE: &[(&[&str], &str)] = &[
         "a loop is `from entry … until exit`: entry holds on the first round and on no other; a \
          counted one is `for i in 0..n … rof`",
     ),
-    (&["elif", "elsif", "elseif"], "put an inner `if … fi` on lines of its own between `else` and `fi`"),
+    (&["elif", "elsif", "elseif"], "write `else if …`; each `if` has its own `fi`, the inner one first"),
     (&["break", "continue"], "a loop is left at its `until` only: put what is left out into `if … fi`"),
     (&["switch", "case", "match"], "put one `if … else … fi` into the other"),
     (&["endif"], "an `if` ends with `fi condition`, which holds exactly when the first body ran"),
@@ -87,12 +86,12 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&["out"], "results are declared with `.out x`"),
     (&["db", "dw", "dd", "dq"], "write `.var A[3] = {1, 2, 3}`"),
     (&["lea"], "there are no addresses: an element is `A[i]`, and procedures take arrays by reference"),
-    (&["imul", "umul"], "write `add.mul t, {x}, {y}`, which adds the product to a third cell"),
-    (&["idiv", "udiv"], "write `add.div t, {x}, {y}`, which adds the quotient to a third cell"),
-    (&["mod"], "write `add.rem t, {x}, {y}`, which adds the remainder to a third cell"),
+    (&["imul", "umul"], "write `add t, {x} * {y}`, which adds the product to a third cell"),
+    (&["idiv", "udiv"], "write `add t, {x} / {y}`, which adds the quotient to a third cell"),
+    (&["mod"], "write `add t, {x} % {y}`, which adds the remainder to a third cell"),
     (
         &["sal", "lsl", "lsr", "asr"],
-        "a shift loses bits: `rol {x}, {y}` and `ror {x}, {y}` rotate; `add.shl t, {x}, {y}` adds \
+        "a shift loses bits: `rol {x}, {y}` and `ror {x}, {y}` rotate; `add t, {x} << {y}` adds \
          the shifted value to a third cell",
     ),
     (
@@ -150,10 +149,9 @@ fn filled(text: &str, operands: &[String]) -> String {
 
 fn of_function(function: Function) -> Option<String> {
     let sources = ["", " a", " a, b"].get(function.arity())?;
-    let instruction = compound(Update::Add, function);
     words::combine(Update::Add, function).then(|| {
         format!(
-            "`{0}` is a function, which an update applies: `{instruction} y,{sources}` adds {0}({1}) to y",
+            "`{0}` is a function, which stands in a value: `add y, {0}({1})` adds it to y",
             function.name(),
             sources.trim_start(),
         )

@@ -12,7 +12,8 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    CallNode, CallVia, Expression, ExpressionKind, InstructionNode, Local, Name, Operands, Statement,
+    CallNode, CallVia, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands,
+    Statement,
 };
 
 impl Parser<'_> {
@@ -75,8 +76,7 @@ impl Parser<'_> {
         let wanted = count(update, function);
         let operands = if self.at_line_end() { Vec::new() } else { self.about_so_many_expressions(wanted)? };
         if !self.at_line_end() {
-            let problem = self.unexpected("`,` or the end of the line");
-            return self.fail(problem.help_if(self.applied(update, operands.last())));
+            return self.expected("`,` or the end of the line");
         }
         if operands.len() == wanted {
             return Ok(operands);
@@ -94,17 +94,6 @@ impl Parser<'_> {
             problem.help(with_two_sources(update))
         } else {
             problem.help(format!("write `{}`", usage(mnemonic, update, function)))
-        })
-    }
-
-    /// What `add y, exp(a)` was meant to be.
-    fn applied(&self, update: Update, last: Option<&Expression>) -> Option<String> {
-        let ExpressionKind::Name { name, adjoint: false } = &last?.kind else { return None };
-        let function = words::function(name).filter(|function| words::combine(update, *function))?;
-        let sources = ["", "a", "a, b"].get(function.arity())?;
-        let here = self.at(TokenKind::ParenOpen);
-        here.then(|| {
-            format!("the function belongs to the mnemonic: `{} y, {sources}`", compound(update, function))
         })
     }
 
@@ -152,7 +141,11 @@ impl Parser<'_> {
     }
 
     fn call_via(&mut self) -> Parse<Operands> {
-        let cell = self.expression()?;
+        if !self.at(TokenKind::Word) {
+            return self.expected("the cell that holds a procedure's number");
+        }
+        self.begin_expression();
+        let cell = self.named()?;
         let arguments = self.parenthesized()?;
         Ok(Operands::CallVia(Box::new(CallVia { cell, arguments })))
     }
@@ -236,28 +229,21 @@ impl Parser<'_> {
         Ok(Box::new(Local { name, class, function, sources }))
     }
 
-    /// A source, or `function(sources)`
+    /// An expression: the function that comes last, and what it is applied to.
     fn value(&mut self) -> Parse<(Function, Vec<Expression>)> {
-        if !(self.at(TokenKind::Word) && self.next.kind == TokenKind::ParenOpen) {
-            return Ok((Function::Copy, vec![self.expression()?]));
-        }
-        let token = self.bump();
-        let text = self.text(token);
-        let Some(function) = words::function(text).filter(|f| f.arity() > 0) else {
-            let problem =
-                Diagnostic::error(format!("there is no function `{text}`"), self.span(token), "unknown");
-            let meant = nearest(text, words::functions());
-            return self.fail(problem.help_if(meant.map(did_you_mean)));
-        };
-        let sources = self.parenthesized()?;
-        if sources.len() == function.arity() {
-            return Ok((function, sources));
-        }
-        let nouns = if function.arity() == 1 { "source" } else { "sources" };
-        let message = format!("`{text}` takes {} {nouns}, found {}", function.arity(), sources.len());
-        let given = format!("{} given", sources.len());
-        let problem = Diagnostic::error(message, self.since(token.start), given);
-        self.fail(problem)
+        let expression = self.expression()?;
+        Ok(match expression.kind {
+            ExpressionKind::Apply(application) => (application.function, application.sources),
+            _ => (Function::Copy, vec![expression]),
+        })
+    }
+
+    /// `variable = function(sources)`
+    pub(super) fn recorded_value(&mut self) -> Parse<Directive> {
+        let name = self.name("the name of a variable")?;
+        self.expect(TokenKind::Assign, "`=`")?;
+        let (function, sources) = self.value()?;
+        Ok(Directive::Value(Box::new(Local { name, class: None, function, sources })))
     }
 }
 

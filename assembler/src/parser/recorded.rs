@@ -5,11 +5,11 @@ use reviver_isa::structure::TextPlace;
 use super::words::BLOCK_WORDS;
 use super::{Parse, Parser};
 use crate::lexer::TokenKind;
-use crate::tree::{About, Directive, Name, RecordedBlock, RecordedBound, RecordedScope, RecordedSeam};
+use crate::tree::{About, Directive, Name, RecordedBlock, RecordedScope, RecordedSeam};
 
 /// The words that seams begin with.
 fn is_seam_word(word: &str) -> bool {
-    BLOCK_WORDS.contains(&word) || matches!(word, "macro" | "end" | "assert")
+    BLOCK_WORDS.contains(&word) || matches!(word, "macro" | "end" | "assert" | "value")
 }
 
 impl Parser<'_> {
@@ -72,18 +72,12 @@ impl Parser<'_> {
         if !self.eat_word("in") {
             return self.expected("`in`");
         }
-        let from = self.recorded_bound()?;
+        let from = self.expression()?;
         self.expect(TokenKind::Range, "`..`")?;
-        let bounds = Box::new([from, self.recorded_bound()?]);
+        let bounds = Box::new([from, self.expression()?]);
         let step = if self.eat_word("step") { self.count("a step")? } else { 1 };
         let reversed = self.eat_word("reversed");
         Ok(About::Counting { counter, bounds, step, reversed })
-    }
-
-    fn recorded_bound(&mut self) -> Parse<RecordedBound> {
-        let value = self.expression()?;
-        let holder = if self.eat_word("as") { Some(self.name("the name of a variable")?) } else { None };
-        Ok(RecordedBound { value, holder })
     }
 
     /// `name variable start..end (place)`

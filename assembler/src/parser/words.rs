@@ -68,7 +68,7 @@ pub(crate) fn statement_words() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether an update applied to a function is an instruction over the numbers that there are.
-pub(super) fn combine(update: Update, function: Function) -> bool {
+pub(crate) fn combine(update: Update, function: Function) -> bool {
     let over = |class| match class {
         Class::Int => Over::Integers,
         Class::Real => Over::AdditiveReals,

@@ -37,18 +37,18 @@ fn the_bytes_of_an_image_are_frozen() {
 
 /// Changing them is a new format version.
 const GOLDEN: &[&str] = &[
-    "895242430d0a1a0a02000000e7c4bd1a",
+    "895242430d0a1a0a0300000032d396f5",
     "05000000010000007800000000000000",
     "1400000000000000020000008c000000",
     "000000000a0000000000000003000000",
     "96000000000000000b00000000000000",
     "04000000a10000000000000013000000",
     "0000000005000000b400000000000000",
-    "09000000000000000323000000010002",
+    "0a000000000000000323000000010002",
     "03000000000004002400000001017800",
     "03000001060001046d61696e00000002",
     "000300fca0860100fc00000001fc0000",
-    "00010000000301020100000000",
+    "0001000000030102010000000000",
 ];
 
 #[test]
@@ -154,7 +154,7 @@ fn a_module_has_one_image() {
     });
     let reason = "a number in it is longer than need be".to_owned();
     assert_eq!(decode(&image), Err(LoadError::Section { section: "data", reason }));
-    let image = with_sections(|sections| sections[4].1 = vec![0; 6]);
+    let image = with_sections(|sections| sections[4].1 = vec![0; 7]);
     let reason = "it is empty, so it must not be there".to_owned();
     assert_eq!(decode(&image), Err(LoadError::Section { section: "structure", reason }));
 }

@@ -1,10 +1,11 @@
 //! What a module records of its text: true of the text, and refused where it isn't true of the code.
 
 use reviver_flow::tree::StatementTree;
+use reviver_isa::Function;
 use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::module::Module;
 use reviver_isa::predicate::PredicatePart;
-use reviver_isa::structure::{Block, BlockKind, Bound, Structure};
+use reviver_isa::structure::{Block, BlockKind, Structure};
 use reviver_isa::text::Speller;
 use reviver_isa::verify::verify;
 
@@ -33,6 +34,7 @@ const TEXT: &str = "\
         loop
             neg x
         until n == x
+        add n, x*x + 1
 ";
 
 /// The words of every seam in the order of the code, with their lines and columns.
@@ -62,11 +64,13 @@ fn statements_keep_their_words_and_places() {
             "15:9-13 apply",
             "17:9-17 uncompute",
             "17:9-17 uncompute",
-            "14:13-31 local t = mul(n, 2)",
-            "14:13-31 local t = mul(n, 2)",
+            "14:13-31 local t = n * 2",
+            "14:13-31 local t = n * 2",
             "18:9-19 from x == 9",
             "20:9-12 loop",
             "22:9-20 until n == x",
+            "23:9-22 x * x",
+            "23:9-22 x * x",
         ]
     );
 }
@@ -146,7 +150,7 @@ const LIES: &[Lie] = &[
     }),
     ("a recorded condition compares what", |s| {
         if let BlockKind::For(counting) = &mut s.blocks[0].kind {
-            counting.to = Bound::Sum { cell: Base::Frame(77), offset: 1, variable: 0 };
+            counting.to = Operand::Place(Place::scalar(Base::Frame(77)));
         }
     }),
     ("the instructions of a block are not", |s| {
@@ -171,7 +175,24 @@ const LIES: &[Lie] = &[
     ("the scope of `i` is none", |s| s.scopes[0].end = 10_000),
     ("the scope of `i` is none", |s| s.scopes[0].place.file = 1),
     ("the scope of `i\\n` is none", |s| s.scopes[0].name = "i\n".into()),
-    ("blocks or names are recorded, but no line numbers", |s| s.lines.clear()),
+    ("the expression of a temporary is too long, or never ends", |s| {
+        s.temporaries[0].sources[0] = Operand::Place(Place::scalar(Base::Frame(s.temporaries[0].variable)));
+    }),
+    ("the expression of a temporary is none", |s| s.temporaries[0].function = Function::Exp),
+    ("the expression of a temporary is none", |s| {
+        s.temporaries.last_mut().unwrap().procedure = 9;
+    }),
+    ("the instructions of a block are not", |s| {
+        s.temporaries[1].sources[1] = Operand::Int(7);
+    }),
+    ("the instructions of a block are not", |s| {
+        kind(s, |kind| matches!(kind, BlockKind::Temporaries)).seams[1].start += 1;
+    }),
+    ("the expressions of temporaries are out of order", |s| {
+        let twice = s.temporaries[0].clone();
+        s.temporaries.insert(0, twice);
+    }),
+    ("blocks, names or expressions are recorded, but no line numbers", |s| s.lines.clear()),
 ];
 
 #[test]

@@ -1,13 +1,14 @@
 //! Rules about the statements and names that a structure records: they speak of instructions and
 //! variables that exist, and the instructions of a statement are what such a statement becomes.
 
+use super::temporaries::computing;
 use super::{Checker, Site};
 use crate::function::Function;
 use crate::instruction::{Base, Instruction, Link, Operand, Place};
 use crate::module::{Module, Procedure};
 use crate::names::is_name;
 use crate::predicate::{Predicate, PredicatePart};
-use crate::structure::{Block, BlockKind, Bound, Counting, NameScope, Seam};
+use crate::structure::{Block, BlockKind, Counting, NameScope, Seam};
 use crate::update::{OperandShape, Update};
 
 impl Checker<'_> {
@@ -61,7 +62,11 @@ impl Checker<'_> {
                 let message = format!("`{}` can't be a name", name.escape_debug());
                 self.report(Site::Instruction(block.start()), message);
             }
-            BlockKind::Macro { .. } | BlockKind::Local | BlockKind::Delocal | BlockKind::Compute => {}
+            BlockKind::Macro { .. }
+            | BlockKind::Local
+            | BlockKind::Delocal
+            | BlockKind::Compute
+            | BlockKind::Temporaries => {}
         }
     }
 
@@ -90,15 +95,7 @@ impl Checker<'_> {
 
     fn counting(&mut self, procedure: &Procedure, at: u32, counting: &Counting) {
         for bound in [&counting.from, &counting.to] {
-            let zero = Operand::Int(0);
-            match bound {
-                Bound::Value(operand) => self.recorded_test(procedure, at, Function::Eq, [operand, &zero]),
-                Bound::Sum { cell, offset, .. } => {
-                    let cell = Operand::Place(Place::scalar(*cell));
-                    self.recorded_test(procedure, at, Function::Eq, [&cell, &Operand::Int(*offset)]);
-                    self.recorded_test(procedure, at, Function::Eq, [&bound.operand(), &zero]);
-                }
-            }
+            self.recorded_test(procedure, at, Function::Eq, [bound, &Operand::Int(0)]);
         }
         if counting.step == 0 {
             self.report(Site::Instruction(at), "a recorded loop counts in steps of 0");
@@ -183,6 +180,7 @@ fn has_shape(module: &Module, block: &Block) -> bool {
         (BlockKind::Local, [[]]) => is_opening(module, block, Update::Add),
         (BlockKind::Delocal, [[]]) => is_opening(module, block, Update::Sub),
         (BlockKind::Assert { .. }, [[]]) => asserts_once(module, block),
+        (BlockKind::Temporaries, [[], []]) => computes_and_uncomputes(module, block),
         (BlockKind::Compute, [_, _, _, _]) | (BlockKind::Macro { .. }, [_, _]) => {
             block.seams.iter().all(|seam| seam.start == seam.end)
         }
@@ -209,6 +207,29 @@ fn vacated(module: &Module, at: u32) -> Option<u32> {
         Operand::Place(Place { base: Base::Frame(variable), index: None, adjoint: false }) => Some(*variable),
         _ => None,
     }
+}
+
+/// Whether the second seam undoes what the first one computes, and both know only temporaries.
+fn computes_and_uncomputes(module: &Module, block: &Block) -> bool {
+    let [first, second] = block.seams.as_slice() else { return false };
+    let of = |seam: &Seam| module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
+    let (computed, uncomputed) = (of(first), of(second));
+    let procedure = module.procedures.partition_point(|procedure| procedure.exit < first.start) as u32;
+    let target = |instruction: &Instruction| match instruction.operands.first() {
+        Some(Operand::Place(Place { base: Base::Frame(variable), index: None, adjoint: false })) => {
+            module.structure.temporary(procedure, *variable)
+        }
+        _ => None,
+    };
+    let undoes = |(done, undone): (&Instruction, &Instruction)| match (target(done), done.update) {
+        (Some(_), Update::Vacate) => done == undone,
+        (Some(temporary), Update::Add) => {
+            let is = |instruction: &Instruction, update| *instruction == computing(temporary, update);
+            is(done, Update::Add) && is(undone, Update::Sub)
+        }
+        _ => false,
+    };
+    computed.len() == uncomputed.len() && computed.iter().zip(uncomputed.iter().rev()).all(undoes)
 }
 
 /// Whether one of the instructions is an `assert`.

@@ -5,7 +5,8 @@ use super::{Checker, Site, a_class};
 use crate::function::{Form, Function};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
-use crate::text::{Speller, compound};
+use crate::operator::BinaryOperator;
+use crate::text::Speller;
 use crate::update::OperandShape;
 
 /// What makes a function fit the classes of its operands.
@@ -58,11 +59,12 @@ impl<'a> Checker<'a> {
         let (message, help) = if is_test {
             let real = sources.iter().position(|class| *class == Class::Int);
             let int = real.and_then(|n| instruction.operands.get(n)).map(spell).unwrap_or_default();
-            let help = format!("compare with a converted copy: `local t = toreal({int})`");
+            let help = format!("compare with `toreal({int})`");
             ("an integer and a real can't be compared".to_owned(), help)
         } else {
             let operands: Vec<String> = instruction.operands.iter().map(spell).collect();
-            (message(instruction, target, sources), help(instruction, wanted, &operands))
+            let value = Speller { module: self.module, procedure }.value_of(instruction);
+            (message(instruction, target, sources), help(instruction, wanted, (&operands, &value)))
         };
         self.report(Site::Instruction(at), message).help = Some(help);
     }
@@ -74,34 +76,30 @@ fn message(instruction: &Instruction, target: Class, sources: &[Class]) -> Strin
     let given = given.join(" and ");
     match instruction.function {
         Function::Copy => format!("`{}` changes {result} by {given}", instruction.update.name()),
-        function => format!("`{}` does not make {result} out of {given}", function.name()),
+        function => {
+            let name = BinaryOperator::of(function).map_or(function.name(), BinaryOperator::symbol);
+            format!("`{name}` does not make {result} out of {given}")
+        }
     }
 }
 
-fn help(instruction: &Instruction, wanted: Conversion, operands: &[String]) -> String {
-    let Instruction { update, function, .. } = instruction;
+fn help(instruction: &Instruction, wanted: Conversion, (operands, value): (&[String], &str)) -> String {
+    let update = instruction.update;
     let (target, sources) = operands.split_first().map_or(("y", operands), |(y, rest)| (y.as_str(), rest));
     match wanted {
-        Conversion::Source(n, class) if *function == Function::Copy => {
-            let source = sources.get(n).map_or("x", String::as_str);
-            let line = format!("`{} {target}, {source}`", compound(*update, converter(class)));
-            match class {
-                Class::Real => format!("write {line}"),
-                Class::Int => {
-                    format!(
-                        "write {line}, which drops what is behind the point; `round` and `floor` make whole reals"
-                    )
-                }
-            }
-        }
         Conversion::Source(n, class) => {
             let source = sources.get(n).map_or("x", String::as_str);
-            format!("convert `{source}` first: `local t = {}({source})`", converter(class).name())
+            let convert = format!("write `{}({source})`", converter(class).name());
+            match class {
+                Class::Real => convert,
+                Class::Int => format!(
+                    "{convert}, which drops what is behind the point; `round` and `floor` make whole reals"
+                ),
+            }
         }
         Conversion::Result(class) => {
-            let value = format!("{}({})", function.name(), sources.join(", "));
-            let line = format!("{} {target}, t", compound(*update, converter(class)));
-            format!("convert what it makes: `local t = {value}`, then `{line}`")
+            let line = format!("{} {target}, {}({value})", update.name(), converter(class).name());
+            format!("convert what it makes: `{line}`")
         }
     }
 }

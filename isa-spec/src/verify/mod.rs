@@ -14,6 +14,7 @@ mod operands;
 mod overlap;
 mod rules;
 mod structure;
+pub mod temporaries;
 
 use crate::instruction::{Base, Class, Instruction};
 use crate::module::{Declaration, Module, Procedure};
@@ -60,12 +61,13 @@ pub struct Violation {
 
 /// Every broken rule of a module, in the order of the code. Empty for a program.
 ///
-/// Messages speak of names, so where a word can't be a name, only that is reported. Where the
+/// Messages speak of names and expressions, so where a word can't be a name, or an expression has no end, only
+/// that is reported. Where the
 /// procedures don't tile the code, nothing can be said about instructions, and only that is reported.
 pub fn verify(module: &Module) -> Vec<Violation> {
     let mut checker = Checker { module, violations: Vec::new() };
     checker.names();
-    if !checker.violations.is_empty() {
+    if !checker.violations.is_empty() || !checker.temporaries_end() {
         return checker.violations;
     }
     checker.declarations();
@@ -154,7 +156,7 @@ impl<'a> Checker<'a> {
 }
 
 /// "an integer" or "a real", for messages.
-fn a_class(class: Class) -> &'static str {
+pub fn a_class(class: Class) -> &'static str {
     match class {
         Class::Int => "an integer",
         Class::Real => "a real",

@@ -13,8 +13,9 @@ impl Checker<'_> {
         if !structure.lines.is_empty() && structure.lines.len() != code {
             self.report(Site::Module, "the line numbers do not belong to this code");
         }
-        if structure.lines.is_empty() && !(structure.blocks.is_empty() && structure.scopes.is_empty()) {
-            self.report(Site::Module, "blocks or names are recorded, but no line numbers");
+        let has_names = !(structure.scopes.is_empty() && structure.temporaries.is_empty());
+        if structure.lines.is_empty() && (has_names || !structure.blocks.is_empty()) {
+            self.report(Site::Module, "blocks, names or expressions are recorded, but no line numbers");
         }
         if !structure.labels.is_sorted_by(|(before, _), (after, _)| before < after) {
             self.report(Site::Module, "the labels are out of order");
@@ -25,6 +26,7 @@ impl Checker<'_> {
         if self.violations.iter().all(|violation| violation.not_yet) {
             self.blocks();
             self.scopes();
+            self.temporaries();
         }
     }
 

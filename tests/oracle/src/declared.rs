@@ -94,7 +94,8 @@ impl<'t> Declared<'t> {
             | Directive::File { .. }
             | Directive::Path(_)
             | Directive::Block(_)
-            | Directive::Scope(_) => {}
+            | Directive::Scope(_)
+            | Directive::Value(_) => {}
         }
         Ok(())
     }
@@ -178,6 +179,9 @@ impl<'t> Declared<'t> {
                 Number::binary(*operator, &self.constant(a)?, &self.constant(b)?)
             }
             ExpressionKind::Element(element) => unsupported(format!("`{}[…]` as a constant", element.name)),
+            ExpressionKind::Apply(application) => {
+                unsupported(format!("`{}` in a constant", application.function.name()))
+            }
         }
     }
 

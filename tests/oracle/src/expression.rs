@@ -1,20 +1,23 @@
-//! What expressions stand for: constants, cells, indices and parts of arrays.
+//! What expressions stand for: constants, cells, what is computed of them, indices and parts of arrays.
 
 use num_bigint::BigInt;
-use reviver_assembler::tree::{BinaryOperator, Expression, ExpressionKind, Subscript};
+use reviver_assembler::tree::{BinaryOperator, Expression, ExpressionKind, Subscript, UnaryOperator};
+use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
 use crate::constant::Number;
 use crate::outcome::{Step, unsupported};
-use crate::plan::{Part, Place, Shape, Source, Term, Variable};
+use crate::plan::{Computed, Part, Place, Shape, Source, Term, Variable};
 use crate::resolve::Resolver;
 use crate::scope::Meaning;
+use crate::signature::{source_classes, value_class};
 
 /// A source or a target as it is written: a literal has no class of its own yet.
 pub(crate) enum Operand {
     Literal(Number),
     Mode,
     Cell(Place),
+    Computed(Computed),
 }
 
 impl Operand {
@@ -24,6 +27,7 @@ impl Operand {
             Operand::Literal(number) => number.class(),
             Operand::Mode => Class::Int,
             Operand::Cell(place) => place.variable.class,
+            Operand::Computed(computed) => computed.class,
         }
     }
 
@@ -32,13 +36,16 @@ impl Operand {
             Operand::Literal(_) => None,
             Operand::Mode => Some(Class::Int),
             Operand::Cell(place) => Some(place.variable.class),
+            Operand::Computed(computed) => Some(computed.class),
         }
     }
 
     pub(crate) fn place(self) -> Step<Place> {
         match self {
             Operand::Cell(place) => Ok(place),
-            Operand::Literal(_) | Operand::Mode => unsupported("a constant as a target"),
+            Operand::Literal(_) | Operand::Mode | Operand::Computed(_) => {
+                unsupported("a constant as a target")
+            }
         }
     }
 }
@@ -59,16 +66,69 @@ impl Resolver<'_> {
                 let meaning = self.element(&element.name, &element.subscripts)?;
                 if element.adjoint { adjoint(meaning) } else { Ok(meaning) }
             }
-            ExpressionKind::Unary(operator, a) => {
-                let a = self.constant(a)?;
-                Number::unary(*operator, &a, self.declared.literal_bits).map(Meaning::Constant)
-            }
+            ExpressionKind::Unary(operator, a) => match (operator, self.evaluate(a)?) {
+                (_, Meaning::Constant(a)) => {
+                    Number::unary(*operator, &a, self.declared.literal_bits).map(Meaning::Constant)
+                }
+                (UnaryOperator::Negate, a) => self.apply(Function::Diff, vec![integer(0), a]),
+                (UnaryOperator::Complement, a) => self.apply(Function::Xor, vec![a, integer(-1)]),
+            },
             ExpressionKind::Binary(operator, sides) => {
                 let [a, b] = &**sides;
                 let (a, b) = (self.evaluate(a)?, self.evaluate(b)?);
-                combine(*operator, a, b)
+                self.combine(*operator, a, b)
+            }
+            ExpressionKind::Apply(application) => {
+                let sources = application.sources.iter().map(|source| self.evaluate(source));
+                let sources = sources.collect::<Step<Vec<Meaning>>>()?;
+                self.apply(application.function, sources)
             }
         }
+    }
+
+    /// Two constants, an integer scalar plus or minus a constant, or a function of cells.
+    fn combine(&self, operator: BinaryOperator, a: Meaning, b: Meaning) -> Step<Meaning> {
+        use BinaryOperator::{Add, Subtract};
+        match (operator, &a, &b) {
+            (_, Meaning::Constant(a), Meaning::Constant(b)) => {
+                return Number::binary(operator, a, b).map(Meaning::Constant);
+            }
+            (Add, Meaning::Constant(by @ Number::Int { .. }), cell)
+            | (Add, cell, Meaning::Constant(by @ Number::Int { .. })) => {
+                if let Some(sum) = shifted(cell, by.to_integer()?) {
+                    return Ok(sum);
+                }
+            }
+            (Subtract, cell, Meaning::Constant(by @ Number::Int { .. })) => {
+                if let Some(sum) = shifted(cell, -by.to_integer()?) {
+                    return Ok(sum);
+                }
+            }
+            _ => {}
+        }
+        let function = match operator {
+            Add => Function::Sum,
+            Subtract => Function::Diff,
+            BinaryOperator::Multiply => Function::Mul,
+            BinaryOperator::Divide => Function::Div,
+            BinaryOperator::Remainder => Function::Rem,
+            BinaryOperator::ShiftLeft => Function::Shl,
+            BinaryOperator::ShiftRight => Function::Sar,
+            BinaryOperator::And => Function::And,
+            BinaryOperator::Xor => Function::Xor,
+            BinaryOperator::Or => Function::Or,
+        };
+        self.apply(function, vec![a, b])
+    }
+
+    /// A function of what is no constant alone.
+    fn apply(&self, function: Function, sources: Vec<Meaning>) -> Step<Meaning> {
+        let operands = sources.into_iter().map(|source| self.as_operand(source)).collect::<Step<Vec<_>>>()?;
+        let written: Vec<Class> = operands.iter().map(Operand::class).collect();
+        let class = value_class(function, &written)?;
+        let classes = source_classes(function, class, &written);
+        let typed = operands.into_iter().zip(classes).map(|(operand, class)| self.typed(operand, class));
+        Ok(Meaning::Computed(Computed { function, class, sources: typed.collect::<Step<_>>()? }))
     }
 
     fn lookup(&mut self, name: &str) -> Step<Meaning> {
@@ -107,11 +167,15 @@ impl Resolver<'_> {
     }
 
     fn term(&mut self, expression: &Expression) -> Step<Term> {
+        let term = |scalar, offset| Term { scalar, offset, expression: None };
+        let computed = |source| Term { expression: Some(Box::new(source)), ..term(None, BigInt::ZERO) };
         match self.evaluate(expression)? {
-            Meaning::Constant(number) => Ok(Term { scalar: None, offset: number.to_integer()? }),
-            Meaning::Variable(scalar) => Ok(Term { scalar: Some(scalar), offset: BigInt::ZERO }),
-            Meaning::Sum { scalar, offset } => Ok(Term { scalar: Some(scalar), offset }),
-            _ => unsupported("an element as an index"),
+            Meaning::Constant(number) => Ok(term(None, number.to_integer()?)),
+            Meaning::Variable(scalar) => Ok(term(Some(scalar), BigInt::ZERO)),
+            Meaning::Sum { scalar, offset } => Ok(term(Some(scalar), offset)),
+            Meaning::Element(place) => Ok(computed(Source::Place(place))),
+            Meaning::Computed(value) => Ok(computed(Source::Computed(Box::new(value)))),
+            Meaning::Mode | Meaning::Part { .. } => unsupported("this as an index"),
         }
     }
 
@@ -127,13 +191,26 @@ impl Resolver<'_> {
     }
 
     fn operand(&mut self, expression: &Expression) -> Step<Operand> {
-        match self.evaluate(expression)? {
+        let meaning = self.evaluate(expression)?;
+        self.as_operand(meaning)
+    }
+
+    fn as_operand(&self, meaning: Meaning) -> Step<Operand> {
+        match meaning {
             Meaning::Constant(number) => Ok(Operand::Literal(number)),
             Meaning::Mode => Ok(Operand::Mode),
             Meaning::Variable(variable) if variable.shape == Shape::Scalar => {
                 Ok(Operand::Cell(Place::scalar(variable)))
             }
             Meaning::Element(place) => Ok(Operand::Cell(place)),
+            Meaning::Computed(computed) => Ok(Operand::Computed(computed)),
+            Meaning::Sum { scalar, offset } => {
+                let sides = vec![Meaning::Variable(scalar), integer(offset)];
+                match self.apply(Function::Sum, sides)? {
+                    Meaning::Computed(computed) => Ok(Operand::Computed(computed)),
+                    _ => unsupported("a sum that isn't computed"),
+                }
+            }
             _ => unsupported("several cells as an operand"),
         }
     }
@@ -144,6 +221,7 @@ impl Resolver<'_> {
             Operand::Literal(number) => self.declared.value(&number, class).map(Source::Constant),
             Operand::Mode => Ok(Source::Mode),
             Operand::Cell(place) => Ok(Source::Place(place)),
+            Operand::Computed(computed) => Ok(Source::Computed(Box::new(computed))),
         }
     }
 
@@ -173,23 +251,17 @@ fn adjoint(meaning: Meaning) -> Step<Meaning> {
     }
 }
 
-/// Two constants, or an integer scalar plus or minus a constant.
-fn combine(operator: BinaryOperator, a: Meaning, b: Meaning) -> Step<Meaning> {
-    match (operator, a, b) {
-        (_, Meaning::Constant(a), Meaning::Constant(b)) => {
-            Number::binary(operator, &a, &b).map(Meaning::Constant)
+/// An integer scalar plus a constant; none of anything else.
+fn shifted(meaning: &Meaning, by: BigInt) -> Option<Meaning> {
+    match meaning {
+        Meaning::Variable(scalar) if scalar.shape == Shape::Scalar && scalar.class == Class::Int => {
+            Some(Meaning::Sum { scalar: *scalar, offset: by })
         }
-        (BinaryOperator::Add, Meaning::Constant(a), b) => shifted(b, a.to_integer()?),
-        (BinaryOperator::Add, a, Meaning::Constant(b)) => shifted(a, b.to_integer()?),
-        (BinaryOperator::Subtract, a, Meaning::Constant(b)) => shifted(a, -b.to_integer()?),
-        _ => unsupported("arithmetic with cells"),
+        Meaning::Sum { scalar, offset } => Some(Meaning::Sum { scalar: *scalar, offset: offset + by }),
+        _ => None,
     }
 }
 
-fn shifted(meaning: Meaning, by: BigInt) -> Step<Meaning> {
-    match meaning {
-        Meaning::Variable(scalar) => Ok(Meaning::Sum { scalar, offset: by }),
-        Meaning::Sum { scalar, offset } => Ok(Meaning::Sum { scalar, offset: offset + by }),
-        _ => unsupported("arithmetic with elements"),
-    }
+fn integer(value: impl Into<BigInt>) -> Meaning {
+    Meaning::Constant(Number::Int { value: value.into(), pattern: false })
 }

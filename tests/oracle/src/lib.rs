@@ -13,7 +13,7 @@
 //! | `constant`, `signature` | constants; classes of sources and values |
 //! | `integer`, `float`, `fixed`, `real`, `order`, `value` | arithmetic |
 //! | `partial`, `transport` | derivatives; what gradient mode does to adjoints |
-//! | `store`, `reach`, `walk` | cells, references, statements |
+//! | `store`, `reach`, `walk`, `prepare` | cells, references, statements, the expressions that these take |
 //! | `tree`, `run`, `outcome` | texts in, what a run came to out |
 //! | `compare` | the machine beside the oracle |
 
@@ -28,6 +28,7 @@ mod order;
 pub mod outcome;
 mod partial;
 mod plan;
+mod prepare;
 mod reach;
 mod real;
 mod resolve;

@@ -8,6 +8,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, RealSystem, Role};
 use reviver_isa::update::Update;
 
+use crate::store::Cell;
 use crate::value::Value;
 
 /// A whole program.
@@ -159,10 +160,11 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Whether `and` or `or` takes part: then a flag stands for the condition.
+    /// Whether `and` or `or` takes part, or an expression: then a flag stands for the condition.
     pub(crate) fn is_compound(&self) -> bool {
         match self {
-            Condition::Always | Condition::Compare(..) => false,
+            Condition::Always => false,
+            Condition::Compare(_, a, b) => a.is_computed() || b.is_computed(),
             Condition::Not(inner) => inner.is_compound(),
             Condition::And(..) | Condition::Or(..) => true,
         }
@@ -221,11 +223,13 @@ impl Place {
     }
 }
 
-/// An index or a bound: an integer scalar, if any, plus a constant.
+/// An index or a bound: an integer scalar, or an expression, if any, plus a constant.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) scalar: Option<Variable>,
     pub(crate) offset: BigInt,
+    /// Another integer that is added.
+    pub(crate) expression: Option<Box<Source>>,
 }
 
 #[derive(Clone, Debug)]
@@ -234,6 +238,28 @@ pub(crate) enum Source {
     /// The gradient mode bit.
     Mode,
     Place(Place),
+    Computed(Box<Computed>),
+    /// The value of an expression while a statement takes it.
+    Held(Cell),
+}
+
+impl Source {
+    /// Whether something is to be computed for it.
+    pub(crate) fn is_computed(&self) -> bool {
+        match self {
+            Source::Constant(_) | Source::Mode | Source::Held(_) => false,
+            Source::Place(place) => place.index.iter().any(|term| term.expression.is_some()),
+            Source::Computed(_) => true,
+        }
+    }
+}
+
+/// A function of sources.
+#[derive(Clone, Debug)]
+pub(crate) struct Computed {
+    pub(crate) function: Function,
+    pub(crate) class: Class,
+    pub(crate) sources: Vec<Source>,
 }
 
 #[derive(Clone, Debug)]

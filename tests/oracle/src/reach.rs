@@ -9,6 +9,7 @@ use reviver_isa::module::Passing;
 
 use crate::outcome::{Step, Trap, trap, unsupported};
 use crate::plan::{Argument, Home, Part, Place, Shape, Source, Term, Variable};
+use crate::signature::evaluate;
 use crate::store::{Cell, Store, adjoint_of};
 use crate::value::Value;
 
@@ -61,6 +62,9 @@ impl Reach<'_> {
 
     /// The value of an index or a bound, and the cell that was read for it.
     fn term(&self, term: &Term) -> Step<(BigInt, Option<Cell>)> {
+        if let Some(expression) = &term.expression {
+            return Ok((self.value(expression)?.int()? + &term.offset, None));
+        }
         let Some(scalar) = term.scalar else { return Ok((term.offset.clone(), None)) };
         let cell = self.scalar(scalar)?;
         Ok((self.store.get(cell)?.int()? + &term.offset, Some(cell)))
@@ -103,6 +107,8 @@ impl Reach<'_> {
         match source {
             Source::Constant(_) | Source::Mode => Ok(None),
             Source::Place(place) => self.place(place).map(Some),
+            Source::Held(cell) => Ok(Some(Reached { cell: *cell, indices: Vec::new() })),
+            Source::Computed(_) => unsupported("the cell of an expression"),
         }
     }
 
@@ -112,6 +118,13 @@ impl Reach<'_> {
             Source::Constant(value) => Ok(value.clone()),
             Source::Mode => Ok(Value::Int(u8::from(self.store.mode).into())),
             Source::Place(place) => self.store.get(self.place(place)?.cell).cloned(),
+            Source::Held(cell) => self.store.get(*cell).cloned(),
+            Source::Computed(computed) => {
+                let sources = computed.sources.iter().map(|source| self.value(source));
+                let sources = sources.collect::<Step<Vec<Value>>>()?;
+                let sources: Vec<&Value> = sources.iter().collect();
+                evaluate(computed.function, computed.class, &sources, self.store.numbers())
+            }
         }
     }
 

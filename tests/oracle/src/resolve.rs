@@ -145,6 +145,9 @@ impl Resolver<'_> {
             return unsupported("a recursive macro");
         }
         let meanings: Vec<Meaning> = arguments.iter().map(|a| self.evaluate(a)).collect::<Step<_>>()?;
+        if meanings.iter().any(|meaning| matches!(meaning, Meaning::Computed(_))) {
+            return unsupported("an expression as a macro's argument");
+        }
         self.scopes.enter(true);
         for (parameter, meaning) in tree.parameters.iter().zip(meanings) {
             self.scopes.bind(&parameter.text, meaning);
@@ -202,8 +205,8 @@ impl Resolver<'_> {
             None => value_class(tree.function, &written)?,
         };
         let cell = Place::scalar(self.fresh(&tree.name, class, Shape::Scalar));
-        let sources = self.value_sources(tree, class, operands)?;
-        Ok(Statement::Local { cell, function: tree.function, sources })
+        let (function, sources) = self.value_sources(tree, class, operands)?;
+        Ok(Statement::Local { cell, function, sources })
     }
 
     fn delocal(&mut self, tree: &tree::Local) -> Step<Statement> {
@@ -211,8 +214,8 @@ impl Resolver<'_> {
         let Some(Meaning::Variable(variable)) = self.scopes.unbind(&tree.name.text) else {
             return unsupported(format!("the end of `{}`", tree.name.text));
         };
-        let sources = self.value_sources(tree, variable.class, operands)?;
-        Ok(Statement::Delocal { cell: Place::scalar(variable), function: tree.function, sources })
+        let (function, sources) = self.value_sources(tree, variable.class, operands)?;
+        Ok(Statement::Delocal { cell: Place::scalar(variable), function, sources })
     }
 
     fn instruction(&mut self, tree: &InstructionNode) -> Step<Statement> {
@@ -265,8 +268,9 @@ impl Resolver<'_> {
             (update, _) if accumulates(update) => {
                 let sources = operands.split_off(1.min(operands.len()));
                 let [target] = places(operands)?;
-                let sources = self.typed_sources(tree.function, target.variable.class, sources)?;
-                Ok(Statement::Accumulate { update, function: tree.function, target, sources })
+                let (function, sources) =
+                    self.typed_sources(tree.function, target.variable.class, sources)?;
+                Ok(Statement::Accumulate { update, function, target, sources })
             }
             (update, 1) => {
                 let [target] = places(operands)?;
@@ -282,22 +286,29 @@ impl Resolver<'_> {
         tree: &tree::Local,
         class: Class,
         operands: Vec<Operand>,
-    ) -> Step<Vec<Source>> {
+    ) -> Step<(Function, Vec<Source>)> {
         if operands.is_empty() {
-            return Ok(Vec::new());
+            return Ok((tree.function, Vec::new()));
         }
         self.typed_sources(tree.function, class, operands)
     }
 
+    /// The function and the sources of a value. Of an expression alone they are those that it applies last.
     fn typed_sources(
         &mut self,
         function: Function,
         target: Class,
-        operands: Vec<Operand>,
-    ) -> Step<Vec<Source>> {
+        mut operands: Vec<Operand>,
+    ) -> Step<(Function, Vec<Source>)> {
+        if let (Function::Copy, [Operand::Computed(_)]) = (function, operands.as_slice())
+            && let Some(Operand::Computed(computed)) = operands.pop()
+        {
+            return Ok((computed.function, computed.sources));
+        }
         let written: Vec<Class> = operands.iter().map(Operand::class).collect();
         let classes = source_classes(function, target, &written);
-        operands.into_iter().zip(classes).map(|(operand, class)| self.typed(operand, class)).collect()
+        let typed = operands.into_iter().zip(classes).map(|(operand, class)| self.typed(operand, class));
+        Ok((function, typed.collect::<Step<_>>()?))
     }
 
     fn condition(&mut self, tree: &tree::Condition) -> Step<Condition> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use num_bigint::BigInt;
 
 use crate::constant::Number;
-use crate::plan::{Part, Place, Variable};
+use crate::plan::{Computed, Part, Place, Variable};
 
 /// What a name or an expression stands for.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(crate) enum Meaning {
         array: Variable,
         part: Part,
     },
+    /// What an expression computes.
+    Computed(Computed),
 }
 
 #[derive(Default)]

@@ -68,6 +68,10 @@ impl Store {
         }
     }
 
+    pub(crate) fn numbers(&self) -> Numbers {
+        self.numbers
+    }
+
     /// Adds a cell.
     pub(crate) fn add(&mut self, value: Value) -> Cell {
         self.cells.push(value);

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
 use reviver_isa::update::Update;
 
 use crate::integer;
@@ -16,6 +17,7 @@ use crate::outcome::{Halt, Step, Trap, trap};
 use crate::plan::{
     Argument, Block, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement,
 };
+use crate::prepare::Prepared;
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
 use crate::real::Real;
 use crate::signature::evaluate;
@@ -155,7 +157,7 @@ impl<'p> Walk<'p> {
         (start..self.store.count()).try_for_each(|cell| self.store.demand_vacant(cell))
     }
 
-    fn reach<'a>(&'a self, frame: &'a Frame) -> Reach<'a> {
+    pub(crate) fn reach<'a>(&'a self, frame: &'a Frame) -> Reach<'a> {
         Reach { store: &self.store, globals: &self.globals, frame }
     }
 
@@ -201,16 +203,60 @@ impl<'p> Walk<'p> {
 
     fn statement(&mut self, frame: &Frame, statement: &'p Statement, direction: Direction) -> Step<()> {
         let backward = direction.is_backward();
+        let all = &mut Prepared::default();
+        let count = self.store.count();
         match statement {
             Statement::Accumulate { update, function, target, sources } => {
-                self.accumulate(frame, turned(*update, backward), *function, target, sources)
+                let target = self.found(frame, target, all)?;
+                let sources = self.all_held(frame, sources, all)?;
+                self.accumulate(frame, turned(*update, backward), *function, &target, &sources)?;
             }
             Statement::Single { update, target } => {
-                let cell = self.lone_target(frame, target)?;
-                self.store.single(reversible(turned(*update, backward))?, cell)
+                let target = self.found(frame, target, all)?;
+                let cell = self.lone_target(frame, &target)?;
+                self.store.single(reversible(turned(*update, backward))?, cell)?;
             }
-            Statement::Swap(x, y) => self.swap(frame, x, y),
-            Statement::Rotate { back, x, y, angle } => self.rotate(frame, x, y, angle, *back != backward),
+            Statement::Swap(x, y) => {
+                let (x, y) = (self.found(frame, x, all)?, self.found(frame, y, all)?);
+                self.swap(frame, &x, &y)?;
+            }
+            Statement::Rotate { back, x, y, angle } => {
+                let (x, y) = (self.found(frame, x, all)?, self.found(frame, y, all)?);
+                let angle = self.held(frame, angle, all)?;
+                self.rotate(frame, &x, &y, &angle, *back != backward)?;
+            }
+            Statement::Call { undo, procedure, arguments } => {
+                let arguments = arguments.iter().map(|argument| self.passed(frame, argument, all));
+                let arguments = arguments.collect::<Step<Vec<Argument>>>()?;
+                self.call(frame, *procedure, &arguments, direction.turned(*undo))?;
+            }
+            Statement::Show(source) => {
+                let source = self.held(frame, source, all)?;
+                self.reach(frame).source(&source)?;
+            }
+            Statement::Local { cell, function, sources } => {
+                let sources = self.all_held(frame, sources, all)?;
+                self.ancilla(frame, cell, *function, &sources, backward)?;
+            }
+            Statement::Delocal { cell, function, sources } => {
+                let sources = self.all_held(frame, sources, all)?;
+                self.ancilla(frame, cell, *function, &sources, !backward)?;
+            }
+            other => return self.compound(frame, other, direction),
+        }
+        self.release(frame, all)?;
+        self.store.truncate(count);
+        Ok(())
+    }
+
+    fn all_held(&mut self, frame: &Frame, sources: &[Source], all: &mut Prepared) -> Step<Vec<Source>> {
+        sources.iter().map(|source| self.held(frame, source, all)).collect()
+    }
+
+    /// A statement that takes no expressions, but perhaps in its conditions.
+    fn compound(&mut self, frame: &Frame, statement: &'p Statement, direction: Direction) -> Step<()> {
+        let backward = direction.is_backward();
+        match statement {
             Statement::Assert(condition) => {
                 if self.condition(frame, condition)? {
                     Ok(())
@@ -218,10 +264,6 @@ impl<'p> Walk<'p> {
                     trap(Trap::Assert)
                 }
             }
-            Statement::Call { undo, procedure, arguments } => {
-                self.call(frame, *procedure, arguments, direction.turned(*undo))
-            }
-            Statement::Show(source) => self.reach(frame).source(source).map(|_| ()),
             Statement::Switch { on } => self.switch(*on != backward),
             Statement::If { entry, then, otherwise, exit } => {
                 let (entry, exit) = if backward { (exit, entry) } else { (entry, exit) };
@@ -239,15 +281,18 @@ impl<'p> Walk<'p> {
                 self.block(frame, apply, direction)?;
                 self.block(frame, body, Direction::Backward)
             }
-            Statement::Local { cell, function, sources } => {
-                self.ancilla(frame, cell, *function, sources, backward)
-            }
-            Statement::Delocal { cell, function, sources } => {
-                self.ancilla(frame, cell, *function, sources, !backward)
-            }
             Statement::Macro { undo, body } => self.block(frame, body, direction.turned(*undo)),
-            // Branches are walked in their list.
-            Statement::Br { .. } | Statement::From { .. } => Ok(()),
+            // Branches are walked in their list, and the rest doesn't come here.
+            Statement::Br { .. }
+            | Statement::From { .. }
+            | Statement::Accumulate { .. }
+            | Statement::Single { .. }
+            | Statement::Swap(..)
+            | Statement::Rotate { .. }
+            | Statement::Call { .. }
+            | Statement::Show(_)
+            | Statement::Local { .. }
+            | Statement::Delocal { .. } => Ok(()),
         }
     }
 
@@ -290,6 +335,28 @@ impl<'p> Walk<'p> {
         });
         let sources: Vec<transport::Source> = sources.collect::<Step<_>>()?;
         self.update(reversible(update)?, function, target.cell, &sources)
+    }
+
+    /// Gives a cell a value, or takes it.
+    pub(crate) fn put(
+        &mut self,
+        frame: &Frame,
+        update: Update,
+        function: Function,
+        cell: Cell,
+        sources: &[Source],
+    ) -> Step<()> {
+        let reach = self.reach(frame);
+        let sources = sources.iter().map(|source| {
+            let cell = reach.source(source)?.map(|reached| reached.cell);
+            Ok(transport::Source { cell, value: reach.value(source)? })
+        });
+        let sources: Vec<transport::Source> = sources.collect::<Step<_>>()?;
+        self.update(update, function, cell, &sources)
+    }
+
+    pub(crate) fn system(&self) -> RealSystem {
+        self.plan.numbers.system
     }
 
     fn update(
@@ -414,13 +481,22 @@ impl<'p> Walk<'p> {
     }
 
     fn counted(&mut self, frame: &Frame, tree: &'p For, direction: Direction) -> Step<()> {
-        if self.compare(frame, &tree.low, &tree.high)?.is_ge() {
+        let bounds = [&tree.low, &tree.high];
+        let [low, high] = bounds.map(|bound| self.bound(frame, bound));
+        let (low, high) = (low?, high?);
+        let checked = |this: &Self| {
+            let [low_now, high_now] = bounds.map(|bound| this.bound(frame, bound));
+            let same = this.compare(frame, &low, &low_now?)?.is_eq()
+                && this.compare(frame, &high, &high_now?)?.is_eq();
+            if same { Ok(()) } else { trap(Trap::Vacant) }
+        };
+        if self.compare(frame, &low, &high)?.is_ge() {
             return Ok(());
         }
         let counter = self.reach(frame).place(&tree.counter)?.cell;
         let source = Source::Place(tree.counter.clone());
         let down = tree.reversed != direction.is_backward();
-        let (start, end) = if down { (&tree.high, &tree.low) } else { (&tree.low, &tree.high) };
+        let (start, end) = if down { (&high, &low) } else { (&low, &high) };
         self.store.vacate(counter)?;
         let first = self.reach(frame).value(start)?;
         self.advance(counter, first.int()?.clone())?;
@@ -446,7 +522,19 @@ impl<'p> Walk<'p> {
         self.advance(counter, -(last.int()?.clone()))?;
         self.store.vacate(counter)?;
         // The bounds must still say that there was something to count.
-        if self.compare(frame, &tree.low, &tree.high)?.is_ge() { trap(Trap::Branch) } else { Ok(()) }
+        if self.compare(frame, &low, &high)?.is_ge() {
+            return trap(Trap::Branch);
+        }
+        checked(self)
+    }
+
+    /// A bound, which is computed once where it is an expression.
+    fn bound(&self, frame: &Frame, bound: &Source) -> Step<Source> {
+        if bound.is_computed() {
+            self.reach(frame).value(bound).map(Source::Constant)
+        } else {
+            Ok(bound.clone())
+        }
     }
 
     fn advance(&mut self, counter: Cell, by: BigInt) -> Step<()> {
@@ -464,7 +552,7 @@ impl<'p> Walk<'p> {
         &mut self,
         frame: &Frame,
         number: usize,
-        arguments: &'p [Argument],
+        arguments: &[Argument],
         direction: Direction,
     ) -> Step<()> {
         if self.open_calls >= self.plan.depth {

@@ -1,11 +1,9 @@
 //! `for`: loops that miss their end, and counters or bounds that have changed.
 
-use reviver_isa::instruction::{Base, Class, Operand, Place};
-use reviver_isa::structure::{Block, Bound, Counting};
-use reviver_isa::update::Update;
+use reviver_isa::instruction::{Base, Operand, Place};
+use reviver_isa::structure::{Block, Counting};
 
 use super::{Explainer, Told};
-use crate::state::lookup::cell_of;
 use crate::state::values::Value;
 use crate::trap::Cause;
 
@@ -16,7 +14,7 @@ impl Explainer<'_> {
             Cause::NotVacant { .. } if self.vacated() == Some(counting.counter) => {
                 self.missed(block, counting)?
             }
-            Cause::NotVacant { .. } => self.changed_bound(block, counting)?,
+            Cause::NotVacant { .. } => return self.changed_value(),
             Cause::UnexpectedFall | Cause::UnexpectedJump { .. } => self.confused(block, counting),
             _ => return None,
         };
@@ -27,40 +25,24 @@ impl Explainer<'_> {
         Some(Told { words: Some(words), place: (head.line > 0).then_some(head), others, ..told })
     }
 
-    /// The variable of the frame that the instruction which trapped was to vacate.
-    fn vacated(&self) -> Option<u32> {
-        let instruction = self.instruction(self.trap.at);
-        match instruction.operands.first()? {
-            Operand::Place(Place { base: Base::Frame(variable), .. })
-                if instruction.update == Update::Vacate =>
-            {
-                Some(*variable)
-            }
-            _ => None,
-        }
-    }
-
     fn integer(&self, operand: &Operand) -> Option<i64> {
-        match operand {
-            Operand::Int(value) => Some(*value),
-            _ => match cell_of(self.program, self.state, self.trap.at, operand)? {
-                (Class::Int, cell) => self.state.ints.get(cell as usize).copied(),
-                (Class::Real, _) => None,
-            },
+        match self.valued().value(operand)? {
+            Value::Int(value) => Some(value),
+            Value::Real(_) => None,
         }
     }
 
     /// An integer as wide as the program's.
-    fn wrapped(&self, value: i64) -> i64 {
+    pub(super) fn wrapped(&self, value: i64) -> i64 {
         let shift = 64 - self.program.module().word.bits();
         (value << shift) >> shift
     }
 
     /// "n, which is 10", or "10".
-    fn bound_said(&self, bound: &Bound) -> Option<(String, i64)> {
-        let value = self.integer(&bound.operand())?;
-        let text = self.speller().bound(bound);
-        let is_plain = matches!(bound, Bound::Value(Operand::Int(_)));
+    fn bound_said(&self, bound: &Operand) -> Option<(String, i64)> {
+        let value = self.integer(bound)?;
+        let text = self.speller().operand(bound);
+        let is_plain = matches!(bound, Operand::Int(_));
         Some((if is_plain { text } else { format!("{text}, which is {value}") }, value))
     }
 
@@ -70,7 +52,7 @@ impl Explainer<'_> {
         let up = self.is_backward() == counting.reversed;
         let (ends, begins) = if up { (&counting.to, &counting.from) } else { (&counting.from, &counting.to) };
         let (said, end) = self.bound_said(ends)?;
-        let begin = self.integer(&begins.operand())?;
+        let begin = self.integer(begins)?;
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let value = self.wrapped(self.integer(&counter)?.wrapping_add(end));
         let name = self.speller().name(Base::Frame(counting.counter));
@@ -105,33 +87,10 @@ impl Explainer<'_> {
         })
     }
 
-    /// A bound that was computed before the loop isn't the same behind it.
-    fn changed_bound(&self, block: &Block, counting: &Counting) -> Option<Told> {
-        let vacated = self.vacated()?;
-        let is_it = |bound: &&Bound| matches!(bound, Bound::Sum { variable, .. } if *variable == vacated);
-        let bound = [&counting.from, &counting.to].into_iter().find(is_it)?;
-        let Bound::Sum { cell, offset, .. } = bound else { return None };
-        let source = Operand::Place(Place::scalar(*cell));
-        let now = self.wrapped(self.integer(&source)?.wrapping_add(*offset));
-        let before = self.wrapped(self.integer(&bound.operand())?.wrapping_add(now));
-        let (text, name) = (self.speller().bound(bound), self.speller().name(*cell));
-        let words = self.speller().words(block, 0);
-        Some(Told {
-            message: format!(
-                "the bound {text} of `{words}` was {before} and is {now}: the body has changed {name}"
-            ),
-            label: format!("{text} was {before} and is {now}"),
-            values: self.named_values([&source]),
-            help: Some(format!("the way back must find {name} as it was when the loop began")),
-            ..Told::default()
-        })
-    }
-
     /// Rounds or no rounds, against what the bounds say.
     fn confused(&self, block: &Block, counting: &Counting) -> Told {
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
-        let bounds = [&counting.from, &counting.to].map(Bound::operand);
-        let values = self.named_values(std::iter::once(&counter).chain(&bounds));
+        let values = self.named_values([&counter, &counting.from, &counting.to]);
         let words = self.speller().words(block, 0);
         Told {
             message: format!(

@@ -9,6 +9,7 @@
 //! | `counted` | `for` |
 //! | `vacancy` | `local`, `delocal`, frames, and cells that should be empty |
 //! | `flat` | everything else: instructions as they were written |
+//! | `value` | what operands and expressions are worth |
 //! | `names` | cells by their names |
 
 mod counted;
@@ -18,6 +19,7 @@ mod junction;
 mod names;
 mod test;
 mod vacancy;
+mod value;
 
 use reviver_isa::instruction::{Base, Class, Instruction, Operand};
 use reviver_isa::module::{Procedure, Structure};
@@ -27,12 +29,12 @@ use reviver_isa::update::Update;
 
 use crate::program::Program;
 use crate::state::State;
-use crate::state::lookup::cell_of;
 use crate::state::values::Value;
 use crate::trap::{Cause, Trap};
 use crate::travel::Travel;
 
 pub use names::cell_name;
+pub use value::Valued;
 
 /// A line of the text, as far as the image records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,6 +135,7 @@ impl<'a> Explainer<'a> {
             BlockKind::For(ref counting) => self.counted(block, counting, seam),
             BlockKind::Local | BlockKind::Delocal => self.opened(block),
             BlockKind::Assert { ref condition } => self.assertion_of(condition),
+            BlockKind::Temporaries => self.changed_value(),
             BlockKind::Compute | BlockKind::Macro { .. } => None,
         });
         told.or_else(|| self.vacancy()).unwrap_or_else(|| self.flat())
@@ -175,7 +178,7 @@ impl<'a> Explainer<'a> {
         match (self.instruction(at).update, self.program.seam(at)) {
             (Update::Enter, _) => format!(".proc {}", self.procedure(at).name),
             (Update::Exit, _) => ".end".to_owned(),
-            (_, Some((block, seam))) => self.speller().words(block, seam),
+            (_, Some((block, seam))) => self.speller().words_at(block, seam, self.instruction(at)),
             _ => self.speller().instruction(self.instruction(at), |other| self.label(other)),
         }
     }
@@ -262,10 +265,11 @@ impl<'a> Explainer<'a> {
         Some((name, self.value(class, cell)))
     }
 
-    /// The same for several, each name once.
+    /// The same for several, each name once; of an expression those of its parts.
     fn named_values<'o>(&self, operands: impl IntoIterator<Item = &'o Operand>) -> Vec<(String, String)> {
         let mut values: Vec<(String, String)> = Vec::new();
-        for value in operands.into_iter().filter_map(|operand| self.named_value(operand)) {
+        let parts = operands.into_iter().flat_map(|operand| self.valued().parts(operand));
+        for value in parts.filter_map(|operand| self.named_value(&operand)) {
             if !values.contains(&value) {
                 values.push(value);
             }
@@ -275,7 +279,11 @@ impl<'a> Explainer<'a> {
 
     /// The cell of an operand in the current state.
     fn resolve(&self, operand: &Operand) -> Option<(Class, u32)> {
-        cell_of(self.program, self.state, self.trap.at, operand)
+        self.valued().cell(operand)
+    }
+
+    fn valued(&self) -> Valued<'a> {
+        Valued { program: self.program, state: self.state, at: self.trap.at }
     }
 }
 

@@ -1,15 +1,14 @@
 //! Conditions on a state: whether they hold, which of their comparisons decide, and with which values.
 
 use reviver_isa::function::Function;
-use reviver_isa::instruction::{Class, Operand};
-use reviver_isa::number::literal_bits;
+use reviver_isa::instruction::Operand;
 use reviver_isa::predicate::{Predicate, PredicatePart};
 
+use super::value::Valued;
 use super::{Explainer, because, listed};
 use crate::program::Program;
-use crate::state::lookup::cell_of;
+use crate::state::State;
 use crate::state::values::Value;
-use crate::state::{MODE, State};
 
 /// A condition and a state to test it on, in the procedure of an instruction.
 pub(super) struct Tested<'a> {
@@ -41,15 +40,7 @@ impl Tested<'_> {
     }
 
     fn value(&self, operand: &Operand) -> Option<Value> {
-        match operand {
-            Operand::Int(value) => Some(Value::Int(*value)),
-            Operand::Real(value) => Some(Value::Real(literal_bits(self.program.module().real, *value))),
-            Operand::Mode => self.state.ints.get(MODE).map(|&mode| Value::Int(mode)),
-            Operand::Place(_) => match cell_of(self.program, self.state, self.at, operand)? {
-                (Class::Int, cell) => self.state.ints.get(cell as usize).map(|&value| Value::Int(value)),
-                (Class::Real, cell) => self.state.real_at(cell).map(Value::Real),
-            },
-        }
+        Valued { program: self.program, state: self.state, at: self.at }.value(operand)
     }
 
     /// The condition with numbers in the place of cells: `5 > 2`.

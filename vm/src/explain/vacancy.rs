@@ -75,6 +75,49 @@ impl Explainer<'_> {
         }
     }
 
+    /// The variable of the frame that the instruction which trapped was to vacate.
+    pub(super) fn vacated(&self) -> Option<u32> {
+        let instruction = self.instruction(self.trap.at);
+        match instruction.operands.first()? {
+            Operand::Place(Place { base: Base::Frame(variable), .. })
+                if instruction.update == Update::Vacate =>
+            {
+                Some(*variable)
+            }
+            _ => None,
+        }
+    }
+
+    /// An expression that isn't worth the same where it is uncomputed.
+    pub(super) fn changed_value(&self) -> Option<Told> {
+        let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
+        let holder = Operand::Place(Place::scalar(Base::Frame(self.vacated()?)));
+        let valued = self.valued();
+        valued.temporary(&holder)?;
+        let expression = self.speller().operand(&holder);
+        let now = self.program.text(valued.value(&holder)?);
+        let values = self.named_values([&holder]);
+        let message = match (class, valued.value(&holder)) {
+            (Class::Int, Some(Value::Int(value))) => {
+                let rest = self.state.ints.get(cell as usize).copied()?;
+                let before = self.wrapped(rest.wrapping_add(value));
+                format!("`{expression}` was {before} and is {now}")
+            }
+            _ => format!("`{expression}` is {now}, and was another number by {}", self.value(class, cell)),
+        };
+        Some(Told {
+            message: format!("{message}{}", super::because(&values)),
+            label: format!("{expression} has changed"),
+            values,
+            help: Some(
+                "what an expression is computed from must be the same before and behind what takes it: the way back \
+                 computes it from there"
+                    .to_owned(),
+            ),
+            ..Told::default()
+        })
+    }
+
     /// Where a name of the trap's procedure begins, if that is another line.
     fn declared(&self, variable: u32) -> Option<super::OtherPlace> {
         let number = self.program.procedure_of(self.trap.at) as u32;

@@ -1,0 +1,356 @@
+//! Values of expressions: temporaries of the frame, computed in front of what takes them and uncomputed
+//! behind it. Knows no statement.
+//!
+//! ```text
+//! add y, a*b + 3        vacate value$1            where the check is wanted, see `Keeping`
+//!                       add.mul value$1, a, b
+//!                       add.sum y, value$1, 3
+//!                       sub.mul value$1, a, b
+//!                       vacate value$1
+//! ```
+//!
+//! The function that is applied last is taken by the update itself. A temporary comes from 0 and its sources
+//! are the same behind the statement, so that it is exactly 0 again, floats too: `0 + v - v`. Each has one
+//! expression, so that tools can tell the variable as what was written.
+
+use arrayvec::ArrayVec;
+use compact_str::{CompactString, format_compact};
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place, Slice};
+use reviver_isa::module::Passing;
+use reviver_isa::structure::{BlockKind, Temporary};
+use reviver_isa::update::Update;
+use reviver_isa::verify::a_class;
+use reviver_isa::verify::classes::{Conversion, conversion, converter};
+use reviver_isa::verify::temporaries::MOST_FUNCTIONS;
+
+use super::Lowering;
+use super::decision::cell;
+use super::instruction::form;
+use super::operand::Source;
+use super::scope::Meaning;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// The frame's name for temporaries.
+const VALUE: &str = "value";
+
+/// A function of sources that has no cell yet.
+#[derive(Clone, Debug)]
+pub(super) struct Formula {
+    pub(super) function: Function,
+    pub(super) sources: ArrayVec<(Source, Span), 2>,
+}
+
+/// A temporary and how it is computed.
+#[derive(Clone, Debug)]
+struct TemporaryStep {
+    /// The frame's key for it.
+    expression: CompactString,
+    variable: u32,
+    class: Class,
+    function: Function,
+    sources: ArrayVec<Operand, 2>,
+}
+
+/// The temporaries of a statement or a comparison, parts first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Temporaries(Vec<TemporaryStep>);
+
+impl Temporaries {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds others, which are computed behind these.
+    pub(super) fn extend(&mut self, others: Temporaries) {
+        self.0.extend(others.0);
+    }
+
+    fn sources(&self) -> impl Iterator<Item = &Operand> {
+        self.0.iter().flat_map(|step| &step.sources)
+    }
+
+    /// The scalars of the program that are read, once or more.
+    pub(super) fn scalars(&self) -> Vec<Operand> {
+        let is_own = |base: Base| self.0.iter().any(|step| Base::Frame(step.variable) == base);
+        let mut scalars = Vec::new();
+        let mut note =
+            |base: Base| scalars.extend((!is_own(base)).then(|| Operand::Place(Place::scalar(base))));
+        for source in self.sources() {
+            match source {
+                Operand::Place(Place { adjoint: true, index: None, .. }) => {}
+                Operand::Place(Place { index: Some(index), .. }) => {
+                    index.terms().filter_map(|term| term.cell).for_each(&mut note);
+                }
+                source => source.visit_bases(&mut note),
+            }
+        }
+        scalars
+    }
+}
+
+/// What the temporaries may meet until they are uncomputed, and so where a `vacate` checks them, in front and
+/// behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// They are compared, and nothing changes: no check.
+    Compared,
+    /// An instruction takes them and changes none of their sources. Of reals the check drops the adjoint, which
+    /// a temporary has when gradient mode is on.
+    Taken,
+    /// What they were computed from may change.
+    Watched,
+}
+
+impl Keeping {
+    fn checks(self, class: Class) -> bool {
+        match self {
+            Keeping::Compared => false,
+            Keeping::Taken => class == Class::Real,
+            Keeping::Watched => true,
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// Resolves operands that may be expressions. What they are computed by is to be emitted around what takes
+    /// them. Elsewhere expressions are refused.
+    pub(super) fn collect<T>(&mut self, resolve: impl FnOnce(&mut Self) -> T) -> (T, Temporaries) {
+        let outer = self.collected.replace(Temporaries::default());
+        let resolved = resolve(self);
+        let collected = std::mem::replace(&mut self.collected, outer);
+        (resolved, collected.unwrap_or_default())
+    }
+
+    /// Emits a statement between the computing and the uncomputing of what it takes.
+    pub(super) fn between(
+        &mut self,
+        temporaries: Temporaries,
+        keeping: Keeping,
+        span: Span,
+        statement: impl FnOnce(&mut Self),
+    ) {
+        if temporaries.is_empty() {
+            return statement(self);
+        }
+        let mut seam = self.open_block(BlockKind::Temporaries);
+        self.compute_temporaries(&temporaries, keeping, span);
+        self.seam(&seam, span);
+        statement(self);
+        seam.start = self.code.here();
+        self.uncompute_temporaries(&temporaries, keeping, span);
+        self.seam(&seam, span);
+        self.code.close(seam.block);
+        self.release_temporaries(temporaries);
+    }
+
+    pub(super) fn compute_temporaries(&mut self, temporaries: &Temporaries, keeping: Keeping, span: Span) {
+        for step in &temporaries.0 {
+            if keeping.checks(step.class) {
+                self.vacate(step.variable, span);
+            }
+            self.apply_temporary(Update::Add, step, span);
+        }
+    }
+
+    pub(super) fn uncompute_temporaries(&mut self, temporaries: &Temporaries, keeping: Keeping, span: Span) {
+        for step in temporaries.0.iter().rev() {
+            self.apply_temporary(Update::Sub, step, span);
+            if keeping.checks(step.class) {
+                self.vacate(step.variable, span);
+            }
+        }
+    }
+
+    fn apply_temporary(&mut self, update: Update, step: &TemporaryStep, span: Span) {
+        let operands = std::iter::once(cell(step.variable)).chain(step.sources.iter().cloned()).take(3);
+        self.code.push(update, step.function, operands.collect(), Link::None, span);
+    }
+
+    /// Gives the variables back, which are 0 again.
+    pub(super) fn release_temporaries(&mut self, temporaries: Temporaries) {
+        for step in temporaries.0 {
+            self.current.frame.release(&step.expression, step.variable);
+        }
+    }
+
+    /// What an instruction means to the temporaries that it takes. Says so where it is certain to change what
+    /// one of them is computed from.
+    pub(super) fn keeping(
+        &mut self,
+        instruction: &Instruction,
+        temporaries: &Temporaries,
+        span: Span,
+    ) -> Option<Keeping> {
+        let mut keeping = Keeping::Taken;
+        for written in self.written(instruction) {
+            let scalars = temporaries.scalars();
+            if written.index.is_none() && scalars.contains(&Operand::Place(written.clone())) {
+                let name = self.base_name(written.base).to_owned();
+                let message =
+                    format!("`{name}` is changed here, and an expression of this line is computed from it");
+                let problem =
+                    Diagnostic::error(message, span, "going back, its value couldn't be found again");
+                let help = format!(
+                    "compute it with a `local` in front of this line, and end that where `{name}` has its value back"
+                );
+                return self.report.fail(problem.help(help));
+            }
+            let reads = |source: &Operand| match source {
+                Operand::Place(place) => {
+                    let mut reads = place.base == written.base && place.adjoint == written.adjoint;
+                    let terms = place.index.iter().flat_map(|index| index.terms());
+                    terms.for_each(|term| reads |= !written.adjoint && term.cell == Some(written.base));
+                    reads
+                }
+                _ => false,
+            };
+            if temporaries.sources().any(reads) {
+                keeping = Keeping::Watched;
+            }
+        }
+        Some(keeping)
+    }
+
+    /// The places that an instruction may change.
+    fn written(&self, instruction: &Instruction) -> Vec<Place> {
+        let targets = instruction.operands.iter().take(instruction.update.shape().targets());
+        let mut written: Vec<Place> = targets
+            .filter_map(|operand| match operand {
+                Operand::Place(place) => Some(place.clone()),
+                _ => None,
+            })
+            .collect();
+        let Link::Calls(calls) = &instruction.link else { return written };
+        for call in calls.iter() {
+            let parameters = self.declared.parameters_of(call.procedure);
+            for (n, argument) in call.arguments.iter().enumerate() {
+                // Of a call through a cell nobody knows the parameters.
+                if parameters.get(n).is_some_and(|(parameter, _)| parameter.passing == Passing::In) {
+                    continue;
+                }
+                match argument {
+                    Argument::Scalar(Operand::Place(place)) => written.push(place.clone()),
+                    Argument::Slice(Slice { base, .. }) => written.push(Place::scalar(*base)),
+                    Argument::Scalar(_) => {}
+                }
+            }
+        }
+        written
+    }
+
+    /// An operator or a function applied to what its sides stand for.
+    pub(super) fn formula(
+        &mut self,
+        function: Function,
+        sides: impl IntoIterator<Item = (Meaning, Span)>,
+    ) -> Option<Meaning> {
+        let mut sources = ArrayVec::new();
+        for (meaning, span) in sides.into_iter().take(2) {
+            sources.push((self.source_of(meaning, span)?, span));
+        }
+        Some(Meaning::Computed(Box::new(Formula { function, sources })))
+    }
+
+    /// The temporary that holds the value of an expression.
+    pub(super) fn spill(&mut self, formula: &Formula, span: Span) -> Option<Source> {
+        if self.collected.is_none() {
+            return self.not_constant(span);
+        }
+        let Formula { function, sources } = formula;
+        let (own, spans): (Vec<Source>, Vec<Span>) = sources.iter().cloned().unzip();
+        let Some(form) = form(*function, None, &own) else {
+            return self.unfit(*function, &own, &spans, span);
+        };
+        let mut typed = ArrayVec::new();
+        for (n, (source, span)) in own.into_iter().zip(spans).take(2).enumerate() {
+            typed.push(self.typed(source, form.source(n), span)?);
+        }
+        self.temporary(form, *function, typed, span)
+    }
+
+    fn temporary(
+        &mut self,
+        form: Form,
+        function: Function,
+        sources: ArrayVec<Operand, 2>,
+        span: Span,
+    ) -> Option<Source> {
+        let class = form.result();
+        let steps = self.collected.iter().flat_map(|collected| &collected.0);
+        let known = steps.into_iter().find(|step| step.function == function && step.sources == sources);
+        if let Some(step) = known {
+            return Some(Source::Cell(cell(step.variable), class));
+        }
+        let weight = self.weight(&sources);
+        if weight > MOST_FUNCTIONS {
+            let message =
+                format!("with its parts this expression applies more than {MOST_FUNCTIONS} functions");
+            let problem = Diagnostic::error(message, span, "too long");
+            return self.report.fail(problem.help("name parts of it with `local`"));
+        }
+        let expression = format_compact!("{function:?}{sources:?}");
+        let declared = &self.declared;
+        let elsewhere = |name: &str| declared.is_global(name);
+        let (variable, is_new) = self.current.frame.acquire_for(&expression, VALUE, class, elsewhere);
+        if is_new {
+            let procedure = self.current.number;
+            let temporary = Temporary { procedure, variable, function, sources: sources.clone() };
+            self.temporaries.push(temporary);
+            self.current.weights.insert(variable, weight);
+        }
+        let step = TemporaryStep { expression, variable, class, function, sources };
+        self.collected.get_or_insert_default().0.push(step);
+        Some(Source::Cell(cell(variable), class))
+    }
+
+    /// How many functions an expression of these sources applies.
+    fn weight(&self, sources: &[Operand]) -> u32 {
+        let mut weight = 1u32;
+        let mut add = |base: Base| {
+            let Base::Frame(variable) = base else { return };
+            weight = weight.saturating_add(self.current.weights.get(&variable).copied().unwrap_or(0));
+        };
+        sources.iter().for_each(|source| source.visit_bases(&mut add));
+        weight
+    }
+
+    /// Whether a base is an expression's temporary.
+    pub(super) fn is_temporary(&self, base: Base) -> bool {
+        matches!(base, Base::Frame(variable) if self.current.weights.contains_key(&variable))
+    }
+
+    /// No form of a function fits the classes of its sources.
+    fn unfit<T>(&mut self, function: Function, sources: &[Source], spans: &[Span], whole: Span) -> Option<T> {
+        let wanted = natural_class(function, sources);
+        let classes: Vec<Class> = sources.iter().map(Source::class).collect();
+        let Err(Conversion::Source(n, to)) = conversion(function, wanted, &classes) else {
+            let message = format!("`{}` takes no such sources", function.name());
+            return self.report.fail(Diagnostic::error(message, whole, "of these classes"));
+        };
+        let place = spans.get(n).copied().unwrap_or(whole);
+        let other = spans.iter().copied().enumerate().find(|(m, _)| *m != n);
+        let class = classes.get(n).copied().unwrap_or(to);
+        let (from, want) = (a_class(class), a_class(to));
+        let message = format!("{from} stands where {want} is wanted");
+        let problem = Diagnostic::error(message, place, from.to_string());
+        let problem = match other.filter(|(m, _)| classes.get(*m) == Some(&to)) {
+            Some((_, span)) => problem.with(span, want.to_string()),
+            None => problem,
+        };
+        let text = self.sources.text(place).to_owned();
+        let help = match sources.get(n) {
+            Some(Source::Literal(_)) => "write an integer".to_owned(),
+            _ => format!("convert it: `{}({text})`", converter(to).name()),
+        };
+        self.report.fail(problem.help(help))
+    }
+}
+
+/// The class that the value of a function most likely has: that of reals, where one is among its sources.
+pub(super) fn natural_class(function: Function, sources: &[Source]) -> Class {
+    let has_real = sources.iter().any(|source| matches!(source, Source::Cell(_, Class::Real)));
+    let makes = |class: Class| function.forms().any(|form| form.result() == class);
+    if has_real && makes(Class::Real) || !makes(Class::Int) { Class::Real } else { Class::Int }
+}

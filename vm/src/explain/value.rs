@@ -1,0 +1,128 @@
+//! What operands are worth in a state. An expression, whose temporary is 0 but while a statement takes it, is
+//! computed anew. Changes nothing.
+
+use reviver_isa::function::{Form, Function};
+use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
+use reviver_isa::module::RealSystem;
+use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals, literal_bits};
+use reviver_isa::structure::Temporary;
+use reviver_isa::verify::classes::conversion;
+
+use crate::numbers::with_reals;
+use crate::program::Program;
+use crate::state::lookup::cell_of;
+use crate::state::values::Value;
+use crate::state::{MODE, State};
+
+/// The operands of an instruction in a state.
+#[derive(Clone, Copy)]
+pub struct Valued<'a> {
+    pub program: &'a Program,
+    pub state: &'a State,
+    /// An instruction of the procedure that is open.
+    pub at: u32,
+}
+
+impl Valued<'_> {
+    /// The value of an operand; none where an index is out of bounds, say, or a function has no value.
+    pub fn value(&self, operand: &Operand) -> Option<Value> {
+        if let Some(temporary) = self.temporary(operand) {
+            return self.computed(temporary);
+        }
+        match operand {
+            Operand::Int(value) => Some(Value::Int(*value)),
+            Operand::Real(value) => Some(Value::Real(literal_bits(self.program.module().real, *value))),
+            Operand::Mode => self.state.ints.get(MODE).map(|&mode| Value::Int(mode)),
+            Operand::Place(_) => match self.cell(operand)? {
+                (Class::Int, cell) => self.state.ints.get(cell as usize).map(|&value| Value::Int(value)),
+                (Class::Real, cell) => self.state.real_at(cell).map(Value::Real),
+            },
+        }
+    }
+
+    /// The class and the address of an operand's cell, with indices that are expressions computed.
+    pub fn cell(&self, operand: &Operand) -> Option<(Class, u32)> {
+        cell_of(self.program, self.state, self.at, &self.with_indices(operand)?)
+    }
+
+    /// The cells that people know of which an operand is made: itself, or those of its expression.
+    pub fn parts(&self, operand: &Operand) -> Vec<Operand> {
+        match self.temporary(operand) {
+            Some(temporary) => temporary.sources.iter().flat_map(|source| self.parts(source)).collect(),
+            None => vec![operand.clone()],
+        }
+    }
+
+    /// The expression that an operand is the temporary of.
+    pub(super) fn temporary(&self, operand: &Operand) -> Option<&Temporary> {
+        match operand {
+            Operand::Place(Place { base: Base::Frame(variable), adjoint: false, index: None }) => {
+                let procedure = self.program.procedure_of(self.at) as u32;
+                self.program.module().structure.temporary(procedure, *variable)
+            }
+            _ => None,
+        }
+    }
+
+    /// An operand whose indices are cells and numbers.
+    fn with_indices(&self, operand: &Operand) -> Option<Operand> {
+        let Operand::Place(Place { base, adjoint, index: Some(index) }) = operand else {
+            return Some(operand.clone());
+        };
+        let index = match **index {
+            Index::One(a) => Index::One(self.with_number(a)?),
+            Index::Two(a, b) => Index::Two(self.with_number(a)?, self.with_number(b)?),
+        };
+        Some(Operand::Place(Place { base: *base, adjoint: *adjoint, index: Some(Box::new(index)) }))
+    }
+
+    fn with_number(&self, term: Term) -> Option<Term> {
+        let cell = term.cell.map(|cell| Operand::Place(Place::scalar(cell)));
+        let Some(temporary) = cell.as_ref().and_then(|cell| self.temporary(cell)) else { return Some(term) };
+        match self.computed(temporary)? {
+            Value::Int(value) => Some(Term { cell: None, offset: value.checked_add(term.offset)? }),
+            Value::Real(_) => None,
+        }
+    }
+
+    fn computed(&self, temporary: &Temporary) -> Option<Value> {
+        let module = self.program.module();
+        let owner = module.procedures.get(temporary.procedure as usize)?;
+        let class = owner.frame.get(temporary.variable as usize)?.class;
+        let sources: Vec<Value> =
+            temporary.sources.iter().map(|source| self.value(source)).collect::<Option<_>>()?;
+        applied(self.program, temporary.function, class, &sources)
+    }
+}
+
+/// A function of values, in the program's numbers; none where it has no value.
+fn applied(program: &Program, function: Function, result: Class, sources: &[Value]) -> Option<Value> {
+    let module = program.module();
+    let classes: Vec<Class> = sources
+        .iter()
+        .map(|source| match source {
+            Value::Int(_) => Class::Int,
+            Value::Real(_) => Class::Real,
+        })
+        .collect();
+    let form = conversion(function, result, &classes).ok()?;
+    let int = |n: usize| match sources.get(n) {
+        Some(Value::Int(value)) => *value,
+        _ => 0,
+    };
+    with_reals!(module.real, |reals| {
+        let numbers = Arithmetic { words: Narrow(module.word), reals };
+        let real = |n: usize| match sources.get(n) {
+            Some(Value::Real(bits)) => reals.of_bits(*bits),
+            _ => reals.of_bits(literal_bits(module.real, 0.0)),
+        };
+        let written = |value| Value::Real(reals.to_bits(value));
+        match form {
+            Form::Int => function.int(&numbers, int(0), int(1)).ok().map(Value::Int),
+            Form::Real => function.real(&numbers, real(0), real(1)).ok().map(written),
+            Form::RealInt => function.real_int(&numbers, real(0), int(1)).ok().map(written),
+            Form::RealsToInt => function.reals_to_int(&numbers, real(0), real(1)).ok().map(Value::Int),
+            Form::IntsToReal => function.ints_to_real(&numbers, int(0), int(1)).ok().map(written),
+        }
+    })
+}
