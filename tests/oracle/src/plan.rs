@@ -133,9 +133,10 @@ pub(crate) enum Statement {
         function: Function,
         sources: Vec<Source>,
     },
-    /// The body of a macro, or its inverse.
+    /// The body of a macro, or its inverse, between the making and unmaking of what it is given.
     Macro {
         undo: bool,
+        values: Vec<(Place, Computed)>,
         body: Block,
     },
 }

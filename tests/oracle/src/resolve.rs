@@ -14,8 +14,8 @@ use crate::declared::Declared;
 use crate::expression::Operand;
 use crate::outcome::{Step, unsupported};
 use crate::plan::{
-    Argument, Block, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape, Source, Statement,
-    Variable,
+    Argument, Block, Computed, Condition, For, FrameVariable, Home, Place, Plan, Procedure, Shape, Source,
+    Statement, Variable,
 };
 use crate::scope::{Meaning, Scopes};
 use crate::signature::{common, source_classes, value_class};
@@ -65,9 +65,15 @@ impl Resolver<'_> {
 
     /// A fresh variable of the frame.
     fn fresh(&mut self, name: &Name, class: Class, shape: Shape) -> Variable {
-        let variable = Variable { home: Home::Frame(self.frame.len()), class, shape };
-        self.frame.push(FrameVariable { name: name.text.to_string(), class, cells: shape.cells() });
+        let variable = self.hidden(&name.text, class, shape);
         self.scopes.bind(&name.text, Meaning::Variable(variable));
+        variable
+    }
+
+    /// The same, which no name of the text means.
+    fn hidden(&mut self, name: &str, class: Class, shape: Shape) -> Variable {
+        let variable = Variable { home: Home::Frame(self.frame.len()), class, shape };
+        self.frame.push(FrameVariable { name: name.to_owned(), class, cells: shape.cells() });
         variable
     }
 
@@ -124,8 +130,8 @@ impl Resolver<'_> {
             | tree::Statement::Macro(_) => return Ok(None),
             tree::Statement::Instruction(instruction) => self.instruction(instruction)?,
             tree::Statement::MacroUse { name, arguments, undo } => {
-                let body = self.expand(name, arguments)?;
-                Statement::Macro { undo: *undo, body }
+                let (values, body) = self.expand(name, arguments)?;
+                Statement::Macro { undo: *undo, values, body }
             }
             tree::Statement::If(tree) => self.choice(tree)?,
             tree::Statement::Loop(tree) => self.repetition(tree)?,
@@ -137,7 +143,12 @@ impl Resolver<'_> {
         Ok(Some(statement))
     }
 
-    fn expand(&mut self, name: &Name, arguments: &[tree::Expression]) -> Step<Block> {
+    /// What a macro's use becomes: the values that it is given, and its body.
+    fn expand(
+        &mut self,
+        name: &Name,
+        arguments: &[tree::Expression],
+    ) -> Step<(Vec<(Place, Computed)>, Block)> {
         let Some(&tree) = self.declared.macros.get(name.text.as_str()) else {
             return unsupported(format!("the macro `{}`", name.text));
         };
@@ -145,16 +156,25 @@ impl Resolver<'_> {
             return unsupported("a recursive macro");
         }
         let meanings: Vec<Meaning> = arguments.iter().map(|a| self.evaluate(a)).collect::<Step<_>>()?;
-        if meanings.iter().any(|meaning| matches!(meaning, Meaning::Computed(_))) {
-            return unsupported("an expression as a macro's argument");
-        }
+        let mut values = Vec::new();
+        let meanings: Vec<Meaning> = meanings
+            .into_iter()
+            .map(|meaning| match meaning {
+                Meaning::Computed(value) => {
+                    let variable = self.hidden("value", value.class, Shape::Scalar);
+                    values.push((Place::scalar(variable), value));
+                    Meaning::Variable(variable)
+                }
+                other => other,
+            })
+            .collect();
         self.scopes.enter(true);
         for (parameter, meaning) in tree.parameters.iter().zip(meanings) {
             self.scopes.bind(&parameter.text, meaning);
         }
         let body = self.list(&tree.body);
         self.scopes.leave();
-        body
+        Ok((values, body?))
     }
 
     fn choice(&mut self, tree: &tree::If) -> Step<Statement> {

@@ -15,7 +15,7 @@ use crate::integer;
 use crate::order::holds;
 use crate::outcome::{Halt, Step, Trap, trap};
 use crate::plan::{
-    Argument, Block, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement,
+    Argument, Block, Computed, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement,
 };
 use crate::prepare::Prepared;
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
@@ -281,7 +281,23 @@ impl<'p> Walk<'p> {
                 self.block(frame, apply, direction)?;
                 self.block(frame, body, Direction::Backward)
             }
-            Statement::Macro { undo, body } => self.block(frame, body, direction.turned(*undo)),
+            Statement::Macro { undo, values, body } => {
+                let all = &mut Prepared::default();
+                let count = self.store.count();
+                let mut made = Vec::new();
+                for (cell, Computed { function, sources, .. }) in values {
+                    let sources = self.all_held(frame, sources, all)?;
+                    self.ancilla(frame, cell, *function, &sources, false)?;
+                    made.push((cell, *function, sources));
+                }
+                self.block(frame, body, direction.turned(*undo))?;
+                for (cell, function, sources) in made.iter().rev() {
+                    self.ancilla(frame, cell, *function, sources, true)?;
+                }
+                self.release(frame, all)?;
+                self.store.truncate(count);
+                Ok(())
+            }
             // Branches are walked in their list, and the rest doesn't come here.
             Statement::Br { .. }
             | Statement::From { .. }

@@ -3,7 +3,7 @@
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use super::operand::Term;
+use super::operand::{Operand, Term};
 use super::scope::{Extent, Id, Variable};
 use super::writer::Writer;
 
@@ -64,20 +64,38 @@ impl Comparison {
 }
 
 impl Writer<'_> {
+    /// A comparison of cells and constants.
     pub fn comparison(&mut self) -> Comparison {
+        self.compared(|w, class, _| w.plain_source(class))
+    }
+
+    /// A source that needs nothing computed.
+    pub fn plain_source(&mut self, class: Class) -> Operand {
+        self.plain_indices = true;
+        let source = self.source(class, &[]);
+        self.plain_indices = false;
+        source
+    }
+
+    /// A comparison of expressions, which blocks test.
+    pub fn block_comparison(&mut self) -> Comparison {
+        self.compared(Writer::value)
+    }
+
+    fn compared(&mut self, mut side: impl FnMut(&mut Self, Class, &[&Operand]) -> Operand) -> Comparison {
         let class = self.class();
         let order = *self.rng.pick(&ORDERS);
-        let a = self.source(class, &[]);
+        let a = side(self, class, &[]);
         // Two reals are hardly ever equal by chance.
         let equal = class == Class::Real && matches!(order, Order::Eq | Order::Ne) && self.rng.chance(35);
-        let b = if equal { a.clone() } else { self.source(class, &[]) };
+        let b = if equal { a.clone() } else { side(self, class, &[]) };
         let uses = a.uses().into_iter().chain(b.uses()).collect();
         Comparison { a: a.text, order, b: b.text, uses }
     }
 
     /// A condition of a block: most often one comparison.
     pub fn condition(&mut self) -> Condition {
-        let first = self.comparison();
+        let first = self.block_comparison();
         if self.rng.chance(65) {
             return Condition { text: first.text(), uses: first.uses };
         }
@@ -86,7 +104,7 @@ impl Writer<'_> {
         {
             return guarded;
         }
-        let second = self.comparison();
+        let second = self.block_comparison();
         let text = match self.rng.below(4) {
             0 => format!("{} and {}", first.text(), second.text()),
             1 => format!("{} or {}", first.text(), second.text()),

@@ -20,7 +20,7 @@ impl Writer<'_> {
     pub fn branch(&mut self) -> bool {
         let simple = self.rng.chance(40);
         let (entry, exit, uses) = if simple {
-            let comparison = self.comparison();
+            let comparison = self.block_comparison();
             (comparison.text(), self.reworded(&comparison), comparison.uses)
         } else {
             let condition = self.condition();

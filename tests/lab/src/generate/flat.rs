@@ -106,7 +106,7 @@ impl Writer<'_> {
 
     /// Two comparisons of one integer that are never both true.
     fn exclusive(&mut self) -> Option<(Comparison, Comparison)> {
-        let cell = self.source(Class::Int, &[]);
+        let cell = self.plain_source(Class::Int);
         let uses = cell.uses();
         let value = match cell.fact {
             Fact::Int(range) if range.hi.saturating_sub(range.lo) < 32 => {

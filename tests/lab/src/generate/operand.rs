@@ -34,6 +34,12 @@ impl Operand {
         Operand { text, is_adjoint: true, ..self }
     }
 
+    /// An expression, which depends on these variables.
+    pub fn expression(text: String, fact: Fact, uses: Vec<Id>) -> Operand {
+        let terms = uses.into_iter().map(|id| Term { cell: Some(id), offset: 0 }).collect();
+        Operand { text, fact, variable: None, is_adjoint: false, terms }
+    }
+
     fn constant(text: String, fact: Fact) -> Operand {
         Operand { text, fact, variable: None, is_adjoint: false, terms: Vec::new() }
     }
@@ -106,7 +112,7 @@ impl Writer<'_> {
             Extent::Vector(n) => vec![self.index(n)],
             Extent::Matrix(rows, columns) => vec![self.index(rows), self.index(columns)],
         };
-        let subscripts: Vec<String> = terms.iter().map(|term| self.spell(term)).collect();
+        let subscripts: Vec<String> = terms.iter().map(|term| self.subscript(term)).collect();
         let text = if terms.is_empty() { name } else { format!("{name}[{}]", subscripts.join(", ")) };
         let operand = Operand { text, fact, variable: Some(id), is_adjoint: false, terms };
         operand.uses().into_iter().for_each(|id| self.scope.touch(id));
@@ -130,6 +136,22 @@ impl Writer<'_> {
             }
         }
         Term { cell: None, offset: self.rng.within(0..=length - 1) }
+    }
+
+    /// A term as text, now and then in a way that is computed.
+    fn subscript(&mut self, term: &Term) -> String {
+        let plain = self.spell(term);
+        let Some(name) = term.cell.map(|id| self.scope.get(id).name.clone()) else { return plain };
+        let Term { offset, .. } = *term;
+        if self.plain_indices {
+            return plain;
+        }
+        match self.rng.below(16) {
+            0 => format!("{offset} - (0 - {name})"),
+            1 => format!("{name}*1{offset:+}"),
+            2 => format!("max({name}{offset:+}, {name}{offset:+})"),
+            _ => plain,
+        }
     }
 
     /// A term as text.

@@ -56,6 +56,11 @@ impl Variable {
         Variable { frozen: 1, ..self }
     }
 
+    /// Whether it is no cell, but a number with a name.
+    pub fn is_constant(&self) -> bool {
+        !self.has_adjoint
+    }
+
     /// The range of an integer scalar that can serve as an index or a bound: it doesn't change, and
     /// it is small.
     pub fn range(&self) -> Option<Ints> {

@@ -3,6 +3,7 @@
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
+use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::{Action, Over, Update};
 
 use super::facts::Fact;
@@ -80,8 +81,7 @@ impl Writer<'_> {
     fn with_sources(&mut self, function: Function, form: Form, target: Option<&Operand>) -> Option<Applied> {
         let mark = self.scope.mark();
         let not: Vec<&Operand> = target.into_iter().collect();
-        let sources: Vec<Operand> =
-            (0..function.arity()).map(|n| self.source(form.source(n), &not)).collect();
+        let sources: Vec<Operand> = (0..function.arity()).map(|n| self.value(form.source(n), &not)).collect();
         let fact = |n: usize, writer: &Self| {
             sources.get(n).map_or(writer.numbers().any(form.source(n)), |source| source.fact)
         };
@@ -95,6 +95,51 @@ impl Writer<'_> {
             }
         };
         Some(Applied { function, sources, value })
+    }
+
+    /// A source, or an expression that certainly has a value, out of cells that aren't any of these.
+    pub fn value(&mut self, class: Class, not: &[&Operand]) -> Operand {
+        if self.rng.chance(12)
+            && let Some(expression) = self.expression(class, not)
+        {
+            return expression;
+        }
+        self.source(class, not)
+    }
+
+    fn expression(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
+        let (function, form) = *self.rng.pick(&rows(class));
+        let mark = self.scope.mark();
+        // Most often the sources are plain, so that expressions end.
+        let sources: Vec<Operand> = (0..function.arity()).map(|n| self.value(form.source(n), not)).collect();
+        let fact = |n: usize| sources.get(n).map_or(self.numbers().any(form.source(n)), |source| source.fact);
+        let uses: Vec<Id> = sources.iter().flat_map(Operand::uses).collect();
+        let is_apart = !not.iter().any(|other| other.uses().iter().any(|id| uses.contains(id)));
+        let image = self.numbers().image(function, form, fact(0), fact(1)).filter(|_| is_apart);
+        let Some(fact) = image else {
+            self.scope.forget(mark);
+            return None;
+        };
+        Some(Operand::expression(self.written(function, &sources), fact, uses))
+    }
+
+    /// By its sign, where a function has one, or by its name.
+    fn written(&mut self, function: Function, sources: &[Operand]) -> String {
+        let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
+        // Operators between constants are computed by the assembler, which knows no words and no traps; and
+        // constants that are added to one cell are added first.
+        let is_constant =
+            |operand: &Operand| operand.uses().into_iter().all(|id| self.scope.get(id).is_constant());
+        let is_plain = sources.iter().all(|source| !is_constant(source))
+            || !matches!(function, Function::Sum | Function::Diff)
+            || sources.iter().any(|source| source.variable.is_some() && !is_constant(source));
+        let is_computed = is_plain && !sources.iter().all(is_constant);
+        match (BinaryOperator::of(function), texts.as_slice()) {
+            (Some(operator), [a, b]) if is_computed && self.rng.chance(70) => {
+                format!("({a} {} {b})", operator.symbol())
+            }
+            _ => format!("{}({})", function.name(), texts.join(", ")),
+        }
     }
 
     /// `add.f y, a, b` and the like.
@@ -162,7 +207,7 @@ impl Writer<'_> {
     pub fn rotate(&mut self) -> bool {
         let Some(x) = self.target(Class::Real) else { return false };
         let Some(y) = self.other_target(Class::Real, &[&x]) else { return false };
-        let angle = self.source(Class::Real, &[&x, &y]);
+        let angle = self.value(Class::Real, &[&x, &y]);
         let update = *self.rng.pick(&["rot", "irot"]);
         self.line(format!("{update} {}, {}, {}", x.text, y.text, angle.text));
         true
@@ -196,7 +241,7 @@ impl Writer<'_> {
 
     pub fn show(&mut self) -> bool {
         let class = self.class();
-        let shown = self.source(class, &[]);
+        let shown = self.value(class, &[]);
         self.line(format!("show {}", shown.text));
         true
     }

@@ -42,6 +42,8 @@ pub(super) struct Writer<'p> {
     pub mode_off: bool,
     /// Whether a rule is being written: it may change its own frame and adjoints only.
     pub in_rule: bool,
+    /// Indices are cells and constants, as flat branches want them.
+    pub plain_indices: bool,
     lines: Vec<String>,
     fresh: usize,
 }
@@ -62,6 +64,7 @@ impl<'p> Writer<'p> {
             nesting: 0,
             mode_off: false,
             in_rule: false,
+            plain_indices: false,
             lines: Vec::new(),
             fresh: 0,
         }
