@@ -70,6 +70,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Taylor(options) => commands::taylor::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),
+        Invocation::Expand(options) => commands::expand::run(options),
         Invocation::Check(options) => commands::check::run(options),
         Invocation::Fmt(options) => commands::fmt::run(options),
         Invocation::Invert(options) => commands::invert::run(options),

@@ -22,6 +22,8 @@ use crate::format::text::recorded_place;
 
 /// Column of the mnemonics.
 const INDENT: usize = 8;
+/// Column of what stands beside instructions.
+const BESIDE: usize = 44;
 
 /// The text of a module.
 pub fn disassemble(module: &Module) -> String {
@@ -38,23 +40,22 @@ pub struct Disassembly {
 
 /// The text of a module, with the lines of its instructions: those that assembling it would find.
 pub fn disassembly(module: &Module) -> Disassembly {
-    let out = String::new();
-    let mut text = ModuleText {
-        module,
-        labels: labels(module),
-        out,
-        counted: (0, 1),
-        lines: vec![1; module.code.len()],
-    };
-    text.settings();
-    text.globals();
-    let mut blocks = Blocks::of(&module.structure);
-    for (number, procedure) in module.procedures.iter().enumerate() {
-        text.procedure(number, procedure, &mut blocks);
-    }
+    let mut text = ModuleText::of(module, None);
+    text.program();
     text.structure();
     Disassembly { text: text.out, lines: text.lines }
 }
+
+/// The instructions of a module as text, without what it records. `beside` tells what an instruction has as a
+/// comment.
+pub(crate) fn flat_text(module: &Module, beside: Beside<'_>) -> String {
+    let mut text = ModuleText::of(module, Some(beside));
+    text.program();
+    text.out
+}
+
+/// The comment of an instruction, by its number.
+type Beside<'a> = &'a dyn Fn(u32) -> Option<String>;
 
 /// The labels of all branch halves: recorded ones, and made ones where none is recorded.
 fn labels(module: &Module) -> HashMap<u32, String> {
@@ -129,9 +130,28 @@ struct ModuleText<'m> {
     counted: (usize, u32),
     /// The line of each instruction.
     lines: Vec<u32>,
+    /// What stands beside instructions, in the place of what is recorded.
+    beside: Option<Beside<'m>>,
 }
 
-impl ModuleText<'_> {
+impl<'m> ModuleText<'m> {
+    fn of(module: &'m Module, beside: Option<Beside<'m>>) -> ModuleText<'m> {
+        let (out, lines) = (String::new(), vec![1; module.code.len()]);
+        ModuleText { module, labels: labels(module), out, counted: (0, 1), lines, beside }
+    }
+
+    fn program(&mut self) {
+        self.settings();
+        self.globals();
+        let mut blocks = match self.beside {
+            None => Blocks::of(&self.module.structure),
+            Some(_) => Blocks { next: [].iter().peekable(), open: Vec::new() },
+        };
+        for (number, procedure) in self.module.procedures.iter().enumerate() {
+            self.procedure(number, procedure, &mut blocks);
+        }
+    }
+
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
         // Writing to a string can't fail.
         let _ = self.out.write_fmt(line);
@@ -239,7 +259,9 @@ impl ModuleText<'_> {
             self.class(variable.class);
             self.out.push('\n');
         }
-        self.recorded(number, procedure, blocks);
+        if self.beside.is_none() {
+            self.recorded(number, procedure, blocks);
+        }
         for at in procedure.entry.saturating_add(1)..procedure.exit {
             while let Some(comment) = blocks.comment(at) {
                 self.line(format_args!("{:INDENT$}; {comment}", ""));
@@ -360,7 +382,17 @@ impl ModuleText<'_> {
             let pad = 5usize.saturating_sub(mnemonic.len());
             rest.insert_str(0, &" ".repeat(pad));
         }
-        self.line(format_args!("{mnemonic}{rest}"));
+        let _ = write!(self.out, "{mnemonic}{rest}");
+        self.comment(at);
+        self.out.push('\n');
+    }
+
+    /// What stands beside an instruction, in a column of its own.
+    fn comment(&mut self, at: u32) {
+        let Some(comment) = self.beside.and_then(|beside| beside(at)) else { return };
+        let start = self.out.rfind('\n').map_or(0, |end| end + 1);
+        let width = self.out.get(start..).map_or(0, |line| line.chars().count());
+        let _ = write!(self.out, "{:1$}; {comment}", "", BESIDE.saturating_sub(width).max(1));
     }
 
     fn calls(&self, procedure: &Procedure, update: Update, operands: &[String], calls: &[Call]) -> String {

@@ -11,6 +11,7 @@
 //! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
+//! | [`expand`](mod@expand) | a text beside the instructions that it becomes |
 //!
 //! A text becomes a module, an image, and the same module again:
 //!
@@ -60,6 +61,7 @@ pub mod certain;
 pub mod constants;
 pub mod diagnostic;
 pub mod disassemble;
+pub mod expand;
 pub mod files;
 pub mod format;
 pub mod image;
@@ -75,3 +77,4 @@ pub mod source;
 mod span;
 pub mod suggest;
 pub mod tree;
+mod visit;

@@ -263,6 +263,14 @@ pub enum ExpressionKind {
     Unary(UnaryOperator, Box<Expression>),
     Binary(BinaryOperator, Box<[Expression; 2]>),
     Apply(Box<Application>),
+    Length(Box<LengthOf>),
+}
+
+/// `len(name)`, or `len(name, dimension)`
+#[derive(Clone, Debug)]
+pub struct LengthOf {
+    pub name: Rc<CompactString>,
+    pub dimension: Option<Expression>,
 }
 
 /// `function(sources)`
@@ -424,11 +432,13 @@ pub struct Compute {
     pub end: Span,
 }
 
-/// `local name: class = function(sources)`; `copy` for a plain value, and of no source where none is
+/// `local name[shape]: class = function(sources)`; `copy` for a plain value, and of no source where none is
 /// written: then it is 0.
 #[derive(Clone, Debug)]
 pub struct Local {
     pub name: Name,
+    /// Empty for a scalar; one or two lengths for an array.
+    pub shape: Vec<Expression>,
     pub class: Option<Class>,
     pub function: Function,
     pub sources: Vec<Expression>,

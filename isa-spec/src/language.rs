@@ -65,13 +65,13 @@ pages! {
     undone "the same, with the second body undone"
     example ".inout x, y\n.ancilla t\n        compute\n            add.mul t, x, x\n        apply\n            add   y, t\n        uncompute\n"
 
-    ["local" "delocal"] "local t: class = value … delocal t = value"
-    "A fresh cell, which begins with a value and must hold the value of its `delocal` where it ends. A value is a \
-     source, or a function of sources: `mul(a, b)`; where none is written it is 0: `local t`, `local t: real`. The \
-     class is that of the value; an integer literal stands for a real where the class says `real`. Both stand in \
-     the same block."
+    ["local" "delocal"] "local t: class = value … delocal t = value, local v[n]: class … delocal v[n]: class"
+    "A fresh cell, which begins with a value and must hold the value of its `delocal` where it ends. A value is an \
+     expression: `a*b + 1`, `sin(a)`; where none is written it is 0: `local t`, `local t: real`. The class is that of \
+     the value; an integer literal stands for a real where the class says `real`. An array begins and ends as 0, and \
+     says its lengths and its class at both ends. Both stand in the same block."
     undone "each the other: `local t = b … delocal t = a`"
-    example ".inout x, y\n        local t = mul(x, 3)\n        add   y, t\n        delocal t = mul(x, 3)\n"
+    example ".inout x, y\n        local t = 3*x + 1\n        add   y, t\n        delocal t = 3*x + 1\n"
 
     ["undo"] "undo name arguments"
     "Uses a macro backward: its statements undone, in the opposite order."

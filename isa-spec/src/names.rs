@@ -86,3 +86,6 @@ pub fn deceiving(character: char) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// What the name of a parameter begins with that brings the length of another one along: `len$v` that of `v`.
+pub const LENGTH_PARAMETER: &str = "len$";

@@ -7,6 +7,7 @@ use crate::instruction::{
     Argument, Base, Call, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
 };
 use crate::module::{Module, Procedure};
+use crate::names::LENGTH_PARAMETER;
 use crate::operator::BinaryOperator;
 use crate::predicate::Predicate;
 use crate::structure::{Block, BlockKind, Counting, Side, Temporary};
@@ -14,7 +15,7 @@ use crate::update::{OperandShape, Update};
 
 /// How an expression is written within another text.
 #[derive(Clone, Copy)]
-struct Manner {
+struct FormulaSpelling {
     /// Without spaces, as in brackets and ranges.
     tight: bool,
     /// In parentheses if it binds less strongly than this.
@@ -22,11 +23,11 @@ struct Manner {
 }
 
 /// An expression that stands by itself.
-const FORMULA: Manner = Manner { tight: false, least: 0 };
+const FORMULA: FormulaSpelling = FormulaSpelling { tight: false, least: 0 };
 
-impl Manner {
-    fn tight(self) -> Manner {
-        Manner { tight: true, ..self }
+impl FormulaSpelling {
+    fn tight(self) -> FormulaSpelling {
+        FormulaSpelling { tight: true, ..self }
     }
 }
 
@@ -170,14 +171,14 @@ impl<'a> Speller<'a> {
         }
     }
 
-    fn formula(&self, temporary: &Temporary, manner: Manner) -> String {
-        self.applied(temporary.function, &temporary.sources, manner)
+    fn formula(&self, temporary: &Temporary, spelling: FormulaSpelling) -> String {
+        self.applied(temporary.function, &temporary.sources, spelling)
     }
 
     /// A function of sources, by its sign where it has one.
-    fn applied(&self, function: Function, sources: &[Operand], manner: Manner) -> String {
-        let tight = manner.tight;
-        let part = |operand, least| self.spelled(operand, Manner { tight, least });
+    fn applied(&self, function: Function, sources: &[Operand], spelling: FormulaSpelling) -> String {
+        let tight = spelling.tight;
+        let part = |operand, least| self.spelled(operand, FormulaSpelling { tight, least });
         match (BinaryOperator::of(function), sources) {
             (Some(BinaryOperator::Subtract), [zero, a]) if is_zero(zero) => {
                 format!("-{}", part(a, u8::MAX))
@@ -187,9 +188,9 @@ impl<'a> Speller<'a> {
                 let (a, b) = (part(a, strength), part(b, strength + 1));
                 let space = if tight { "" } else { " " };
                 let text = format!("{a}{space}{}{space}{b}", operator.symbol());
-                if strength < manner.least { format!("({text})") } else { text }
+                if strength < spelling.least { format!("({text})") } else { text }
             }
-            (_, [a]) if function == Function::Copy => self.spelled(a, manner),
+            (_, [a]) if function == Function::Copy => self.spelled(a, spelling),
             (_, sources) => {
                 let sources: Vec<String> = sources.iter().map(|source| part(source, 0)).collect();
                 format!("{}({})", function.name(), sources.join(", "))
@@ -198,9 +199,9 @@ impl<'a> Speller<'a> {
     }
 
     /// An operand; of a temporary its expression.
-    fn spelled(&self, operand: &Operand, manner: Manner) -> String {
+    fn spelled(&self, operand: &Operand, spelling: FormulaSpelling) -> String {
         match (self.temporary(operand), operand) {
-            (Some(temporary), _) => self.formula(temporary, manner),
+            (Some(temporary), _) => self.formula(temporary, spelling),
             (None, Operand::Int(value)) => value.to_string(),
             (None, Operand::Real(value)) => format!("{value:?}"),
             (None, Operand::Mode) => "mode".to_owned(),
@@ -246,6 +247,9 @@ impl<'a> Speller<'a> {
 
     fn place(&self, place: &Place) -> String {
         let name = self.name(place.base);
+        if let Some(measured) = name.strip_prefix(LENGTH_PARAMETER) {
+            return format!("len({measured})");
+        }
         let adjoint = if place.adjoint { "'" } else { "" };
         match place.index.as_deref() {
             None => format!("{name}{adjoint}"),

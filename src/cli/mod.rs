@@ -43,6 +43,7 @@ pub enum Invocation {
     Taylor(TaylorOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
+    Expand(ExpandOptions),
     Check(CheckOptions),
     Fmt(FmtOptions),
     Invert(InvertOptions),
@@ -64,6 +65,7 @@ impl Invocation {
             | Invocation::Repl(_)
             | Invocation::Asm(_)
             | Invocation::Disasm(_)
+            | Invocation::Expand(_)
             | Invocation::Fmt(_)
             | Invocation::Invert(_)
             | Invocation::Isa(_)
@@ -143,6 +145,20 @@ pub struct Written {
 #[derive(Debug, Args)]
 pub struct DisasmOptions {
     /// A `.rbc` image or a `.rasm` text; `-` reads standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub constants: Constants,
+    #[command(flatten)]
+    pub written: Written,
+}
+
+/// Show each line of a text beside the instructions that it becomes.
+///
+/// What is printed is a program of the same instructions, with the lines as comments: expressions are
+/// computed into temporaries and uncomputed, blocks become pairs of branches, macros their bodies.
+#[derive(Debug, Args)]
+pub struct ExpandOptions {
+    /// A `.rasm` text; `-` reads standard input
     pub file: PathBuf,
     #[command(flatten)]
     pub constants: Constants,

@@ -5,6 +5,7 @@ pub mod check;
 pub mod completions;
 pub mod debug;
 pub mod disasm;
+pub mod expand;
 pub mod fmt;
 pub mod grad;
 pub mod hessian;

@@ -112,3 +112,54 @@ fn the_gradient_mode_of_the_language_page_is_true() {
         folder.file("rule.rasm", format!(".inout x: real default 2\n.out y: real\ncall log1p(y, x)\n{rule}"));
     reviver(&format!("grad {rule} --loss y --verify")).expect(0);
 }
+
+/// Each program of the page beside what it becomes: `UPDATE_LOWERING=1` writes that anew.
+#[test]
+fn the_page_of_lowering_is_current() {
+    let folder = Folder::new();
+    let page = read("docs/lowering.md");
+    let mut parts = page.split("```rasm\n");
+    let mut current = parts.next().unwrap().to_owned();
+    let mut programs = 0;
+    for part in parts {
+        let (program, rest) = part.split_once("```\n").unwrap();
+        let (between, rest) =
+            rest.split_once("```expanded\n").expect("a program has its instructions behind it");
+        let (_, rest) = rest.split_once("```").unwrap();
+        assert_eq!(between.trim(), "", "what {program} becomes stands behind it");
+        let file = folder.file("program.rasm", program);
+        reviver(&format!("fmt --check {file}")).expect(0);
+        let expanded = reviver(&format!("expand {file}")).expect(0).stdout;
+        current.push_str(&format!("```rasm\n{program}```\n\n```expanded\n{expanded}```{rest}"));
+        programs += 1;
+    }
+    assert!(programs > 9);
+    if std::env::var_os("UPDATE_LOWERING").is_some() {
+        std::fs::write(root().join("docs/lowering.md"), &current).unwrap();
+        return;
+    }
+    assert!(
+        current == page,
+        "docs/lowering.md is not what the assembler does; to write it anew, run\n\
+         UPDATE_LOWERING=1 cargo test --test cli the_page_of_lowering"
+    );
+}
+
+/// What `expand` prints is a program of the same instructions.
+#[test]
+fn what_programs_expand_to_are_these_programs() {
+    let folder = Folder::new();
+    let code = |text: &str| -> Vec<String> {
+        let flat = text.lines().map(|line| line.split(';').next().unwrap().trim_end());
+        let recorded = [".scope", ".block", ".value", ".lines", ".path", ".file"];
+        flat.filter(|line| !line.is_empty() && !recorded.iter().any(|word| line.starts_with(word)))
+            .map(str::to_owned)
+            .collect()
+    };
+    for name in ["besselj", "sort", "gmm", "crc32", "factor", "macros"] {
+        let program = format!("programs/{name}.rasm");
+        let expanded = folder.file("expanded.rasm", reviver(&format!("expand {program}")).expect(0).stdout);
+        let flat = |file: &str| code(&reviver(&format!("disasm {file}")).expect(0).stdout);
+        assert_eq!(flat(&expanded), flat(&program), "{name}");
+    }
+}

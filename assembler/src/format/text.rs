@@ -131,6 +131,7 @@ impl<'s> StatementText<'s> {
         self.push(keyword);
         self.push(" ");
         self.push(&local.name.text);
+        self.shape(&local.shape);
         self.class(local.class);
         if local.sources.is_empty() {
             return;
@@ -309,13 +310,17 @@ impl<'s> StatementText<'s> {
         self.separated(declarations, StatementText::declaration);
     }
 
-    fn declaration(&mut self, declaration: &DeclarationNode) {
-        self.push(&declaration.name.text);
-        if !declaration.shape.is_empty() {
+    fn shape(&mut self, shape: &[Expression]) {
+        if !shape.is_empty() {
             self.push("[");
-            self.separated(&declaration.shape, |text, length| text.tight(length));
+            self.separated(shape, |text, length| text.tight(length));
             self.push("]");
         }
+    }
+
+    fn declaration(&mut self, declaration: &DeclarationNode) {
+        self.push(&declaration.name.text);
+        self.shape(&declaration.shape);
         self.class(declaration.class);
         if let Some(initial) = &declaration.initial {
             self.push(" = ");

@@ -97,6 +97,15 @@ impl<'s> StatementText<'s> {
                 self.operator(*operator, spacing);
                 self.inner(right, operator.strength() + 1, spacing);
             }
+            ExpressionKind::Length(length) => {
+                self.push("len(");
+                self.push(&length.name);
+                if let Some(dimension) = &length.dimension {
+                    self.push(", ");
+                    self.bare(dimension, spacing);
+                }
+                self.push(")");
+            }
             ExpressionKind::Apply(application) => {
                 self.push(application.function.name());
                 self.push("(");

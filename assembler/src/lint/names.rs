@@ -5,10 +5,8 @@ use std::collections::HashSet;
 
 use super::own::is_own;
 use crate::diagnostic::{Collection, Diagnostic};
-use crate::tree::{
-    Body, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, Initial, Name,
-    Operands, Statement, Subscript,
-};
+use crate::tree::{Body, Directive, ExpressionKind, Name, Statement};
+use crate::visit::{expressions, statements};
 
 /// Names as they are used.
 type UsedNames<'t> = HashSet<&'t str>;
@@ -68,111 +66,20 @@ fn parameters(owner: &Name, parameters: &[&Name], body: &Body, warnings: &mut Co
 }
 
 fn in_body<'t>(body: &'t Body, used: &mut UsedNames<'t>) {
-    for node in body {
-        in_statement(&node.statement, used);
-        node.statement.bodies().into_iter().for_each(|inner| in_body(inner, used));
-    }
-}
-
-fn in_statement<'t>(statement: &'t Statement, used: &mut UsedNames<'t>) {
-    match statement {
-        Statement::Directive(directive) => in_directive(directive, used),
-        Statement::Instruction(instruction) => in_operands(&instruction.operands, used),
-        Statement::MacroUse { name, arguments, .. } => {
+    statements(body, &mut |statement| {
+        if let Statement::MacroUse { name, .. } = statement {
             used.insert(&name.text);
-            in_all(arguments, used);
         }
-        Statement::If(tree) => [&tree.entry, &tree.exit].into_iter().for_each(|c| in_condition(c, used)),
-        Statement::Loop(tree) => [&tree.entry, &tree.exit].into_iter().for_each(|c| in_condition(c, used)),
-        Statement::For(tree) => {
-            [&tree.from, &tree.to].into_iter().chain(&tree.step).for_each(|e| in_expression(e, used));
-        }
-        Statement::Local(local) | Statement::Delocal(local) => in_all(&local.sources, used),
-        Statement::Empty | Statement::Compute(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
-    }
-}
-
-fn in_directive<'t>(directive: &'t Directive, used: &mut UsedNames<'t>) {
-    match directive {
-        Directive::Globals { declarations, .. } | Directive::Ancillas(declarations) => {
-            declarations.iter().for_each(|declaration| in_declaration(declaration, used));
-        }
-        Directive::Const { value, .. } | Directive::Tolerance { value } | Directive::Limit { value, .. } => {
-            in_expression(value, used);
-        }
-        Directive::Real { .. }
-        | Directive::Word { .. }
-        | Directive::Inverse
-        | Directive::Include { .. }
-        | Directive::Lines(_)
-        | Directive::NoLabels
-        | Directive::Path(_)
-        | Directive::File { .. }
-        | Directive::Block(_)
-        | Directive::Scope(_)
-        | Directive::Value(_) => {}
-    }
-}
-
-fn in_declaration<'t>(declaration: &'t DeclarationNode, used: &mut UsedNames<'t>) {
-    in_all(&declaration.shape, used);
-    for initial in declaration.initial.iter().chain(&declaration.default) {
-        match initial {
-            Initial::Every(value) => in_expression(value, used),
-            Initial::Each(values) => in_all(values, used),
-        }
-    }
-}
-
-fn in_operands<'t>(operands: &'t Operands, used: &mut UsedNames<'t>) {
-    match operands {
-        Operands::Cells(list) => in_all(list, used),
-        Operands::Condition(condition) | Operands::Branch { condition, .. } => in_condition(condition, used),
-        Operands::Calls(calls) => calls.iter().for_each(|call| in_all(&call.arguments, used)),
-        Operands::CallVia(call) => {
-            in_expression(&call.cell, used);
-            in_all(&call.arguments, used);
-        }
-    }
-}
-
-fn in_condition<'t>(condition: &'t Condition, used: &mut UsedNames<'t>) {
-    match &condition.kind {
-        ConditionKind::Always => {}
-        ConditionKind::Compare(_, a, b) => [a, b].into_iter().for_each(|side| in_expression(side, used)),
-        ConditionKind::Not(inner) => in_condition(inner, used),
-        ConditionKind::And(a, b) | ConditionKind::Or(a, b) => {
-            [a, b].into_iter().for_each(|part| in_condition(part, used));
-        }
-    }
-}
-
-fn in_all<'t>(list: &'t [Expression], used: &mut UsedNames<'t>) {
-    list.iter().for_each(|expression| in_expression(expression, used));
-}
-
-fn in_expression<'t>(expression: &'t Expression, used: &mut UsedNames<'t>) {
-    match &expression.kind {
-        ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Real(_) => {}
-        ExpressionKind::Name { name, .. } => {
-            used.insert(name);
-        }
-        ExpressionKind::Element(element) => {
-            used.insert(&element.name);
-            element.subscripts.iter().for_each(|subscript| in_subscript(subscript, used));
-        }
-        ExpressionKind::Unary(_, a) => in_expression(a, used),
-        ExpressionKind::Binary(_, sides) => in_all(&**sides, used),
-        ExpressionKind::Apply(application) => in_all(&application.sources, used),
-    }
-}
-
-fn in_subscript<'t>(subscript: &'t Subscript, used: &mut UsedNames<'t>) {
-    match subscript {
-        Subscript::At(index) => in_expression(index, used),
-        Subscript::All => {}
-        Subscript::Span { from, to, step } => {
-            [from, to].into_iter().chain(step).for_each(|part| in_expression(part, used));
-        }
-    }
+        expressions(statement, &mut |expression| match &expression.kind {
+            ExpressionKind::Name { name, .. } => drop(used.insert(name)),
+            ExpressionKind::Element(element) => drop(used.insert(&element.name)),
+            ExpressionKind::Length(length) => drop(used.insert(&length.name)),
+            ExpressionKind::Int { .. }
+            | ExpressionKind::LongInt { .. }
+            | ExpressionKind::Real(_)
+            | ExpressionKind::Unary(..)
+            | ExpressionKind::Binary(..)
+            | ExpressionKind::Apply(_) => {}
+        });
+    });
 }

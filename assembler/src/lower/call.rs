@@ -7,7 +7,7 @@ use reviver_isa::module::{Extent, Parameter, Passing, Shape};
 use reviver_isa::verify::classes::converter;
 
 use super::Lowering;
-use super::operand::Source;
+use super::applied::Source;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
@@ -54,16 +54,25 @@ impl Lowering<'_> {
     fn call(&mut self, call: &tree::CallNode) -> Option<Call> {
         let procedure = self.declared.procedure_number(&call.procedure, &mut self.report)?;
         let parameters = self.declared.parameters_of(procedure);
-        if parameters.len() != call.arguments.len() {
-            return self.wrong_count(call, procedure, &parameters);
+        let asked = self.declared.asked_lengths(procedure).to_vec();
+        let written = parameters.get(..parameters.len() - asked.len()).unwrap_or_default();
+        if written.len() != call.arguments.len() {
+            return self.wrong_count(call, procedure, written);
         }
         let fitted: Vec<Option<Argument>> = call
             .arguments
             .iter()
-            .zip(parameters.iter())
+            .zip(written)
             .map(|(argument, (parameter, declared))| self.argument(argument, parameter, *declared))
             .collect();
-        Some(Call { procedure, arguments: fitted.into_iter().collect::<Option<_>>()? })
+        let mut arguments: Vec<Argument> = fitted.into_iter().collect::<Option<_>>()?;
+        for n in asked {
+            let span = call.arguments.get(n).map_or(call.procedure.span, |argument| argument.span);
+            let length =
+                arguments.get(n).cloned().and_then(|argument| self.length_of_argument(&argument, span));
+            arguments.push(length?);
+        }
+        Some(Call { procedure, arguments })
     }
 
     fn wrong_count<T>(

@@ -15,9 +15,9 @@ use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
 
 use super::Lowering;
+use super::applied::{Checking, Temporaries};
 use super::decision::{Decision, cell, is};
 use super::instruction::{Test, comparison};
-use super::temporaries::{Keeping, Temporaries};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind};
@@ -180,7 +180,7 @@ impl Lowering<'_> {
         let (predicate, decision) = self.predicate(condition)?.decision();
         let decision = match decision {
             Decision::Test(test, temporaries) => {
-                self.between(temporaries, Keeping::Compared, span, |this| this.assert(test, span));
+                self.between(temporaries, Checking::Compared, span, |this| this.assert(test, span));
                 return Some(());
             }
             decision => decision,

@@ -24,10 +24,10 @@ use reviver_isa::structure::{BlockKind, Counting};
 use reviver_isa::update::Update;
 
 use super::Lowering;
+use super::applied::{Checking, Temporaries};
 use super::instruction::Test;
 use super::record::OpenSeam;
 use super::scope::{Meaning, ScopeKind, ScopedName};
-use super::temporaries::{Keeping, Temporaries};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expression, For};
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         let mut seam = self.open_block(BlockKind::For(counted.counting()));
         self.open_name(&tree.counter, counted.counter, seam.start);
         let start = tree.counter.span;
-        self.compute_temporaries(&counted.temporaries, Keeping::Watched, start);
+        self.compute_temporaries(&counted.temporaries, Checking::Watched, start);
         let skip =
             counted.may_be_empty().then(|| self.push_branch(Update::Br, counted.is_empty(), "for", start));
         self.vacate(counted.counter, start);
@@ -108,7 +108,7 @@ impl Lowering<'_> {
             let end = self.push_branch(Update::From, counted.is_empty(), "rof", tree.end);
             self.code.pair(skip, end);
         }
-        self.uncompute_temporaries(&counted.temporaries, Keeping::Watched, tree.end);
+        self.uncompute_temporaries(&counted.temporaries, Checking::Watched, tree.end);
         self.seam(&seam, tree.end);
         self.close_name(counted.counter);
         self.code.close(seam.block);

@@ -13,8 +13,8 @@ use reviver_isa::predicate::{Predicate, PredicatePart};
 use reviver_isa::update::Update;
 
 use super::Lowering;
+use super::applied::{Checking, Temporaries};
 use super::instruction::Test;
-use super::temporaries::{Keeping, Temporaries};
 use crate::source::Span;
 
 /// What the labels of the pairs begin with that lead past a part of a condition.
@@ -170,11 +170,11 @@ impl Lowering<'_> {
         let Manner { whole, span, .. } = manner;
         match step {
             FlagStep::FlipIf(target, test, temporaries) => {
-                self.compute_temporaries(temporaries, Keeping::Compared, span);
+                self.compute_temporaries(temporaries, Checking::Compared, span);
                 let target = cell(target.unwrap_or(whole));
                 let operands = std::iter::once(target).chain(test.operands.iter().cloned()).take(3).collect();
                 self.code.push(Update::Xor, test.function, operands, Link::None, span);
-                self.uncompute_temporaries(temporaries, Keeping::Compared, span);
+                self.uncompute_temporaries(temporaries, Checking::Compared, span);
             }
             FlagStep::Flip(target) => {
                 let operands = super::operands([cell(target.unwrap_or(whole)), Operand::Int(1)]);

@@ -14,6 +14,7 @@ use reviver_isa::names::register_class;
 use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
+use super::lengths;
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
 use crate::constants::{GivenConstant, GivenNumber, RefusedConstant};
@@ -66,6 +67,8 @@ pub(super) struct Declared<'t> {
     main: &'t Body,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
+    /// By number of the procedure, the parameters whose lengths are its last ones.
+    asked_lengths: Vec<Vec<usize>>,
     trees: Vec<&'t tree::ProcedureNode>,
     procedure_numbers: HashMap<CompactString, u32>,
     macros: Vec<&'t tree::Macro>,
@@ -107,7 +110,26 @@ impl<'t> Declared<'t> {
             }
         }
         declared.rules(report);
+        declared.lengths();
         declared
+    }
+
+    /// Gives procedures that ask for lengths the parameters that bring them.
+    fn lengths(&mut self) {
+        self.asked_lengths = lengths::asked(&self.trees, &self.macros, &self.procedure_numbers);
+        for (parameters, asked) in self.parameters.iter_mut().zip(&self.asked_lengths) {
+            if !asked.is_empty() {
+                let lengths = asked.iter().filter_map(|n| parameters.get(*n));
+                let lengths: Vec<_> =
+                    lengths.map(|(p, span)| (lengths::length_parameter(p), *span)).collect();
+                *parameters = parameters.iter().cloned().chain(lengths).collect();
+            }
+        }
+    }
+
+    /// The parameters of a procedure whose lengths are its last ones.
+    pub(super) fn asked_lengths(&self, number: u32) -> &[usize] {
+        self.asked_lengths.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
     fn empty(main: &'t Body) -> Declared<'t> {
@@ -130,6 +152,7 @@ impl<'t> Declared<'t> {
             main,
             heads: vec![head],
             parameters: vec![Rc::new([])],
+            asked_lengths: Vec::new(),
             trees: Vec::new(),
             procedure_numbers: HashMap::new(),
             macros: Vec::new(),

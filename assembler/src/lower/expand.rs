@@ -10,9 +10,9 @@ use reviver_isa::instruction::{Operand, Place};
 use reviver_isa::structure::BlockKind;
 
 use super::Lowering;
-use super::operand::Source;
+use super::applied::Checking;
+use super::applied::Source;
 use super::scope::{Meaning, ScopeKind, ScopedName};
-use super::temporaries::Keeping;
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
 use crate::source::Span;
@@ -46,7 +46,7 @@ impl<'t> Lowering<'t> {
         let (parameters, temporaries) = self.collect(|this| this.arguments(tree, name, arguments));
         let Some(parameters) = parameters else { return self.release_temporaries(temporaries) };
         let start = self.code.here();
-        self.between(temporaries, Keeping::Watched, span, |this| {
+        self.between(temporaries, Checking::Watched, span, |this| {
             this.use_macro((tree, number), parameters, undo, span);
         });
         if self.expansion.open.is_empty() {

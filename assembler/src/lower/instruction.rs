@@ -8,7 +8,7 @@ use reviver_isa::instruction::{Class, Instruction, Link, Operand, Place};
 use reviver_isa::update::{OperandShape, Update};
 
 use super::Lowering;
-use super::operand::Source;
+use super::applied::Source;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::words::combine;

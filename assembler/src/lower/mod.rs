@@ -10,14 +10,17 @@
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
 //! | `elsewhere` | where else an unknown name is declared |
 //! | `scope`, `frame`, `binding` | visible names; the frame's variables; what names a procedure declares |
+//! | `applied` | operands, functions of them, and temporaries, as data |
 //! | `operand`, `temporaries` | expressions to operands, indices and slices; what is computed for them |
+//! | `lengths`, `length` | which parameters bring their lengths along; how long arrays and slices are |
 //! | `instruction`, `call`, `label` | flat instructions and branch pairs |
 //! | `condition`, `decision`, `branching`, `counted` | conditions; `if` and `from`; `for` |
-//! | `routine` | `local`, `delocal` and `compute` |
+//! | `routine`, `local_array` | `local` and `delocal`, `compute`; local arrays |
 //! | `expand`, `copies` | macros; what copying costs |
 //! | `record`, `recorded` | what is recorded of statements and names, and reading it back |
 //! | `code`, `report` | what lowering makes: instructions and diagnostics |
 
+mod applied;
 mod binding;
 mod branching;
 mod call;
@@ -33,6 +36,9 @@ mod expand;
 mod frame;
 mod instruction;
 mod label;
+mod length;
+mod lengths;
+mod local_array;
 mod operand;
 mod record;
 mod recorded;
@@ -51,6 +57,7 @@ use reviver_isa::module::{Module, Parameter, Procedure, Shape};
 use reviver_isa::structure::{Block, NameScope, Structure, Temporary};
 use reviver_isa::update::Update;
 
+use self::applied::Temporaries;
 use self::code::LoweredCode;
 use self::copies::Expansion;
 use self::declare::Declared;
@@ -58,7 +65,6 @@ use self::frame::GrowingFrame;
 use self::label::Labels;
 use self::report::Reporter;
 use self::scope::{ScopeKind, Scopes};
-use self::temporaries::Temporaries;
 use crate::constants::{GivenConstant, RefusedConstant};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};

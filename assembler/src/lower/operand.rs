@@ -7,10 +7,10 @@ use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice,
 use reviver_isa::module::{Extent, Shape};
 
 use super::Lowering;
+use super::applied::{AppliedFunction, Source};
 use super::constant::{ConstantProblem, Number};
 use super::report::Unknown;
 use super::scope::Meaning;
-use super::temporaries::Formula;
 use super::values::refused;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -21,23 +21,6 @@ use crate::tree::{
 /// What a name stands for, unless that is in error.
 fn sound(meaning: Meaning) -> Option<Meaning> {
     (!matches!(meaning, Meaning::Broken)).then_some(meaning)
-}
-
-/// An operand whose literal, if it is one, has no class yet.
-#[derive(Clone, Debug)]
-pub(super) enum Source {
-    Literal(Number),
-    Cell(Operand, Class),
-}
-
-impl Source {
-    /// The class it has where nothing else is wanted.
-    pub(super) fn class(&self) -> Class {
-        match self {
-            Source::Literal(number) => number.class(),
-            Source::Cell(_, class) => *class,
-        }
-    }
 }
 
 impl Lowering<'_> {
@@ -69,6 +52,7 @@ impl Lowering<'_> {
                 let (x, y) = (self.evaluate(a), self.evaluate(b));
                 self.combine(*operator, (x?, a.span), (y?, b.span), span)
             }
+            ExpressionKind::Length(length) => self.length(length, span),
             ExpressionKind::Apply(application) => {
                 let Application { function, sources } = &**application;
                 let meanings: Vec<Option<Meaning>> = sources.iter().map(|s| self.evaluate(s)).collect();
@@ -148,7 +132,7 @@ impl Lowering<'_> {
     }
 
     /// What a name stands for.
-    fn lookup(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
+    pub(super) fn lookup(&mut self, name: &CompactString, span: Span) -> Option<Meaning> {
         let found = self.current.scopes.find(name).map(|local| local.meaning.clone());
         if let Some(meaning) = found {
             return sound(meaning);
@@ -296,7 +280,7 @@ impl Lowering<'_> {
             Meaning::Element(place) if self.class_of(place.base) == Class::Int && !place.adjoint => {
                 let source = Source::Cell(Operand::Place(place), Class::Int);
                 let sources = ArrayVec::from_iter([(source, span)]);
-                let formula = Formula { function: Function::Copy, sources };
+                let formula = AppliedFunction { function: Function::Copy, sources };
                 (Some(self.index_value(&formula, span)?), 0)
             }
             _ => return self.no_index(span),
@@ -311,7 +295,7 @@ impl Lowering<'_> {
     }
 
     /// The temporary of an expression that is an index.
-    fn index_value(&mut self, formula: &Formula, span: Span) -> Option<Base> {
+    fn index_value(&mut self, formula: &AppliedFunction, span: Span) -> Option<Base> {
         match self.spill(formula, span)? {
             Source::Cell(Operand::Place(place), Class::Int) => Some(place.base),
             _ => self.no_index(span),
@@ -362,14 +346,14 @@ impl Lowering<'_> {
     }
 
     /// What a statement takes: an expression's own function applied to its sources, or a source as it is.
-    pub(super) fn taken(&mut self, expression: &Expression) -> Option<Formula> {
+    pub(super) fn taken(&mut self, expression: &Expression) -> Option<AppliedFunction> {
         let span = expression.span;
         Some(match self.evaluate(expression)? {
             Meaning::Computed(formula) => *formula,
             Meaning::Sum { base, offset } => sum(base, offset, span),
             meaning => {
                 let sources = ArrayVec::from_iter([(self.source_of(meaning, span)?, span)]);
-                Formula { function: Function::Copy, sources }
+                AppliedFunction { function: Function::Copy, sources }
             }
         })
     }
@@ -398,9 +382,9 @@ impl Lowering<'_> {
 }
 
 /// An integer scalar plus a constant, as an expression.
-fn sum(base: Base, offset: i128, span: Span) -> Formula {
+fn sum(base: Base, offset: i128, span: Span) -> AppliedFunction {
     let function = if offset < 0 { Function::Diff } else { Function::Sum };
     let cell = Source::Cell(Operand::Place(Place::scalar(base)), Class::Int);
     let by = Source::Literal(Number::int(offset.checked_abs().unwrap_or(offset)));
-    Formula { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
+    AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
 }

@@ -10,10 +10,10 @@ use reviver_isa::update::Update;
 use reviver_isa::verify::classes::{Conversion, conversion, converter};
 
 use super::Lowering;
+use super::applied::Source;
+use super::applied::{AppliedFunction, Checking, natural_class};
 use super::instruction::form;
-use super::operand::Source;
 use super::scope::ScopeKind;
-use super::temporaries::{Formula, Keeping, natural_class};
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
 use crate::source::Span;
@@ -22,6 +22,9 @@ use crate::tree::{self, Compute};
 impl Lowering<'_> {
     /// `vacate t; add.f t, …` on a fresh variable of the frame; just `vacate t` where it begins as 0.
     pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
+        if !tree.shape.is_empty() {
+            return self.local_array(tree, span);
+        }
         let (value, temporaries) = self.collect(|this| this.value(tree, tree.class));
         let class = value.as_ref().map_or(tree.class.unwrap_or(Class::Int), |value| value.class);
         let variable = self.bind(&tree.name, class, Shape::Scalar, true);
@@ -34,7 +37,7 @@ impl Lowering<'_> {
             self.release_temporaries(temporaries);
             return self.current.scopes.give_up_meaning(&tree.name.text);
         };
-        self.between(temporaries, Keeping::Taken, span, |this| {
+        self.between(temporaries, Checking::Taken, span, |this| {
             let seam = this.open_block(BlockKind::Local);
             this.vacate(variable, span);
             this.accumulate(Update::Add, value.function, variable, value.sources, span);
@@ -45,6 +48,12 @@ impl Lowering<'_> {
     /// `sub.f t, …; vacate t`, or just `vacate t`, and the variable is free again.
     pub(super) fn delocal(&mut self, tree: &tree::Local, span: Span) {
         let Some(variable) = self.ending(tree) else { return };
+        if !self.has_shape(tree, variable) {
+            return;
+        }
+        if !tree.shape.is_empty() {
+            return self.delocal_array(tree, variable, span);
+        }
         let class = self.class_of(Base::Frame(variable));
         if let Some(annotated) = tree.class.filter(|c| *c != class) {
             let message = format!("`{}` is {}, not {}", tree.name.text, class.name(), annotated.name());
@@ -128,13 +137,13 @@ impl Lowering<'_> {
             let class = class.unwrap_or(Class::Int);
             return Some(LocalValue { class, function: tree.function, sources: Vec::new() });
         }
-        let Formula { function, sources } = match tree.sources.as_slice() {
+        let AppliedFunction { function, sources } = match tree.sources.as_slice() {
             [value] if tree.function == Function::Copy => self.taken(value)?,
             list => {
                 let sources: ArrayVec<Option<(Source, Span)>, 2> =
                     list.iter().take(2).map(|s| Some((self.source(s)?, s.span))).collect();
                 let sources = sources.into_iter().collect::<Option<_>>()?;
-                Formula { function: tree.function, sources }
+                AppliedFunction { function: tree.function, sources }
             }
         };
         let (own, spans): (Vec<Source>, Vec<Span>) = sources.into_iter().unzip();

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Place, Slice};
 
+use super::applied::AppliedFunction;
 use super::constant::Number;
-use super::temporaries::Formula;
 use crate::source::Span;
 
 /// What a name or an expression stands for.
@@ -29,7 +29,7 @@ pub(super) enum Meaning {
     },
     Slice(Slice),
     /// An expression of cells.
-    Computed(Box<Formula>),
+    Computed(Box<AppliedFunction>),
     /// Something in error, which was reported: what uses it is in error too, and not worth a word.
     Broken,
 }

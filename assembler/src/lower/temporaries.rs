@@ -2,7 +2,7 @@
 //! behind it. Knows no statement.
 //!
 //! ```text
-//! add y, a*b + 3        vacate value$1            where the check is wanted, see `Keeping`
+//! add y, a*b + 3        vacate value$1            where the check is wanted, see `Checking`
 //!                       add.mul value$1, a, b
 //!                       add.sum y, value$1, 3
 //!                       sub.mul value$1, a, b
@@ -14,7 +14,7 @@
 //! expression, so that tools can tell the variable as what was written.
 
 use arrayvec::ArrayVec;
-use compact_str::{CompactString, format_compact};
+use compact_str::format_compact;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place, Slice};
 use reviver_isa::module::Passing;
@@ -25,93 +25,15 @@ use reviver_isa::verify::classes::{Conversion, conversion, converter};
 use reviver_isa::verify::temporaries::MOST_FUNCTIONS;
 
 use super::Lowering;
+use super::applied::{AppliedFunction, Checking, Source, Temporaries, TemporaryStep, natural_class};
 use super::decision::cell;
 use super::instruction::form;
-use super::operand::Source;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// The frame's name for temporaries.
 const VALUE: &str = "value";
-
-/// A function of sources that has no cell yet.
-#[derive(Clone, Debug)]
-pub(super) struct Formula {
-    pub(super) function: Function,
-    pub(super) sources: ArrayVec<(Source, Span), 2>,
-}
-
-/// A temporary and how it is computed.
-#[derive(Clone, Debug)]
-struct TemporaryStep {
-    /// The frame's key for it.
-    expression: CompactString,
-    variable: u32,
-    class: Class,
-    function: Function,
-    sources: ArrayVec<Operand, 2>,
-}
-
-/// The temporaries of a statement or a comparison, parts first.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Temporaries(Vec<TemporaryStep>);
-
-impl Temporaries {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Adds others, which are computed behind these.
-    pub(super) fn extend(&mut self, others: Temporaries) {
-        self.0.extend(others.0);
-    }
-
-    fn sources(&self) -> impl Iterator<Item = &Operand> {
-        self.0.iter().flat_map(|step| &step.sources)
-    }
-
-    /// The scalars of the program that are read, once or more.
-    pub(super) fn scalars(&self) -> Vec<Operand> {
-        let is_own = |base: Base| self.0.iter().any(|step| Base::Frame(step.variable) == base);
-        let mut scalars = Vec::new();
-        let mut note =
-            |base: Base| scalars.extend((!is_own(base)).then(|| Operand::Place(Place::scalar(base))));
-        for source in self.sources() {
-            match source {
-                Operand::Place(Place { adjoint: true, index: None, .. }) => {}
-                Operand::Place(Place { index: Some(index), .. }) => {
-                    index.terms().filter_map(|term| term.cell).for_each(&mut note);
-                }
-                source => source.visit_bases(&mut note),
-            }
-        }
-        scalars
-    }
-}
-
-/// What the temporaries may meet until they are uncomputed, and so where a `vacate` checks them, in front and
-/// behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keeping {
-    /// They are compared, and nothing changes: no check.
-    Compared,
-    /// An instruction takes them and changes none of their sources. Of reals the check drops the adjoint, which
-    /// a temporary has when gradient mode is on.
-    Taken,
-    /// What they were computed from may change.
-    Watched,
-}
-
-impl Keeping {
-    fn checks(self, class: Class) -> bool {
-        match self {
-            Keeping::Compared => false,
-            Keeping::Taken => class == Class::Real,
-            Keeping::Watched => true,
-        }
-    }
-}
 
 impl Lowering<'_> {
     /// Resolves operands that may be expressions. What they are computed by is to be emitted around what takes
@@ -127,7 +49,7 @@ impl Lowering<'_> {
     pub(super) fn between(
         &mut self,
         temporaries: Temporaries,
-        keeping: Keeping,
+        keeping: Checking,
         span: Span,
         statement: impl FnOnce(&mut Self),
     ) {
@@ -145,7 +67,7 @@ impl Lowering<'_> {
         self.release_temporaries(temporaries);
     }
 
-    pub(super) fn compute_temporaries(&mut self, temporaries: &Temporaries, keeping: Keeping, span: Span) {
+    pub(super) fn compute_temporaries(&mut self, temporaries: &Temporaries, keeping: Checking, span: Span) {
         for step in &temporaries.0 {
             if keeping.checks(step.class) {
                 self.vacate(step.variable, span);
@@ -154,7 +76,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn uncompute_temporaries(&mut self, temporaries: &Temporaries, keeping: Keeping, span: Span) {
+    pub(super) fn uncompute_temporaries(&mut self, temporaries: &Temporaries, keeping: Checking, span: Span) {
         for step in temporaries.0.iter().rev() {
             self.apply_temporary(Update::Sub, step, span);
             if keeping.checks(step.class) {
@@ -182,8 +104,8 @@ impl Lowering<'_> {
         instruction: &Instruction,
         temporaries: &Temporaries,
         span: Span,
-    ) -> Option<Keeping> {
-        let mut keeping = Keeping::Taken;
+    ) -> Option<Checking> {
+        let mut keeping = Checking::Taken;
         for written in self.written(instruction) {
             let scalars = temporaries.scalars();
             if written.index.is_none() && scalars.contains(&Operand::Place(written.clone())) {
@@ -207,7 +129,7 @@ impl Lowering<'_> {
                 _ => false,
             };
             if temporaries.sources().any(reads) {
-                keeping = Keeping::Watched;
+                keeping = Checking::Watched;
             }
         }
         Some(keeping)
@@ -250,15 +172,15 @@ impl Lowering<'_> {
         for (meaning, span) in sides.into_iter().take(2) {
             sources.push((self.source_of(meaning, span)?, span));
         }
-        Some(Meaning::Computed(Box::new(Formula { function, sources })))
+        Some(Meaning::Computed(Box::new(AppliedFunction { function, sources })))
     }
 
     /// The temporary that holds the value of an expression.
-    pub(super) fn spill(&mut self, formula: &Formula, span: Span) -> Option<Source> {
+    pub(super) fn spill(&mut self, formula: &AppliedFunction, span: Span) -> Option<Source> {
         if self.collected.is_none() {
             return self.not_constant(span);
         }
-        let Formula { function, sources } = formula;
+        let AppliedFunction { function, sources } = formula;
         let (own, spans): (Vec<Source>, Vec<Span>) = sources.iter().cloned().unzip();
         let Some(form) = form(*function, None, &own) else {
             return self.unfit(*function, &own, &spans, span);
@@ -346,11 +268,4 @@ impl Lowering<'_> {
         };
         self.report.fail(problem.help(help))
     }
-}
-
-/// The class that the value of a function most likely has: that of reals, where one is among its sources.
-pub(super) fn natural_class(function: Function, sources: &[Source]) -> Class {
-    let has_real = sources.iter().any(|source| matches!(source, Source::Cell(_, Class::Real)));
-    let makes = |class: Class| function.forms().any(|form| form.result() == class);
-    if has_real && makes(Class::Real) || !makes(Class::Int) { Class::Real } else { Class::Int }
 }

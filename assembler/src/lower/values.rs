@@ -7,10 +7,11 @@ use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::{ConstantProblem, Number};
 use super::declare::{Declared, Outer};
+use super::lengths::no_length;
 use super::report::{Reporter, Unknown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expression, ExpressionKind, Initial, Name};
+use crate::tree::{Expression, ExpressionKind, Initial, LengthOf, Name};
 
 impl Declared<'_> {
     /// The shape of a declaration; none if it is in error.
@@ -120,6 +121,7 @@ impl Declared<'_> {
                 let message = "a constant is wanted here, not a cell";
                 return report.fail(Diagnostic::error(message, expression.span, "not a constant"));
             }
+            ExpressionKind::Length(length) => return self.constant_length(length, expression.span, report),
             ExpressionKind::Apply(application) => {
                 let function = application.function.name();
                 let message = format!("a constant is computed by operators alone, not by `{function}`");
@@ -133,6 +135,37 @@ impl Declared<'_> {
             Ok(number) => Some(number),
             Err(problem) => report.fail(refused(problem, expression.span)),
         }
+    }
+
+    /// The length of an array where only constants are visible.
+    pub(super) fn array_length(&self, shape: Shape, dimension: Option<i128>) -> Option<Number> {
+        let length = match (shape, dimension) {
+            (Shape::Vector(n), None | Some(0)) => n,
+            (Shape::Matrix(rows, _), Some(0)) => rows,
+            (Shape::Matrix(_, columns), Some(1)) => columns,
+            _ => return None,
+        };
+        Some(Number::int(length.into()))
+    }
+
+    /// The length of a global.
+    fn constant_length(&self, length: &LengthOf, span: Span, report: &mut Reporter) -> Option<Number> {
+        let LengthOf { name, dimension } = length;
+        let dimension = match dimension.as_ref().map(|dimension| self.constant(dimension, report)) {
+            None => None,
+            Some(Some(Number::Int { value, .. })) => Some(value),
+            Some(_) => return None,
+        };
+        let shape = match self.names.get(name.as_str()) {
+            Some((Outer::Global(n), _)) => self.global_at(*n).map(|(global, _)| global.shape),
+            Some((Outer::Broken, _)) => return None,
+            _ => None,
+        };
+        let number = shape.and_then(|shape| self.array_length(shape, dimension));
+        number.or_else(|| {
+            let message = format!("`{name}` has no length that is known before the program runs");
+            report.fail(no_length(message, name, span))
+        })
     }
 
     fn named_constant(&self, name: &CompactString, span: Span, report: &mut Reporter) -> Option<Number> {

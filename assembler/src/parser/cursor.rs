@@ -126,6 +126,10 @@ impl<'t> Parser<'t> {
         self.source.get(token.start as usize..token.end as usize).unwrap_or("")
     }
 
+    pub(super) fn text_of(&self, span: Span) -> &'t str {
+        self.source.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
     pub(super) fn span(&self, token: Token) -> Span {
         Span { file: self.file, start: token.start, end: token.end }
     }

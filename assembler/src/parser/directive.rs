@@ -12,7 +12,8 @@ use crate::lexer::TokenKind;
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    DeclarationNode, Directive, ExpressionKind, Initial, Limit, Name, ParameterNode, Statement, StatementNode,
+    DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, Name, ParameterNode, Statement,
+    StatementNode,
 };
 
 impl<'t> Parser<'t> {
@@ -85,24 +86,26 @@ impl<'t> Parser<'t> {
     /// `name[shape]: class = initial default given`
     fn declaration(&mut self) -> Parse<DeclarationNode> {
         let name = self.name("the name of a cell")?;
-        let mut shape = Vec::new();
-        if self.at(TokenKind::BracketOpen) {
-            let open = self.bump();
-            shape = self.expressions()?;
-            self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
-            if shape.len() > 2 {
-                let place = self.since(open.start);
-                return self.fail(Diagnostic::error(
-                    "arrays have at most two dimensions",
-                    place,
-                    "more here",
-                ));
-            }
-        }
+        let shape = self.shape()?;
         let class = self.class()?;
         let initial = if self.eat(TokenKind::Assign) { Some(self.initial()?) } else { None };
         let default = if self.eat_word("default") { Some(self.initial()?) } else { None };
         Ok(DeclarationNode { name, shape, class, initial, default })
+    }
+
+    /// `[n]` or `[rows, columns]`, if a bracket is at hand.
+    pub(super) fn shape(&mut self) -> Parse<Vec<Expression>> {
+        if !self.at(TokenKind::BracketOpen) {
+            return Ok(Vec::new());
+        }
+        let open = self.bump();
+        let shape = self.expressions()?;
+        self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
+        if shape.len() > 2 {
+            let place = self.since(open.start);
+            return self.fail(Diagnostic::error("arrays have at most two dimensions", place, "more here"));
+        }
+        Ok(shape)
     }
 
     /// `: int` or `: real`, if a colon is at hand.

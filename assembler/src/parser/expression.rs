@@ -8,7 +8,8 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    Application, BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator,
+    Application, BinaryOperator, Element, Expression, ExpressionKind, LengthOf, Name, Subscript,
+    UnaryOperator,
 };
 
 /// Operators and brackets that one expression may have: bounds the depth of its tree, and so the
@@ -137,6 +138,9 @@ impl<'t> Parser<'t> {
         self.weigh()?;
         let token = self.bump();
         let text = self.text(token);
+        if text == words::LENGTH {
+            return self.length(token);
+        }
         let Some(function) = words::function(text).filter(|f| f.arity() > 0) else {
             let problem =
                 Diagnostic::error(format!("there is no function `{text}`"), self.span(token), "unknown");
@@ -161,6 +165,18 @@ impl<'t> Parser<'t> {
         let message = format!("`{text}` takes {} {nouns}, found {}", function.arity(), sources.len());
         let given = format!("{} given", sources.len());
         self.fail(Diagnostic::error(message, span, given))
+    }
+
+    /// `len(name)` or `len(name, dimension)`, its first word behind.
+    fn length(&mut self, word: Token) -> Parse<Expression> {
+        let open = self.bump();
+        let name = self.name("the name of an array")?;
+        let text = self.text_of(name.span);
+        let name = self.shared(text);
+        let dimension = if self.eat(TokenKind::Comma) { Some(self.binary(0)?) } else { None };
+        self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
+        let kind = ExpressionKind::Length(Box::new(LengthOf { name, dimension }));
+        Ok(Expression { kind, span: self.since(word.start) })
     }
 
     /// The whole of a cell's name whose first word is behind: `name'`, `name[…]`.

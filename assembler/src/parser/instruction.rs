@@ -209,13 +209,21 @@ impl Parser<'_> {
         self.local_value().map(Statement::Delocal)
     }
 
-    /// `local name: class = value`; without a value it is 0.
+    /// `local name: class = value`; without a value it is 0. `local name[shape]: class`
     fn local_value(&mut self) -> Parse<Box<Local>> {
         let keyword = self.bump();
         let name = self.name("the name of a variable")?;
+        let shape = self.shape()?;
         let class = self.class()?;
         if self.at_line_end() {
-            return Ok(Box::new(Local { name, class, function: Function::Copy, sources: Vec::new() }));
+            let (function, sources) = (Function::Copy, Vec::new());
+            return Ok(Box::new(Local { name, shape, class, function, sources }));
+        }
+        if !shape.is_empty() {
+            let problem = Diagnostic::error("an array begins and ends as 0", self.here(), "a value");
+            return self.fail(
+                problem.help("add to its elements behind the `local`, and undo it before the `delocal`"),
+            );
         }
         if !self.eat(TokenKind::Assign) {
             let problem = self.unexpected("`=` and a value");
@@ -226,7 +234,7 @@ impl Parser<'_> {
             return self.fail(problem.help(help));
         }
         let (function, sources) = self.value()?;
-        Ok(Box::new(Local { name, class, function, sources }))
+        Ok(Box::new(Local { name, shape, class, function, sources }))
     }
 
     /// An expression: the function that comes last, and what it is applied to.
@@ -243,7 +251,7 @@ impl Parser<'_> {
         let name = self.name("the name of a variable")?;
         self.expect(TokenKind::Assign, "`=`")?;
         let (function, sources) = self.value()?;
-        Ok(Directive::Value(Box::new(Local { name, class: None, function, sources })))
+        Ok(Directive::Value(Box::new(Local { name, shape: Vec::new(), class: None, function, sources })))
     }
 }
 

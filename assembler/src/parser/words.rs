@@ -45,6 +45,9 @@ pub(super) fn function(name: &str) -> Option<Function> {
     FUNCTIONS.get(name).copied()
 }
 
+/// What the length of an array is asked by, as a function is.
+pub(super) const LENGTH: &str = "len";
+
 /// The words of blocks: where they begin, go on and end.
 pub(crate) const BLOCK_WORDS: [&str; 13] = [
     "if",
@@ -104,7 +107,11 @@ pub(crate) fn mnemonics() -> impl Iterator<Item = &'static str> {
 
 /// The names of the functions that can follow an update's dot.
 pub(super) fn functions() -> impl Iterator<Item = &'static str> {
-    Function::ALL.iter().filter(|function| function.arity() > 0).map(|function| function.name())
+    Function::ALL
+        .iter()
+        .filter(|function| function.arity() > 0)
+        .map(|function| function.name())
+        .chain([LENGTH])
 }
 
 /// A word with its article, for messages.

@@ -179,6 +179,12 @@ impl<'t> Declared<'t> {
                 Number::binary(*operator, &self.constant(a)?, &self.constant(b)?)
             }
             ExpressionKind::Element(element) => unsupported(format!("`{}[…]` as a constant", element.name)),
+            ExpressionKind::Length(length) => match (self.find(&length.name), &length.dimension) {
+                (Some(Meaning::Variable(Variable { shape: Shape::Vector(n), .. })), None) => {
+                    Ok(Number::Int { value: n.into(), pattern: false })
+                }
+                _ => unsupported(format!("the length of `{}` in a constant", length.name)),
+            },
             ExpressionKind::Apply(application) => {
                 unsupported(format!("`{}` in a constant", application.function.name()))
             }

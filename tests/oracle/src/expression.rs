@@ -18,6 +18,7 @@ pub(crate) enum Operand {
     Mode,
     Cell(Place),
     Computed(Computed),
+    Length(Variable),
 }
 
 impl Operand {
@@ -25,7 +26,7 @@ impl Operand {
     pub(crate) fn class(&self) -> Class {
         match self {
             Operand::Literal(number) => number.class(),
-            Operand::Mode => Class::Int,
+            Operand::Mode | Operand::Length(_) => Class::Int,
             Operand::Cell(place) => place.variable.class,
             Operand::Computed(computed) => computed.class,
         }
@@ -34,7 +35,7 @@ impl Operand {
     pub(crate) fn cell_class(&self) -> Option<Class> {
         match self {
             Operand::Literal(_) => None,
-            Operand::Mode => Some(Class::Int),
+            Operand::Mode | Operand::Length(_) => Some(Class::Int),
             Operand::Cell(place) => Some(place.variable.class),
             Operand::Computed(computed) => Some(computed.class),
         }
@@ -43,7 +44,7 @@ impl Operand {
     pub(crate) fn place(self) -> Step<Place> {
         match self {
             Operand::Cell(place) => Ok(place),
-            Operand::Literal(_) | Operand::Mode | Operand::Computed(_) => {
+            Operand::Literal(_) | Operand::Mode | Operand::Computed(_) | Operand::Length(_) => {
                 unsupported("a constant as a target")
             }
         }
@@ -77,6 +78,11 @@ impl Resolver<'_> {
                 let [a, b] = &**sides;
                 let (a, b) = (self.evaluate(a)?, self.evaluate(b)?);
                 self.combine(*operator, a, b)
+            }
+            ExpressionKind::Length(length) => {
+                let dimension =
+                    length.dimension.as_ref().map(|dimension| self.constant(dimension)?.to_length());
+                self.length(&length.name, dimension.transpose()?.unwrap_or(0))
             }
             ExpressionKind::Apply(application) => {
                 let sources = application.sources.iter().map(|source| self.evaluate(source));
@@ -131,6 +137,17 @@ impl Resolver<'_> {
         Ok(Meaning::Computed(Computed { function, class, sources: typed.collect::<Step<_>>()? }))
     }
 
+    fn length(&mut self, name: &str, dimension: usize) -> Step<Meaning> {
+        let Meaning::Variable(array) = self.lookup(name)? else {
+            return unsupported(format!("the length of `{name}`"));
+        };
+        match (array.shape, dimension) {
+            (Shape::Slice, _) => Ok(Meaning::Length(array)),
+            (Shape::Vector(n) | Shape::Matrix(n, _), 0) | (Shape::Matrix(_, n), 1) => Ok(integer(n)),
+            _ => unsupported(format!("the length of `{name}`")),
+        }
+    }
+
     fn lookup(&mut self, name: &str) -> Step<Meaning> {
         match self.scopes.find(name) {
             Some(meaning) => Ok(meaning.clone()),
@@ -175,6 +192,7 @@ impl Resolver<'_> {
             Meaning::Sum { scalar, offset } => Ok(term(Some(scalar), offset)),
             Meaning::Element(place) => Ok(computed(Source::Place(place))),
             Meaning::Computed(value) => Ok(computed(Source::Computed(Box::new(value)))),
+            Meaning::Length(slice) => Ok(computed(Source::Length(slice))),
             Meaning::Mode | Meaning::Part { .. } => unsupported("this as an index"),
         }
     }
@@ -204,6 +222,7 @@ impl Resolver<'_> {
             }
             Meaning::Element(place) => Ok(Operand::Cell(place)),
             Meaning::Computed(computed) => Ok(Operand::Computed(computed)),
+            Meaning::Length(slice) => Ok(Operand::Length(slice)),
             Meaning::Sum { scalar, offset } => {
                 let sides = vec![Meaning::Variable(scalar), integer(offset)];
                 match self.apply(Function::Sum, sides)? {
@@ -222,6 +241,7 @@ impl Resolver<'_> {
             Operand::Mode => Ok(Source::Mode),
             Operand::Cell(place) => Ok(Source::Place(place)),
             Operand::Computed(computed) => Ok(Source::Computed(Box::new(computed))),
+            Operand::Length(slice) => Ok(Source::Length(slice)),
         }
     }
 

@@ -133,6 +133,8 @@ pub(crate) enum Statement {
         function: Function,
         sources: Vec<Source>,
     },
+    /// A local array that begins or ends: its cells are 0.
+    Vacant(Variable),
     /// The body of a macro, or its inverse, between the making and unmaking of what it is given.
     Macro {
         undo: bool,
@@ -240,6 +242,8 @@ pub(crate) enum Source {
     Mode,
     Place(Place),
     Computed(Box<Computed>),
+    /// The length of a slice.
+    Length(Variable),
     /// The value of an expression while a statement takes it.
     Held(Cell),
 }
@@ -248,7 +252,7 @@ impl Source {
     /// Whether something is to be computed for it.
     pub(crate) fn is_computed(&self) -> bool {
         match self {
-            Source::Constant(_) | Source::Mode | Source::Held(_) => false,
+            Source::Constant(_) | Source::Mode | Source::Held(_) | Source::Length(_) => false,
             Source::Place(place) => place.index.iter().any(|term| term.expression.is_some()),
             Source::Computed(_) => true,
         }

@@ -32,7 +32,9 @@ impl Walk<'_> {
         let Computed { function, class, sources } = match source {
             Source::Computed(computed) => &**computed,
             Source::Place(place) => return self.found(frame, place, all).map(Source::Place),
-            Source::Constant(_) | Source::Mode | Source::Held(_) => return Ok(source.clone()),
+            Source::Constant(_) | Source::Mode | Source::Held(_) | Source::Length(_) => {
+                return Ok(source.clone());
+            }
         };
         let sources = sources.iter().map(|s| self.held(frame, s, all)).collect::<Step<Vec<Source>>>()?;
         let words = format!("{function:?}{sources:?}");
@@ -66,6 +68,9 @@ impl Walk<'_> {
         all: &mut Prepared,
     ) -> Step<Argument> {
         Ok(match argument {
+            Argument::One(length @ Source::Length(_)) => {
+                Argument::One(Source::Constant(self.reach(frame).value(length)?))
+            }
             Argument::One(source) => Argument::One(self.held(frame, source, all)?),
             Argument::Many { array, part } => {
                 let part = match part {

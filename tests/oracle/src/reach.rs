@@ -38,7 +38,7 @@ pub(crate) struct Reach<'a> {
 
 impl Reach<'_> {
     /// All cells of a variable.
-    fn cells(&self, variable: Variable) -> Step<Reference> {
+    pub(crate) fn cells(&self, variable: Variable) -> Step<Reference> {
         let (list, n) = match variable.home {
             Home::Global(n) => (self.globals, n),
             Home::Frame(n) => (&self.frame.variables[..], n),
@@ -105,7 +105,7 @@ impl Reach<'_> {
     /// The cell of a source; none for a constant.
     pub(crate) fn source(&self, source: &Source) -> Step<Option<Reached>> {
         match source {
-            Source::Constant(_) | Source::Mode => Ok(None),
+            Source::Constant(_) | Source::Mode | Source::Length(_) => Ok(None),
             Source::Place(place) => self.place(place).map(Some),
             Source::Held(cell) => Ok(Some(Reached { cell: *cell, indices: Vec::new() })),
             Source::Computed(_) => unsupported("the cell of an expression"),
@@ -119,6 +119,7 @@ impl Reach<'_> {
             Source::Mode => Ok(Value::Int(u8::from(self.store.mode).into())),
             Source::Place(place) => self.store.get(self.place(place)?.cell).cloned(),
             Source::Held(cell) => self.store.get(*cell).cloned(),
+            Source::Length(slice) => Ok(Value::Int(self.cells(*slice)?.len().into())),
             Source::Computed(computed) => {
                 let sources = computed.sources.iter().map(|source| self.value(source));
                 let sources = sources.collect::<Step<Vec<Value>>>()?;

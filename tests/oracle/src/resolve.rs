@@ -217,6 +217,11 @@ impl Resolver<'_> {
     }
 
     fn local(&mut self, tree: &tree::Local) -> Step<Statement> {
+        if !tree.shape.is_empty() {
+            let shape = self.declared.shape(&tree.shape)?;
+            let class = tree.class.unwrap_or(Class::Int);
+            return Ok(Statement::Vacant(self.fresh(&tree.name, class, shape)));
+        }
         let operands = self.operands(&tree.sources)?;
         let written: Vec<Class> = operands.iter().map(Operand::class).collect();
         let class = match tree.class {
@@ -234,6 +239,9 @@ impl Resolver<'_> {
         let Some(Meaning::Variable(variable)) = self.scopes.unbind(&tree.name.text) else {
             return unsupported(format!("the end of `{}`", tree.name.text));
         };
+        if !tree.shape.is_empty() {
+            return Ok(Statement::Vacant(variable));
+        }
         let (function, sources) = self.value_sources(tree, variable.class, operands)?;
         Ok(Statement::Delocal { cell: Place::scalar(variable), function, sources })
     }

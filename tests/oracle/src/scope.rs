@@ -25,6 +25,8 @@ pub(crate) enum Meaning {
         array: Variable,
         part: Part,
     },
+    /// The length of a slice.
+    Length(Variable),
     /// What an expression computes.
     Computed(Computed),
 }

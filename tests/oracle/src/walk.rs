@@ -265,6 +265,10 @@ impl<'p> Walk<'p> {
                 }
             }
             Statement::Switch { on } => self.switch(*on != backward),
+            Statement::Vacant(array) => {
+                let cells = self.reach(frame).cells(*array)?;
+                cells.iter().try_for_each(|&cell| self.store.vacate(cell))
+            }
             Statement::If { entry, then, otherwise, exit } => {
                 let (entry, exit) = if backward { (exit, entry) } else { (entry, exit) };
                 let first = self.condition(frame, entry)?;

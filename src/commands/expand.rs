@@ -1,0 +1,18 @@
+//! `reviver expand`: the lines of a text beside what they become.
+
+use reviver_assembler::expand::expand;
+
+use crate::cli::ExpandOptions;
+use crate::failure::{Failure, Fallible};
+use crate::{load, write};
+
+pub fn run(options: &ExpandOptions) -> Fallible {
+    let module = load::module(&options.file, &options.constants)?;
+    match load::kept_text() {
+        Some(sources) => write::text(&options.written, &expand(&module, sources)),
+        None => Err(Failure::load(format_args!(
+            "{}: there are no lines to show beside the instructions; `reviver disasm` shows these alone",
+            options.file.display()
+        ))),
+    }
+}
