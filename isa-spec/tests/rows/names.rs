@@ -32,7 +32,7 @@ fn every_word_of_the_structured_statements_is_reserved() {
     let chapter = &LANGUAGE[chapters[0]..chapters[1]];
     let code = chapter.split("```").nth(1).unwrap();
     let text = code.lines().map(|line| line.split(';').next().unwrap());
-    let examples = ["rasm", "a", "b", "c", "i", "n", "t"];
+    let examples = ["rasm", "a", "b", "c", "i", "n", "t", "v"];
     for word in text.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric())) {
         let is_example = examples.contains(&word) || Function::from_name(word).is_some();
         assert!(!is_identifier(word) || is_example || is_reserved(word), "`{word}` isn't reserved");

@@ -3,6 +3,7 @@
 use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::structure::{Block, Counting};
 
+use super::vacancy::ChangedValue;
 use super::{Explainer, Told};
 use crate::state::values::Value;
 use crate::trap::Cause;
@@ -14,7 +15,7 @@ impl Explainer<'_> {
             Cause::NotVacant { .. } if self.vacated() == Some(counting.counter) => {
                 self.missed(block, counting)?
             }
-            Cause::NotVacant { .. } => return self.changed_value(),
+            Cause::NotVacant { .. } => self.changed_bound(block)?,
             Cause::UnexpectedFall | Cause::UnexpectedJump { .. } => self.confused(block, counting),
             _ => return None,
         };
@@ -83,6 +84,21 @@ impl Explainer<'_> {
             label: why,
             values: vec![(name.to_owned(), self.program.text(Value::Int(value)))],
             help: Some(help),
+            ..Told::default()
+        })
+    }
+
+    /// A bound that was computed before the loop isn't the same behind it.
+    fn changed_bound(&self, block: &Block) -> Option<Told> {
+        let ChangedValue { expression, was, values } = self.changed()?;
+        let words = self.speller().words(block, 0);
+        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+        let names = names.join(" or ");
+        Some(Told {
+            message: format!("the bound {expression} of `{words}` {was}: the body has changed {names}"),
+            label: format!("{expression} {was}"),
+            help: Some(format!("the way back must find {names} as it was when the loop began")),
+            values,
             ..Told::default()
         })
     }

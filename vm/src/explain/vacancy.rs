@@ -90,24 +90,10 @@ impl Explainer<'_> {
 
     /// An expression that isn't worth the same where it is uncomputed.
     pub(super) fn changed_value(&self) -> Option<Told> {
-        let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
-        let holder = Operand::Place(Place::scalar(Base::Frame(self.vacated()?)));
-        let valued = self.valued();
-        valued.temporary(&holder)?;
-        let expression = self.speller().operand(&holder);
-        let now = self.program.text(valued.value(&holder)?);
-        let values = self.named_values([&holder]);
-        let message = match (class, valued.value(&holder)) {
-            (Class::Int, Some(Value::Int(value))) => {
-                let rest = self.state.ints.get(cell as usize).copied()?;
-                let before = self.wrapped(rest.wrapping_add(value));
-                format!("`{expression}` was {before} and is {now}")
-            }
-            _ => format!("`{expression}` is {now}, and was another number by {}", self.value(class, cell)),
-        };
+        let ChangedValue { expression, was, values } = self.changed()?;
         Some(Told {
-            message: format!("{message}{}", super::because(&values)),
-            label: format!("{expression} has changed"),
+            message: format!("`{expression}` {was}{}", super::because(&values)),
+            label: format!("{expression} {was}"),
             values,
             help: Some(
                 "what an expression is computed from must be the same before and behind what takes it: the way back \
@@ -116,6 +102,29 @@ impl Explainer<'_> {
             ),
             ..Told::default()
         })
+    }
+
+    /// The expression whose temporary isn't vacant, where that is what was to be vacated.
+    pub(super) fn changed(&self) -> Option<ChangedValue> {
+        let Cause::NotVacant { class, cell } = self.trap.cause else { return None };
+        let holder = Operand::Place(Place::scalar(Base::Frame(self.vacated()?)));
+        let valued = self.valued();
+        valued.temporary(&holder)?;
+        let now = valued.value(&holder)?;
+        let was = match (class, now) {
+            (Class::Int, Value::Int(value)) => {
+                let rest = self.state.ints.get(cell as usize).copied()?;
+                let before = self.wrapped(rest.wrapping_add(value));
+                format!("was {before} and is {value}")
+            }
+            _ => format!(
+                "is {}, and was another number by {}",
+                self.program.text(now),
+                self.value(class, cell)
+            ),
+        };
+        let expression = self.speller().operand(&holder);
+        Some(ChangedValue { expression, was, values: self.named_values([&holder]) })
     }
 
     /// Where a name of the trap's procedure begins, if that is another line.
@@ -198,6 +207,15 @@ impl Explainer<'_> {
             ..Told::default()
         }
     }
+}
+
+/// An expression that isn't worth what it was.
+pub(super) struct ChangedValue {
+    pub(super) expression: String,
+    /// "was 3 and is 6"
+    pub(super) was: String,
+    /// What it is computed from, as it is now.
+    pub(super) values: Vec<(String, String)>,
 }
 
 /// Where the text is run from its end to its beginning, a `local` is what ends a variable.
