@@ -145,7 +145,6 @@ impl Lowering<'_> {
 
     /// The function and the sources of an update: as written, or those of the expression that is its one
     /// source.
-    #[expect(clippy::type_complexity, reason = "a list with its function")]
     fn sources(
         &mut self,
         tree: &InstructionNode,

@@ -59,7 +59,10 @@ impl Lowering<'_> {
             (Range::Whole, Extent::Cells(shape)) => Meaning::Constant(Number::int(shape.cells().into())),
             (Range::Whole, Extent::Slice) => match self.passed_length(*base) {
                 Some(meaning) => meaning,
-                None => return self.no_length(&self.base_name(*base).to_owned(), span),
+                None => {
+                    let name = self.base_name(*base).to_owned();
+                    return self.no_length(&name, span);
+                }
             },
             (Range::Span { from, to, step }, _) => self.span_length(*from, *to, *step, span)?,
             (Range::Row(_), Extent::Cells(Shape::Matrix(_, columns))) => {
