@@ -2,7 +2,10 @@
 //! stands in it as a question, which is asked when somebody unfolds it. Draws nothing.
 
 use crate::command::Outcome;
-use crate::outcome::{CellHistory, OriginCause, Touch, ValueOrigin, ValueWay, way_of_value};
+use crate::outcome::{
+    CellDifference, CellHistory, Difference, OriginCause, Printed, Touch, Trace, ValueOrigin, ValueWay,
+    way_of_value,
+};
 use crate::question::PastQuestion;
 use crate::render::{moves_in_words, render};
 use crate::session::{Session, SessionError};
@@ -72,11 +75,14 @@ impl Answer {
         let rows = match outcome {
             Outcome::Origins { chain, .. } => origins(session, chain, None, 0),
             Outcome::History(history) => writes(session, history),
+            Outcome::Trace(_) | Outcome::Difference(_) => lines(session, outcome),
             other => listed(session, other),
         };
         let branch = session.moment().branch;
         let is_behind = matches!(outcome, Outcome::History(history) if !history.is_ahead);
-        let first = if is_behind { rows.len().saturating_sub(1) } else { 0 };
+        // The row that leads somewhere: before it may stand a heading.
+        let leads = rows.iter().position(|row| row.leads.is_some()).unwrap_or(0);
+        let first = if is_behind { rows.len().saturating_sub(1) } else { leads };
         (rows.len() > 1).then(|| Answer { asked: asked.to_owned(), branch, first, rows })
     }
 
@@ -238,6 +244,33 @@ fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     let at = if history.is_ahead { rows.len() } else { 0 };
     rows.splice(at..at, more);
     rows
+}
+
+/// The lines of a table or of a difference, below their heading. Those of a table lead to their moments, those of
+/// cells to their last writers.
+fn lines(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
+    let here = session.moment().branch;
+    let (outcome, leads) = match outcome {
+        Outcome::Trace(trace) => {
+            let plain = Trace { printed: Printed::default(), ..trace.clone() };
+            let leads = trace.rows.iter().map(|row| Some(AnswerLead::Step(row.at.step)));
+            (Outcome::Trace(plain), leads.collect::<Vec<_>>())
+        }
+        Outcome::Difference(found) => {
+            let plain = Difference { printed: Printed::default(), ..Difference::clone(found) };
+            let written = |cell: &CellDifference| {
+                let writer = cell.writer.as_ref().filter(|_| found.to.branch == here);
+                writer.map(|write| AnswerLead::Step(write.step))
+            };
+            let leads = found.cells.iter().map(written).collect();
+            (Outcome::Difference(Box::new(plain)), leads)
+        }
+        _ => return Vec::new(),
+    };
+    let leads = std::iter::once(None).chain(leads).chain(std::iter::repeat(None));
+    let text = render(session, &outcome);
+    let row = |(text, leads): (&str, _)| AnswerRow { leads, ..AnswerRow::text(0, text.to_owned()) };
+    text.lines().zip(leads).map(row).collect()
 }
 
 /// The rows of an outcome that lists things with a moment, or a place among the calls: each in the words that it has

@@ -171,3 +171,17 @@ fn rows_are_searched_clicked_and_opened_by_the_mouse() {
     screen.keys("Ctrl-Home / @ 1 7 7 Enter Enter");
     assert_eq!(screen.step(), 176);
 }
+
+#[test]
+fn rows_of_a_table_and_differences_lead_to_moments() {
+    let mut screen = fib();
+    screen.keys("End").command("trace a, b at 29 if a > 2");
+    assert!(screen.text().contains("step   a   b"), "{}", screen.text());
+    screen.keys("Down Enter");
+    assert_eq!(screen.step(), 27, "{}", screen.text());
+    screen.command("diff 10 27");
+    assert!(screen.text().contains("from step 10 to step 27:"), "{}", screen.text());
+    // Where the last write of a cell comes next.
+    screen.keys("Enter");
+    assert_eq!(screen.step(), 24, "{}", screen.text());
+}
