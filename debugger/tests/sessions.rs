@@ -238,6 +238,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("trace $new at 29", "`$new` is a value of a write, and here is none"),
     ("trace /0 a at 29", "a table has from 1 to 1000000 rows, and not 0"),
     ("trace /2000000 a at 29", "a table has from 1 to 1000000 rows, and not 2000000"),
+    ("gradient", "`gradient` takes the loss, a real cell: the program has no real result"),
     ("condition 1 nosuch", "no procedure of the program has a cell `nosuch`"),
     ("display nosuch", "no procedure of the program has a cell `nosuch`"),
     ("break 32 log a is {a} if a == 2", "`if` stands before `log`: what follows `log` is the message"),

@@ -1,5 +1,7 @@
 //! What each command does: from the text behind its name to a method of the session.
 
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Role, Shape};
 use reviver_vm::Travel::{self, Backward, Forward};
 use reviver_vm::notation::Notation;
 
@@ -399,8 +401,24 @@ pub fn set(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult 
 }
 
 pub fn gradient(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    let seed = console.session.gradient(row.something(rest, "the loss, a real cell")?)?;
+    let own = if rest.is_empty() { only_result(&console.session, row)? } else { rest.to_owned() };
+    let seed = console.session.gradient(&own)?;
     Ok(Outcome::Seeded { seed, branch: console.session.moment().branch })
+}
+
+/// The program's only real result, which is the loss where none is named.
+fn only_result(session: &Session, row: CommandRow) -> Result<String, CommandError> {
+    let globals = session.program().module().globals.iter();
+    let is_result = |global: &&Global| {
+        let is_cell = global.class == Class::Real && global.shape == Shape::Scalar;
+        is_cell && matches!(global.role, Role::Out | Role::InOut)
+    };
+    let names: Vec<&str> = globals.filter(is_result).map(|global| global.name.as_str()).collect();
+    match names[..] {
+        [name] => Ok(name.to_owned()),
+        [] => Err(row.wrong("`gradient` takes the loss, a real cell: the program has no real result")),
+        _ => Err(row.wrong(format!("`gradient` takes the loss: the program has {}", names.join(", ")))),
+    }
 }
 
 pub fn timeline(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

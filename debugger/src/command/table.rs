@@ -142,8 +142,8 @@ commands! {
     Changes {
     "set" [] " CELL = VALUE" ArgumentKind::Cell => set,
         "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
-    "gradient" ["grad"] " LOSS" ArgumentKind::Cell => gradient,
-        "Begin a gradient. The adjoint of the loss becomes 1, all others 0, and gradient mode is switched on: from here the way back carries adjoints. `print x'` tells them. To add a second loss, `set` its adjoint.";
+    "gradient" ["grad"] " [LOSS]" ArgumentKind::Cell => gradient,
+        "Begin a gradient. The adjoint of the loss, or of the only real result where none is named, becomes 1, all others 0, and gradient mode is switched on: from here the way back carries adjoints. `print x'` tells them. To add a second loss, `set` its adjoint.";
     "timeline" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
         "List the branches, or go `up` to the one left, or to another.";
     "check" [] "" ArgumentKind::None => check,

@@ -5,6 +5,7 @@ mod keys;
 mod lines;
 mod panes;
 mod picture;
+mod planted;
 mod random;
 mod runs;
 mod screen;

@@ -89,6 +89,7 @@ const SHARED: PresetKeys = &[
     (on(BareKey::End), "end"),
     (ch('g'), "ask goto"),
     (ch('^'), "timeline up"),
+    (ch('G'), "gradient"),
     (ch('\''), "ask mark"),
     (ch('|'), "toggle fence"),
     (ch('.'), "here"),

@@ -1,0 +1,149 @@
+//! Six programs with a mistake that people make, and how it is found: in at most six keys, from opening the program to
+//! the place of the mistake.
+
+use crate::screen::Screen;
+use crate::support;
+use reviver_debugger::outcome::Reason;
+use reviver_debugger::session::Session;
+use reviver_vm::Travel;
+
+/// The keys that somebody has, from opening the program on.
+const MOST_KEYS: usize = 6;
+
+/// The mistake stands on the line that this comment marks.
+const MARK: &str = "; here";
+
+/// Opens a program at both sizes, presses keys, and looks whether the screen names the line of the mistake:
+/// beside a sign of the code, or in what is told.
+fn is_found(text: &str, keys: &str) {
+    assert!(keys.split_whitespace().count() <= MOST_KEYS, "{keys}");
+    let (number, line) = text.lines().enumerate().find(|(_, line)| line.ends_with(MARK)).unwrap();
+    let (number, statement) = (number + 1, line.trim_end_matches(MARK).trim());
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut screen = Screen::open(support::subject(text), width, height);
+        screen.keys(keys);
+        let shown = screen.text();
+        let is_named = |row: &str| {
+            let short = [format!("►{number} "), format!("×{number} "), format!("↓ {number} ")];
+            let long = [format!("►{number:>2} "), format!("×{number:>2} "), format!("line {number}")];
+            short.iter().chain(&long).any(|place| row.contains(place.as_str())) && row.contains(statement)
+        };
+        assert!(shown.lines().any(is_named), "line {number} is named nowhere after {keys}:\n{shown}");
+    }
+}
+
+/// The same program without its mistake, at its end.
+fn mended(text: &str, wrong: &str, right: &str) -> Session {
+    assert!(text.contains(wrong), "{wrong}");
+    let mut session = Session::at_begin(support::subject(&text.replace(wrong, right))).unwrap();
+    let motion = session.resume(Travel::Forward);
+    assert_eq!(motion.reason, Reason::HistoryEnd);
+    session
+}
+
+fn value(session: &Session, text: &str) -> String {
+    session.evaluate(text).unwrap().1
+}
+
+#[test]
+fn a_wrong_fi() {
+    let text = ".inout n default 5
+.out steps
+        if n > 3
+            sub n, 2
+            add steps, 1
+        fi n > 3 ; here
+";
+    mended(text, "fi n > 3", "fi steps > 0");
+    is_found(text, "c");
+}
+
+#[test]
+fn a_wrong_sign() {
+    // The kinetic energy less the potential one, and not their sum.
+    let text = ".out energy: real
+.in  v: real default 2, x: real default 3
+        local kinetic = square(v)
+        local potential = square(x)
+            add energy, kinetic
+            sub energy, potential ; here
+        delocal potential = square(x)
+        delocal kinetic = square(v)
+";
+    assert_eq!(value(&mended(text, "sub energy", "add energy"), "energy"), "13.0");
+    is_found(text, "End y Enter");
+}
+
+#[test]
+fn off_by_one() {
+    // Each element is to become the sum of those up to it.
+    let text = ".const N = 5
+.inout A[N] default {1, 2, 3, 4, 5}
+        for i in 1..N+1 ; here
+            add A[i], A[i-1]
+        rof
+";
+    assert_eq!(value(&mended(text, "1..N+1", "1..N"), "A[4]"), "15");
+    // The line just executed has let i become 5.
+    is_found(text, "c");
+}
+
+#[test]
+fn a_late_delocal() {
+    let text = ".inout x default 3
+.out y
+        local t = x
+            add y, t
+            add x, 1
+        delocal t = x ; here
+";
+    mended(text, "add x, 1\n        delocal t = x ; here", "delocal t = x\n        add x, 1");
+    is_found(text, "c");
+}
+
+#[test]
+fn arguments_that_alias() {
+    let text = ".inout A[4] default {4, 3, 2, 1}
+        for i in 0..4
+            for j in i..4
+                call mix(A[i], A[j]) ; here
+            rof
+        rof
+
+.proc mix(inout a: int, inout b: int)
+        add a, b
+.end
+";
+    mended(text, "in i..4", "in i+1..4");
+    is_found(text, "c");
+}
+
+#[test]
+fn a_wrong_adjoint_rule() {
+    // The derivative of the logarithm of 1 + x is 1 divided by that, and not that.
+    let text = ".real f64
+.in  x: real default 0.5
+.out y: real
+        call log1p(y, x)
+
+.proc log1p(inout v: real, in u: real) rule log1p_adjoint
+.ancilla t: real
+        add.sum t, u, 1
+        add.log v, t
+        sub.sum t, u, 1
+.end
+
+.proc log1p_adjoint(inout v: real, in u: real)
+.ancilla t: real
+        add.sum t, u, 1
+        add.mul u', v', t ; here
+        sub.sum t, u, 1
+.end
+";
+    let mut right = mended(text, "add.mul u', v', t", "add.div u', v', t");
+    right.gradient("y").unwrap();
+    right.goto_start();
+    assert_eq!(value(&right, "x'"), "0.6666666666666666");
+    // The adjoint of x, and what made it: in the rule, which the way back has come through.
+    is_found(text, "End G Home a y Enter");
+}
