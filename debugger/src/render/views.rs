@@ -8,7 +8,7 @@ use super::RenderedText;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
-use crate::view::stack::{FrameView, ValueRow};
+use crate::view::stack::{ArgumentView, FrameView, ValueRow};
 
 impl RenderedText<'_> {
     pub(super) fn code(&mut self, pane: &CodePane) {
@@ -51,8 +51,7 @@ impl RenderedText<'_> {
     }
 
     pub(super) fn frame(&mut self, frame: &FrameView) {
-        let arguments: Vec<String> =
-            frame.arguments.iter().map(|(name, what)| format!("{name}: {what}")).collect();
+        let arguments: Vec<String> = frame.arguments.iter().map(argument).collect();
         let inverted = if frame.inverted { " inverted" } else { "" };
         let (number, name) = (frame.number, &frame.procedure);
         let (arguments, text) = (arguments.join(", "), &frame.instruction);
@@ -118,6 +117,15 @@ impl RenderedText<'_> {
             text.numbers.iter().for_each(|numbers| line!(self, "  {:<9} {numbers}", ""));
             last = Some(topic);
         }
+    }
+}
+
+/// What a call was given, and what that is where it has another name.
+fn argument(argument: &ArgumentView) -> String {
+    let ArgumentView { name, stands_for, value } = argument;
+    match value {
+        Some(value) if name != stands_for && value != stands_for => format!("{name}={value} ({stands_for})"),
+        _ => argument.text(),
     }
 }
 

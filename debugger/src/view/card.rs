@@ -8,8 +8,10 @@ use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::structure::Side;
 use reviver_isa::text::Speller;
 use reviver_isa::update::{OperandShape, Update};
+use reviver_vm::values::{adjoint_name, element_name};
 use reviver_vm::{State, Travel};
 
+use super::lost;
 use crate::access::jumped;
 use crate::listing::{self, spell};
 use crate::memory::{Cell, MODE_BIT};
@@ -29,6 +31,8 @@ pub struct CardView {
     pub is_end: bool,
     /// Whether the step loses bits, so that a history must help to undo it.
     pub loses_bits: bool,
+    /// Whether the machine can make the step, so that both of its sides are known.
+    is_known: bool,
     /// The direction in which the session faces.
     facing: Travel,
     mode: bool,
@@ -119,6 +123,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         doc: step.update(&instruction).doc().trim().replace('\n', " "),
         is_end: travel == Travel::Backward,
         loses_bits: step.loses_bits,
+        is_known: step.is_made,
         facing: session.facing(),
         mode: session.state().mode(),
         holds: step.holds(&instruction),
@@ -182,6 +187,7 @@ impl NeighbourStep {
             return CardTerm::constant("?", Class::Int);
         };
         let name = Speller { module, procedure }.operand(operand);
+        let name = element(session, operand, &name).unwrap_or(name);
         let term = match operand {
             Operand::Int(_) => return CardTerm::constant(name, Class::Int),
             Operand::Real(_) => return CardTerm::constant(name, Class::Real),
@@ -232,6 +238,20 @@ impl NeighbourStep {
 fn partner(session: &Session, instruction: &Instruction) -> Option<(u32, Instruction)> {
     let Link::Partner(at) = instruction.link else { return None };
     session.program().module().code.get(at as usize).map(|partner| (at, partner.clone()))
+}
+
+/// The name of the element that an operand with an index means here: `A[3]` for `A[i]`; none where it has no index,
+/// or one that is outside.
+fn element(session: &Session, operand: &Operand, name: &str) -> Option<String> {
+    let Operand::Place(place) = operand else { return None };
+    place.index.as_ref()?;
+    let cell = session.memory().operand(session.state(), operand)?;
+    let value = Cell { adjoint: false, ..cell };
+    let storage = session.memory().storage(session.state(), session.state().calls.len(), place.base)?;
+    let (array, _) = name.split_once('[')?;
+    let array = array.trim_end_matches('\'');
+    let element = element_name(array, storage.shape(), usize::try_from(storage.number(value)?).ok()?);
+    Some(if place.adjoint { adjoint_name(&element) } else { element })
 }
 
 /// The cell that an operand reads or writes.
@@ -325,7 +345,12 @@ impl CardView {
         let goes_back = self.is_end || self.facing == Travel::Backward;
         let (undone, behind) = match undone {
             Some(way) => ((Topic::Undone, way.equation), way.adjoint),
-            None => ((Topic::Lost, remark("only with a history: it throws information away")), Vec::new()),
+            None => {
+                let terms = self.does.terms.iter().cloned().map(|term| term.map_numbers(number));
+                let terms: Vec<CardTerm> = terms.collect();
+                let back = lost::carried_back(&does.adjoint, &terms);
+                ((Topic::Lost, lost::undone(&terms, self.is_known)), back)
+            }
         };
         let rule = if self.mode && goes_back { behind } else { does.adjoint };
         let does = (Topic::Does, does.equation);

@@ -5,6 +5,7 @@
 pub mod card;
 pub mod cells;
 pub mod code;
+mod lost;
 pub mod plot;
 pub mod stack;
 pub mod status;

@@ -22,8 +22,43 @@ pub struct FrameView {
     /// Where it stands: the next instruction, or the call that is open.
     pub instruction: String,
     pub line: Line,
-    /// What its parameters stand for: name and cell or constant, or name and `first..last` of a slice.
-    pub arguments: Vec<(String, String)>,
+    /// Where the procedure begins.
+    pub head: Line,
+    pub arguments: Vec<ArgumentView>,
+}
+
+/// What a call was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentView {
+    /// The parameter.
+    pub name: String,
+    /// What it stands for: a cell or a constant, or `first..last` of a slice.
+    pub stands_for: String,
+    /// What that holds now; none of a slice.
+    pub value: Option<String>,
+}
+
+impl FrameView {
+    /// The call with what it was given: `pair(n=3, a=0, b=0)`. The values are written as somebody says.
+    pub fn call(&self, shortened: impl Fn(&str) -> String) -> String {
+        let argument = |argument: &ArgumentView| match &argument.value {
+            Some(value) => format!("{}={}", argument.name, shortened(value)),
+            None => argument.text(),
+        };
+        let arguments: Vec<String> = self.arguments.iter().map(argument).collect();
+        format!("{}({})", self.procedure, arguments.join(", "))
+    }
+}
+
+impl ArgumentView {
+    /// In a call: `n=3`, or `B: A[2]..A[5]`.
+    pub fn text(&self) -> String {
+        match &self.value {
+            Some(value) => format!("{}={value}", self.name),
+            None if self.name == self.stands_for => self.name.clone(),
+            None => format!("{}: {}", self.name, self.stands_for),
+        }
+    }
 }
 
 /// At most `count` open procedures, the innermost first, after leaving out `skip` of them.
@@ -49,24 +84,22 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     // Main's end has no line of its own: one stands behind the last one.
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
-    let name = |n: u32| {
+    let argument = |(n, parameter): (u32, &reviver_isa::module::Parameter)| {
         let reference = lookup::reference(state, open, n)?;
-        let class = procedure.parameters.get(n as usize)?.class;
-        let cell = |offset| {
-            let cell = Cell::new(class, offset);
-            match session.memory().is_constant(cell) {
-                true => session.memory().text(state, cell),
-                false => session.memory().name(state, cell),
-            }
+        let cell = |offset| Cell::new(parameter.class, offset);
+        let name = |offset| match session.memory().is_constant(cell(offset)) {
+            true => session.memory().text(state, cell(offset)),
+            false => session.memory().name(state, cell(offset)),
         };
-        Some(match reference.length {
+        let (base, last) = (reference.base, reference.length.saturating_sub(1));
+        let stands_for = match reference.length {
             0 => "nothing".to_owned(),
-            1 => cell(reference.base),
-            n => format!("{}..{}", cell(reference.base), cell(reference.base + (n - 1) * reference.stride)),
-        })
+            1 => name(base),
+            _ => format!("{}..{}", name(base), name(base + last * reference.stride)),
+        };
+        let value = (reference.length == 1).then(|| session.memory().text(state, cell(base)));
+        Some(ArgumentView { name: parameter.name.clone(), stands_for, value })
     };
-    let argument =
-        |(n, parameter): (u32, &reviver_isa::module::Parameter)| Some((parameter.name.clone(), name(n)?));
     Some(FrameView {
         number: state.calls.len() - depth,
         is_selected: depth == session.depth(),
@@ -74,6 +107,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         inverted,
         instruction: spell(program, at, inverted),
         line,
+        head: session.listing().line(procedure.entry),
         arguments: (0..).zip(&procedure.parameters).filter_map(argument).collect(),
     })
 }

@@ -127,3 +127,56 @@ fn the_wheel_scrolls_and_only_a_double_click_opens() {
     screen.mouse(Gesture::DoublePress, 5, 5);
     assert_eq!(screen.app.session().unwrap().points().len(), 1);
 }
+
+#[test]
+fn an_element_that_is_given_to_a_call_stays_selected() {
+    let text = ".out A[3]\n        call p(A[1])\n.proc p(inout x)\n        add x, 5\n.end\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    // An array of the program's has its name everywhere.
+    screen.keys("4 > s s e");
+    assert!(screen.last_row().starts_with(":set A[1] ="), "{}", screen.text());
+    // One of a frame's is a scalar where it was given to a call.
+    let text = ".out a\n.ancilla z\n        call p(a)\n.proc p(inout u)\n.ancilla B[3]\n        add B[1], 5\n\
+                \x20       call q(B[1], u)\n        sub B[1], 5\n.end\n.proc q(inout v, inout w)\n        add w, v\n.end\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    screen.keys("s s 4 e");
+    assert!(screen.last_row().starts_with(":set B[1] ="), "{}", screen.text());
+    screen.keys("Esc s e");
+    assert!(screen.last_row().starts_with(":set v ="), "{}", screen.text());
+    screen.keys("Esc s s e");
+    assert!(screen.last_row().starts_with(":set B[1] ="), "{}", screen.text());
+    screen.keys("Esc S S e");
+    assert!(screen.last_row().starts_with(":set v ="), "{}", screen.text());
+}
+
+#[test]
+fn the_cell_that_a_trap_is_about_is_selected() {
+    let cases = [
+        (".inout a default 3, b\n.out q\n        add a, 1\n        add.div q, a, b\n", "why b"),
+        (".out A[3], i\n        add i, 7\n        add A[i], 1\n", "why i"),
+        (".out a\n.ancilla t\n        add a, 4\n        vacate a\n", "why a"),
+        (
+            ".inout A[3] default {4, 5, 6}\n.out q\n        add A[0], 1\n        assert A[1] == 7\n",
+            "why A[1]",
+        ),
+    ];
+    for (text, expected) in cases {
+        let mut screen = Screen::open(support::subject(text), 80, 24);
+        screen.keys("c y");
+        assert_eq!(commands(&screen).last().unwrap(), expected, "{}", screen.text());
+    }
+}
+
+#[test]
+fn the_arrays_follow_what_is_accessed() {
+    let text =
+        ".inout A[200]\n.inout B[300]\n        add A[150], 1\n        add B[250], 2\n        add A[0], 3\n";
+    let mut screen = Screen::open(support::subject(text), 120, 40);
+    screen.keys("s");
+    assert!(screen.text().contains("array A[200]") && screen.text().contains("[150]"), "{}", screen.text());
+    screen.keys("s");
+    assert!(screen.text().contains("array B[300]") && screen.text().contains("[250]"), "{}", screen.text());
+    // Who has selected an element looks at that one.
+    screen.keys("4 Ctrl-Home 1 s");
+    assert!(screen.text().contains("array B[300]") && screen.text().contains("[0]"), "{}", screen.text());
+}

@@ -251,6 +251,9 @@ impl App {
         self.engine = Whereabouts::Here(done.console);
         (self.footprint, self.card) = (done.footprint, done.card);
         self.keep_selected();
+        if done.has_moved {
+            self.follow_elements();
+        }
         self.forget_samples();
         self.choices.displayed = self.console().map(report::displayed).unwrap_or_default();
         match done.result {

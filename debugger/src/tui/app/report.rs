@@ -1,6 +1,8 @@
 //! What a command came to, in words: in the messages, in the last row, or over the screen. And what follows
 //! from it: where it led comes into sight.
 
+use reviver_vm::Cause;
+
 use super::messages::Tone;
 use super::overlay::Overlay;
 use super::{App, Effect, Whereabouts};
@@ -8,6 +10,7 @@ use crate::answer::Answer;
 use crate::command::{CommandError, Console, Outcome};
 use crate::outcome::Reason;
 use crate::render::{printed, render, render_done, render_error};
+use crate::session::Session;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::width;
 
@@ -65,7 +68,19 @@ impl App {
             self.follow_in_time();
             self.follow();
             self.show_failure(is_trap);
+            self.select_trapped();
         }
+    }
+
+    /// Selects the cell that a trap is about.
+    fn select_trapped(&mut self) {
+        let about = match self.session().and_then(Session::reason) {
+            // What a function has no value of is its last source, where it has several: a divisor, say.
+            Some(Reason::Trap(trap)) if matches!(trap.cause, Cause::Fault(_)) => trap.values.last().cloned(),
+            Some(Reason::Trap(trap)) => trap.values.first().cloned(),
+            _ => None,
+        };
+        about.iter().for_each(|(name, _)| self.select_named(name));
     }
 
     /// What the last row says of a motion on which something was printed: the last of that, and why it

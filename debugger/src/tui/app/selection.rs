@@ -2,7 +2,7 @@
 //! another, and where it has none it is still the selected one, and nothing else is.
 
 use super::App;
-use crate::memory::Cell;
+use crate::memory::{Cell, Target};
 use crate::tui::panes::{PaneKind, PaneSpot, Selected};
 use crate::view::cells;
 
@@ -63,25 +63,81 @@ impl App {
         Some(Selected { name, target, has_row: true })
     }
 
-    /// Puts the cursors where the selected cells are now.
+    /// Puts the cursors where the selected cells are now. A cell that the pane has no item for any more may have one in
+    /// the other: an element is a scalar in a call that was given it.
     pub(super) fn keep_selected(&mut self) {
         for kind in KINDS {
-            let place = self.place_of_selected(kind);
-            let Some(selected) = self.choices.selected.get_mut(&kind) else { continue };
-            selected.has_row = place.is_some();
-            let Some((array, item)) = place else { continue };
-            if array.is_some() {
-                self.choices.array = array;
+            let Some(selected) = self.choices.selected.get(&kind).cloned() else { continue };
+            let has_row = self.put_cursor(kind, selected.target);
+            let moves = selected.has_row && !has_row && self.panes.latest(&KINDS) == Some(kind);
+            let other =
+                KINDS.into_iter().find(|other| *other != kind && self.has_item(*other, selected.target));
+            if let (true, Some(other)) = (moves, other) {
+                self.choices.selected.remove(&kind);
+                self.choose(other, &selected.name, selected.target);
+                if self.panes.focus() == kind {
+                    self.panes.set_focus(other);
+                }
+            } else if let Some(selected) = self.choices.selected.get_mut(&kind) {
+                selected.has_row = has_row;
             }
-            self.panes.set_cursor(kind, item);
         }
     }
 
-    /// The item that is the selected cell of a pane, and in the arrays the array that it is in.
-    fn place_of_selected(&self, kind: PaneKind) -> Option<(Option<String>, usize)> {
+    /// Selects a cell by its name here, if a pane has it.
+    pub(super) fn select_named(&mut self, name: &str) {
+        let Some(session) = self.session() else { return };
+        let Ok(cell) = session.cell(name) else { return };
+        let target = session.memory().target(session.state(), Cell { adjoint: false, ..cell });
+        if let Some(kind) = KINDS.into_iter().find(|kind| self.has_item(*kind, target)) {
+            self.choose(kind, name, target);
+        }
+    }
+
+    /// Selects a cell that a pane has, and brings the pane to the front.
+    fn choose(&mut self, kind: PaneKind, name: &str, target: Target) {
+        let selected = Selected { name: name.to_owned(), target, has_row: true };
+        self.choices.selected.insert(kind, selected);
+        self.put_cursor(kind, target);
+        self.panes.raise(kind);
+    }
+
+    fn has_item(&self, kind: PaneKind, target: Target) -> bool {
+        self.place_of(kind, target).is_some()
+    }
+
+    /// Puts a pane's cursor on a cell. Whether the pane has it.
+    fn put_cursor(&mut self, kind: PaneKind, target: Target) -> bool {
+        let Some((array, item)) = self.place_of(kind, target) else { return false };
+        if array.is_some() {
+            self.choices.array = array;
+        }
+        self.panes.set_cursor(kind, item);
+        true
+    }
+
+    /// Shows the element that the last step wrote, or else read, unless somebody has selected one or looks there.
+    pub(super) fn follow_elements(&mut self) {
+        let kind = PaneKind::Arrays;
+        if self.choices.selected.contains_key(&kind) || self.panes.focus() == kind {
+            return;
+        }
+        let Some(session) = self.session() else { return };
+        let mut touches: Vec<_> =
+            self.footprint.iter().filter_map(|touch| Some((!touch.written, touch.cell?))).collect();
+        touches.sort_by_key(|(is_read, _)| *is_read);
+        let cells = touches.into_iter().map(|(_, cell)| Cell { adjoint: false, ..cell });
+        let targets: Vec<Target> = cells.map(|cell| session.memory().target(session.state(), cell)).collect();
+        if let Some((array, item)) = targets.into_iter().find_map(|target| self.place_of(kind, target)) {
+            self.choices.array = array;
+            self.panes.look_at(kind, item);
+        }
+    }
+
+    /// The item that a cell is in a pane, and in the arrays the array that it is in.
+    fn place_of(&self, kind: PaneKind, target: Target) -> Option<(Option<String>, usize)> {
         let context = self.context(kind)?;
         let session = context.session;
-        let target = self.choices.selected.get(&kind)?.target;
         let cell = session.memory().resolve(session.state(), target)?;
         if kind == PaneKind::Cells {
             return Some((None, crate::tui::panes::cells::item_of(&context, cell)?));

@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::text::{Pen, mark_cursor, mark_found};
+use super::text::{Pen, cut_number, mark_cursor, mark_found};
 use super::{Context, Pane, PaneSpot};
 use crate::view::stack::{FrameView, frames};
 
@@ -45,9 +45,7 @@ impl Pane for CallsWidget {
     }
 
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
-        frames(context.session, item, 1)
-            .first()
-            .map(|frame| format!("{}({})", frame.procedure, arguments(frame)))
+        frames(context.session, item, 1).first().map(call)
     }
 }
 
@@ -87,15 +85,15 @@ fn draw_frame(
         _ => context.session.listing().name(frame.line),
     };
     pen.right(&line, 10, theme.dim);
-    pen.write(&frame.procedure, theme.label);
-    pen.write(&format!("({})", arguments(frame)), theme.text);
+    let call = call(frame);
+    let (name, arguments) = call.split_at(frame.procedure.len().min(call.len()));
+    pen.write(name, theme.label).write(arguments, theme.text);
 }
 
-/// What the parameters stand for: those that have another name than what they stand for say so.
-fn arguments(frame: &FrameView) -> String {
-    let argument = |(name, cell): &(String, String)| match name == cell {
-        true => name.clone(),
-        false => format!("{name}: {cell}"),
-    };
-    frame.arguments.iter().map(argument).collect::<Vec<_>>().join(", ")
+/// Columns that a value has at most.
+const MOST_FOR_VALUE: usize = 10;
+
+/// The call with what it was given, in few columns.
+pub(super) fn call(frame: &FrameView) -> String {
+    frame.call(|value| cut_number(value, MOST_FOR_VALUE).into_owned())
 }

@@ -6,11 +6,13 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use reviver_vm::Travel;
 
+use super::calls::call;
 use super::text::{Pen, mark_cursor, mark_found, width};
 use super::{Context, Pane, PaneSpot};
 use crate::listing::{Line, is_label};
 use crate::outcome::Reason;
 use crate::view::code::{self, Bracket, CodeLine, CodePane, Piece};
+use crate::view::stack::selected;
 
 pub struct CodeWidget;
 
@@ -87,6 +89,8 @@ struct Gutter {
     columns: usize,
     /// The line of the instruction that the machine can't execute or undo.
     trap: Option<Line>,
+    /// The head of the selected frame's procedure, and its call with what it was given.
+    call: Option<(Line, String)>,
 }
 
 impl Gutter {
@@ -101,7 +105,9 @@ impl Gutter {
         let most = pane.lines.iter().filter_map(|line| line.count).max().unwrap_or(0);
         let shows_counts = most > 0 && context.area.width >= LEAST_FOR_COUNTS;
         let counts = if shows_counts { width(&times(most)) } else { 0 };
-        Gutter { digits, counts, columns: columns.filter(|_| has_room).unwrap_or(0), trap }
+        let frame = selected(context.session).filter(|frame| !frame.arguments.is_empty());
+        let call = frame.map(|frame| (frame.head, call(&frame)));
+        Gutter { digits, counts, columns: columns.filter(|_| has_room).unwrap_or(0), trap, call }
     }
 }
 
@@ -136,7 +142,13 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
         1 => pen.right("1 hit", 12, theme.breakpoint),
         _ => pen.right(&format!("{hits} hits"), 12, theme.breakpoint),
     };
-    draw_detail(context, gutter, line, &mut pen);
+    match &gutter.call {
+        Some((head, call)) if *head == (Line { file: context.choices.file, line: line.line }) => {
+            let least = gutter.columns + 3 + width(line.text.trim_end());
+            pen.right(call, least, theme.mark);
+        }
+        _ => draw_detail(context, gutter, line, &mut pen),
+    }
     draw_brackets(context, line, gutter.columns, &mut pen);
     draw_text(context, line, &mut pen);
     if line.is_next {
