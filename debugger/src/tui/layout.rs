@@ -38,7 +38,9 @@ impl ScreenSlot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DividedScreen {
     pub slots: Vec<ScreenSlot>,
-    /// The status line, and below it the command line or the last message.
+    /// The keys that matter now, where there is room for them; below them the status line, and the command line or
+    /// the last message.
+    pub keys: Rect,
     pub status: Rect,
     pub prompt: Rect,
 }
@@ -77,8 +79,8 @@ impl ScreenContent {
 
 /// Divides a screen of this size. With `zoomed`, one pane gets all of it.
 pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen {
-    let [status, prompt] = bottom(size);
-    let body = Rect { height: size.height.saturating_sub(2), ..size };
+    let [keys, status, prompt] = bottom(size);
+    let body = above(size);
     let fits = |(width, height)| size.width >= width && size.height >= height && !zoomed;
     let slots = match () {
         () if fits(WIDE) => wide(body, content),
@@ -86,15 +88,22 @@ pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen
         () if fits(COMPACT) => compact(body, content),
         () => vec![slot(body, &[&PaneKind::ALL])],
     };
-    DividedScreen { slots, status, prompt }
+    DividedScreen { slots, keys, status, prompt }
 }
 
-/// The last two rows: the status line, and below it the command line or the last message. Either is empty where
-/// there is no room.
-pub fn bottom(size: Rect) -> [Rect; 2] {
-    let [_, status, prompt] =
-        Layout::vertical([Constraint::Fill(1), Constraint::Max(1), Constraint::Max(1)]).areas(size);
-    [status, prompt]
+/// The last rows: the keys, the status line, and below it the command line or the last message. Each is empty where
+/// there is no room; the keys go first.
+pub fn bottom(size: Rect) -> [Rect; 3] {
+    let keys = u16::from(size.height >= COMPACT.1);
+    let rows = [Constraint::Fill(1), Constraint::Max(keys), Constraint::Max(1), Constraint::Max(1)];
+    let [_, keys, status, prompt] = Layout::vertical(rows).areas(size);
+    [keys, status, prompt]
+}
+
+/// What is above them.
+pub fn above(size: Rect) -> Rect {
+    let used = bottom(size).iter().map(|row| row.height).sum::<u16>().max(2);
+    Rect { height: size.height.saturating_sub(used), ..size }
 }
 
 // The panes in groups that no layout divides; where there is less room, several groups share a place.

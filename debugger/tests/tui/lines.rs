@@ -90,3 +90,34 @@ fn names_of_panes_are_completed() {
     screen.keys("t i Tab Enter");
     assert_eq!(screen.app.focus(), PaneKind::Timeline);
 }
+
+/// The row of keys, above the status line.
+fn hints(screen: &Screen) -> String {
+    screen.text().lines().rev().nth(2).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_keys_that_matter_now_have_a_row() {
+    let mut screen = fib();
+    assert!(hints(&screen).starts_with(" s step  c continue  End end"), "{}", screen.text());
+    screen.keys("s");
+    assert!(hints(&screen).starts_with(" s/S step  c/C continue"), "{}", screen.text());
+    screen.keys("3 Down");
+    assert!(hints(&screen).contains("y why a  w/W next-write a  v toggle watch"), "{}", screen.text());
+    screen.keys("y");
+    screen.keys("End 3 y");
+    assert!(
+        hints(&screen).starts_with(" Enter open  Right/Left cursor right  Esc close"),
+        "{}",
+        screen.text()
+    );
+    screen.keys("Esc p");
+    assert!(hints(&screen).starts_with(" playing: Space play-pause  +/- faster"), "{}", screen.text());
+    let text = ".inout a default 3, b\n.out q\n        add.div q, a, b\n";
+    let mut screen = Screen::open(support::subject(text), 80, 24);
+    screen.keys("s");
+    assert!(hints(&screen).starts_with(" TRAPPED: y why b  W last b  S reverse-step"), "{}", screen.text());
+    // Where there is little room, the panes have it.
+    screen.resize(80, 23);
+    assert!(!screen.text().contains("TRAPPED"), "{}", screen.text());
+}

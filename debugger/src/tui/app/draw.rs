@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Widget};
 use super::messages::Tone;
 use super::prompt::PromptPurpose;
 use super::{App, Whereabouts};
-use crate::tui::layout::{ScreenContent, ScreenSlot, bottom};
+use crate::tui::layout::{ScreenContent, ScreenSlot, above, bottom};
 use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
@@ -49,10 +49,12 @@ impl App {
         for slot in &screen.slots {
             self.draw_slot(slot, buffer);
         }
+        let hints = self.hints(screen.keys.width.into());
+        Line::styled(hints, self.theme.dim).render(screen.keys, buffer);
         self.draw_status(screen.status, buffer);
         self.draw_last_row(screen.prompt, buffer);
         if let Some(overlay) = &mut self.overlay {
-            let above = Rect { height: area.height.saturating_sub(2), ..area };
+            let above = above(area);
             let wanted = self.choices.search.as_deref();
             overlay.draw(self.messages.lines(), wanted, &self.theme, above, buffer);
         }
@@ -159,10 +161,8 @@ impl App {
     fn draw_away(&self, area: Rect, buffer: &mut Buffer) {
         let Whereabouts::Away(away) = &self.engine else { return };
         // On a screen of another size the panes are cut, or have empty room beside them.
-        let panes =
-            |area: Rect| Rect { height: area.height.saturating_sub(bottom(area).len() as u16), ..area };
         let is_same = self.picture.area == area;
-        let shown = if is_same { area } else { panes(area).intersection(panes(self.picture.area)) };
+        let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
         for place in shown.positions() {
             if let (Some(cell), Some(drawn)) = (buffer.cell_mut(place), self.picture.cell(place)) {
                 cell.clone_from(drawn);
@@ -171,7 +171,7 @@ impl App {
         if away.is_optional && is_same {
             return;
         }
-        let [status, last] = bottom(area);
+        let [_, status, last] = bottom(area);
         Clear.render(status, buffer);
         buffer.set_style(status, self.theme.status);
         let (step, history_bytes) = (self.progress.step(), self.progress.history_bytes());

@@ -10,6 +10,7 @@ mod effect;
 mod errand;
 mod face;
 mod heading;
+mod hints;
 mod leave;
 mod meant;
 pub mod messages;
