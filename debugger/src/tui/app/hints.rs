@@ -59,7 +59,7 @@ impl App {
         let (before, hints) = self.hints_now();
         let mut text = format!(" {before}");
         for hint in hints.iter().filter_map(|lines| self.hint(lines)) {
-            if width(&text) + width(&hint) + 1 <= room {
+            if width(&text) + width(&hint) < room {
                 text = format!("{text}{hint}  ");
             }
         }
