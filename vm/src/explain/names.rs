@@ -1,15 +1,16 @@
 //! Cells by the names that the author gave them.
 
-use reviver_isa::instruction::Class;
+use reviver_isa::instruction::{Base, Class, Operand, Place};
 use reviver_isa::module::Shape;
+use reviver_isa::text::Speller;
 
 use crate::program::Program;
 use crate::state::lookup::{OpenFrame, open_frames};
 use crate::state::values::{adjoint_name, element_name};
 use crate::state::{ADJOINT, State};
 
-/// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's),
-/// or the value of an immediate.
+/// The name of a cell: of a global, of a frame variable (with its procedure where it isn't main's), the
+/// expression that a temporary holds, or the value of an immediate.
 /// The address of an adjoint is named as the adjoint.
 pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> String {
     if class == Class::Real && cell & ADJOINT != 0 {
@@ -33,7 +34,12 @@ pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> S
             if variable.class == class
                 && let Some(n) = within(frame.start(class) + offset, variable.shape)
             {
-                let written = module.structure.source_name(procedure as u32, number);
+                let structure = &module.structure;
+                if structure.temporary(procedure as u32, number).is_some() {
+                    let temporary = Operand::Place(Place::scalar(Base::Frame(number)));
+                    return Speller { module, procedure: owner }.operand(&temporary);
+                }
+                let written = structure.source_name(procedure as u32, number);
                 return element_name(written.unwrap_or(&variable.name), variable.shape, n);
             }
         }
