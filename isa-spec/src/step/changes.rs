@@ -20,7 +20,7 @@ impl<E: Engine> Copy for Change<E> {}
 
 /// Changes of the operands' adjoints, at most one an operand, in the order in which they come about. Slots
 /// instead of a list, each named where it is asked, so that a compiler keeps them in registers: a loop over them made
-/// steps that carry something half as slow again.
+/// a way back over particles take half as long again.
 pub struct Changes<E: Engine> {
     slots: [Option<Change<E>>; 3],
 }

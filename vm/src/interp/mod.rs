@@ -163,7 +163,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
     }
 
     /// The hot loop, with the window if there is one. Without a window it is compiled only where that is as fast as
-    /// can be: each copy of the loop takes seconds to compile.
+    /// can be: each copy of the loop costs compile time.
     fn cells_in<M: Mode>(&mut self, clock: Clock) -> Pause {
         if W::WHOLE && !H::ACTIVE && self.window.cells.is_empty() {
             self.cells::<M, false>(clock)
