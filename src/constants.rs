@@ -21,7 +21,9 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
                 .help("a constant is an integer or a real: `1000`, `0xff`, `0.5`"));
         };
         if given.iter().any(|other| other.name == name) {
-            return Err(Failure::usage(format_args!("--const: `{name}` is given twice; leave one of the values out")));
+            return Err(Failure::usage(format_args!(
+                "--const: `{name}` is given twice; leave one of the values out"
+            )));
         }
         given.push(constant);
     }

@@ -60,6 +60,13 @@ impl<'a> Speller<'a> {
         if operands.is_empty() { mnemonic } else { format!("{mnemonic} {}", operands.join(", ")) }
     }
 
+    /// An instruction that takes expressions, as it would stand in source text: `add y, a * b + 3`.
+    pub fn with_expressions(&self, instruction: &Instruction) -> Option<String> {
+        let target = instruction.operands.first().map(|target| self.operand(target))?;
+        let applies = instruction.update.shape() == OperandShape::Accumulate;
+        applies.then(|| format!("{} {target}, {}", instruction.update.name(), self.value_of(instruction)))
+    }
+
     /// The condition of a branch half or an `assert`.
     pub fn condition(&self, instruction: &Instruction) -> String {
         match &instruction.operands[..] {

@@ -179,8 +179,17 @@ impl<'a> Explainer<'a> {
             (Update::Enter, _) => format!(".proc {}", self.procedure(at).name),
             (Update::Exit, _) => ".end".to_owned(),
             (_, Some((block, seam))) => self.speller().words_at(block, seam, self.instruction(at)),
-            _ => self.speller().instruction(self.instruction(at), |other| self.label(other)),
+            _ => self.with_expressions(at).unwrap_or_else(|| {
+                self.speller().instruction(self.instruction(at), |other| self.label(other))
+            }),
         }
+    }
+
+    /// An instruction whose expressions are computed around it: then it was written with them.
+    fn with_expressions(&self, at: u32) -> Option<String> {
+        let innermost = self.program.blocks_around(at).next()?;
+        let takes = innermost.kind == BlockKind::Temporaries;
+        takes.then(|| self.speller().with_expressions(self.instruction(at)))?
     }
 
     /// The label of an instruction, or its number.
