@@ -6,7 +6,7 @@ use crate::support::{Folder, command, reviver};
 fn a_failing_command_leaves_its_output_file_alone() {
     let folder = Folder::new();
     let (old, bad) = (folder.file("out", "old"), folder.file("bad.rasm", "if (\n"));
-    for command in ["asm", "disasm", "invert"] {
+    for command in ["asm", "disasm", "expand", "invert"] {
         reviver(&format!("{command} {bad} -o {old}")).expect(3);
         reviver(&format!("{command} {bad} -o {old}2")).expect(3);
     }

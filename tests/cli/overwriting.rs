@@ -22,7 +22,7 @@ fn folder() -> Folder {
 
 /// All commands that write a file: the command line without the file, the files that it reads, and whether
 /// it is about a text, and so about the included file too.
-const WRITERS: [(&str, &[&str]); 9] = [
+const WRITERS: [(&str, &[&str]); 10] = [
     (
         "run program.rasm --tape tape.csv --set a=@values.csv --save-state",
         &["program.rasm", "library.rasm", "tape.csv", "values.csv"],
@@ -36,6 +36,7 @@ const WRITERS: [(&str, &[&str]); 9] = [
     ("asm program.rasm -o", &["program.rasm", "library.rasm"]),
     ("disasm program.rasm -o", &["program.rasm", "library.rasm"]),
     ("disasm program.rbc -o", &["program.rbc"]),
+    ("expand program.rasm -o", &["program.rasm", "library.rasm"]),
     ("invert program.rasm -o", &["program.rasm", "library.rasm"]),
     ("repl program.rasm --tape tape.csv --transcript", &["program.rasm", "library.rasm", "tape.csv"]),
 ];
