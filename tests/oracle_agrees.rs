@@ -283,7 +283,10 @@ fn is_known(line: &str) -> bool {
     let (update, function) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
     let update = Update::from_name(mnemonic).or_else(|| Update::from_name(update));
     let function = Function::from_name(function);
-    !update.is_some_and(|u| UNKNOWN.0.contains(&u)) && !function.is_some_and(|f| UNKNOWN.1.contains(&f))
+    let applies = |f: &&Function| line.contains(&format!("{}(", f.name()));
+    !update.is_some_and(|u| UNKNOWN.0.contains(&u))
+        && !function.is_some_and(|f| UNKNOWN.1.contains(&f))
+        && !UNKNOWN.1.iter().any(|f| applies(&f))
 }
 
 /// A program without the lines whose rows the oracle doesn't know, and how many those were. Where it isn't a
