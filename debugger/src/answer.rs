@@ -3,7 +3,7 @@
 
 use crate::command::Outcome;
 use crate::outcome::{
-    CellDifference, CellHistory, Difference, OriginCause, Printed, Touch, Trace, ValueOrigin, ValueWay,
+    CellDifference, CellHistory, MomentDifference, OriginCause, Printed, Touch, Trace, ValueOrigin, ValueWay,
     way_of_value,
 };
 use crate::question::PastQuestion;
@@ -257,7 +257,7 @@ fn lines(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
             (Outcome::Trace(plain), leads.collect::<Vec<_>>())
         }
         Outcome::Difference(found) => {
-            let plain = Difference { printed: Printed::default(), ..Difference::clone(found) };
+            let plain = MomentDifference { printed: Printed::default(), ..MomentDifference::clone(found) };
             let written = |cell: &CellDifference| {
                 let writer = cell.writer.as_ref().filter(|_| found.to.branch == here);
                 writer.map(|write| AnswerLead::Step(write.step))

@@ -11,7 +11,6 @@ use crate::memory::Cell;
 use crate::points::WatchMode;
 use crate::question::{PastQuestion, ValueStore};
 use crate::timeline::Moment;
-use crate::view::stack::ValueRow;
 
 /// A movement through time.
 #[derive(Clone, Debug, PartialEq)]
@@ -316,7 +315,7 @@ pub struct TraceRow {
 
 /// What differs between two moments, told in the order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Difference {
+pub struct MomentDifference {
     pub from: Moment,
     pub to: Moment,
     pub cells: Vec<CellDifference>,
@@ -378,4 +377,14 @@ pub struct RoundTripCheck {
     /// where a bound wasn't reached, or the way back was interrupted.
     pub restored: Option<bool>,
     pub erased_bits: u64,
+}
+
+/// Values in a row, of which some are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueRow {
+    pub name: &'static str,
+    /// How many there are.
+    pub total: usize,
+    /// The ones that come next: the next to be read, the last written, the top.
+    pub next: Vec<String>,
 }

@@ -67,7 +67,7 @@ pub enum Trigger {
     /// Any of these places.
     Break(Vec<BreakPlace>),
     Watch {
-        watched: Watched,
+        watched: WatchedPlace,
         watch: WatchMode,
         /// Where it was set.
         scope: Option<Scope>,
@@ -76,18 +76,18 @@ pub enum Trigger {
 
 /// What a watchpoint watches.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Watched {
+pub enum WatchedPlace {
     Cells(CellSet),
     /// The value of an expression, which changes with the cells that it reads.
     Value(Box<BoundExpression>),
 }
 
-impl Watched {
+impl WatchedPlace {
     /// The one cell, if it is that.
     pub fn cell(&self) -> Option<Target> {
         match self {
-            Watched::Cells(cells) => cells.single(),
-            Watched::Value(_) => None,
+            WatchedPlace::Cells(cells) => cells.single(),
+            WatchedPlace::Value(_) => None,
         }
     }
 }

@@ -9,8 +9,9 @@ use super::nesting::OpenScripts;
 use super::screen::ScreenAction;
 use crate::expression::{ExpressionError, Hint};
 use crate::memory::Target;
+use crate::outcome::ValueRow;
 use crate::outcome::{
-    CellHistory, Difference, Edit, Motion, RoundTripCheck, Seed, StopKind, Trace, ValueOrigin,
+    CellHistory, Edit, MomentDifference, Motion, RoundTripCheck, Seed, StopKind, Trace, ValueOrigin,
 };
 use crate::points::Point;
 use crate::session::{Session, SessionError};
@@ -19,7 +20,7 @@ use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellsPane};
 use crate::view::code::{CodeLine, CodePane};
 use crate::view::plot::Plot;
-use crate::view::stack::{FrameView, ValueRow};
+use crate::view::stack::FrameView;
 use crate::view::status::Status;
 use crate::view::timeline::Events;
 
@@ -179,7 +180,7 @@ pub enum Outcome {
         all: bool,
     },
     History(CellHistory),
-    Difference(Box<Difference>),
+    Difference(Box<MomentDifference>),
     Trace(Trace),
     /// A cell was set; the session is on this branch now.
     Edited {

@@ -1,6 +1,7 @@
 //! Expressions whose names stand for the cells that they meant in one frame, whatever they mean where the
 //! value is asked for: what a watchpoint on an expression watches.
 
+use super::bound_name::BoundName;
 use super::evaluate::is_mode;
 use super::{Computed, ConsoleExpression, ExpressionError, Scene, Special};
 use crate::cell_set::CellSet;
@@ -13,18 +14,6 @@ pub struct BoundExpression {
     names: Vec<BoundName>,
     /// Whether it reads the gradient mode bit.
     reads_mode: bool,
-}
-
-/// A name, and the cells that it stands for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct BoundName {
-    pub name: String,
-    storage: Storage,
-    /// The first of its cells; none where it has none.
-    first: Option<Target>,
-    /// What of it is read: values, adjoints, or both.
-    reads_value: bool,
-    reads_adjoint: bool,
 }
 
 impl BoundName {

@@ -11,6 +11,7 @@
 //! `M[.., j]` is a column. A slice has no value.
 
 mod bound;
+mod bound_name;
 mod evaluate;
 mod parse;
 mod slice;
@@ -24,7 +25,7 @@ use reviver_vm::lookup::IndexError;
 use reviver_vm::values::Value;
 use thiserror::Error;
 
-use self::bound::BoundName;
+use self::bound_name::BoundName;
 use crate::cell_set::CellSet;
 use crate::memory::{Cell, Memory, Storage};
 

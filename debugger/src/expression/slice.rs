@@ -10,7 +10,7 @@ use reviver_vm::lookup::IndexError;
 
 /// The elements of one dimension: the first, how many, and how far apart.
 #[derive(Clone, Copy)]
-struct Span {
+struct ElementSpan {
     from: i64,
     count: u32,
     by: i64,
@@ -40,12 +40,12 @@ impl Scene<'_> {
             return Err(ExpressionError::Index { name: name.to_owned(), error });
         }
         let spans = indices.iter().zip(lengths).map(|(index, length)| self.span(name, index, length));
-        let spans: Vec<Span> = spans.collect::<Result<_, _>>()?;
+        let spans: Vec<ElementSpan> = spans.collect::<Result<_, _>>()?;
         self.set(name, storage, &spans)
     }
 
     /// The cells at the crossings of spans.
-    fn set(&self, name: &str, storage: Storage, spans: &[Span]) -> Result<CellSet, ExpressionError> {
+    fn set(&self, name: &str, storage: Storage, spans: &[ElementSpan]) -> Result<CellSet, ExpressionError> {
         let failed = |error| ExpressionError::Index { name: name.to_owned(), error };
         let from: Vec<i64> = spans.iter().map(|span| span.from).collect();
         let first = storage.element(&from).map_err(failed)?;
@@ -63,10 +63,10 @@ impl Scene<'_> {
         }
     }
 
-    fn span(&self, name: &str, index: &IndexNode, length: u32) -> Result<Span, ExpressionError> {
+    fn span(&self, name: &str, index: &IndexNode, length: u32) -> Result<ElementSpan, ExpressionError> {
         let IndexNode::Span { from, to, by } = index else {
             let IndexNode::At(index) = index else { return Err(ExpressionError::Slice(name.to_owned())) };
-            return Ok(Span { from: self.integer(index, "an index")?, count: 1, by: 1 });
+            return Ok(ElementSpan { from: self.integer(index, "an index")?, count: 1, by: 1 });
         };
         let number = |node: &Option<ExpressionNode>, otherwise: i64| match node {
             Some(node) => self.integer(node, "a slice"),
@@ -84,6 +84,6 @@ impl Scene<'_> {
             return Err(ExpressionError::SliceOutside { name, from, to, length });
         }
         let count = (to.abs_diff(from)).div_ceil(step.unsigned_abs());
-        Ok(Span { from, count: count as u32, by: step })
+        Ok(ElementSpan { from, count: count as u32, by: step })
     }
 }

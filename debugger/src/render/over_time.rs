@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{RenderedText, moment, plural, words};
-use crate::outcome::{CellDifference, Difference, Reason, Trace, TraceRow};
+use crate::outcome::{CellDifference, MomentDifference, Reason, Trace, TraceRow, ValueRow};
 
 impl RenderedText<'_> {
-    pub(super) fn difference(&mut self, found: &Difference) {
+    pub(super) fn difference(&mut self, found: &MomentDifference) {
         if let (Some(reason), false) = (&found.stopped, found.is_compared) {
             line!(self, "{}: nothing was compared", words(reason));
             return;
@@ -18,7 +18,7 @@ impl RenderedText<'_> {
             line!(self, "… and {} cell{} more", found.left_out, plural(found.left_out as u64));
         }
         for (before, after) in &found.rows {
-            let next = |row: &crate::view::stack::ValueRow| match row.next.len() < row.total {
+            let next = |row: &ValueRow| match row.next.len() < row.total {
                 true => format!("{}, …", row.next.join(", ")),
                 false => row.next.join(", "),
             };
@@ -37,7 +37,7 @@ impl RenderedText<'_> {
         }
     }
 
-    fn cell_difference(&mut self, cell: &CellDifference, found: &Difference) {
+    fn cell_difference(&mut self, cell: &CellDifference, found: &MomentDifference) {
         let CellDifference { cell, before, after, writer } = cell;
         match writer {
             Some(write) => {

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use reviver_isa::module::Shape;
 
 use super::RenderedText;
+use crate::outcome::ValueRow;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, CodeLine, CodePane, Piece};
-use crate::view::stack::{ArgumentView, FrameView, ValueRow};
+use crate::view::stack::{ArgumentView, FrameView};
 
 impl RenderedText<'_> {
     pub(super) fn code(&mut self, pane: &CodePane) {

@@ -3,85 +3,19 @@
 //! from where it was counted last, the steps to here are gone through once more. So going backward takes away what
 //! going forward adds. A branch goes on with the counts of the moment at which it began.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use reviver_isa::update::Update;
-use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Program, Stop, Travel};
+use reviver_vm::stops::Node;
+use reviver_vm::{Stop, Travel};
 
 use super::Session;
-use crate::listing::{Line, Listing};
+use super::line_counts::{CountedTo, LinePlan};
+use crate::listing::Line;
 use crate::outcome::{Printed, Reason};
-use crate::points::BreakPlace;
 use crate::timeline::{BranchNumber, Moment};
 
 /// Steps for each moment that may be counted: where the way is longer, counting isn't begun.
 const STEPS_PER_MOMENT: u64 = 16;
-
-/// Which lines a run comes to at which node.
-#[derive(Debug)]
-struct LinePlan {
-    lines: HashMap<Line, usize>,
-    at: HashMap<Node, Vec<LineEntry>>,
-    stops: Stops,
-}
-
-/// A line that is come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LineEntry {
-    line: usize,
-    /// Whether its instruction has been passed there, and isn't the next one: a place where two ways meet is seen
-    /// from behind.
-    is_behind: bool,
-}
-
-/// What was counted up to one step of a branch.
-#[derive(Clone, Debug)]
-struct CountedTo {
-    step: i64,
-    /// How far it was when it was too far, or nobody wanted to wait: half as far it is tried again.
-    too_far: Option<u64>,
-    /// In the order of the plan. A branch may lead backward over lines that never were gone through.
-    counts: Vec<i64>,
-}
-
-/// The counts of all branches.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LineCounts {
-    plan: Option<Arc<LinePlan>>,
-    counted: HashMap<BranchNumber, CountedTo>,
-}
-
-impl LinePlan {
-    fn new(program: &Program, listing: &Listing) -> LinePlan {
-        let mut lines = HashMap::new();
-        let mut at: HashMap<Node, Vec<LineEntry>> = HashMap::new();
-        for instruction in 0..program.module().code.len() as u32 {
-            let line = listing.line(instruction);
-            let number = lines.len();
-            // The bounds of main stand on no line of their own.
-            if lines.contains_key(&line) || listing.with_instructions(line) != Some(line) {
-                continue;
-            }
-            lines.insert(line, number);
-            for inverted in [false, true] {
-                for entry in listing.entries(program.module(), line, inverted) {
-                    let update = program.module().code.get(entry as usize).map(|i| i.update);
-                    let is_behind = update == Some(if inverted { Update::Br } else { Update::From });
-                    let place = BreakPlace::Entry { at: entry, inverted };
-                    for node in place.nodes(program, Travel::Forward) {
-                        let entries = at.entry(node).or_default();
-                        entries.retain(|known| known.line != number);
-                        entries.push(LineEntry { line: number, is_behind });
-                    }
-                }
-            }
-        }
-        let stops = Stops::new(program, at.keys().copied());
-        LinePlan { lines, at, stops }
-    }
-}
 
 impl Session {
     /// Counts up to here, unless that means to look at more moments than `most`. Whether it is counted now.

@@ -8,10 +8,10 @@ use super::search::{SearchResult, Wanted};
 use super::{Session, SessionError};
 use crate::cell_set::CellSet;
 use crate::memory::{Cell, MODE_BIT, Storage};
-use crate::outcome::{CellDifference, Difference, Printed, Reason};
+use crate::outcome::{CellDifference, MomentDifference, Printed, Reason, ValueRow};
 use crate::question::{Holder, PastOfCell};
 use crate::timeline::Moment;
-use crate::view::stack::{self, ValueRow};
+use crate::view::stack;
 
 /// Values of a stack or a tape that are told.
 const FEW: usize = 4;
@@ -48,7 +48,7 @@ impl Session {
         a: &MomentName,
         b: &MomentName,
         most: usize,
-    ) -> Result<Difference, SessionError> {
+    ) -> Result<MomentDifference, SessionError> {
         for name in [a, b] {
             if let MomentName::Mark(mark) = name {
                 self.marked(mark)?;
@@ -68,13 +68,13 @@ impl Session {
         here: Moment,
         names: [&MomentName; 2],
         most: usize,
-    ) -> Result<Difference, SessionError> {
-        let mut found = Difference { from: here, to: here, ..Difference::default() };
+    ) -> Result<MomentDifference, SessionError> {
+        let mut found = MomentDifference { from: here, to: here, ..MomentDifference::default() };
         let mut visited = Vec::new();
         for name in names {
             match self.look_at_moment(here, name, &mut found.printed)? {
                 Ok(moment) => visited.push(moment),
-                Err(reason) => return Ok(Difference { stopped: Some(reason), ..found }),
+                Err(reason) => return Ok(MomentDifference { stopped: Some(reason), ..found }),
             }
         }
         let Ok([mut before, mut after]) = <[Visited; 2]>::try_from(visited) else { return Ok(found) };
@@ -188,7 +188,7 @@ impl Session {
 
     /// Finds who wrote the cells last, before the later of both moments. The session is at that. The past of an
     /// adjoint that was carried back lies ahead: who wrote it last is found from the earlier moment on.
-    fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut Difference) {
+    fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut MomentDifference) {
         self.timeline.switch(found.to.branch);
         found.stopped = self.arrive(found.to.step, &mut found.printed);
         let bound = match found.from.branch == found.to.branch {
@@ -216,7 +216,7 @@ impl Session {
         Some(self.travel_to(step, printed)).filter(|reason| *reason != Reason::Arrived)
     }
 
-    fn sweep(&mut self, mut wanted: Vec<Wanted>, past: PastOfCell, found: &mut Difference) {
+    fn sweep(&mut self, mut wanted: Vec<Wanted>, past: PastOfCell, found: &mut MomentDifference) {
         let plan = self.writes(&wanted, false);
         while !wanted.is_empty() && found.stopped.is_none() {
             match self.search(&wanted, past, false, &plan) {
@@ -230,7 +230,7 @@ impl Session {
     }
 
     /// Whether the step over which the session came is the one that wrote a cell; then that is noted.
-    fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut Difference) -> bool {
+    fn settle_writer(&mut self, wanted: &Wanted, way: Travel, found: &mut MomentDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
         let Some(touch) = self.writes_passed(set, way).pop() else { return false };
         if let Some(cell) = found.cells.get_mut(wanted.link) {

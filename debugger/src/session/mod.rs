@@ -13,6 +13,7 @@ mod events;
 mod footprint;
 mod frames;
 mod goal;
+mod line_counts;
 mod points;
 mod progress;
 mod query;
@@ -43,8 +44,8 @@ use reviver_vm::values::ValueError;
 use reviver_vm::{Machine, Program, State, Travel};
 use thiserror::Error;
 
-use self::counts::LineCounts;
 use self::event::EventLog;
+use self::line_counts::LineCounts;
 use crate::expression::{Computed, ConsoleExpression, ExpressionError, Scene};
 use crate::format::{self, FormatError, PrintFormat};
 use crate::listing::{Listing, OpenedProgram};

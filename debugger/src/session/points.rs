@@ -8,7 +8,7 @@ use super::{Session, SessionError};
 use crate::cell_set::CellSet;
 use crate::expression::{BoundExpression, ConsoleExpression, ExpressionError};
 use crate::listing::Line;
-use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode, Watched};
+use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode, WatchedPlace};
 
 /// What is to be set besides the place or the cell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -148,7 +148,7 @@ impl Session {
     ) -> Result<&Point, SessionError> {
         let expression = ConsoleExpression::parse(text)?;
         let (watched, name) = match self.cells_of(&expression)? {
-            Some((cells, name)) => (Watched::Cells(cells), name),
+            Some((cells, name)) => (WatchedPlace::Cells(cells), name),
             None if watch != WatchMode::Change => {
                 let command = watch.name();
                 return Err(SessionError::NoCells { text: expression.text().to_owned(), command });
@@ -157,7 +157,7 @@ impl Session {
                 let name = expression.text().to_owned();
                 self.check_expression(&expression, false)?;
                 let bound = BoundExpression::bind(expression, self.scene())?;
-                (Watched::Value(Box::new(bound)), name)
+                (WatchedPlace::Value(Box::new(bound)), name)
             }
         };
         let scope = self.memory.scope(self.state(), self.depth());

@@ -10,7 +10,7 @@ use crate::cell_set::CellSet;
 use crate::expression::ConsoleExpression;
 use crate::memory::Cell;
 use crate::outcome::{CellHistory, Motion, Printed, Reason, Touch};
-use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, Watched};
+use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, WatchedPlace};
 use crate::question::{Holder, PastQuestion};
 use crate::timeline::Moment;
 
@@ -49,7 +49,7 @@ impl Session {
         let scope = self.memory.scope(self.state(), self.depth());
         let point = Point {
             id: UNNUMBERED,
-            trigger: Trigger::Watch { watched: Watched::Cells(cells), watch: WatchMode::Write, scope },
+            trigger: Trigger::Watch { watched: WatchedPlace::Cells(cells), watch: WatchMode::Write, scope },
             text: String::new(),
             enabled: true,
             temporary: false,

@@ -10,7 +10,7 @@ use super::stretch::{Forth, Skip};
 use super::watching::Watching;
 use super::{Session, scene};
 use crate::outcome::{Hit, HitKind, Print, Printed, Reason};
-use crate::points::{Point, PointVerdict, Trigger, WatchMode, Watched, candidates};
+use crate::points::{Point, PointVerdict, Trigger, WatchMode, WatchedPlace, candidates};
 use reviver_vm::stops::{Node, Stops};
 
 impl Session {
@@ -125,10 +125,10 @@ impl Session {
             Trigger::Break(places) => {
                 goals.extend(places.iter().flat_map(|place| place.nodes(self.program(), travel)));
             }
-            Trigger::Watch { watched: Watched::Cells(cells), watch, .. } => {
+            Trigger::Watch { watched: WatchedPlace::Cells(cells), watch, .. } => {
                 goals.extend(candidates(&self.memory, *cells, *watch).into_iter().flat_map(Node::over));
             }
-            Trigger::Watch { watched: Watched::Value(expression), .. } => {
+            Trigger::Watch { watched: WatchedPlace::Value(expression), .. } => {
                 let sets = expression.cells().into_iter();
                 let written = sets.flat_map(|cells| candidates(&self.memory, cells, WatchMode::Write));
                 goals.extend(written.flat_map(Node::over));

@@ -15,7 +15,7 @@ use crate::expression::{Computed, Scene};
 use crate::listing::spell;
 use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Printed, Touch};
-use crate::points::{PointVerdict, Trigger, WatchMode, Watched};
+use crate::points::{PointVerdict, Trigger, WatchMode, WatchedPlace};
 
 /// What is seen of one step.
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Session {
     /// The sets of cells that points watch, where their frames are open.
     fn watched_sets(&self) -> Vec<(usize, WatchMode, ResolvedSet)> {
         let set = |(n, trigger): (usize, &Trigger)| match trigger {
-            Trigger::Watch { watched: Watched::Cells(cells), watch, .. } => {
+            Trigger::Watch { watched: WatchedPlace::Cells(cells), watch, .. } => {
                 Some((n, *watch, cells.resolve(&self.memory, self.state())?))
             }
             _ => None,
@@ -91,7 +91,7 @@ impl Session {
     /// something else, or a frame of the expression isn't open.
     fn watched_value(&self, point: usize) -> Option<Option<Computed>> {
         match &self.points.get(point)?.trigger {
-            Trigger::Watch { watched: Watched::Value(expression), .. } => {
+            Trigger::Watch { watched: WatchedPlace::Value(expression), .. } => {
                 let value = expression.evaluate(scene(&self.memory, &self.timeline))?;
                 Some(value.ok())
             }

@@ -8,6 +8,7 @@ use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::structure::Side;
 use reviver_isa::text::Speller;
 use reviver_isa::update::{OperandShape, Update};
+use reviver_vm::explain::Valued;
 use reviver_vm::values::{adjoint_name, element_name};
 use reviver_vm::{State, Travel};
 
@@ -186,7 +187,11 @@ impl NeighbourStep {
         let Some(procedure) = module.procedures.get(session.program().procedure_of(at)) else {
             return CardTerm::constant("?", Class::Int);
         };
-        let name = Speller { module, procedure }.operand(operand);
+        let speller = Speller { module, procedure };
+        let name = match speller.temporary(operand) {
+            Some(_) => format!("({})", speller.operand(operand)),
+            None => speller.operand(operand),
+        };
         let name = element(session, operand, &name).unwrap_or(name);
         let term = match operand {
             Operand::Int(_) => return CardTerm::constant(name, Class::Int),
@@ -278,9 +283,12 @@ fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Teste
     let (block, seam) = program.seam(at)?;
     let (predicate, _) = block.guard(if seam == 0 { Side::Entry } else { Side::Exit })?;
     let speller = Speller { module, procedure: module.procedures.get(number)? };
-    let held = |operand: &Operand| match cell_of(session, operand) {
-        Some(cell) => cell.value(session.state()).map_or_else(|| "?".to_owned(), |value| program.text(value)),
-        None => speller.operand(operand),
+    let valued = Valued { program, state: session.state(), at };
+    let held = |operand: &Operand| match operand {
+        Operand::Place(_) => {
+            valued.value(operand).map_or_else(|| "?".to_owned(), |value| program.text(value))
+        }
+        constant => speller.operand(constant),
     };
     let is_negated =
         instruction.update.shape() == OperandShape::Branch && instruction.function == Function::Eq;

@@ -6,6 +6,7 @@ use reviver_vm::values::Value;
 
 use crate::listing::{Line, spell};
 use crate::memory::Cell;
+use crate::outcome::ValueRow;
 use crate::session::Session;
 use crate::view::code::here;
 
@@ -110,16 +111,6 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         head: session.listing().line(procedure.entry),
         arguments: (0..).zip(&procedure.parameters).filter_map(argument).collect(),
     })
-}
-
-/// Values in a row, of which some are shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueRow {
-    pub name: &'static str,
-    /// How many there are.
-    pub total: usize,
-    /// The ones that come next: the next to be read, the last written, the top.
-    pub next: Vec<String>,
 }
 
 /// Both tapes and both stacks, at most `count` values of each.

@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 
 use super::text::{Pen, wrapped};
 use super::{Context, Pane};
-use crate::view::stack::{ValueRow, rows};
+use crate::outcome::ValueRow;
+use crate::view::stack::rows;
 
 pub struct TapesWidget;
 

@@ -1,0 +1,76 @@
+//! The counts of lines as data: which lines a run comes to at which node, and what was counted of each branch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reviver_isa::update::Update;
+use reviver_vm::stops::{Node, Stops};
+use reviver_vm::{Program, Travel};
+
+use crate::listing::{Line, Listing};
+use crate::points::BreakPlace;
+use crate::timeline::BranchNumber;
+
+/// Which lines a run comes to at which node.
+#[derive(Debug)]
+pub(super) struct LinePlan {
+    pub lines: HashMap<Line, usize>,
+    pub at: HashMap<Node, Vec<LineEntry>>,
+    pub stops: Stops,
+}
+
+/// A line that is come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LineEntry {
+    pub line: usize,
+    /// Whether its instruction has been passed there, and isn't the next one: a place where two ways meet is seen
+    /// from behind.
+    pub is_behind: bool,
+}
+
+/// What was counted up to one step of a branch.
+#[derive(Clone, Debug)]
+pub(super) struct CountedTo {
+    pub step: i64,
+    /// How far it was when it was too far, or nobody wanted to wait: half as far it is tried again.
+    pub too_far: Option<u64>,
+    /// In the order of the plan. A branch may lead backward over lines that never were gone through.
+    pub counts: Vec<i64>,
+}
+
+/// The counts of all branches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LineCounts {
+    pub plan: Option<Arc<LinePlan>>,
+    pub counted: HashMap<BranchNumber, CountedTo>,
+}
+
+impl LinePlan {
+    pub fn new(program: &Program, listing: &Listing) -> LinePlan {
+        let mut lines = HashMap::new();
+        let mut at: HashMap<Node, Vec<LineEntry>> = HashMap::new();
+        for instruction in 0..program.module().code.len() as u32 {
+            let line = listing.line(instruction);
+            let number = lines.len();
+            // The bounds of main stand on no line of their own.
+            if lines.contains_key(&line) || listing.with_instructions(line) != Some(line) {
+                continue;
+            }
+            lines.insert(line, number);
+            for inverted in [false, true] {
+                for entry in listing.entries(program.module(), line, inverted) {
+                    let update = program.module().code.get(entry as usize).map(|i| i.update);
+                    let is_behind = update == Some(if inverted { Update::Br } else { Update::From });
+                    let place = BreakPlace::Entry { at: entry, inverted };
+                    for node in place.nodes(program, Travel::Forward) {
+                        let entries = at.entry(node).or_default();
+                        entries.retain(|known| known.line != number);
+                        entries.push(LineEntry { line: number, is_behind });
+                    }
+                }
+            }
+        }
+        let stops = Stops::new(program, at.keys().copied());
+        LinePlan { lines, at, stops }
+    }
+}
