@@ -62,6 +62,13 @@ impl Temporaries {
         self.0.iter().flat_map(|step| &step.sources)
     }
 
+    /// The declarations of the program that are read, once or more.
+    pub(super) fn bases(&self) -> impl Iterator<Item = Base> {
+        let mut bases = Vec::new();
+        self.sources().for_each(|source| source.visit_bases(&mut |base| bases.push(base)));
+        bases.into_iter()
+    }
+
     /// The scalars of the program that are read, once or more.
     pub(super) fn scalars(&self) -> Vec<Operand> {
         let is_own = |base: Base| self.0.iter().any(|step| Base::Frame(step.variable) == base);

@@ -87,14 +87,14 @@ impl Lowering<'_> {
         }
         let (resolved, temporaries) = self.collect(|this| this.resolved(tree));
         let taken = resolved.and_then(|instruction| {
-            self.keeping(&instruction, &temporaries, span).map(|keeping| (instruction, keeping))
+            self.checking(&instruction, &temporaries, span).map(|checking| (instruction, checking))
         });
-        let Some((instruction, keeping)) = taken else {
+        let Some((instruction, checking)) = taken else {
             self.release_temporaries(temporaries);
             self.code.stand_in(span);
             return;
         };
-        self.between(temporaries, keeping, span, |this| {
+        self.between(temporaries, checking, span, |this| {
             let Instruction { update, function, operands, link } = instruction;
             this.code.push(update, function, operands, link, span);
         });

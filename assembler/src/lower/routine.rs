@@ -76,10 +76,10 @@ impl Lowering<'_> {
         self.current.frame.release(&tree.name.text, variable);
         let Some(value) = value else { return self.release_temporaries(temporaries) };
         let update = accumulating(Update::Sub, value.function, variable, value.sources.clone());
-        let Some(keeping) = self.keeping(&update, &temporaries, span) else {
+        let Some(checking) = self.checking(&update, &temporaries, span) else {
             return self.release_temporaries(temporaries);
         };
-        self.between(temporaries, keeping, span, |this| {
+        self.between(temporaries, checking, span, |this| {
             let seam = this.open_block(BlockKind::Delocal);
             this.accumulate(Update::Sub, value.function, variable, value.sources, span);
             this.vacate(variable, span);

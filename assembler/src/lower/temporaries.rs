@@ -49,7 +49,7 @@ impl Lowering<'_> {
     pub(super) fn between(
         &mut self,
         temporaries: Temporaries,
-        keeping: Checking,
+        checking: Checking,
         span: Span,
         statement: impl FnOnce(&mut Self),
     ) {
@@ -57,29 +57,34 @@ impl Lowering<'_> {
             return statement(self);
         }
         let mut seam = self.open_block(BlockKind::Temporaries);
-        self.compute_temporaries(&temporaries, keeping, span);
+        self.compute_temporaries(&temporaries, checking, span);
         self.seam(&seam, span);
         statement(self);
         seam.start = self.code.here();
-        self.uncompute_temporaries(&temporaries, keeping, span);
+        self.uncompute_temporaries(&temporaries, checking, span);
         self.seam(&seam, span);
         self.code.close(seam.block);
         self.release_temporaries(temporaries);
     }
 
-    pub(super) fn compute_temporaries(&mut self, temporaries: &Temporaries, keeping: Checking, span: Span) {
+    pub(super) fn compute_temporaries(&mut self, temporaries: &Temporaries, checking: Checking, span: Span) {
         for step in &temporaries.0 {
-            if keeping.checks(step.class) {
+            if checking.checks(step.class) {
                 self.vacate(step.variable, span);
             }
             self.apply_temporary(Update::Add, step, span);
         }
     }
 
-    pub(super) fn uncompute_temporaries(&mut self, temporaries: &Temporaries, keeping: Checking, span: Span) {
+    pub(super) fn uncompute_temporaries(
+        &mut self,
+        temporaries: &Temporaries,
+        checking: Checking,
+        span: Span,
+    ) {
         for step in temporaries.0.iter().rev() {
             self.apply_temporary(Update::Sub, step, span);
-            if keeping.checks(step.class) {
+            if checking.checks(step.class) {
                 self.vacate(step.variable, span);
             }
         }
@@ -97,15 +102,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// What an instruction means to the temporaries that it takes. Says so where it is certain to change what
+    /// How the temporaries that an instruction takes are checked. Says so where it is certain to change what
     /// one of them is computed from.
-    pub(super) fn keeping(
+    pub(super) fn checking(
         &mut self,
         instruction: &Instruction,
         temporaries: &Temporaries,
         span: Span,
     ) -> Option<Checking> {
-        let mut keeping = Checking::Taken;
+        let mut checking = Checking::Taken;
         for written in self.written(instruction) {
             let scalars = temporaries.scalars();
             if written.index.is_none() && scalars.contains(&Operand::Place(written.clone())) {
@@ -119,20 +124,16 @@ impl Lowering<'_> {
                 );
                 return self.report.fail(problem.help(help));
             }
-            let reads = |source: &Operand| match source {
-                Operand::Place(place) => {
-                    let mut reads = place.base == written.base && place.adjoint == written.adjoint;
-                    let terms = place.index.iter().flat_map(|index| index.terms());
-                    terms.for_each(|term| reads |= !written.adjoint && term.cell == Some(written.base));
-                    reads
-                }
-                _ => false,
-            };
-            if temporaries.sources().any(reads) {
-                keeping = Checking::Watched;
+            if temporaries.sources().any(|source| may_share(source, &written)) {
+                checking = Checking::Watched;
             }
         }
-        Some(keeping)
+        // What a procedure does to globals, under whatever name, its call doesn't say.
+        let calls = matches!(instruction.link, Link::Calls(_));
+        if calls && temporaries.bases().any(|base| !matches!(base, Base::Frame(_))) {
+            checking = Checking::Watched;
+        }
+        Some(checking)
     }
 
     /// The places that an instruction may change.
@@ -268,4 +269,21 @@ impl Lowering<'_> {
         };
         self.report.fail(problem.help(help))
     }
+}
+
+/// Whether what a source reads may be a cell that is written. A parameter may be a global, or the adjoint of one;
+/// nothing else has two names.
+fn may_share(source: &Operand, written: &Place) -> bool {
+    let Operand::Place(place) = source else { return false };
+    let other_name = |base: Base| {
+        matches!(
+            (base, written.base),
+            (Base::Parameter(_), Base::Global(_)) | (Base::Global(_), Base::Parameter(_))
+        )
+    };
+    let is_itself = place.base == written.base && place.adjoint == written.adjoint;
+    let mut terms = place.index.iter().flat_map(|index| index.terms()).filter_map(|term| term.cell);
+    is_itself
+        || other_name(place.base)
+        || terms.any(|cell| cell == written.base && !written.adjoint || other_name(cell))
 }
