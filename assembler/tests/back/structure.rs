@@ -219,3 +219,27 @@ fn an_assertion_of_several_asserts_once() {
         assert!(said.iter().any(|message| message.starts_with("the instructions of a block")), "{said:?}");
     }
 }
+
+/// A text couldn't say which of two cells of one name is meant.
+#[test]
+fn what_is_recorded_names_no_hidden_global() {
+    let text = ".inout n, y\n call p(n, y)\n.proc p(in n, inout y)\n add y, n*n + 1\n if y > n\n neg y\n fi y < n\n.end\n";
+    let honest = module(text);
+    assert_eq!(verify(&honest), []);
+    let hidden = || Operand::Place(Place::scalar(Base::Global(0)));
+    let lies: [fn(&mut Structure, Operand); 2] = [
+        |s, hidden| s.temporaries[0].sources[0] = hidden,
+        |s, hidden| {
+            let is_if = |kind: &BlockKind| matches!(kind, BlockKind::If { .. });
+            if let BlockKind::If { entry, .. } = &mut kind(s, is_if).kind {
+                entry.parts[0] = PredicatePart::Compare(Function::Gt, Operand::Int(1), hidden);
+            }
+        },
+    ];
+    for lie in lies {
+        let mut module = honest.clone();
+        lie(&mut module.structure, hidden());
+        let said: Vec<String> = verify(&module).into_iter().map(|violation| violation.message).collect();
+        assert!(said.iter().any(|message| message.contains("a global that a parameter hides")), "{said:?}");
+    }
+}

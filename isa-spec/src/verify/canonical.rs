@@ -4,9 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Checker, Site};
-use crate::instruction::{Base, Link};
+use crate::instruction::{Base, Link, Operand};
 use crate::module::{Procedure, Values};
 use crate::names::register_class;
+use crate::structure::{Block, BlockKind, Counting};
 use crate::update::OperandShape;
 
 impl<'a> Checker<'a> {
@@ -17,7 +18,7 @@ impl<'a> Checker<'a> {
             self.module.globals.iter().map(|global| global.name.as_str()).zip(0..).collect();
         for (n, procedure) in (0..).zip(&self.module.procedures) {
             self.shared_names(n, procedure, &globals);
-            self.hidden_uses(procedure, &globals);
+            self.hidden_uses(n, procedure, &globals);
         }
     }
 
@@ -65,7 +66,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Where a parameter has the name of a global, the global can't be named.
-    fn hidden_uses(&mut self, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
+    fn hidden_uses(&mut self, number: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let names = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
         let hidden: HashSet<u32> = names.filter_map(|name| globals.get(name).copied()).collect();
         if hidden.is_empty() {
@@ -84,6 +85,37 @@ impl<'a> Checker<'a> {
             self.report(Site::Instruction(at), message).help =
                 Some("the parameter of that name must have another".into());
         }
+        let recorded = self.recorded_operands(number, procedure);
+        let mut is_hidden = false;
+        let mut look = |base| is_hidden |= matches!(base, Base::Global(n) if hidden.contains(&n));
+        recorded.into_iter().for_each(|operand| operand.visit_bases(&mut look));
+        if is_hidden {
+            let message = "what is recorded names a global that a parameter hides";
+            self.report(Site::Procedure(number), message);
+        }
+    }
+
+    /// The operands in the conditions, bounds and expressions that are recorded of a procedure.
+    fn recorded_operands(&self, number: u32, procedure: &Procedure) -> Vec<&'a Operand> {
+        let structure = &self.module.structure;
+        let before = |end: u32| structure.blocks.partition_point(|block| block.start() < end);
+        let own = before(procedure.entry)..before(procedure.exit);
+        let own = structure.blocks.get(own).unwrap_or_default();
+        let of_block = |block: &'a Block| match &block.kind {
+            BlockKind::If { entry, exit } | BlockKind::Loop { entry, exit } => {
+                [entry.operands(), exit.operands()].concat()
+            }
+            BlockKind::Assert { condition } => condition.operands(),
+            BlockKind::For(Counting { from, to, .. }) => vec![from, to],
+            BlockKind::Local
+            | BlockKind::Delocal
+            | BlockKind::Compute
+            | BlockKind::Macro { .. }
+            | BlockKind::Temporaries => Vec::new(),
+        };
+        let temporaries = structure.temporaries_of(number).iter();
+        let sources = temporaries.flat_map(|temporary| &temporary.sources);
+        own.iter().flat_map(of_block).chain(sources).collect()
     }
 
     /// The callee of an indirect call is in its cell, and nowhere else.
