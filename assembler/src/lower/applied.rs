@@ -62,7 +62,7 @@ impl Temporaries {
         self.0.iter().flat_map(|step| &step.sources)
     }
 
-    /// The declarations of the program that are read, once or more.
+    /// The declarations that are read, those of its own parts among them, once or more.
     pub(super) fn bases(&self) -> impl Iterator<Item = Base> {
         let mut bases = Vec::new();
         self.sources().for_each(|source| source.visit_bases(&mut |base| bases.push(base)));

@@ -45,6 +45,11 @@ impl Lowering<'_> {
             }
             self.vacate_array(&tree.name, shape, span);
         }
+        self.end_local(tree, variable);
+    }
+
+    /// From here on the name means nothing, and the variable is free.
+    pub(super) fn end_local(&mut self, tree: &tree::Local, variable: u32) {
         self.current.scopes.remove(&tree.name.text);
         self.current.frame.release(&tree.name.text, variable);
         self.close_name(variable);

@@ -49,7 +49,8 @@ impl Lowering<'_> {
     pub(super) fn delocal(&mut self, tree: &tree::Local, span: Span) {
         let Some(variable) = self.ending(tree) else { return };
         if !self.has_shape(tree, variable) {
-            return;
+            // It ends all the same: that it were still open would be said in vain.
+            return self.end_local(tree, variable);
         }
         if !tree.shape.is_empty() {
             return self.delocal_array(tree, variable, span);
