@@ -53,8 +53,10 @@ const WIDE: (u16, u16) = (170, 40);
 /// What there is to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenContent {
-    /// Whether the program has any array.
-    pub has_arrays: bool,
+    /// Rows that would show all scalars, and about as many as would show the largest array; 0 if the program has none.
+    /// Both are the same in every call, so that nothing moves while calls come and go.
+    pub cells: u16,
+    pub arrays: u16,
     /// Whether it has several branches, which take a row below the time bar.
     pub has_branches: bool,
     /// Plots below the time bar.
@@ -129,43 +131,45 @@ fn compact(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 8)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), content.card(7)]).areas(left);
-    vec![
-        slot(code, &[PROGRAM, BACKWARD]),
-        beside(right, &[SCALARS, ELEMENTS, STACKS, SAID]),
-        slot(card, &[STEP]),
-        slot(timeline, &[TIME]),
-    ]
+    let mut slots = vec![slot(code, &[PROGRAM, BACKWARD])];
+    add_cells(&mut slots, right, content, &[STACKS, SAID]);
+    slots.push(slot(card, &[STEP]));
+    slots.push(slot(timeline, &[TIME]));
+    slots
 }
 
-/// As before, with the arrays below the cells and a slot for the rest.
+/// As before, with a slot for the rest.
 fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [upper, timeline] = Layout::vertical([Constraint::Fill(1), content.timeline(2, 10)]).areas(body);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Percentage(40)]).areas(upper);
     let [code, card] = Layout::vertical([Constraint::Fill(1), content.card(9)]).areas(left);
     let mut slots = vec![slot(code, &[PROGRAM, BACKWARD])];
-    let rest = add_cells(&mut slots, right, content);
+    let [cells, rest] = Layout::vertical(LAST_EIGHT).areas(right);
+    add_cells(&mut slots, cells, content, &[]);
     slots.push(slot(card, &[STEP]));
     slots.push(beside(rest, &[STACKS, SAID]));
     slots.push(slot(timeline, &[TIME]));
     slots
 }
 
-/// Rows that the cells have on a small screen, and those that arrays get in any case; with their headings.
-const CELLS: u16 = 18;
-const ARRAYS: u16 = 5;
+/// All but the last eight rows, and these.
+const LAST_EIGHT: [Constraint; 2] = [Constraint::Fill(1), Constraint::Length(8)];
 
-/// Adds the cells, and below them the arrays if there are any. Returns what is left at the bottom.
-fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent) -> Rect {
-    let [upper, rest] = Layout::vertical([Constraint::Fill(1), Constraint::Length(8)]).areas(column);
-    if !content.has_arrays {
-        slots.push(beside(upper, &[SCALARS, ELEMENTS]));
-        return rest;
+/// Rows of a column in which cells and arrays have room for both.
+const LEAST_FOR_BOTH: u16 = 10;
+
+/// Adds the cells, and the arrays below them if there are any, and room. The panes of other groups share the place
+/// of the cells.
+fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent, others: &[&[PaneKind]]) {
+    if content.arrays == 0 || column.height < LEAST_FOR_BOTH {
+        slots.push(beside(column, &[&[SCALARS, ELEMENTS], others].concat()));
+        return;
     }
-    // The cells get as much as they have on a small screen.
-    let height = upper.height.saturating_sub(CELLS).min(upper.height / 5 * 2).max(ARRAYS);
-    let [cells, arrays] = Layout::vertical([Constraint::Fill(1), Constraint::Length(height)]).areas(upper);
-    slots.extend([beside(cells, &[SCALARS]), beside(arrays, &[ELEMENTS])]);
-    rest
+    // Both have a heading. The arrays get what the cells leave, and two fifths in any case.
+    let left = column.height.saturating_sub(content.cells.saturating_add(1));
+    let height = content.arrays.saturating_add(1).min(left.max(column.height / 5 * 2));
+    let [cells, arrays] = Layout::vertical([Constraint::Fill(1), Constraint::Length(height)]).areas(column);
+    slots.extend([beside(cells, &[&[SCALARS], others].concat()), beside(arrays, &[ELEMENTS])]);
 }
 
 /// With the inverse program beside the program.
@@ -177,7 +181,8 @@ fn wide(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     let [code, card] = Layout::vertical([Constraint::Fill(1), content.card(9)]).areas(left);
     let [inverse, calls] = Layout::vertical(halves).areas(middle);
     let mut slots = vec![slot(code, &[PROGRAM]), beside(inverse, &[BACKWARD])];
-    let messages = add_cells(&mut slots, right, content);
+    let [cells, messages] = Layout::vertical(LAST_EIGHT).areas(right);
+    add_cells(&mut slots, cells, content, &[]);
     slots.push(slot(card, &[STEP]));
     slots.push(beside(calls, &[STACKS]));
     slots.push(beside(messages, &[SAID]));
@@ -190,10 +195,17 @@ mod tests {
     use super::*;
 
     /// Programs with much to show, and with little.
-    const CONTENTS: [ScreenContent; 3] = [
-        ScreenContent { has_arrays: false, has_branches: false, plots: 0, has_answer: false },
-        ScreenContent { has_arrays: true, has_branches: true, plots: 2, has_answer: true },
-        ScreenContent { has_arrays: true, has_branches: false, plots: u16::MAX, has_answer: false },
+    const CONTENTS: [ScreenContent; 4] = [
+        ScreenContent { cells: 5, arrays: 0, has_branches: false, plots: 0, has_answer: false },
+        ScreenContent { cells: 30, arrays: 90, has_branches: true, plots: 2, has_answer: true },
+        ScreenContent { cells: 4, arrays: 2, has_branches: false, plots: u16::MAX, has_answer: false },
+        ScreenContent {
+            cells: u16::MAX,
+            arrays: u16::MAX,
+            has_branches: false,
+            plots: 0,
+            has_answer: false,
+        },
     ];
 
     #[test]
@@ -224,16 +236,43 @@ mod tests {
         }
     }
 
+    /// Rows of a pane, and whether it has its place for itself and those of no other kind of cells.
+    fn place_of(pane: PaneKind, size: (u16, u16), content: ScreenContent) -> (u16, bool) {
+        let slots = divide(Rect::new(0, 0, size.0, size.1), false, content).slots;
+        let slot = slots.into_iter().find(|slot| slot.panes.contains(&pane)).unwrap();
+        (slot.body().height, !(slot.panes.contains(&Cells) && slot.panes.contains(&Arrays)))
+    }
+
     #[test]
     fn more_room_shows_no_fewer_cells() {
         for content in CONTENTS {
-            let cells = |width, height| {
-                let slots = divide(Rect::new(0, 0, width, height), false, content).slots;
-                let slot = slots.into_iter().find(|slot| slot.panes.contains(&Cells));
-                slot.map_or(0, |slot| slot.body().height)
-            };
-            let heights = [(80, 24), (120, 40), (170, 40)].map(|(width, height)| cells(width, height));
+            let heights = [(80, 24), (120, 40), (170, 40)].map(|size| place_of(Cells, size, content).0);
             assert!(heights.iter().all(|height| *height >= heights[0]), "{heights:?}");
         }
+    }
+
+    #[test]
+    fn arrays_are_seen_below_the_cells() {
+        for content in CONTENTS.into_iter().filter(|content| content.arrays > 0) {
+            for size in [(80, 24), (90, 24), (100, 30), (119, 60), (120, 40), (200, 60)] {
+                let ((cells, _), (arrays, are_seen)) =
+                    (place_of(Cells, size, content), place_of(Arrays, size, content));
+                assert!(are_seen && cells >= 4, "{cells} rows of cells at {size:?}");
+                assert!(arrays >= content.arrays.min(3), "{arrays} rows of arrays at {size:?}");
+            }
+        }
+        let without = ScreenContent { arrays: 0, ..CONTENTS[1] };
+        assert!(!place_of(Arrays, (80, 24), without).1, "nothing is taken from the cells");
+    }
+
+    #[test]
+    fn arrays_get_what_the_cells_leave() {
+        let rows = |cells, arrays| {
+            let content = ScreenContent { cells, arrays, ..ScreenContent::default() };
+            (place_of(Cells, (80, 24), content).0, place_of(Arrays, (80, 24), content).0)
+        };
+        // Both, few cells, few elements, and too many of both.
+        let expected = [(12, 3), (4, 11), (14, 1), (10, 5)];
+        assert_eq!([rows(6, 3), rows(4, 40), rows(40, 1), rows(40, 40)], expected);
     }
 }

@@ -1,7 +1,7 @@
 //! The cells pane and the arrays pane: names, values, and what the last step did to them.
 
 use reviver_isa::instruction::{Base, Class};
-use reviver_isa::module::{Procedure, Shape};
+use reviver_isa::module::Shape;
 use reviver_vm::Travel;
 use reviver_vm::values::{adjoint_name, element_name};
 
@@ -55,17 +55,6 @@ pub struct AdjointView {
 pub fn shows_adjoints(session: &Session) -> bool {
     let adjoints = session.state().adjoints.as_ref();
     session.state().mode() || adjoints.is_some_and(|adjoints| adjoints.all().any(|&bits| bits != 0))
-}
-
-/// Whether there is any array in the program.
-pub fn has_arrays(session: &Session) -> bool {
-    let module = session.program().module();
-    let in_procedure = |procedure: &Procedure| {
-        procedure.parameters.iter().any(|parameter| parameter.slice)
-            || procedure.frame.iter().any(|variable| variable.shape != Shape::Scalar)
-    };
-    module.globals.iter().any(|global| global.shape != Shape::Scalar)
-        || module.procedures.iter().any(in_procedure)
 }
 
 /// What the views of cells have in common.
@@ -207,7 +196,7 @@ impl Look<'_> {
     }
 }
 
-fn is_register(name: &str) -> bool {
+pub(super) fn is_register(name: &str) -> bool {
     let digits = name.strip_prefix(['r', 'f']).unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }

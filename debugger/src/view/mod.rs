@@ -3,6 +3,7 @@
 //! no terminal, no colours and no keys.
 
 pub mod card;
+pub mod cell_rows;
 pub mod cells;
 pub mod code;
 mod lost;

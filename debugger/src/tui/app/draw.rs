@@ -14,7 +14,6 @@ use crate::tui::layout::{ScreenContent, ScreenSlot, above, bottom};
 use crate::tui::panes::status::{Running, StatusWidget, draw_running};
 use crate::tui::panes::text::cut;
 use crate::tui::panes::{Context, Pane, PaneKind};
-use crate::view::cells::has_arrays;
 
 impl App {
     /// Draws the whole screen.
@@ -66,8 +65,10 @@ impl App {
     fn fit(&mut self, area: Rect) {
         let Some(session) = self.session() else { return };
         let plots = &self.choices.plots;
+        let clamped = |rows: u64| u16::try_from(rows).unwrap_or(u16::MAX);
         let content = ScreenContent {
-            has_arrays: has_arrays(session),
+            cells: clamped(self.cell_rows.scalars),
+            arrays: clamped(self.cell_rows.elements),
             has_branches: session.timeline().forks().len() > 1,
             plots: (plots.cells.len() + usize::from(plots.has_calls())) as u16,
             has_answer: self.panes.in_front(PaneKind::Answer),

@@ -57,6 +57,7 @@ use crate::scale::column_of;
 use crate::session::{Progress, Session};
 use crate::timeline::StepSpan;
 use crate::view::card::{CardView, card};
+use crate::view::cell_rows::CellRows;
 use crate::view::code::{counterpart, here};
 
 /// Where the session is.
@@ -96,6 +97,8 @@ pub struct App {
     /// Whether the theme goes by the terminal's background.
     follows_ground: bool,
     panes: Arrangement,
+    /// What the cells of the program would take on the screen.
+    cell_rows: CellRows,
     choices: Choices,
     footprint: Vec<Touch>,
     card: Option<CardView>,
@@ -126,12 +129,14 @@ impl App {
     /// The application for a session. `files` knows what was read to open it.
     pub fn new(mut session: Session, files: UsedFiles, keys: KeyMap, theme: Theme) -> App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
+        let cell_rows = CellRows::of(session.program());
         let mut app = App::with(
             Whereabouts::Here(Box::new(Console::new(session, files, Box::new(Face::default())))),
             keys,
             theme,
         );
-        (app.interrupt, app.progress, app.card) = (interrupt, progress, card);
+        (app.interrupt, app.progress) = (interrupt, progress);
+        (app.card, app.cell_rows) = (card, cell_rows);
         app.follow();
         app
     }
@@ -151,6 +156,7 @@ impl App {
             theme,
             follows_ground: false,
             panes: Arrangement::new(),
+            cell_rows: CellRows::default(),
             choices: Choices::default(),
             footprint: Vec::new(),
             card: None,

@@ -1,0 +1,74 @@
+//! How many rows the cells of a program would take, so that the screen can be divided before anything is drawn. The
+//! same whatever calls are open: a screen that is divided anew at each call would be restless.
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_vm::Program;
+
+use super::cells::is_register;
+
+/// Rows for all scalars of a program with the headings of their sections, and about those for its largest array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellRows {
+    pub scalars: u64,
+    /// 0 if the program has no array.
+    pub elements: u64,
+}
+
+impl CellRows {
+    /// Those that are enough in every frame.
+    pub fn of(program: &Program) -> CellRows {
+        let module = program.module();
+        let globals = |are_registers: bool| {
+            let of_them = module.globals.iter().filter(move |g| is_register(&g.name) == are_registers);
+            CellRows::of_section(of_them.map(|global| (global.class, global.shape)))
+        };
+        let own = (0..module.procedures.len()).map(|number| CellRows::of_frame(program, number));
+        let widest = own.fold(CellRows::default(), |most, own| CellRows {
+            scalars: most.scalars.max(own.scalars),
+            elements: most.elements.max(own.elements),
+        });
+        globals(false).and(globals(true)).and(widest)
+    }
+
+    fn of_frame(program: &Program, number: usize) -> CellRows {
+        let Some(procedure) = program.module().procedures.get(number) else { return CellRows::default() };
+        // How long a slice is, only calls know; what it is of is an array of its own.
+        let shape = |is_slice: bool| if is_slice { Shape::Vector(1) } else { Shape::Scalar };
+        let parameters = procedure.parameters.iter().map(|parameter| (parameter.class, shape(parameter.slice)));
+        let written = program.written_names(number).filter_map(|(n, _)| procedure.frame.get(n as usize));
+        let variables = written.map(|variable| (variable.class, variable.shape));
+        CellRows::of_section(parameters).and(CellRows::of_section(variables))
+    }
+
+    fn of_section(cells: impl Iterator<Item = (Class, Shape)>) -> CellRows {
+        let mut rows = CellRows::default();
+        for (class, shape) in cells {
+            match rows_of(class, shape) {
+                0 => rows.scalars += 1,
+                elements => rows.elements = rows.elements.max(elements),
+            }
+        }
+        // The heading.
+        rows.scalars += u64::from(rows.scalars > 0);
+        rows
+    }
+
+    /// Both together: one below the other, of arrays one at a time.
+    fn and(self, other: CellRows) -> CellRows {
+        CellRows {
+            scalars: self.scalars.saturating_add(other.scalars),
+            elements: self.elements.max(other.elements),
+        }
+    }
+}
+
+/// Rows of an array where it has the width of a small screen's column: nobody knows how long its values will be.
+fn rows_of(class: Class, shape: Shape) -> u64 {
+    let beside = if class == Class::Int { 5 } else { 2 };
+    match shape {
+        Shape::Scalar => 0,
+        Shape::Vector(length) => u64::from(length).div_ceil(beside).max(1),
+        Shape::Matrix(rows, columns) => (u64::from(rows) * u64::from(columns).div_ceil(beside)).max(1),
+    }
+}
