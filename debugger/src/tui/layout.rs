@@ -53,7 +53,7 @@ const WIDE: (u16, u16) = (170, 40);
 /// What there is to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenContent {
-    /// Rows that would show all scalars, and about as many as would show the largest array; 0 if the program has none.
+    /// Rows that would show all scalars, and about as many as would show all arrays; 0 if the program has none.
     /// Both are the same in every call, so that nothing moves while calls come and go.
     pub cells: u16,
     pub arrays: u16,
@@ -199,13 +199,7 @@ mod tests {
         ScreenContent { cells: 5, arrays: 0, has_branches: false, plots: 0, has_answer: false },
         ScreenContent { cells: 30, arrays: 90, has_branches: true, plots: 2, has_answer: true },
         ScreenContent { cells: 4, arrays: 2, has_branches: false, plots: u16::MAX, has_answer: false },
-        ScreenContent {
-            cells: u16::MAX,
-            arrays: u16::MAX,
-            has_branches: false,
-            plots: 0,
-            has_answer: false,
-        },
+        ScreenContent { cells: u16::MAX, arrays: u16::MAX, has_branches: false, plots: 0, has_answer: false },
     ];
 
     #[test]

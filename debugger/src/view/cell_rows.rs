@@ -7,7 +7,8 @@ use reviver_vm::Program;
 
 use super::cells::is_register;
 
-/// Rows for all scalars of a program with the headings of their sections, and about those for its largest array.
+/// Rows for all scalars of a program with the headings of their sections, and about those for all arrays, each below
+/// its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellRows {
     pub scalars: u64,
@@ -24,18 +25,19 @@ impl CellRows {
             CellRows::of_section(of_them.map(|global| (global.class, global.shape)))
         };
         let own = (0..module.procedures.len()).map(|number| CellRows::of_frame(program, number));
-        let widest = own.fold(CellRows::default(), |most, own| CellRows {
+        let most = own.fold(CellRows::default(), |most, own| CellRows {
             scalars: most.scalars.max(own.scalars),
             elements: most.elements.max(own.elements),
         });
-        globals(false).and(globals(true)).and(widest)
+        globals(false).and(globals(true)).and(most)
     }
 
     fn of_frame(program: &Program, number: usize) -> CellRows {
         let Some(procedure) = program.module().procedures.get(number) else { return CellRows::default() };
         // How long a slice is, only calls know; what it is of is an array of its own.
         let shape = |is_slice: bool| if is_slice { Shape::Vector(1) } else { Shape::Scalar };
-        let parameters = procedure.parameters.iter().map(|parameter| (parameter.class, shape(parameter.slice)));
+        let parameters =
+            procedure.parameters.iter().map(|parameter| (parameter.class, shape(parameter.slice)));
         let written = program.written_names(number).filter_map(|(n, _)| procedure.frame.get(n as usize));
         let variables = written.map(|variable| (variable.class, variable.shape));
         CellRows::of_section(parameters).and(CellRows::of_section(variables))
@@ -46,7 +48,7 @@ impl CellRows {
         for (class, shape) in cells {
             match rows_of(class, shape) {
                 0 => rows.scalars += 1,
-                elements => rows.elements = rows.elements.max(elements),
+                elements => rows.elements = rows.elements.saturating_add(elements + 1),
             }
         }
         // The heading.
@@ -54,11 +56,11 @@ impl CellRows {
         rows
     }
 
-    /// Both together: one below the other, of arrays one at a time.
+    /// Both, one below the other.
     fn and(self, other: CellRows) -> CellRows {
         CellRows {
             scalars: self.scalars.saturating_add(other.scalars),
-            elements: self.elements.max(other.elements),
+            elements: self.elements.saturating_add(other.elements),
         }
     }
 }

@@ -180,3 +180,30 @@ fn the_arrays_follow_what_is_accessed() {
     screen.keys("4 Ctrl-Home 1 s");
     assert!(screen.text().contains("array B[300]") && screen.text().contains("[0]"), "{}", screen.text());
 }
+
+#[test]
+fn all_arrays_are_seen_where_there_is_room_and_clicked() {
+    let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
+    screen.command("goto 60");
+    let row_of = |screen: &Screen, text: &str| {
+        let text = format!("│{text}");
+        let rows = screen.text();
+        let at = rows.lines().position(|row| row.contains(&text));
+        at.unwrap_or_else(|| panic!("no {text} in\n{rows}")) as u16
+    };
+    assert!(row_of(&screen, "› i  4") < row_of(&screen, "A[6]"), "{}", screen.text());
+    let row = row_of(&screen, "[0]   3   1   0   2   4   5");
+    let column = screen.text().lines().nth(row.into()).unwrap().chars().position(|c| c == '1').unwrap();
+    screen.mouse(Gesture::Press, column as u16, row).keys("v");
+    assert!(said(&screen).iter().any(|line| line.starts_with("watchpoint 1: P[1]")), "{:?}", said(&screen));
+    // A name is no element.
+    screen.mouse(Gesture::Press, column as u16, row_of(&screen, "A[6]")).keys("v");
+    assert!(said(&screen).iter().any(|line| line.starts_with("deleted")), "{:?}", said(&screen));
+    // Without room for all of them there is one at a time.
+    let large = support::text("sort.rasm").replace("N = 6", "N = 60").replace("{5, 2, 9, 1, 5, 6}", "7");
+    let large = large.replace("{0, 1, 2, 3, 4, 5}", "0");
+    let large: String =
+        large.lines().filter(|line| !line.contains(";!")).map(|l| l.to_owned() + "\n").collect();
+    let screen = Screen::open(support::subject(&large), 80, 24);
+    assert!(screen.text().contains("│ array A[60] (1 of 2)"), "{}", screen.text());
+}

@@ -1,4 +1,5 @@
-//! The arrays pane: a window into one array, as many elements beside each other as fit.
+//! The arrays pane: all arrays below each other where there is room, else a window into one; as many elements beside
+//! each other as fit. Its items are the elements of the array that was chosen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -15,20 +16,26 @@ pub struct ArraysWidget;
 
 impl Pane for ArraysWidget {
     fn title(&self, context: &Context<'_>) -> String {
+        if stacked(context).is_some() {
+            return "arrays".to_owned();
+        }
         let Some((facts, number, count)) = chosen(context) else { return "arrays".to_owned() };
-        let shape = match facts.shape {
-            Shape::Matrix(rows, columns) => format!("{rows}, {columns}"),
-            shape => shape.cells().to_string(),
-        };
         let which = if count > 1 { format!(" ({number} of {count})") } else { String::new() };
-        format!("array {}[{shape}]{which}", facts.name)
+        format!("array {}{which}", declared(&facts))
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let context = &without_lost(context, PaneKind::Arrays, Some(buffer));
         let Some(grid) = Grid::new(context) else { return remark(context, "no arrays here", buffer) };
-        for (line, row) in (context.scroll.top..).zip(context.area.rows()) {
-            grid.draw_row(context, line, row, buffer);
+        let is_here = context.choices.lost(PaneKind::Arrays).is_none();
+        let cursor = is_here.then_some(context.scroll.cursor);
+        match stacked(context) {
+            Some(grids) => draw_all(context, &grids, &grid.facts.name, cursor, buffer),
+            None => {
+                for (line, row) in (context.scroll.top..).zip(context.area.rows()) {
+                    grid.draw_row(context, line, cursor, row, buffer);
+                }
+            }
         }
     }
 
@@ -53,7 +60,10 @@ impl Pane for ArraysWidget {
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
         let grid = Grid::new(context).filter(|_| context.area.contains(place))?;
         let column = usize::from(place.x - context.area.x).checked_sub(grid.label)? / grid.pitch();
-        let row = context.scroll.top + usize::from(place.y - context.area.y);
+        let row = match stacked(context) {
+            Some(grids) => array_at(context, &grids, place).filter(|(n, _)| *n == grid.facts.name)?.1,
+            None => context.scroll.top + usize::from(place.y - context.area.y),
+        };
         let item = row.checked_mul(grid.columns)? + column;
         (column < grid.columns && item < self.items(context)).then_some(item)
     }
@@ -72,6 +82,63 @@ fn chosen(context: &Context<'_>) -> Option<(ArrayFacts, usize, usize)> {
     let number = arrays.iter().position(|array| Some(array.name.as_str()) == wanted).unwrap_or(0);
     let count = arrays.len();
     arrays.into_iter().nth(number).map(|facts| (facts, number + 1, count))
+}
+
+/// The array under the mouse, where there are several.
+pub fn other_at(context: &Context<'_>, place: Position) -> Option<String> {
+    let context = &without_lost(context, PaneKind::Arrays, None);
+    let grids = stacked(context).filter(|_| context.area.contains(place))?;
+    array_at(context, &grids, place).map(|(name, _)| name)
+}
+
+/// An array as it was declared: `A[6]`, `M[2, 3]`.
+fn declared(facts: &ArrayFacts) -> String {
+    match facts.shape {
+        Shape::Matrix(rows, columns) => format!("{}[{rows}, {columns}]", facts.name),
+        shape => format!("{}[{}]", facts.name, shape.cells()),
+    }
+}
+
+/// All arrays, where there are several and room for all of them, each below its name.
+fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
+    let arrays = cells::cells(context.session, &[]).arrays;
+    let room = usize::from(context.area.height);
+    // Each takes two rows at least.
+    if !(2..=room / 2).contains(&arrays.len()) {
+        return None;
+    }
+    let grids: Option<Vec<Grid>> = arrays.into_iter().map(|facts| Grid::of(context, facts)).collect();
+    let rows = |grids: &[Grid]| grids.iter().map(|grid| grid.rows().saturating_add(1)).sum::<usize>();
+    grids.filter(|grids| rows(grids) <= room)
+}
+
+/// Where each of several arrays begins: the row of its name.
+fn starts(grids: &[Grid]) -> impl Iterator<Item = (usize, &Grid)> {
+    grids.iter().scan(0, |row, grid| {
+        let start = *row;
+        *row += grid.rows() + 1;
+        Some((start, grid))
+    })
+}
+
+/// The array that has a place, and the number of the place's row in it.
+fn array_at(context: &Context<'_>, grids: &[Grid], place: Position) -> Option<(String, usize)> {
+    let row = usize::from(place.y.checked_sub(context.area.y)?);
+    let found = starts(grids).find(|(start, grid)| (start + 1..=start + grid.rows()).contains(&row));
+    found.map(|(start, grid)| (grid.facts.name.clone(), row - start - 1))
+}
+
+fn draw_all(context: &Context<'_>, grids: &[Grid], chosen: &str, cursor: Option<usize>, buffer: &mut Buffer) {
+    let mut rows = context.area.rows();
+    for grid in grids {
+        if let Some(row) = rows.next() {
+            Pen::new(row, buffer).write(&declared(&grid.facts), context.theme.heading);
+        }
+        let cursor = cursor.filter(|_| grid.facts.name == chosen);
+        for (line, row) in (0..grid.rows()).zip(&mut rows) {
+            grid.draw_row(context, line, cursor, row, buffer);
+        }
+    }
 }
 
 /// How the elements are laid out.
@@ -93,6 +160,10 @@ const ROUND: [usize; 7] = [20, 10, 8, 5, 4, 2, 1];
 impl Grid {
     fn new(context: &Context<'_>) -> Option<Grid> {
         let (facts, ..) = chosen(context)?;
+        Grid::of(context, facts)
+    }
+
+    fn of(context: &Context<'_>, facts: ArrayFacts) -> Option<Grid> {
         let storage = context.session.array(&facts.name).ok()?;
         let last = facts.shape.cells().saturating_sub(1);
         let label = width(&row_label(facts.shape, last)) + 1;
@@ -111,12 +182,24 @@ impl Grid {
         Some(Grid { facts, label, value, adjoint, columns })
     }
 
+    fn rows(&self) -> usize {
+        usize::try_from(self.facts.shape.cells()).unwrap_or(usize::MAX).div_ceil(self.columns)
+    }
+
     /// Columns from one element to the next.
     fn pitch(&self) -> usize {
         self.value + self.adjoint + 2
     }
 
-    fn draw_row(&self, context: &Context<'_>, line: usize, row: Rect, buffer: &mut Buffer) {
+    /// Draws a row of elements; of the array that was chosen with the cursor, if it is in the row.
+    fn draw_row(
+        &self,
+        context: &Context<'_>,
+        line: usize,
+        cursor: Option<usize>,
+        row: Rect,
+        buffer: &mut Buffer,
+    ) {
         let first = line.saturating_mul(self.columns);
         let name = &self.facts.name;
         let array = cells::array(context.session, context.footprint, name, first as u64, self.columns);
@@ -139,8 +222,7 @@ impl Grid {
             };
             pen.skip(1);
         }
-        let is_here = context.choices.lost(PaneKind::Arrays).is_none();
-        let column = context.scroll.cursor.checked_sub(first).filter(|n| is_here && *n < elements.len());
+        let column = cursor.and_then(|cursor| cursor.checked_sub(first)).filter(|n| *n < elements.len());
         if let Some(column) = column {
             let (start, width) = match self.adjoint {
                 0 => (0, self.pitch() - 1),
