@@ -513,9 +513,8 @@ fn parameter(parameter: &Parameter) -> String {
         Passing::In => "in",
         Passing::InOut => "inout",
     };
-    let slice = if parameter.slice { "[]" } else { "" };
     let class = if parameter.class == Class::Real { ": real" } else { "" };
-    format!("{passing} {}{slice}{class}", parameter.name)
+    format!("{passing} {}{}{class}", parameter.name, parameter.rank.brackets())
 }
 
 fn condition(function: Function, operands: &[String]) -> String {

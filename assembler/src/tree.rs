@@ -12,7 +12,7 @@ use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Passing, RealSystem, Role, Word};
+use reviver_isa::module::{Passing, Rank, RealSystem, Role, Word};
 pub use reviver_isa::operator::BinaryOperator;
 use reviver_isa::structure::TextPlace;
 use reviver_isa::update::Update;
@@ -456,12 +456,12 @@ pub struct ProcedureNode {
     pub end: Span,
 }
 
-/// `in name: class` or `inout name[]: class`
+/// `in name: class`, `inout name[]: class` or `in name[,]: class`
 #[derive(Clone, Debug)]
 pub struct ParameterNode {
     pub passing: Passing,
     pub name: Name,
-    pub slice: bool,
+    pub rank: Rank,
     pub class: Option<Class>,
 }
 

@@ -234,14 +234,45 @@ pub enum Passing {
     InOut,
 }
 
+/// What a parameter takes, told by how many indices its elements have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Rank {
+    /// One cell.
+    Scalar,
+    /// A vector of any length.
+    Vector,
+    /// A matrix of any size.
+    Matrix,
+}
+
+impl Rank {
+    /// What stands behind the name of a parameter in source text.
+    pub fn brackets(self) -> &'static str {
+        match self {
+            Rank::Scalar => "",
+            Rank::Vector => "[]",
+            Rank::Matrix => "[,]",
+        }
+    }
+}
+
 /// A parameter, passed by reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
     pub name: String,
     pub class: Class,
     pub passing: Passing,
-    /// A vector of any length instead of one cell.
-    pub slice: bool,
+    pub rank: Rank,
+}
+
+impl Parameter {
+    pub fn extent(&self) -> Extent {
+        match self.rank {
+            Rank::Scalar => Extent::Cells(Shape::Scalar),
+            Rank::Vector => Extent::Slice,
+            Rank::Matrix => Extent::Matrix,
+        }
+    }
 }
 
 /// An ancilla of a procedure: vacant at its entry and at its exit.
@@ -290,6 +321,15 @@ pub enum Extent {
     Cells(Shape),
     /// A vector parameter: its length is known at the call.
     Slice,
+    /// A matrix parameter: its rows and columns are known at the call.
+    Matrix,
+}
+
+impl Extent {
+    /// Whether elements have two indices.
+    pub fn is_matrix(self) -> bool {
+        matches!(self, Extent::Cells(Shape::Matrix(..)) | Extent::Matrix)
+    }
 }
 
 /// What a [`Base`] stands for.
@@ -321,7 +361,7 @@ impl Module {
             Base::Parameter(n) => procedure.parameters.get(n as usize).map(|p| Declaration {
                 name: &p.name,
                 class: p.class,
-                extent: if p.slice { Extent::Slice } else { Extent::Cells(Shape::Scalar) },
+                extent: p.extent(),
                 writable: p.passing == Passing::InOut,
             }),
         }

@@ -87,5 +87,23 @@ pub fn deceiving(character: char) -> Option<&'static str> {
     })
 }
 
-/// What the name of a parameter begins with that brings the length of another one along: `len$v` that of `v`.
+/// What the name of a parameter begins with that brings a length of another one along: `len$v` is that of `v`, and
+/// `len$M$0` and `len$M$1` are the rows and the columns of `M`.
 pub const LENGTH_PARAMETER: &str = "len$";
+
+/// The name of the parameter that brings a length along: of a vector, or of a dimension of a matrix.
+pub fn length_parameter(measured: &str, dimension: Option<u8>) -> String {
+    match dimension {
+        None => format!("{LENGTH_PARAMETER}{measured}"),
+        Some(dimension) => format!("{LENGTH_PARAMETER}{measured}${dimension}"),
+    }
+}
+
+/// What a text says where it means such a parameter: `len(v)`, `len(M, 1)`.
+pub fn spelled_length(parameter: &str) -> Option<String> {
+    let measured = parameter.strip_prefix(LENGTH_PARAMETER)?;
+    Some(match measured.split_once('$') {
+        None => format!("len({measured})"),
+        Some((matrix, dimension)) => format!("len({matrix}, {dimension})"),
+    })
+}

@@ -7,7 +7,7 @@ use crate::instruction::{
     Argument, Base, Call, Index, Instruction, Link, Operand, Place, Range, Slice, Term,
 };
 use crate::module::{Module, Procedure};
-use crate::names::LENGTH_PARAMETER;
+use crate::names::spelled_length;
 use crate::operator::BinaryOperator;
 use crate::predicate::Predicate;
 use crate::structure::{Block, BlockKind, Counting, Side, Temporary};
@@ -254,8 +254,8 @@ impl<'a> Speller<'a> {
 
     fn place(&self, place: &Place) -> String {
         let name = self.name(place.base);
-        if let Some(measured) = name.strip_prefix(LENGTH_PARAMETER) {
-            return format!("len({measured})");
+        if let Some(length) = spelled_length(name) {
+            return length;
         }
         let adjoint = if place.adjoint { "'" } else { "" };
         match place.index.as_deref() {

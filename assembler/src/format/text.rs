@@ -187,9 +187,7 @@ impl<'s> StatementText<'s> {
             Passing::InOut => "inout ",
         });
         self.push(&parameter.name.text);
-        if parameter.slice {
-            self.push("[]");
-        }
+        self.push(parameter.rank.brackets());
         self.class(parameter.class);
     }
 

@@ -83,8 +83,7 @@ impl Lowering<'_> {
             }
             Base::Parameter(n) => {
                 let p = self.current.parameters.get(n as usize)?;
-                let extent = if p.slice { Extent::Slice } else { Extent::Cells(Shape::Scalar) };
-                Some((&p.name, p.class, extent))
+                Some((&p.name, p.class, p.extent()))
             }
         }
     }

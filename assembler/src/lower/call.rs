@@ -3,7 +3,7 @@
 use reviver_isa::instruction::{
     Argument, Base, Call, Class, Instruction, Link, Operand, Place, Range, Slice,
 };
-use reviver_isa::module::{Extent, Parameter, Passing, Shape};
+use reviver_isa::module::{Extent, Parameter, Passing, Rank, Shape};
 use reviver_isa::verify::classes::converter;
 
 use super::Lowering;
@@ -66,11 +66,12 @@ impl Lowering<'_> {
             .map(|(argument, (parameter, declared))| self.argument(argument, parameter, *declared))
             .collect();
         let mut arguments: Vec<Argument> = fitted.into_iter().collect::<Option<_>>()?;
-        for n in asked {
+        for length in asked {
+            let n = length.parameter;
             let span = call.arguments.get(n).map_or(call.procedure.span, |argument| argument.span);
-            let length =
-                arguments.get(n).cloned().and_then(|argument| self.length_of_argument(&argument, span));
-            arguments.push(length?);
+            let rank = written.get(n).map_or(Rank::Vector, |(parameter, _)| parameter.rank);
+            let argument = arguments.get(n).cloned()?;
+            arguments.push(self.length_of_argument(&argument, rank, length.dimension, span)?);
         }
         Some(Call { procedure, arguments })
     }
@@ -107,10 +108,10 @@ impl Lowering<'_> {
         declared: Span,
     ) -> Option<Argument> {
         let meaning = self.evaluate(expression)?;
-        let fitted = if parameter.slice {
-            self.slice_argument(meaning, expression.span)
-        } else {
-            self.scalar_argument(meaning, expression.span, parameter)
+        let fitted = match parameter.rank {
+            Rank::Scalar => self.scalar_argument(meaning, expression.span, parameter),
+            Rank::Vector => self.slice_argument(meaning, expression.span),
+            Rank::Matrix => self.matrix_argument(meaning, expression.span),
         };
         match fitted.and_then(|argument| self.passable(argument, parameter)) {
             Ok(argument) => Some(argument),
@@ -157,6 +158,19 @@ impl Lowering<'_> {
                 self.source_of(meaning, span).ok_or(Misfit::Reported)?;
                 Err(because("this is one cell or a constant"))
             }
+        }
+    }
+
+    /// Only whole matrices can be passed as such.
+    fn matrix_argument(&mut self, meaning: Meaning, span: Span) -> Result<Argument, Misfit> {
+        match self.slice_argument(meaning, span)? {
+            Argument::Slice(Slice { range, .. }) if range != Range::Whole => {
+                Err(because("this is a part of an array"))
+            }
+            Argument::Slice(Slice { base, .. }) if !self.extent(base).is_matrix() => {
+                Err(because("this is a vector"))
+            }
+            argument => Ok(argument),
         }
     }
 
@@ -209,7 +223,11 @@ impl Lowering<'_> {
     }
 
     fn is_array(&self, base: Base) -> bool {
-        self.fact(base).is_some_and(|(_, _, extent)| extent != Extent::Cells(Shape::Scalar))
+        self.extent(base) != Extent::Cells(Shape::Scalar)
+    }
+
+    fn extent(&self, base: Base) -> Extent {
+        self.fact(base).map_or(Extent::Cells(Shape::Scalar), |(_, _, extent)| extent)
     }
 
     fn is_writable(&self, base: Base) -> bool {
@@ -240,17 +258,19 @@ fn whole(base: Base) -> Argument {
 
 /// What is only read can be a converted copy.
 fn conversion_help(expression: &Expression, parameter: &Parameter) -> Option<String> {
-    let readable = parameter.passing == Passing::In && !parameter.slice;
+    let readable = parameter.passing == Passing::In && parameter.rank == Rank::Scalar;
     let function = converter(parameter.class).name();
     readable.then(|| format!("pass `{function}({})`", spelled(expression)))
 }
 
 fn describe(parameter: &Parameter) -> String {
     let class = parameter.class.name();
-    match (parameter.slice, parameter.passing) {
-        (true, Passing::In) => format!("an array of {class}"),
-        (true, Passing::InOut) => format!("an array of {class} that it may change"),
-        (false, Passing::In) => format!("a cell or a constant of class {class}"),
-        (false, Passing::InOut) => format!("a cell of class {class} that it may change"),
+    match (parameter.rank, parameter.passing) {
+        (Rank::Scalar, Passing::In) => format!("a cell or a constant of class {class}"),
+        (Rank::Scalar, Passing::InOut) => format!("a cell of class {class} that it may change"),
+        (Rank::Vector, Passing::In) => format!("an array of {class}"),
+        (Rank::Vector, Passing::InOut) => format!("an array of {class} that it may change"),
+        (Rank::Matrix, Passing::In) => format!("a whole matrix of {class}"),
+        (Rank::Matrix, Passing::InOut) => format!("a whole matrix of {class} that it may change"),
     }
 }

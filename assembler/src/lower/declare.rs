@@ -14,7 +14,7 @@ use reviver_isa::names::register_class;
 use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
-use super::lengths;
+use super::lengths::{self, ParameterLength};
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
 use crate::constants::{GivenConstant, GivenNumber, RefusedConstant};
@@ -68,7 +68,7 @@ pub(super) struct Declared<'t> {
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
     /// By number of the procedure, the parameters whose lengths are its last ones.
-    asked_lengths: Vec<Vec<usize>>,
+    asked_lengths: Vec<Vec<ParameterLength>>,
     trees: Vec<&'t tree::ProcedureNode>,
     procedure_numbers: HashMap<CompactString, u32>,
     macros: Vec<&'t tree::Macro>,
@@ -119,16 +119,18 @@ impl<'t> Declared<'t> {
         self.asked_lengths = lengths::asked(&self.trees, &self.macros, &self.procedure_numbers);
         for (parameters, asked) in self.parameters.iter_mut().zip(&self.asked_lengths) {
             if !asked.is_empty() {
-                let lengths = asked.iter().filter_map(|n| parameters.get(*n));
-                let lengths: Vec<_> =
-                    lengths.map(|(p, span)| (lengths::length_parameter(p), *span)).collect();
+                let lengths = asked.iter().filter_map(|length| {
+                    let (measured, span) = parameters.get(length.parameter)?;
+                    Some((lengths::length_parameter(measured, length.dimension), *span))
+                });
+                let lengths: Vec<_> = lengths.collect();
                 *parameters = parameters.iter().cloned().chain(lengths).collect();
             }
         }
     }
 
-    /// The parameters of a procedure whose lengths are its last ones.
-    pub(super) fn asked_lengths(&self, number: u32) -> &[usize] {
+    /// The lengths that the last parameters of a procedure bring along.
+    pub(super) fn asked_lengths(&self, number: u32) -> &[ParameterLength] {
         self.asked_lengths.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
@@ -507,8 +509,8 @@ fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Paramet
             name.push_str(&format!("${n}"));
         }
         let class = parameter.class.unwrap_or(Class::Int);
-        let (passing, slice) = (parameter.passing, parameter.slice);
-        lowered.push((Parameter { name, class, passing, slice }, span));
+        let (passing, rank) = (parameter.passing, parameter.rank);
+        lowered.push((Parameter { name, class, passing, rank }, span));
     }
     lowered
 }

@@ -1,12 +1,12 @@
-//! `len(v)`: a constant of an array; of a slice the parameter that brings it.
+//! `len(v)`: a constant of an array; of a parameter that is one, another parameter brings it.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Class, Range, Slice, Term};
-use reviver_isa::module::{Extent, Shape};
+use reviver_isa::module::{Extent, Rank, Shape};
 
 use super::Lowering;
 use super::constant::Number;
-use super::lengths::no_length;
+use super::lengths::{ParameterLength, no_length};
 use super::scope::Meaning;
 use crate::source::Span;
 use crate::tree::LengthOf;
@@ -27,7 +27,10 @@ impl Lowering<'_> {
         };
         match self.fact(base).map(|(_, _, extent)| extent) {
             Some(Extent::Slice) if matches!(dimension, None | Some(0)) => {
-                self.passed_length(base).map_or_else(|| self.no_length(name, span), Some)
+                self.passed_length(base, None, span)
+            }
+            Some(Extent::Matrix) if matches!(dimension, Some(0 | 1)) => {
+                self.passed_length(base, dimension.map(|d| u8::from(d == 1)), span)
             }
             Some(Extent::Cells(shape)) => match self.declared.array_length(shape, dimension) {
                 Some(number) => Some(Meaning::Constant(number)),
@@ -42,57 +45,87 @@ impl Lowering<'_> {
         self.report.fail(no_length(message, name, span))
     }
 
-    /// The parameter that brings the length of a slice.
-    fn passed_length(&self, slice: Base) -> Option<Meaning> {
-        let Base::Parameter(number) = slice else { return None };
+    /// The parameter that brings a length of another one: of a slice, or of a dimension of a matrix.
+    fn passed_length(&mut self, measured: Base, dimension: Option<u8>, span: Span) -> Option<Meaning> {
+        self.bringing(measured, dimension).or_else(|| {
+            let name = self.base_name(measured).to_owned();
+            self.no_length(&name, span)
+        })
+    }
+
+    fn bringing(&self, measured: Base, dimension: Option<u8>) -> Option<Meaning> {
+        let Base::Parameter(number) = measured else { return None };
         let asked = self.declared.asked_lengths(self.current.number);
-        let n = asked.iter().position(|parameter| *parameter == number as usize)?;
+        let wanted = ParameterLength { parameter: number as usize, dimension };
+        let n = asked.iter().position(|length| *length == wanted)?;
         let first = self.current.parameters.len().checked_sub(asked.len())?;
         Some(Meaning::Variable { base: Base::Parameter((first + n) as u32), adjoint: false })
     }
 
-    /// The length of what is passed for a slice.
-    pub(super) fn length_of_argument(&mut self, argument: &Argument, span: Span) -> Option<Argument> {
+    /// A length of what is passed for a parameter: of a vector, or of a dimension of a matrix.
+    pub(super) fn length_of_argument(
+        &mut self,
+        argument: &Argument,
+        rank: Rank,
+        dimension: Option<u8>,
+        span: Span,
+    ) -> Option<Argument> {
         let Argument::Slice(Slice { base, range }) = argument else { return None };
-        let extent = self.fact(*base).map(|(_, _, extent)| extent)?;
-        let meaning = match (range, extent) {
-            (Range::Whole, Extent::Cells(shape)) => Meaning::Constant(Number::int(shape.cells().into())),
-            (Range::Whole, Extent::Slice) => match self.passed_length(*base) {
-                Some(meaning) => meaning,
-                None => {
-                    let name = self.base_name(*base).to_owned();
-                    return self.no_length(&name, span);
-                }
-            },
+        let (base, extent) = (*base, self.fact(*base).map(|(_, _, extent)| extent)?);
+        let meaning = match (range, rank) {
+            (Range::Whole, Rank::Matrix) => self.dimension(base, extent, dimension?, span)?,
+            (Range::Whole, Rank::Scalar | Rank::Vector) => self.cell_count(base, extent, span)?,
             (Range::Span { from, to, step }, _) => self.span_length(*from, *to, *step, span)?,
-            (Range::Row(_), Extent::Cells(Shape::Matrix(_, columns))) => {
-                Meaning::Constant(Number::int(columns.into()))
-            }
-            (Range::Column(_), Extent::Cells(Shape::Matrix(rows, _))) => {
-                Meaning::Constant(Number::int(rows.into()))
-            }
-            // The verifier says that no vector has rows.
-            _ => Meaning::Constant(Number::int(0)),
+            (Range::Row(_), _) => self.dimension(base, extent, 1, span)?,
+            (Range::Column(_), _) => self.dimension(base, extent, 0, span)?,
         };
         let source = self.source_of(meaning, span)?;
         self.typed(source, Class::Int, span).map(Argument::Scalar)
     }
 
+    /// How many rows a matrix has, or columns.
+    fn dimension(&mut self, matrix: Base, extent: Extent, dimension: u8, span: Span) -> Option<Meaning> {
+        match extent {
+            Extent::Cells(Shape::Matrix(rows, columns)) => {
+                Some(constant(if dimension == 0 { rows } else { columns }.into()))
+            }
+            Extent::Matrix => self.passed_length(matrix, Some(dimension), span),
+            // The verifier says that no vector has rows.
+            Extent::Cells(_) | Extent::Slice => Some(constant(0)),
+        }
+    }
+
+    /// How many cells an array has.
+    fn cell_count(&mut self, array: Base, extent: Extent, span: Span) -> Option<Meaning> {
+        match extent {
+            Extent::Cells(shape) => i64::try_from(shape.cells()).ok().map(constant),
+            Extent::Slice => self.passed_length(array, None, span),
+            Extent::Matrix => {
+                let rows = self.passed_length(array, Some(0), span)?;
+                let columns = self.passed_length(array, Some(1), span)?;
+                self.formula(Function::Mul, [(rows, span), (columns, span)])
+            }
+        }
+    }
+
     /// How many elements are from `from` up to `to`, in steps: `(to - from + step - 1) / step`.
     fn span_length(&mut self, from: Term, to: Term, step: u32, span: Span) -> Option<Meaning> {
-        let number = |value: i64| Meaning::Constant(Number::int(value.into()));
         let meaning = |term: Term| match term.cell {
-            None => number(term.offset),
+            None => constant(term.offset),
             Some(base) => Meaning::Sum { base, offset: term.offset.into() },
         };
         let above = Term { offset: to.offset.checked_add(i64::from(step) - 1)?, ..to };
         if let (None, None) = (from.cell, to.cell) {
-            return Some(number(above.offset.checked_sub(from.offset)? / i64::from(step)));
+            return Some(constant(above.offset.checked_sub(from.offset)? / i64::from(step)));
         }
         let distance = self.formula(Function::Diff, [(meaning(above), span), (meaning(from), span)])?;
         if step == 1 {
             return Some(distance);
         }
-        self.formula(Function::Div, [(distance, span), (number(step.into()), span)])
+        self.formula(Function::Div, [(distance, span), (constant(step.into()), span)])
     }
+}
+
+fn constant(value: i64) -> Meaning {
+    Meaning::Constant(Number::int(value.into()))
 }

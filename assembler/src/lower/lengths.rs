@@ -1,37 +1,47 @@
-//! The lengths of slices come with them: a procedure whose text asks for `len(v)` of a parameter has one parameter
-//! more, `len$v`, which each call passes and no text writes. Where a procedure passes a slice on as a whole to one
-//! that asks, it needs the length too. This file finds out which; it knows no names but those of parameters.
+//! The lengths of slices and matrices come with them: a procedure whose text asks for `len(v)` of a parameter has one
+//! parameter more, `len$v`, which each call passes and no text writes; for `len(M, 1)` it is `len$M$1`. Where a
+//! procedure passes a parameter on to one that asks, it needs the length too. This file finds out which; it knows no
+//! names but those of parameters.
 
 use std::collections::{BTreeSet, HashMap};
 
 use compact_str::CompactString;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Parameter, Passing};
-use reviver_isa::names::LENGTH_PARAMETER;
+use reviver_isa::module::{Parameter, Passing, Rank};
+use reviver_isa::names;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expression, ExpressionKind, Macro, Operands, ProcedureNode, Statement};
+use crate::tree::{
+    Expression, ExpressionKind, LengthOf, Macro, Operands, ParameterNode, ProcedureNode, Statement, Subscript,
+};
 use crate::visit::{expressions, statements};
 
-/// A parameter: the number of its procedure, and its own.
-type SliceParameter = (u32, usize);
+/// A length of what is passed for a parameter: of a vector, or of a dimension of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ParameterLength {
+    pub parameter: usize,
+    pub dimension: Option<u8>,
+}
+
+/// The number of a procedure, and a length of one of its parameters.
+type LengthInProcedure = (u32, ParameterLength);
 
 /// What the texts of the procedures say about lengths.
 #[derive(Default)]
 struct LengthUses {
-    asked: BTreeSet<SliceParameter>,
-    /// The first is passed as the second.
-    passed: Vec<(SliceParameter, SliceParameter)>,
+    asked: BTreeSet<LengthInProcedure>,
+    /// The first is what the second is made of, at a call of the second's procedure.
+    passed: Vec<(LengthInProcedure, LengthInProcedure)>,
 }
 
-/// By number of the procedure, which of its parameters bring their lengths along, in order. `procedures` begin
+/// By number of the procedure, which lengths of its parameters come along, in order. `procedures` begin
 /// with number 1.
 pub(super) fn asked(
     procedures: &[&ProcedureNode],
     macros: &[&Macro],
     numbers: &HashMap<CompactString, u32>,
-) -> Vec<Vec<usize>> {
+) -> Vec<Vec<ParameterLength>> {
     let mut lists = vec![Vec::new(); procedures.len() + 1];
     let bodies = procedures.iter().map(|tree| &tree.body).chain(macros.iter().map(|tree| &tree.body));
     let mut asks = false;
@@ -45,48 +55,42 @@ pub(super) fn asked(
     }
     let mut uses = LengthUses::default();
     for (number, tree) in (1..).zip(procedures) {
-        uses.read(number, tree, numbers);
+        Reader { procedures, numbers, number, tree, uses: &mut uses }.read();
     }
-    for (procedure, parameter) in uses.closed() {
-        lists.get_mut(procedure as usize).into_iter().for_each(|list| list.push(parameter));
+    for (procedure, length) in uses.closed() {
+        lists.get_mut(procedure as usize).into_iter().for_each(|list| list.push(length));
     }
     lists
 }
 
-impl LengthUses {
-    fn read(&mut self, number: u32, tree: &ProcedureNode, numbers: &HashMap<CompactString, u32>) {
-        let slice = |name: &str| {
-            tree.parameters.iter().position(|parameter| parameter.slice && parameter.name.text == name)
-        };
-        let named = |expression: &Expression| match &expression.kind {
-            ExpressionKind::Name { name, adjoint: false } => slice(name),
-            _ => None,
-        };
-        let rule = tree.rule.as_ref().and_then(|rule| numbers.get(&rule.text));
-        for (rule, n) in rule.into_iter().flat_map(|rule| (0..tree.parameters.len()).map(move |n| (*rule, n)))
-        {
-            // A rule has the parameters of what it stands in for.
-            self.passed.extend([((number, n), (rule, n)), ((rule, n), (number, n))]);
-        }
+/// Reads the text of one procedure.
+struct Reader<'t, 'u> {
+    procedures: &'t [&'t ProcedureNode],
+    numbers: &'t HashMap<CompactString, u32>,
+    number: u32,
+    tree: &'t ProcedureNode,
+    uses: &'u mut LengthUses,
+}
+
+impl Reader<'_, '_> {
+    fn read(&mut self) {
+        self.rule();
+        let tree = self.tree;
         statements(&tree.body, &mut |statement| {
             expressions(statement, &mut |expression| {
                 if let ExpressionKind::Length(length) = &expression.kind {
-                    self.asked.extend(slice(&length.name).map(|n| (number, n)));
+                    self.asked(length);
                 }
             });
             match statement {
                 // What a macro does with it nobody looks up.
                 Statement::MacroUse { arguments, .. } => {
-                    self.asked.extend(arguments.iter().filter_map(named).map(|n| (number, n)));
+                    arguments.iter().for_each(|argument| self.given_to_macro(argument));
                 }
                 Statement::Instruction(instruction) => {
                     let Operands::Calls(calls) = &instruction.operands else { return };
                     for call in calls.iter() {
-                        let Some(&callee) = numbers.get(&call.procedure.text) else { continue };
-                        let own = call.arguments.iter().enumerate();
-                        let own =
-                            own.filter_map(|(n, argument)| Some(((number, named(argument)?), (callee, n))));
-                        self.passed.extend(own);
+                        self.call(&call.procedure.text, &call.arguments);
                     }
                 }
                 _ => {}
@@ -94,10 +98,90 @@ impl LengthUses {
         });
     }
 
-    /// All that are asked for, and those that are passed as such.
-    fn closed(mut self) -> BTreeSet<SliceParameter> {
+    /// A rule has the parameters of what it stands in for.
+    fn rule(&mut self) {
+        let rule = self.tree.rule.as_ref().and_then(|rule| self.numbers.get(&rule.text));
+        let Some(&rule) = rule else { return };
+        for (n, parameter) in self.tree.parameters.iter().enumerate() {
+            for length in lengths_of(n, parameter.rank) {
+                let (own, other) = ((self.number, length), (rule, length));
+                self.uses.passed.extend([(own, other), (other, own)]);
+            }
+        }
+    }
+
+    fn asked(&mut self, length: &LengthOf) {
+        let Some((parameter, node)) = self.parameter(&length.name) else { return };
+        let meant = |own: &ParameterLength| match length.dimension.as_ref().map(|wanted| &wanted.kind) {
+            Some(ExpressionKind::Int { value, .. }) => {
+                own.dimension.is_none_or(|dimension| u64::from(dimension) == *value)
+            }
+            // Which dimension a constant with a name means is found later.
+            _ => true,
+        };
+        let own = lengths_of(parameter, node.rank).filter(meant);
+        self.uses.asked.extend(own.map(|length| (self.number, length)));
+    }
+
+    fn given_to_macro(&mut self, argument: &Expression) {
+        let ExpressionKind::Name { name, adjoint: false } = &argument.kind else { return };
+        let Some((parameter, node)) = self.parameter(name) else { return };
+        self.uses.asked.extend(lengths_of(parameter, node.rank).map(|length| (self.number, length)));
+    }
+
+    fn call(&mut self, callee: &str, arguments: &[Expression]) {
+        let Some(&number) = self.numbers.get(callee) else { return };
+        let tree = (number as usize).checked_sub(1).and_then(|n| self.procedures.get(n));
+        let Some(tree) = tree else { return };
+        for (n, (argument, parameter)) in arguments.iter().zip(&tree.parameters).enumerate() {
+            for wanted in lengths_of(n, parameter.rank) {
+                let own = self.needed(argument, wanted.dimension);
+                let edges = own.into_iter().map(|own| ((self.number, own), (number, wanted)));
+                self.uses.passed.extend(edges);
+            }
+        }
+    }
+
+    /// The lengths of own parameters of which a length of an argument is made.
+    fn needed(&self, argument: &Expression, dimension: Option<u8>) -> Vec<ParameterLength> {
+        let (name, subscripts) = match &argument.kind {
+            ExpressionKind::Name { name, adjoint: false } => (name, [].as_slice()),
+            ExpressionKind::Element(element) => (&element.name, element.subscripts.as_slice()),
+            _ => return Vec::new(),
+        };
+        let Some((parameter, node)) = self.parameter(name) else { return Vec::new() };
+        let all = lengths_of(parameter, node.rank);
+        let only = |wanted: u8| all.clone().filter(move |own| own.dimension == Some(wanted)).collect();
+        match (subscripts, dimension) {
+            ([], Some(dimension))
+            | ([Subscript::All] | [Subscript::All, Subscript::All], Some(dimension)) => only(dimension),
+            ([] | [Subscript::All] | [Subscript::All, Subscript::All], None) => all.collect(),
+            ([Subscript::At(_), Subscript::All], _) => only(1),
+            ([Subscript::All, Subscript::At(_)], _) => only(0),
+            _ => Vec::new(),
+        }
+    }
+
+    fn parameter(&self, name: &str) -> Option<(usize, &ParameterNode)> {
+        self.tree.parameters.iter().enumerate().find(|(_, parameter)| parameter.name.text == name)
+    }
+}
+
+/// All lengths that a parameter has.
+fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLength> + Clone {
+    let dimensions: &[Option<u8>] = match rank {
+        Rank::Scalar => &[],
+        Rank::Vector => &[None],
+        Rank::Matrix => &[Some(0), Some(1)],
+    };
+    dimensions.iter().map(move |&dimension| ParameterLength { parameter, dimension })
+}
+
+impl LengthUses {
+    /// All that are asked for, and those that are needed to pass them.
+    fn closed(mut self) -> BTreeSet<LengthInProcedure> {
         loop {
-            let news: Vec<SliceParameter> = self
+            let news: Vec<LengthInProcedure> = self
                 .passed
                 .iter()
                 .filter(|(own, other)| self.asked.contains(other) && !self.asked.contains(own))
@@ -111,10 +195,10 @@ impl LengthUses {
     }
 }
 
-/// The parameter that brings the length of another one.
-pub(super) fn length_parameter(of: &Parameter) -> Parameter {
-    let name = format!("{LENGTH_PARAMETER}{}", of.name);
-    Parameter { name, class: Class::Int, passing: Passing::In, slice: false }
+/// The parameter that brings a length of another one.
+pub(super) fn length_parameter(measured: &Parameter, dimension: Option<u8>) -> Parameter {
+    let name = names::length_parameter(&measured.name, dimension);
+    Parameter { name, class: Class::Int, passing: Passing::In, rank: Rank::Scalar }
 }
 
 /// A length that is asked of what has none.
@@ -130,10 +214,15 @@ mod tests {
 
     #[test]
     fn lengths_are_passed_along() {
+        let length = |procedure, parameter| (procedure, ParameterLength { parameter, dimension: None });
         let uses = LengthUses {
-            asked: BTreeSet::from([(3, 0)]),
-            passed: vec![((1, 0), (2, 1)), ((2, 1), (3, 0)), ((2, 0), (1, 1))],
+            asked: BTreeSet::from([length(3, 0)]),
+            passed: vec![
+                (length(1, 0), length(2, 1)),
+                (length(2, 1), length(3, 0)),
+                (length(2, 0), length(1, 1)),
+            ],
         };
-        assert_eq!(uses.closed(), BTreeSet::from([(1, 0), (2, 1), (3, 0)]));
+        assert_eq!(uses.closed(), BTreeSet::from([length(1, 0), length(2, 1), length(3, 0)]));
     }
 }

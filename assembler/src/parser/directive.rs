@@ -3,7 +3,7 @@
 
 use reviver_isa::instruction::Class;
 use reviver_isa::language::DIRECTIVES;
-use reviver_isa::module::{Passing, RealSystem, Role, Word};
+use reviver_isa::module::{Passing, Rank, RealSystem, Role, Word};
 
 use super::foreign::advice;
 use super::{Parse, Parser};
@@ -302,7 +302,7 @@ impl<'t> Parser<'t> {
         Ok((name, parameters, rule))
     }
 
-    /// `in name: class` or `inout name[]: class`
+    /// `in name: class`, `inout name[]: class` or `in name[,]: class`
     fn parameter(&mut self) -> Parse<ParameterNode> {
         let passing = if self.eat_word("in") {
             Passing::In
@@ -313,14 +313,23 @@ impl<'t> Parser<'t> {
             return self.fail(problem.help("a parameter is `in` if it is only read, and `inout` otherwise"));
         };
         let name = self.name("the name of a parameter")?;
-        let slice = self.at(TokenKind::BracketOpen);
-        if slice {
-            let open = self.bump();
-            let what = "`]`: a slice has any length";
-            self.close(TokenKind::BracketClose, open, what)?;
-        }
+        let rank = self.rank()?;
         let class = self.class()?;
-        Ok(ParameterNode { passing, name, slice, class })
+        Ok(ParameterNode { passing, name, rank, class })
+    }
+
+    /// Nothing, `[]` or `[,]`
+    fn rank(&mut self) -> Parse<Rank> {
+        if !self.at(TokenKind::BracketOpen) {
+            return Ok(Rank::Scalar);
+        }
+        let open = self.bump();
+        let (rank, what) = match self.eat(TokenKind::Comma) {
+            true => (Rank::Matrix, "`]`: a matrix that is passed has any size"),
+            false => (Rank::Vector, "`]` or `,]`: what is passed has any length"),
+        };
+        self.close(TokenKind::BracketClose, open, what)?;
+        Ok(rank)
     }
 
     /// `name(parameters)`

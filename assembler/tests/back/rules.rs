@@ -3,7 +3,7 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice, Term};
-use reviver_isa::module::{FrameVariable, Module, RealSystem, Role, Shape, Values, Word};
+use reviver_isa::module::{FrameVariable, Module, Rank, RealSystem, Role, Shape, Values, Word};
 use reviver_isa::update::Update;
 use reviver_isa::verify::verify;
 
@@ -154,6 +154,11 @@ fn span(module: &mut Module) -> &mut Range {
     }
 }
 
+/// Makes the vector that the procedures take a matrix.
+fn matrix_parameters(module: &mut Module) {
+    module.procedures[1..].iter_mut().for_each(|procedure| procedure.parameters[1].rank = Rank::Matrix);
+}
+
 fn index(cell: Option<Base>, offset: i64) -> Term {
     Term { cell, offset }
 }
@@ -230,6 +235,16 @@ const CHANGES: &[Change] = &[
     ("`p` takes 2 arguments, not 1", |m| drop(call(m).arguments.pop())),
     ("`a` wants one cell, not an array", |m| call(m).arguments.swap(0, 1)),
     ("`B` wants an array or a part of one", |m| call(m).arguments[1] = Argument::Scalar(Operand::Int(1))),
+    ("`B` wants a matrix", |m| {
+        matrix_parameters(m);
+        call(m).arguments[1] = Argument::Scalar(Operand::Int(1));
+    }),
+    ("`B` wants a whole matrix", matrix_parameters),
+    ("`B` wants a whole matrix", |m| {
+        matrix_parameters(m);
+        let row = Range::Row(index(None, 0));
+        call(m).arguments[1] = Argument::Slice(Slice { base: Base::Global(3), range: row });
+    }),
     ("`a` is `inout`: it wants a cell, not a constant", |m| {
         call(m).arguments[0] = Argument::Scalar(Operand::Int(1));
     }),

@@ -1,5 +1,6 @@
 //! The call stack, the typed stacks and the tapes.
 
+use reviver_isa::instruction::Base;
 use reviver_vm::lookup;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
@@ -86,19 +87,19 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
     let argument = |(n, parameter): (u32, &reviver_isa::module::Parameter)| {
-        let reference = lookup::reference(state, open, n)?;
+        let passed = lookup::storage(program, state, open, Base::Parameter(n))?;
         let cell = |offset| Cell::new(parameter.class, offset);
         let name = |offset| match session.memory().is_constant(cell(offset)) {
             true => session.memory().text(state, cell(offset)),
             false => session.memory().name(state, cell(offset)),
         };
-        let (base, last) = (reference.base, reference.length.saturating_sub(1));
-        let stands_for = match reference.length {
-            0 => "nothing".to_owned(),
-            1 => name(base),
-            _ => format!("{}..{}", name(base), name(base + last * reference.stride)),
+        let (first, count) = (passed.first, passed.cells());
+        let stands_for = match count.checked_sub(1).and_then(|last| passed.cell(last)) {
+            None => "nothing".to_owned(),
+            Some(last) if last == first => name(first),
+            Some(last) => format!("{}..{}", name(first), name(last)),
         };
-        let value = (reference.length == 1).then(|| session.memory().text(state, cell(base)));
+        let value = (count == 1).then(|| session.memory().text(state, cell(first)));
         Some(ArgumentView { name: parameter.name.clone(), stands_for, value })
     };
     Some(FrameView {

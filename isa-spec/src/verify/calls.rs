@@ -3,7 +3,7 @@
 use super::overlap::PassedPlaces;
 use super::{Checker, Site};
 use crate::instruction::{Argument, Call, Class, Instruction, Link, Operand, Range, Slice};
-use crate::module::{Extent, Parameter, Passing, Procedure, Shape as Cells};
+use crate::module::{Extent, Parameter, Passing, Procedure, Rank, Shape as Cells};
 use crate::update::OperandShape;
 
 impl<'a> Checker<'a> {
@@ -85,9 +85,16 @@ impl<'a> Checker<'a> {
         operand: &'a Operand,
         parameter: &'a Parameter,
     ) -> bool {
-        if parameter.slice {
-            self.report(site, format!("`{}` wants an array or a part of one", parameter.name));
-            return false;
+        match parameter.rank {
+            Rank::Scalar => {}
+            Rank::Vector => {
+                self.report(site, format!("`{}` wants an array or a part of one", parameter.name));
+                return false;
+            }
+            Rank::Matrix => {
+                self.report(site, format!("`{}` wants a matrix", parameter.name));
+                return false;
+            }
         }
         if !self.operand(procedure, site, operand) {
             return false;
@@ -120,15 +127,22 @@ impl<'a> Checker<'a> {
         slice: &'a Slice,
         parameter: &'a Parameter,
     ) -> bool {
-        if !parameter.slice {
-            self.report(site, format!("`{}` wants one cell, not an array", parameter.name)).help =
-                Some("pass an element, `A[i]`".into());
-            return false;
-        }
         let Some(declaration) = self.declaration(procedure, slice.base) else {
             self.report(site, "this argument names nothing that is declared");
             return false;
         };
+        match parameter.rank {
+            Rank::Scalar => {
+                self.report(site, format!("`{}` wants one cell, not an array", parameter.name)).help =
+                    Some("pass an element, `A[i]`".into());
+                return false;
+            }
+            Rank::Matrix if slice.range != Range::Whole || !declaration.extent.is_matrix() => {
+                self.report(site, format!("`{}` wants a whole matrix", parameter.name));
+                return false;
+            }
+            Rank::Vector | Rank::Matrix => {}
+        }
         if !self.slice(procedure, site, slice) || !self.argument_class(site, declaration.class, parameter) {
             return false;
         }
@@ -164,7 +178,7 @@ impl<'a> Checker<'a> {
                 // `to` is exclusive, so it may be one past the end.
                 let end = match array.extent {
                     Extent::Cells(shape) => Some(shape.cells().min(u64::from(u32::MAX) - 1) as u32 + 1),
-                    Extent::Slice => None,
+                    Extent::Slice | Extent::Matrix => None,
                 };
                 self.term(procedure, site, from, array, end) & self.term(procedure, site, to, array, end)
             }
@@ -173,6 +187,9 @@ impl<'a> Checker<'a> {
             }
             (Range::Column(term), Extent::Cells(Cells::Matrix(_, columns))) => {
                 self.term(procedure, site, term, array, Some(columns))
+            }
+            (Range::Row(term) | Range::Column(term), Extent::Matrix) => {
+                self.term(procedure, site, term, array, None)
             }
             (Range::Span { .. }, _) => {
                 self.report(site, format!("`{}` is a matrix: pass `{0}[i, ..]` or `{0}[.., j]`", array.name));

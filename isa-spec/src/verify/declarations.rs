@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
     /// A custom adjoint stands in for a procedure, so it takes the same parameters.
     fn rule(&mut self, site: Site, procedure: &'a Procedure) {
         let Some(rule) = procedure.rule else { return };
-        let facts = |p: &'a Procedure| p.parameters.iter().map(|q| (q.class, q.passing, q.slice));
+        let facts = |p: &'a Procedure| p.parameters.iter().map(|q| (q.class, q.passing, q.rank));
         match self.module.procedures.get(rule as usize) {
             Some(other) if rule != 0 && facts(other).eq(facts(procedure)) => {}
             Some(other) => {

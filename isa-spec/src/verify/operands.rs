@@ -79,10 +79,10 @@ impl<'a> Checker<'a> {
         match (&place.index, declaration.extent) {
             (None, Extent::Cells(Cells::Scalar)) => true,
             (Some(index), extent) => self.index(procedure, site, index, declaration, extent),
-            (None, _) => {
+            (None, extent) => {
                 let name = declaration.name;
                 self.report(site, format!("`{name}` is an array: an element needs an index")).help =
-                    Some(format!("write `{name}[i]`"));
+                    Some(format!("write `{name}{}`", if extent.is_matrix() { "[i, j]" } else { "[i]" }));
                 false
             }
         }
@@ -105,11 +105,19 @@ impl<'a> Checker<'a> {
                 self.term(procedure, site, row, declaration, Some(rows))
                     & self.term(procedure, site, column, declaration, Some(columns))
             }
-            _ => {
+            (Index::Two(row, column), Extent::Matrix) => {
+                self.term(procedure, site, row, declaration, None)
+                    & self.term(procedure, site, column, declaration, None)
+            }
+            (_, extent) => {
                 let wanted = match extent {
                     Extent::Cells(Cells::Scalar) => "is a scalar: it has no elements",
-                    Extent::Cells(Cells::Matrix(..)) => "is a matrix: an element has two indices",
-                    _ => "is a vector: an element has one index",
+                    Extent::Cells(Cells::Matrix(..)) | Extent::Matrix => {
+                        "is a matrix: an element has two indices"
+                    }
+                    Extent::Cells(Cells::Vector(_)) | Extent::Slice => {
+                        "is a vector: an element has one index"
+                    }
                 };
                 self.report(site, format!("`{}` {wanted}", declaration.name));
                 false

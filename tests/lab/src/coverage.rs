@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range};
-use reviver_isa::module::{Extent, Module, Procedure};
+use reviver_isa::module::{Extent, Module, Procedure, Rank};
 use reviver_isa::update::{OperandShape, Over, Update};
 use reviver_vm::state::Part;
 use reviver_vm::{Machine, Travel};
@@ -170,8 +170,13 @@ impl Coverage {
         }
         instruction.operands.iter().for_each(|operand| self.operand(module, procedure, operand));
         if let Link::Calls(calls) = &instruction.link {
-            let arguments = calls.iter().flat_map(|call| &call.arguments);
-            arguments.for_each(|argument| self.argument(module, procedure, argument));
+            for call in calls.iter() {
+                let callee = module.procedures.get(call.procedure as usize);
+                let parameters = callee.map_or([].as_slice(), |callee| &callee.parameters);
+                for (argument, parameter) in call.arguments.iter().zip(parameters) {
+                    self.argument(module, procedure, argument, parameter.rank);
+                }
+            }
         }
     }
 
@@ -193,13 +198,14 @@ impl Coverage {
         self.see(format!("{base} {}", subscript(module, procedure, place)));
     }
 
-    fn argument(&mut self, module: &Module, procedure: &Procedure, argument: &Argument) {
+    fn argument(&mut self, module: &Module, procedure: &Procedure, argument: &Argument, rank: Rank) {
         match argument {
             Argument::Scalar(operand) => {
                 self.see("scalar argument");
                 self.operand(module, procedure, operand);
             }
             Argument::Slice(slice) => self.see(match slice.range {
+                Range::Whole if rank == Rank::Matrix => "whole matrix",
                 Range::Whole => "whole slice",
                 Range::Span { step: 1, .. } => "span",
                 Range::Span { .. } => "span with a step",
@@ -239,6 +245,8 @@ fn subscript(module: &Module, procedure: &Procedure, place: &Place) -> &'static 
         (_, None, _) => "scalar",
         (Some(Extent::Slice), _, true) => "slice, computed index",
         (Some(Extent::Slice), _, false) => "slice, constant index",
+        (Some(Extent::Matrix), _, true) => "passed matrix, computed index",
+        (Some(Extent::Matrix), _, false) => "passed matrix, constant index",
         (_, Some(Index::One(_)), true) => "vector, computed index",
         (_, Some(Index::One(_)), false) => "vector, constant index",
         (_, Some(Index::Two(..)), true) => "matrix, computed index",
@@ -343,6 +351,8 @@ pub fn gradients() -> Vec<String> {
         "adjoint of matrix, computed index",
         "adjoint of slice, constant index",
         "adjoint of slice, computed index",
+        "adjoint of passed matrix, constant index",
+        "adjoint of passed matrix, computed index",
     ];
     carries.chain(rest.map(str::to_owned)).collect()
 }
@@ -362,6 +372,7 @@ pub fn places() -> Vec<String> {
         "immediate",
         "scalar argument",
         "whole slice",
+        "whole matrix",
         "span",
         "span with a step",
         "row",
@@ -369,6 +380,8 @@ pub fn places() -> Vec<String> {
         "parameter scalar",
         "parameter slice, constant index",
         "parameter slice, computed index",
+        "parameter passed matrix, constant index",
+        "parameter passed matrix, computed index",
     ]
     .map(str::to_owned)
     .to_vec();

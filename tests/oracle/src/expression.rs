@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 
 use crate::constant::Number;
 use crate::outcome::{Step, unsupported};
-use crate::plan::{Computed, Part, Place, Shape, Source, Term, Variable};
+use crate::plan::{Computed, Measured, Part, Place, Shape, Source, Term, Variable};
 use crate::resolve::Resolver;
 use crate::scope::Meaning;
 use crate::signature::{source_classes, value_class};
@@ -18,7 +18,7 @@ pub(crate) enum Operand {
     Mode,
     Cell(Place),
     Computed(Computed),
-    Length(Variable),
+    Length(Measured),
 }
 
 impl Operand {
@@ -142,7 +142,7 @@ impl Resolver<'_> {
             return unsupported(format!("the length of `{name}`"));
         };
         match (array.shape, dimension) {
-            (Shape::Slice, _) => Ok(Meaning::Length(array)),
+            (Shape::Slice | Shape::PassedMatrix, _) => Ok(Meaning::Length(Measured { array, dimension })),
             (Shape::Vector(n) | Shape::Matrix(n, _), 0) | (Shape::Matrix(_, n), 1) => Ok(integer(n)),
             _ => unsupported(format!("the length of `{name}`")),
         }
@@ -192,7 +192,7 @@ impl Resolver<'_> {
             Meaning::Sum { scalar, offset } => Ok(term(Some(scalar), offset)),
             Meaning::Element(place) => Ok(computed(Source::Place(place))),
             Meaning::Computed(value) => Ok(computed(Source::Computed(Box::new(value)))),
-            Meaning::Length(slice) => Ok(computed(Source::Length(slice))),
+            Meaning::Length(measured) => Ok(computed(Source::Length(measured))),
             Meaning::Mode | Meaning::Part { .. } => unsupported("this as an index"),
         }
     }
@@ -222,7 +222,7 @@ impl Resolver<'_> {
             }
             Meaning::Element(place) => Ok(Operand::Cell(place)),
             Meaning::Computed(computed) => Ok(Operand::Computed(computed)),
-            Meaning::Length(slice) => Ok(Operand::Length(slice)),
+            Meaning::Length(measured) => Ok(Operand::Length(measured)),
             Meaning::Sum { scalar, offset } => {
                 let sides = vec![Meaning::Variable(scalar), integer(offset)];
                 match self.apply(Function::Sum, sides)? {
@@ -241,7 +241,7 @@ impl Resolver<'_> {
             Operand::Mode => Ok(Source::Mode),
             Operand::Cell(place) => Ok(Source::Place(place)),
             Operand::Computed(computed) => Ok(Source::Computed(Box::new(computed))),
-            Operand::Length(slice) => Ok(Source::Length(slice)),
+            Operand::Length(measured) => Ok(Source::Length(measured)),
         }
     }
 

@@ -182,6 +182,8 @@ pub(crate) enum Shape {
     Matrix(usize, usize),
     /// The length is known at the call.
     Slice,
+    /// Rows and columns are known at the call.
+    PassedMatrix,
 }
 
 impl Shape {
@@ -190,7 +192,7 @@ impl Shape {
             Shape::Scalar => 1,
             Shape::Vector(n) => n,
             Shape::Matrix(rows, columns) => rows * columns,
-            Shape::Slice => 0,
+            Shape::Slice | Shape::PassedMatrix => 0,
         }
     }
 }
@@ -242,8 +244,7 @@ pub(crate) enum Source {
     Mode,
     Place(Place),
     Computed(Box<Computed>),
-    /// The length of a slice.
-    Length(Variable),
+    Length(Measured),
     /// The value of an expression while a statement takes it.
     Held(Cell),
 }
@@ -257,6 +258,13 @@ impl Source {
             Source::Computed(_) => true,
         }
     }
+}
+
+/// A length that is known at the call: of a slice, or of a dimension of a matrix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) array: Variable,
+    pub(crate) dimension: usize,
 }
 
 /// A function of sources.

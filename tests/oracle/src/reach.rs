@@ -2,6 +2,7 @@
 //! and change are questions about lists.
 
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use num_bigint::BigInt;
@@ -21,7 +22,46 @@ pub(crate) struct Frame {
 }
 
 /// The cells of an argument, in order. A constant has a cell that nothing else names.
-pub(crate) type Reference = Rc<[Cell]>;
+#[derive(Clone, PartialEq)]
+pub(crate) struct Reference {
+    cells: Rc<[Cell]>,
+    /// Of a matrix, how many of them are a row.
+    columns: Option<usize>,
+}
+
+impl Reference {
+    pub(crate) fn of(cells: &[Cell]) -> Reference {
+        Reference::from(Rc::from(cells))
+    }
+
+    /// How many rows of how many cells.
+    fn size(&self) -> Step<(usize, usize)> {
+        match self.columns {
+            Some(columns) if columns > 0 => Ok((self.len() / columns, columns)),
+            _ => unsupported("this as a matrix"),
+        }
+    }
+}
+
+impl From<Rc<[Cell]>> for Reference {
+    fn from(cells: Rc<[Cell]>) -> Reference {
+        Reference { cells, columns: None }
+    }
+}
+
+impl FromIterator<Cell> for Reference {
+    fn from_iter<I: IntoIterator<Item = Cell>>(cells: I) -> Reference {
+        Reference::from(cells.into_iter().collect::<Rc<[Cell]>>())
+    }
+}
+
+impl Deref for Reference {
+    type Target = [Cell];
+
+    fn deref(&self) -> &[Cell] {
+        &self.cells
+    }
+}
 
 /// A cell that an instruction names, and the cells that were read to find it.
 pub(crate) struct Reached {
@@ -48,13 +88,20 @@ impl Reach<'_> {
             }
         };
         match list.get(n) {
-            Some(&first) => Ok((first..first + variable.shape.cells()).collect()),
+            Some(&first) => {
+                let all: Reference = (first..first + variable.shape.cells()).collect();
+                let columns = match variable.shape {
+                    Shape::Matrix(_, columns) => Some(columns),
+                    _ => None,
+                };
+                Ok(Reference { columns, ..all })
+            }
             None => unsupported("a variable without cells"),
         }
     }
 
     fn scalar(&self, variable: Variable) -> Step<Cell> {
-        match *self.cells(variable)? {
+        match *self.cells(variable)?.cells {
             [cell] => Ok(cell),
             _ => unsupported("an array as one cell"),
         }
@@ -83,14 +130,15 @@ impl Reach<'_> {
     pub(crate) fn place(&self, place: &Place) -> Step<Reached> {
         let variable = place.variable;
         let cells = self.cells(variable)?;
-        let (n, indices) = match (place.index.as_slice(), variable.shape) {
-            ([], _) => (0, vec![]),
-            ([row, column], Shape::Matrix(rows, columns)) => {
+        let (n, indices) = match place.index.as_slice() {
+            [] => (0, vec![]),
+            [row, column] => {
+                let (rows, columns) = cells.size()?;
                 let (i, row_cell) = self.index(row, rows)?;
                 let (j, column_cell) = self.index(column, columns)?;
                 (i * columns + j, vec![row_cell, column_cell])
             }
-            ([term], _) => {
+            [term] => {
                 let (n, cell) = self.index(term, cells.len())?;
                 (n, vec![cell])
             }
@@ -119,7 +167,15 @@ impl Reach<'_> {
             Source::Mode => Ok(Value::Int(u8::from(self.store.mode).into())),
             Source::Place(place) => self.store.get(self.place(place)?.cell).cloned(),
             Source::Held(cell) => self.store.get(*cell).cloned(),
-            Source::Length(slice) => Ok(Value::Int(self.cells(*slice)?.len().into())),
+            Source::Length(measured) => {
+                let cells = self.cells(measured.array)?;
+                let length = match (measured.array.shape, measured.dimension) {
+                    (Shape::PassedMatrix, 0) => cells.size()?.0,
+                    (Shape::PassedMatrix, _) => cells.size()?.1,
+                    _ => cells.len(),
+                };
+                Ok(Value::Int(length.into()))
+            }
             Source::Computed(computed) => {
                 let sources = computed.sources.iter().map(|source| self.value(source));
                 let sources = sources.collect::<Step<Vec<Value>>>()?;
@@ -132,20 +188,18 @@ impl Reach<'_> {
     /// The cells of an argument; none for a constant, which has no cell yet.
     pub(crate) fn argument(&self, argument: &Argument) -> Step<Option<Reference>> {
         match argument {
-            Argument::One(source) => {
-                Ok(self.source(source)?.map(|reached| Reference::from([reached.cell].as_slice())))
-            }
+            Argument::One(source) => Ok(self.source(source)?.map(|reached| Reference::of(&[reached.cell]))),
             Argument::Many { array, part } => {
                 let cells = self.cells(*array)?;
-                self.part(cells, array.shape, part).map(Some)
+                self.part(cells, part).map(Some)
             }
         }
     }
 
-    fn part(&self, cells: Reference, shape: Shape, part: &Part) -> Step<Reference> {
-        match (part, shape) {
-            (Part::Whole, _) => Ok(cells),
-            (Part::Span { from, to, step }, _) => {
+    fn part(&self, cells: Reference, part: &Part) -> Step<Reference> {
+        match part {
+            Part::Whole => Ok(cells),
+            Part::Span { from, to, step } => {
                 let (from, to) = (self.term(from)?.0, self.term(to)?.0);
                 let bounds = usize::try_from(from).ok().zip(usize::try_from(to).ok());
                 let span = bounds.filter(|(from, to)| from <= to).and_then(|(from, to)| cells.get(from..to));
@@ -154,15 +208,16 @@ impl Reach<'_> {
                     |span| Ok(span.iter().copied().step_by(*step).collect()),
                 )
             }
-            (Part::Row(row), Shape::Matrix(rows, columns)) => {
+            Part::Row(row) => {
+                let (rows, columns) = cells.size()?;
                 let (i, _) = self.index(row, rows)?;
                 Ok(cells.iter().copied().skip(i * columns).take(columns).collect())
             }
-            (Part::Column(column), Shape::Matrix(_, columns)) => {
+            Part::Column(column) => {
+                let (_, columns) = cells.size()?;
                 let (j, _) = self.index(column, columns)?;
                 Ok(cells.iter().copied().skip(j).step_by(columns).collect())
             }
-            _ => unsupported("a row or column of no matrix"),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use reviver_assembler::tree::{self, Body, Directive, InstructionNode, Name, Operands, StatementNode};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Rank;
 use reviver_isa::update::Update;
 
 use crate::Settings;
@@ -54,7 +55,11 @@ impl Resolver<'_> {
         self.scopes.enter(false);
         for (n, tree) in parameters.iter().enumerate() {
             let class = tree.class.unwrap_or(Class::Int);
-            let shape = if tree.slice { Shape::Slice } else { Shape::Scalar };
+            let shape = match tree.rank {
+                Rank::Scalar => Shape::Scalar,
+                Rank::Vector => Shape::Slice,
+                Rank::Matrix => Shape::PassedMatrix,
+            };
             let variable = Variable { home: Home::Parameter(n), class, shape };
             self.scopes.bind(&tree.name.text, Meaning::Variable(variable));
         }
@@ -365,16 +370,16 @@ impl Resolver<'_> {
     fn call(&mut self, tree: &tree::CallNode, undo: bool) -> Step<Statement> {
         let procedure = self.number(&tree.procedure)?;
         let head = self.declared.procedures.get(procedure - 1);
-        let parameters: Vec<(Class, bool)> = head.map_or(Vec::new(), |p| {
-            p.parameters.iter().map(|p| (p.class.unwrap_or(Class::Int), p.slice)).collect()
+        let parameters: Vec<(Class, Rank)> = head.map_or(Vec::new(), |p| {
+            p.parameters.iter().map(|p| (p.class.unwrap_or(Class::Int), p.rank)).collect()
         });
         let mut arguments = Vec::new();
-        for (expression, (class, slice)) in tree.arguments.iter().zip(parameters) {
-            arguments.push(if slice {
+        for (expression, (class, rank)) in tree.arguments.iter().zip(parameters) {
+            arguments.push(if rank == Rank::Scalar {
+                Argument::One(self.source(expression, class)?)
+            } else {
                 let (array, part) = self.part(expression)?;
                 Argument::Many { array, part }
-            } else {
-                Argument::One(self.source(expression, class)?)
             });
         }
         Ok(Statement::Call { undo, procedure, arguments })

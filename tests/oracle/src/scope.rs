@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use num_bigint::BigInt;
 
 use crate::constant::Number;
-use crate::plan::{Computed, Part, Place, Variable};
+use crate::plan::{Computed, Measured, Part, Place, Variable};
 
 /// What a name or an expression stands for.
 #[derive(Clone, Debug)]
@@ -25,8 +25,7 @@ pub(crate) enum Meaning {
         array: Variable,
         part: Part,
     },
-    /// The length of a slice.
-    Length(Variable),
+    Length(Measured),
     /// What an expression computes.
     Computed(Computed),
 }

@@ -644,9 +644,9 @@ impl<'p> Walk<'p> {
         match (resolved, argument) {
             (Some(reference), _) => reference,
             (None, Argument::One(Source::Constant(value))) => {
-                Reference::from([self.store.add_constant(value.clone())].as_slice())
+                Reference::of(&[self.store.add_constant(value.clone())])
             }
-            (None, _) => Reference::from([].as_slice()),
+            (None, _) => Reference::of(&[]),
         }
     }
 }

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Index, Instruction, Link, Operand};
 use reviver_isa::instruction::{Place, Range, Slice, Term};
-use reviver_isa::module::{Extent, Module, Shape as Cells};
+use reviver_isa::module::{Extent, Module, Rank, Shape as Cells};
 use reviver_isa::number::literal_bits;
 use reviver_isa::step::Operation;
 
 use crate::call::{Array, CallSite, Passed};
 use crate::layout::{Layout, MODE, Pool};
-use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Slot};
+use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Matrix, Slot};
 use crate::step::{Guards, Step, StepLink, form};
 
 /// The parts of a flow, while its module is read.
@@ -90,31 +90,37 @@ impl<'m> Builder<'m> {
 
     /// Of several calls, which can't be run yet, the first.
     fn call(&mut self, procedure: usize, calls: &[Call]) -> u32 {
-        let site = calls.first().map(|call| CallSite {
-            procedure: call.procedure,
-            arguments: call.arguments.iter().map(|argument| self.passed(procedure, argument)).collect(),
+        let site = calls.first().map(|call| {
+            let parameters = self.module.procedures.get(call.procedure as usize).map(|p| &p.parameters[..]);
+            let ranks = parameters.unwrap_or_default().iter().map(|parameter| parameter.rank);
+            let arguments = call.arguments.iter().zip(ranks);
+            let arguments =
+                arguments.map(|(argument, rank)| self.passed(procedure, argument, rank)).collect();
+            CallSite { procedure: call.procedure, arguments }
         });
         self.calls.push(site.unwrap_or(CallSite { procedure: 0, arguments: Vec::new() }));
         self.calls.len() as u32 - 1
     }
 
-    fn passed(&mut self, procedure: usize, argument: &Argument) -> Passed {
+    /// What is passed for a parameter of a rank.
+    fn passed(&mut self, procedure: usize, argument: &Argument, rank: Rank) -> Passed {
         let slice = match argument {
             Argument::Scalar(operand) => return Passed::Cell(self.slot(procedure, operand)),
             Argument::Slice(slice) => slice,
         };
         let scope = ProcedureView { module: self.module, layout: &self.layout, procedure };
         let (base, length) = (scope.anchor(slice.base), scope.length(slice));
-        let array = Array { base, length };
-        let (rows, columns) = scope.size(slice);
+        let (array, matrix) = (Array { base, length }, scope.matrix(slice));
         match &slice.range {
+            Range::Whole if rank == Rank::Matrix => Passed::Matrix(matrix),
+            Range::Whole if scope.declaration(slice.base).1.is_matrix() => Passed::Flat(matrix),
             Range::Whole => Passed::Whole(array),
             Range::Span { from, to, step } => {
                 let [from, to] = [from, to].map(|term| scope.subscript(term));
                 Passed::Span { array, from, to, step: *step }
             }
-            Range::Row(row) => Passed::Row { base, rows, columns, row: scope.subscript(row) },
-            Range::Column(column) => Passed::Column { base, rows, columns, column: scope.subscript(column) },
+            Range::Row(row) => Passed::Row { matrix, row: scope.subscript(row) },
+            Range::Column(column) => Passed::Column { matrix, column: scope.subscript(column) },
         }
     }
 }
@@ -127,14 +133,23 @@ pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: 
     let vector = |length, term| ArrayElement::Vector { base, length, index: scope.subscript(term) };
     let element = match (place.index.as_deref(), extent) {
         (Some(Index::One(term)), Extent::Cells(cells)) => vector(Some(cells.cells() as u32), term),
-        (Some(Index::One(term)), Extent::Slice) => vector(None, term),
-        (Some(Index::Two(row, column)), Extent::Cells(Cells::Matrix(rows, columns))) => {
+        (Some(Index::One(term)), Extent::Slice | Extent::Matrix) => vector(None, term),
+        (Some(Index::Two(row, column)), extent) if extent.is_matrix() => {
             let [row, column] = [row, column].map(|term| scope.subscript(term));
-            ArrayElement::Matrix { base, rows, columns, row, column }
+            ArrayElement::Matrix { matrix: Matrix { base, size: size(extent) }, row, column }
         }
         _ => return (class, Locus::Cell(base)),
     };
     (class, folded(&element).map_or(Locus::Element(element), Locus::Cell))
+}
+
+/// Rows and columns of a matrix whose size is known before the run; a vector is one row.
+fn size(extent: Extent) -> Option<(u32, u32)> {
+    match extent {
+        Extent::Cells(Cells::Matrix(rows, columns)) => Some((rows, columns)),
+        Extent::Cells(cells) => Some((1, cells.cells() as u32)),
+        Extent::Slice | Extent::Matrix => None,
+    }
 }
 
 /// The cell of an element whose indices are all constants.
@@ -142,7 +157,7 @@ fn folded(element: &ArrayElement) -> Option<Anchor> {
     let distance = match *element {
         ArrayElement::Vector { length: Some(_), index: ArrayIndex { cell: None, offset }, .. } => offset,
         ArrayElement::Matrix {
-            columns,
+            matrix: Matrix { size: Some((_, columns)), .. },
             row: ArrayIndex { cell: None, offset: row },
             column: ArrayIndex { cell: None, offset: column },
             ..
@@ -178,17 +193,12 @@ impl ProcedureView<'_> {
     fn length(&self, slice: &Slice) -> Option<u32> {
         match self.declaration(slice.base).1 {
             Extent::Cells(cells) => Some(cells.cells() as u32),
-            Extent::Slice => None,
+            Extent::Slice | Extent::Matrix => None,
         }
     }
 
-    /// Rows and columns; a vector is one row.
-    fn size(&self, slice: &Slice) -> (u32, u32) {
-        match self.declaration(slice.base).1 {
-            Extent::Cells(Cells::Matrix(rows, columns)) => (rows, columns),
-            Extent::Cells(cells) => (1, cells.cells() as u32),
-            Extent::Slice => (1, 0),
-        }
+    fn matrix(&self, slice: &Slice) -> Matrix {
+        Matrix { base: self.anchor(slice.base), size: size(self.declaration(slice.base).1) }
     }
 
     fn subscript(&self, term: &Term) -> ArrayIndex {

@@ -1,6 +1,6 @@
 //! Calls: what is passed for each parameter, with as much of it as is known before a run. Knows no state.
 
-use crate::slot::{Anchor, ArrayElement, ArrayIndex, Region, Slot};
+use crate::slot::{Anchor, ArrayElement, ArrayIndex, Matrix, Region, Slot};
 
 /// A call of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct CallSite {
     pub arguments: Vec<Passed>,
 }
 
-/// An array that a call passes, or passes a part of. A parameter brings its own length.
+/// A vector that a call passes, or passes a part of. A parameter brings its own length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array {
     pub base: Anchor,
@@ -21,8 +21,12 @@ pub struct Array {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
     Cell(Slot),
-    /// All elements.
+    /// All elements of a vector.
     Whole(Array),
+    /// A matrix, as a matrix.
+    Matrix(Matrix),
+    /// All elements of a matrix as a vector, row after row.
+    Flat(Matrix),
     /// Those from, from + step, … below `to`.
     Span {
         array: Array,
@@ -31,15 +35,11 @@ pub enum Passed {
         step: u32,
     },
     Row {
-        base: Anchor,
-        rows: u32,
-        columns: u32,
+        matrix: Matrix,
         row: ArrayIndex,
     },
     Column {
-        base: Anchor,
-        rows: u32,
-        columns: u32,
+        matrix: Matrix,
         column: ArrayIndex,
     },
 }
@@ -48,7 +48,7 @@ impl Passed {
     /// What is computed from cells to find it, where it isn't an element.
     pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
-            Passed::Cell(_) | Passed::Whole(_) => (None, None),
+            Passed::Cell(_) | Passed::Whole(_) | Passed::Matrix(_) | Passed::Flat(_) => (None, None),
             Passed::Span { from, to, .. } => (Some(from), Some(to)),
             Passed::Row { row: subscript, .. } | Passed::Column { column: subscript, .. } => {
                 (Some(subscript), None)
@@ -64,9 +64,10 @@ impl Passed {
             Passed::Whole(Array { base, length }) | Passed::Span { array: Array { base, length }, .. } => {
                 Region { anchor: base, length: length.unwrap_or(u32::MAX) }
             }
-            Passed::Row { base, rows, columns, .. } | Passed::Column { base, rows, columns, .. } => {
-                Region { anchor: base, length: rows * columns }
-            }
+            Passed::Matrix(matrix)
+            | Passed::Flat(matrix)
+            | Passed::Row { matrix, .. }
+            | Passed::Column { matrix, .. } => matrix.region(),
         })
     }
 }

@@ -48,5 +48,5 @@ pub use access::Access;
 pub use call::{CallSite, Passed};
 pub use flow::Flow;
 pub use layout::Layout;
-pub use slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};
+pub use slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Matrix, Region, Slot};
 pub use step::{Guards, Step, StepLink};

@@ -23,20 +23,38 @@ pub struct ArrayIndex {
     pub offset: i64,
 }
 
+/// A matrix, row after row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Matrix {
+    pub base: Anchor,
+    /// Rows and columns. A parameter brings its own.
+    pub size: Option<(u32, u32)>,
+}
+
+impl Matrix {
+    /// All its cells.
+    pub fn region(&self) -> Region {
+        let length = self.size.map_or(u32::MAX, |(rows, columns)| rows * columns);
+        Region { anchor: self.base, length }
+    }
+}
+
 /// An element of an array, whose index is only known when its step is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArrayElement {
     /// `A[i]`. A parameter brings its own length and the distance of its elements.
     Vector { base: Anchor, length: Option<u32>, index: ArrayIndex },
-    /// `M[i,j]`, row after row.
-    Matrix { base: Anchor, rows: u32, columns: u32, row: ArrayIndex, column: ArrayIndex },
+    /// `M[i,j]`
+    Matrix { matrix: Matrix, row: ArrayIndex, column: ArrayIndex },
 }
 
 impl ArrayElement {
     /// The array.
     pub fn base(&self) -> Anchor {
         match *self {
-            ArrayElement::Vector { base, .. } | ArrayElement::Matrix { base, .. } => base,
+            ArrayElement::Vector { base, .. } | ArrayElement::Matrix { matrix: Matrix { base, .. }, .. } => {
+                base
+            }
         }
     }
 
@@ -72,9 +90,7 @@ impl Locus {
             Locus::Element(ArrayElement::Vector { base, length, .. }) => {
                 Region { anchor: base, length: length.unwrap_or(u32::MAX) }
             }
-            Locus::Element(ArrayElement::Matrix { base, rows, columns, .. }) => {
-                Region { anchor: base, length: rows * columns }
-            }
+            Locus::Element(ArrayElement::Matrix { matrix, .. }) => matrix.region(),
         }
     }
 }

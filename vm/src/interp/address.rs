@@ -2,7 +2,7 @@
 //! nothing.
 
 use reviver_flow::call::Array;
-use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Passed, Slot, Step};
+use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Passed, Slot, Step};
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 
@@ -78,10 +78,11 @@ impl Addresses<'_> {
                 let index = self.index(index, array.length, 0, ints)?;
                 Ok(array.base as usize + index * array.stride as usize)
             }
-            ArrayElement::Matrix { base, rows, columns, row, column } => {
-                let row = self.index(row, rows, 0, ints)?;
-                let column = self.index(column, columns, 1, ints)?;
-                Ok(self.anchor(base) + row * columns as usize + column)
+            ArrayElement::Matrix { matrix, row, column } => {
+                let rows = self.matrix(matrix);
+                let row = self.index(row, rows.length, 0, ints)?;
+                let column = self.index(column, rows.stride, 1, ints)?;
+                Ok(rows.base as usize + row * rows.stride as usize + column)
             }
         }
     }
@@ -110,6 +111,17 @@ impl Addresses<'_> {
         }
     }
 
+    /// The rows of a matrix: as many as the length, each as long as the stride.
+    fn matrix(&self, matrix: Matrix) -> Reference {
+        match (matrix.base, matrix.size) {
+            (Anchor::Parameter(n), _) => self.parameter(n),
+            (base, size) => {
+                let (length, stride) = size.unwrap_or((0, 0));
+                Reference { base: self.anchor(base) as u32, length, stride }
+            }
+        }
+    }
+
     fn subscript(&self, subscript: ArrayIndex, ints: &[i64]) -> i64 {
         match subscript.cell {
             // Verified offsets are so small that a sum which wraps is outside of every array.
@@ -133,7 +145,6 @@ impl Addresses<'_> {
 
     /// What a call passes for its parameter `n`.
     pub fn reference(&self, n: u32, passed: &Passed, ints: &[i64]) -> Result<Reference, Cause> {
-        let array = |base, length| self.array(Array { base, length: Some(length) });
         let bounded = |subscript, length, dimension| {
             self.index(subscript, length, dimension, ints).map(|i| i as u32).map_err(|bounds| bounds.at(n))
         };
@@ -143,19 +154,21 @@ impl Addresses<'_> {
                 Ok(Reference { base: cell as u32, length: 1, stride: 1 })
             }
             Passed::Whole(array) => Ok(self.array(array)),
+            Passed::Matrix(matrix) => Ok(self.matrix(matrix)),
+            Passed::Flat(matrix) => Ok(self.matrix(matrix).flattened()),
             Passed::Span { array, from, to, step } => {
                 let (from, to) = (self.subscript(from, ints), self.subscript(to, ints));
                 span(n, self.array(array), from, to, step)
             }
-            Passed::Row { base, rows, columns, row } => {
+            Passed::Row { matrix, row } => {
+                let Reference { base, length: rows, stride: columns } = self.matrix(matrix);
                 let row = bounded(row, rows, 0)?;
-                let all = array(base, columns);
-                Ok(Reference { base: all.base + row * columns, ..all })
+                Ok(Reference { base: base + row * columns, length: columns, stride: 1 })
             }
-            Passed::Column { base, rows, columns, column } => {
-                let column = bounded(column, columns, 1)?;
-                let all = array(base, rows);
-                Ok(Reference { base: all.base + column, stride: columns, ..all })
+            Passed::Column { matrix, column } => {
+                let rows = self.matrix(matrix);
+                let column = bounded(column, rows.stride, 1)?;
+                Ok(Reference { base: rows.base + column, ..rows })
             }
         }
     }

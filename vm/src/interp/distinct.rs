@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Passing, Procedure};
+use reviver_isa::module::{Parameter, Passing, Procedure, Rank};
 
 use crate::state::Reference;
 
@@ -18,8 +18,8 @@ const PAIRED: usize = 16;
 /// The arguments of a call that must not share cells.
 #[derive(Clone, Debug)]
 pub enum Distinct {
-    /// Two of one class, not both `in`; ordered by the second, then by the first.
-    Pairs(Vec<(u32, u32)>),
+    /// Two of one class, not both `in`; ordered by the second, then by the first. Each with whether it is a matrix.
+    Pairs(Vec<[(u32, bool); 2]>),
     Sorted(Vec<Sharing>),
 }
 
@@ -35,6 +35,7 @@ impl Default for Distinct {
 pub struct Sharing {
     class: Class,
     changed: bool,
+    is_matrix: bool,
 }
 
 impl Distinct {
@@ -42,8 +43,7 @@ impl Distinct {
     /// far as that is known before the call; of many it isn't asked.
     pub fn of(callee: &Procedure, may_share: impl Fn(usize, usize) -> bool) -> Distinct {
         let passed = callee.parameters.iter();
-        let passed: Vec<Sharing> =
-            passed.map(|p| Sharing { class: p.class, changed: p.passing == Passing::InOut }).collect();
+        let passed: Vec<Sharing> = passed.map(Sharing::of).collect();
         if passed.len() > PAIRED {
             return Distinct::Sorted(passed);
         }
@@ -52,7 +52,9 @@ impl Distinct {
             let firsts = (0..n).zip(&passed);
             firsts.filter(|(_, a)| may_not_share(**a, *b)).map(move |(m, _)| (m, n))
         });
-        Distinct::Pairs(pairs.filter(|&(m, n)| may_share(m as usize, n as usize)).collect())
+        let pairs = pairs.filter(|&(m, n)| may_share(m as usize, n as usize));
+        let is_matrix = |n: u32| callee.parameters.get(n as usize).is_some_and(|p| p.rank == Rank::Matrix);
+        Distinct::Pairs(pairs.map(|(m, n)| [m, n].map(|n| (n, is_matrix(n)))).collect())
     }
 
     /// Two arguments that share cells: the least second one, and the least first one with it.
@@ -60,11 +62,30 @@ impl Distinct {
         match self {
             Distinct::Pairs(pairs) => pairs
                 .iter()
-                .copied()
-                .find(|&(first, second)| overlap(references[first as usize], references[second as usize])),
-            Distinct::Sorted(passed) => first_violation(passed, references),
+                .find(|pair| {
+                    let [first, second] = pair.map(|(n, is_matrix)| cells(references[n as usize], is_matrix));
+                    overlap(first, second)
+                })
+                .map(|&[(first, _), (second, _)]| (first, second)),
+            Distinct::Sorted(passed) => {
+                let referred = references.iter().zip(passed);
+                let referred: Vec<Reference> = referred.map(|(r, p)| cells(*r, p.is_matrix)).collect();
+                first_violation(passed, &referred)
+            }
         }
     }
+}
+
+impl Sharing {
+    fn of(parameter: &Parameter) -> Sharing {
+        let Parameter { class, passing, rank, .. } = *parameter;
+        Sharing { class, changed: passing == Passing::InOut, is_matrix: rank == Rank::Matrix }
+    }
+}
+
+/// The cells of a reference, all of those of a matrix.
+fn cells(reference: Reference, is_matrix: bool) -> Reference {
+    if is_matrix { reference.flattened() } else { reference }
 }
 
 fn may_not_share(a: Sharing, b: Sharing) -> bool {
@@ -211,6 +232,7 @@ mod tests {
                 .map(|_| Sharing {
                     class: [Class::Int, Class::Real][random.below(2) as usize],
                     changed: random.below(3) == 0,
+                    is_matrix: false,
                 })
                 .collect();
             let references: Vec<Reference> = (0..count)

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 use reviver_isa::codec::{self, OutOfMemory};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Limits, Parameter, Passing, RealSystem};
+use reviver_isa::module::{Limits, Parameter, Passing, Rank, RealSystem};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 use reviver_isa::verify::MAX_CELLS;
 use thiserror::Error;
@@ -241,13 +241,15 @@ fn check_references(program: &Program, state: &State) -> Fitness {
 
 fn check_reference(program: &Program, parameter: &Parameter, reference: Reference, cells: u32) -> Fitness {
     let Reference { base, length, stride } = reference;
-    if stride == 0 || !parameter.slice && length != 1 {
+    if stride == 0 || parameter.rank == Rank::Scalar && length != 1 {
         return Err("a reference leads outside of the cells");
     }
     if length == 0 {
         return Ok(());
     }
-    let last = u64::from(base) + u64::from(length - 1) * u64::from(stride);
+    // The last row of a matrix is as long as the stride.
+    let within = if parameter.rank == Rank::Matrix { u64::from(stride) - 1 } else { 0 };
+    let last = u64::from(base) + u64::from(length - 1) * u64::from(stride) + within;
     if last >= u64::from(cells) {
         return Err("a reference leads outside of the cells");
     }

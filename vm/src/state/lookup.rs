@@ -4,7 +4,7 @@
 
 use reviver_flow::Slot;
 use reviver_isa::instruction::{Base, Class, Operand, Place};
-use reviver_isa::module::Shape;
+use reviver_isa::module::{Rank, Shape};
 use thiserror::Error;
 
 use crate::interp::address::Addresses;
@@ -127,7 +127,11 @@ pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) ->
         Base::Parameter(n) => {
             let parameter = procedure.parameters.get(n as usize)?;
             let Reference { base, length, stride } = reference(state, open, n)?;
-            let shape = if parameter.slice { Shape::Vector(length) } else { Shape::Scalar };
+            let (shape, stride) = match parameter.rank {
+                Rank::Scalar => (Shape::Scalar, stride),
+                Rank::Vector => (Shape::Vector(length), stride),
+                Rank::Matrix => (Shape::Matrix(length, stride), 1),
+            };
             DeclaredCells { class: parameter.class, first: base, stride, shape }
         }
     })

@@ -23,7 +23,8 @@ use crate::travel::{Track, Travel};
 
 pub use reviver_flow::layout::MODE;
 
-/// Cells that a parameter of an open call refers to.
+/// Cells that a parameter of an open call refers to. Of a matrix it refers to the first cell of each row: the
+/// length is the number of its rows, and the stride that of its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reference {
     /// Offset of the first cell.
@@ -32,6 +33,13 @@ pub struct Reference {
     pub length: u32,
     /// Distance of neighbours.
     pub stride: u32,
+}
+
+impl Reference {
+    /// All cells of a matrix, row after row.
+    pub fn flattened(self) -> Reference {
+        Reference { base: self.base, length: self.length * self.stride, stride: 1 }
+    }
 }
 
 /// Set in the address of an adjoint; the rest is the offset of its real cell. No offset is that great.

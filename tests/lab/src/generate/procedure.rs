@@ -24,8 +24,8 @@ struct Parameter {
     name: String,
     class: Class,
     usage: Use,
-    /// A slice has at least this many cells.
-    slice: Option<i64>,
+    /// What is passed for an array has at least these lengths.
+    least: Extent,
     fact: Fact,
 }
 
@@ -57,14 +57,17 @@ struct Call {
 impl Parameter {
     fn declared(&self) -> String {
         let passing = if self.usage == Use::Read { "in" } else { "inout" };
-        let slice = if self.slice.is_some() { "[]" } else { "" };
-        format!("{passing} {}{slice}{}", self.name, class_suffix(self.class))
+        let brackets = match self.least {
+            Extent::Scalar => "",
+            Extent::Vector(_) => "[]",
+            Extent::Matrix(..) => "[,]",
+        };
+        format!("{passing} {}{brackets}{}", self.name, class_suffix(self.class))
     }
 
     fn variable(&self) -> Variable {
-        let extent = self.slice.map_or(Extent::Scalar, Extent::Vector);
-        let maybe_constant = self.usage == Use::Read && self.slice.is_none();
-        let variable = Variable::new(self.name.clone(), self.class, extent, self.fact);
+        let maybe_constant = self.usage == Use::Read && self.least == Extent::Scalar;
+        let variable = Variable::new(self.name.clone(), self.class, self.least, self.fact);
         let variable = Variable { maybe_constant, ..variable };
         if self.usage == Use::Change { variable } else { variable.fixed() }
     }
@@ -138,7 +141,7 @@ impl Writer<'_> {
             let depth = self.rng.within(2..=4);
             let fact = Fact::Int(Ints::new(0, depth));
             let name = self.name("n");
-            parameters.insert(0, Parameter { name, class: Class::Int, usage, slice: None, fact });
+            parameters.insert(0, Parameter { name, class: Class::Int, usage, least: Extent::Scalar, fact });
         }
         parameters
     }
@@ -147,14 +150,19 @@ impl Writer<'_> {
         let (name, class) = (self.name("a"), self.class());
         let any = self.numbers().any(class);
         let narrow = Fact::Int(Ints::new(0, self.rng.within(1..=3)));
-        let (usage, slice, fact) = match self.rng.below(10) {
-            0..=3 => (Use::Change, None, any),
-            4 => (Use::Read, None, any),
-            5 if class == Class::Int => (Use::Read, None, narrow),
-            5..=7 => (Use::Change, Some(self.rng.within(1..=3)), any),
-            _ => (Use::Read, Some(self.rng.within(1..=3)), any),
+        let vector = Extent::Vector(self.rng.within(1..=3));
+        // The least matrices that are declared have two rows and three columns.
+        let matrix = Extent::Matrix(self.rng.within(1..=2), self.rng.within(2..=3));
+        let (usage, least, fact) = match self.rng.below(11) {
+            0..=3 => (Use::Change, Extent::Scalar, any),
+            4 => (Use::Read, Extent::Scalar, any),
+            5 if class == Class::Int => (Use::Read, Extent::Scalar, narrow),
+            5 | 6 => (Use::Change, vector, any),
+            7 => (Use::Change, matrix, any),
+            8 | 9 => (Use::Read, vector, any),
+            _ => (Use::Read, matrix, any),
         };
-        Parameter { name, class, usage, slice, fact }
+        Parameter { name, class, usage, least, fact }
     }
 
     /// Work, the same with a smaller number, and more work, as long as the number isn't 0.
@@ -248,18 +256,19 @@ impl Writer<'_> {
         taken: &mut Vec<(Id, Use)>,
         call: &mut Call,
     ) -> Option<String> {
-        match (parameter.usage, parameter.slice) {
+        match (parameter.usage, parameter.least) {
             (Use::Restore, _) => Some(self.depth_argument(parameter, call)),
-            (Use::Read, None) if self.rng.chance(25) => Some(self.constant_argument(parameter)),
-            (Use::Read, None) if parameter.fact != self.numbers().any(parameter.class) => {
+            (Use::Read, Extent::Scalar) if self.rng.chance(25) => Some(self.constant_argument(parameter)),
+            (Use::Read, Extent::Scalar) if parameter.fact != self.numbers().any(parameter.class) => {
                 Some(self.range_argument(parameter, taken))
             }
-            (_, slice) => {
+            (_, least) => {
                 let id = self.free_variable(parameter, taken)?;
                 taken.push((id, parameter.usage));
-                Some(match slice {
-                    None => self.cell_of(id).text,
-                    Some(least) => self.slice_of(id, least),
+                Some(match least {
+                    Extent::Scalar => self.cell_of(id).text,
+                    Extent::Vector(least) => self.slice_of(id, least),
+                    Extent::Matrix(..) => self.scope.get(id).name.clone(),
                 })
             }
         }
@@ -302,11 +311,15 @@ impl Writer<'_> {
         let reads = parameter.usage == Use::Read;
         let clashes =
             |id: Id| taken.iter().any(|&(other, usage)| other == id && !(reads && usage == Use::Read));
-        let large_enough = |extent: Extent| match (parameter.slice, extent) {
-            (None, _) => true,
-            (Some(least), Extent::Vector(n)) => n >= least,
-            (Some(least), Extent::Matrix(rows, columns)) => rows.max(columns) >= least,
-            (Some(_), Extent::Scalar) => false,
+        let large_enough = |extent: Extent| match (parameter.least, extent) {
+            (Extent::Scalar, _) => true,
+            (Extent::Vector(least), Extent::Vector(n)) => n >= least,
+            (Extent::Vector(least), Extent::Matrix(rows, columns)) => rows.max(columns) >= least,
+            (Extent::Matrix(rows, columns), Extent::Matrix(own_rows, own_columns)) => {
+                own_rows >= rows && own_columns >= columns
+            }
+            (Extent::Vector(_), Extent::Scalar)
+            | (Extent::Matrix(..), Extent::Scalar | Extent::Vector(_)) => false,
         };
         let fits = |v: &Variable| {
             v.class == parameter.class && v.passable && (reads || v.frozen == 0) && large_enough(v.extent)

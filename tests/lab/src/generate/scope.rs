@@ -11,6 +11,7 @@ pub(super) enum Extent {
     Scalar,
     /// An array, or a slice of at least this length.
     Vector(i64),
+    /// Rows and columns: those of an array, or the least that are passed for it.
     Matrix(i64, i64),
 }
 

@@ -3,7 +3,7 @@
 
 use reviver_flow::alias::Aliases;
 use reviver_flow::call::Array;
-use reviver_flow::{Anchor, CallSite, Flow, Location, Passed, StepLink};
+use reviver_flow::{Anchor, CallSite, Flow, Location, Matrix, Passed, StepLink};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Module;
 
@@ -62,17 +62,27 @@ impl KnownReference {
             // An adjoint may be that of a parameter.
             Passed::Cell(slot) if slot.adjoint => None,
             Passed::Cell(slot) => match slot.location {
-                Location::Cell(anchor) => Some(KnownReference::at(anchor, 1)),
+                Location::Cell(anchor) => Some(KnownReference::at(anchor, 1, 1)),
                 Location::Element(_) => None,
             },
-            Passed::Whole(Array { base, length }) => Some(KnownReference::at(base, length.unwrap_or(0))),
-            Passed::Span { .. } | Passed::Row { .. } | Passed::Column { .. } => None,
+            Passed::Whole(Array { base, length }) => Some(KnownReference::at(base, length.unwrap_or(0), 1)),
+            Passed::Matrix(Matrix { base, size }) => {
+                let (rows, columns) = size.unwrap_or((0, 0));
+                Some(KnownReference::at(base, rows, columns))
+            }
+            Passed::Flat(Matrix { base, size: Some((rows, columns)) }) => {
+                Some(KnownReference::at(base, rows * columns, 1))
+            }
+            Passed::Flat(Matrix { size: None, .. })
+            | Passed::Span { .. }
+            | Passed::Row { .. }
+            | Passed::Column { .. } => None,
         }
     }
 
-    /// So many cells from an anchor on. A parameter brings its own number of cells.
-    fn at(anchor: Anchor, length: u32) -> KnownReference {
-        let at = |base| Reference { base, length, stride: 1 };
+    /// So many cells from an anchor on, this far from each other. A parameter brings its own.
+    fn at(anchor: Anchor, length: u32, stride: u32) -> KnownReference {
+        let at = |base| Reference { base, length, stride };
         match anchor {
             Anchor::Constant(cell) | Anchor::Fixed(cell) => KnownReference::Fixed(at(cell)),
             Anchor::Frame(class, offset) => KnownReference::Frame(class, at(offset)),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Step};
+use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Step};
 
 use crate::interp::window::{Entry, Indexing, Lookup};
 
@@ -89,6 +89,17 @@ struct Size {
     stride: u32,
 }
 
+/// The number of rows and of columns.
+fn of_matrix(matrix: Matrix) -> (Entry, Entry) {
+    match (matrix.base, matrix.size) {
+        (Anchor::Parameter(n), _) => (Entry::Length(n), Entry::Stride(n)),
+        (_, size) => {
+            let (rows, columns) = size.unwrap_or((0, 0));
+            (Entry::Fixed(rows), Entry::Fixed(columns))
+        }
+    }
+}
+
 impl Finder<'_> {
     fn locus(&mut self, locus: Locus) -> u32 {
         match locus {
@@ -108,10 +119,11 @@ impl Finder<'_> {
                 let size = self.size([Entry::Fixed(length.unwrap_or(0)), Entry::Fixed(1)]);
                 self.index(base, size, (0, index))
             }
-            ArrayElement::Matrix { rows, columns, row, column, .. } => {
-                let size = self.size([Entry::Fixed(rows), Entry::Fixed(columns)]);
+            ArrayElement::Matrix { matrix, row, column } => {
+                let (rows, columns) = of_matrix(matrix);
+                let size = self.size([rows, columns]);
                 let row = self.index(base, size, (0, row));
-                let size = self.size([Entry::Fixed(columns), Entry::Fixed(1)]);
+                let size = self.size([columns, Entry::Fixed(1)]);
                 self.index(row, size, (1, column))
             }
         }
