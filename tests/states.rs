@@ -13,7 +13,7 @@ use reviver_vm::differentiate::underway::Underway;
 use reviver_vm::drift::{restored, same};
 use reviver_vm::history::{Cost, Kept, KeptSlot, Residues};
 use reviver_vm::reports::{Loss, Tally};
-use reviver_vm::state::{CallRecord, Frame, MODE, Part, TapeEntry};
+use reviver_vm::state::{CallRecord, Frame, MODE, Part, Reference, TapeEntry};
 use reviver_vm::{Program, State, Travel};
 
 /// Stops inside of a call of `work`, with values on both stacks and both tapes, and records of lost bits.
@@ -177,6 +177,21 @@ fn references_lead_to_cells_that_may_be_changed() {
     );
     // Another cell than the call passes, which a call could pass as well.
     assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't what its call passes");
+}
+
+/// The last row of a matrix begins within the cells and ends outside of them.
+#[test]
+fn the_rows_of_a_matrix_that_is_passed_are_cells() {
+    let text = ".inout M[2, 3]\n        call p(M)\n.proc p(inout A[,])\n        add A[1, 2], 1\n.end\n";
+    let subject = Subject::new(text).unwrap();
+    let mut machine = subject.machine(false);
+    travel(&mut machine, Travel::Forward, 1);
+    let mut state = machine.into_state();
+    let Reference { base, length, stride } = state.references[0];
+    assert_eq!((length, stride), (2, 3));
+    state.references[0].stride = (state.frame.ints - base) / 2 + 1;
+    assert!(base + state.references[0].stride < state.frame.ints);
+    assert_eq!(refused(&subject.program, &state, None), "a reference leads outside of the cells");
 }
 
 #[test]
