@@ -2,7 +2,7 @@
 //! same whatever calls are open: a screen that is divided anew at each call would be restless.
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Shape;
+use reviver_isa::module::{Rank, Shape};
 use reviver_vm::Program;
 
 use super::cells::is_register;
@@ -35,9 +35,13 @@ impl CellRows {
     fn of_frame(program: &Program, number: usize) -> CellRows {
         let Some(procedure) = program.module().procedures.get(number) else { return CellRows::default() };
         // How long a slice is, only calls know; what it is of is an array of its own.
-        let shape = |is_slice: bool| if is_slice { Shape::Vector(1) } else { Shape::Scalar };
+        let shape = |rank: Rank| match rank {
+            Rank::Scalar => Shape::Scalar,
+            Rank::Vector => Shape::Vector(1),
+            Rank::Matrix => Shape::Matrix(1, 1),
+        };
         let parameters =
-            procedure.parameters.iter().map(|parameter| (parameter.class, shape(parameter.slice)));
+            procedure.parameters.iter().map(|parameter| (parameter.class, shape(parameter.rank)));
         let written = program.written_names(number).filter_map(|(n, _)| procedure.frame.get(n as usize));
         let variables = written.map(|variable| (variable.class, variable.shape));
         CellRows::of_section(parameters).and(CellRows::of_section(variables))
