@@ -110,15 +110,17 @@ impl Lowering<'_> {
 
     /// How many elements are from `from` up to `to`, in steps: `(to - from + step - 1) / step`.
     fn span_length(&mut self, from: Term, to: Term, step: u32, span: Span) -> Option<Meaning> {
-        let meaning = |term: Term| match term.cell {
-            None => constant(term.offset),
-            Some(base) => Meaning::Sum { base, offset: term.offset.into() },
-        };
         let above = Term { offset: to.offset.checked_add(i64::from(step) - 1)?, ..to };
-        if let (None, None) = (from.cell, to.cell) {
-            return Some(constant(above.offset.checked_sub(from.offset)? / i64::from(step)));
+        let distance = if from.cell == to.cell {
+            constant(above.offset.checked_sub(from.offset)?)
+        } else if from.cell.is_none() {
+            term(Term { offset: above.offset.checked_sub(from.offset)?, ..above })
+        } else {
+            self.formula(Function::Diff, [(term(above), span), (term(from), span)])?
+        };
+        if let Meaning::Constant(Number::Int { value, .. }) = distance {
+            return Some(constant(i64::try_from(value).ok()?.checked_div(step.into())?));
         }
-        let distance = self.formula(Function::Diff, [(meaning(above), span), (meaning(from), span)])?;
         if step == 1 {
             return Some(distance);
         }
@@ -128,4 +130,12 @@ impl Lowering<'_> {
 
 fn constant(value: i64) -> Meaning {
     Meaning::Constant(Number::int(value.into()))
+}
+
+fn term(term: Term) -> Meaning {
+    match term.cell {
+        None => constant(term.offset),
+        Some(base) if term.offset == 0 => Meaning::Variable { base, adjoint: false },
+        Some(base) => Meaning::Sum { base, offset: term.offset.into() },
+    }
 }

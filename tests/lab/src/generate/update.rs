@@ -6,9 +6,9 @@ use reviver_isa::instruction::Class;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::{Action, Over, Update};
 
-use super::facts::Fact;
+use super::facts::{Fact, Ints};
 use super::operand::Operand;
-use super::scope::Id;
+use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer};
 
 /// A function applied to sources.
@@ -104,7 +104,26 @@ impl Writer<'_> {
         {
             return expression;
         }
+        if class == Class::Int
+            && self.rng.chance(4)
+            && let Some(length) = self.length()
+        {
+            return length;
+        }
         self.source(class, not)
+    }
+
+    /// The length of an array, or of what is passed as one.
+    fn length(&mut self) -> Option<Operand> {
+        let arrays = self.scope.find(|variable| variable.extent != Extent::Scalar);
+        let id = if arrays.is_empty() { return None } else { *self.rng.pick(&arrays) };
+        let Variable { name, extent, .. } = self.scope.get(id);
+        let text = match extent {
+            Extent::Matrix(..) => format!("len({name}, {})", self.rng.below(2)),
+            Extent::Scalar | Extent::Vector(_) => format!("len({name})"),
+        };
+        // No array that is declared has more cells than a matrix of three rows and four columns.
+        Some(Operand::expression(text, Fact::Int(Ints::new(1, 12)), Vec::new()))
     }
 
     fn expression(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
