@@ -2,6 +2,7 @@
 
 pub mod arithmetic;
 mod decimal;
+pub mod elementary;
 pub mod fixed;
 pub mod fixed_point;
 pub mod float;

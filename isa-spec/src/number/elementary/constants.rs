@@ -1,0 +1,63 @@
+//! What was computed for each format: tables, and coefficients of polynomials. The types stand here;
+//! `tests/elementary/constants` derives the numbers and writes the files. Tables are bits, and as long
+//! as a power of two.
+//!
+//! Polynomials interpolate at the zeros of a Chebyshev polynomial, which is within a few percent of the best one.
+
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+pub mod exp;
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+pub mod log;
+
+/// For `exp.rs`: x = n·ln 2/steps + r.
+pub struct ExpConstants {
+    /// Arguments below give 0, or -1.
+    pub least: f64,
+    /// Arguments above give infinity.
+    pub greatest: f64,
+    /// log₂ of the steps in a power of two.
+    pub step_bits: i64,
+    /// Steps a unit.
+    pub per_unit: f64,
+    /// A step in two parts; products of n and the first are exact.
+    pub step: [f64; 2],
+    /// 2^(j/steps), in two parts.
+    pub powers: &'static [i64],
+    pub powers_low: &'static [i64],
+    /// (e^r - 1 - r)/r² where |r| is at most half a step.
+    pub rest: &'static [f64],
+    /// Arguments of e^x - 1 below give -1.
+    pub least_m1: f64,
+    /// (e^x - 1 - x - x²/2)/x³ where |x| is less than `near`.
+    pub near: f64,
+    pub near_rest: &'static [f64],
+    /// (sinh x - x)/x³ as a polynomial of x² up to 1.
+    pub sinh: &'static [f64],
+    /// (x - tanh x)/x³ as a quotient of polynomials of x², where x is less than `tanh_near`.
+    pub tanh_near: f64,
+    pub tanh_above: &'static [f64],
+    pub tanh_below: &'static [f64],
+    /// Twice an argument above which the tangent is 1.
+    pub greatest_tanh: f64,
+}
+
+/// For `log.rs`: x = 2^k·z, and z·(1/c) = 1 + r.
+pub struct LogConstants {
+    /// The bits of the least z.
+    pub least: i64,
+    /// log₂ of the number of values of c.
+    pub index_bits: i64,
+    /// The bits of z that are its upper part.
+    pub upper: i64,
+    /// 1/c: few digits, and 1 for the z around 1.
+    pub inverses: &'static [i64],
+    /// log c, in two parts; sums of the first and of k·ln 2's first are exact.
+    pub logs: &'static [i64],
+    pub logs_low: &'static [i64],
+    /// ln 2 in two parts.
+    pub ln2: [f64; 2],
+    /// (log(1 + r) - r + r²/2)/r³.
+    pub rest: &'static [f64],
+}

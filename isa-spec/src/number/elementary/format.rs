@@ -1,0 +1,55 @@
+//! The two formats of floats: what the functions must know of one, and its constants. Knows no operation.
+
+use super::constants::{ExpConstants, LogConstants, exp, log};
+
+/// A binary format of IEEE 754.
+pub trait Format {
+    /// Bits of a number.
+    const WIDTH: i64;
+    /// Bits of a significand, with the one that isn't stored.
+    const DIGITS: i64;
+    /// What is added to an exponent before it is stored.
+    const BIAS: i64;
+    /// The least number that isn't subnormal.
+    const LEAST_NORMAL: f64;
+    /// 1.5·2^(digits - 1): added to a number of at most a quarter of it, this rounds it to a whole one,
+    /// which then stands in the low bits.
+    const SHIFTER: f64;
+    /// 2^⌈digits/2⌉ + 1, by which Dekker splits a number.
+    const SPLITTER: f64;
+
+    const EXP: ExpConstants;
+    const LOG: LogConstants;
+}
+
+/// Binary64.
+#[derive(Clone, Copy, Debug)]
+pub struct Double;
+
+/// Binary32.
+#[derive(Clone, Copy, Debug)]
+pub struct Single;
+
+impl Format for Double {
+    const WIDTH: i64 = 64;
+    const DIGITS: i64 = 53;
+    const BIAS: i64 = 1023;
+    const LEAST_NORMAL: f64 = f64::MIN_POSITIVE;
+    const SHIFTER: f64 = 6_755_399_441_055_744.0;
+    const SPLITTER: f64 = 134_217_729.0;
+
+    const EXP: ExpConstants = exp::DOUBLE;
+    const LOG: LogConstants = log::DOUBLE;
+}
+
+impl Format for Single {
+    const WIDTH: i64 = 32;
+    const DIGITS: i64 = 24;
+    const BIAS: i64 = 127;
+    const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+    const SHIFTER: f64 = 12_582_912.0;
+    const SPLITTER: f64 = 4097.0;
+
+    const EXP: ExpConstants = exp::SINGLE;
+    const LOG: LogConstants = log::SINGLE;
+}

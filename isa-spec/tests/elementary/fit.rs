@@ -1,0 +1,62 @@
+//! Polynomials, and quotients of them, through the values of a function at the zeros of a Chebyshev polynomial. Knows no format.
+
+use crate::real::{PRECISION, Real, int, power, ratio};
+
+/// `count` coefficients of a polynomial. Where the function can't be asked at the middle of the range, the count is even.
+pub fn polynomial(f: impl Fn(&Real) -> Real, range: [Real; 2], count: usize) -> Vec<Real> {
+    quotient(f, range, count, 0).0
+}
+
+/// The coefficients above, and those below; of these the first is 1.
+pub fn quotient(
+    f: impl Fn(&Real) -> Real,
+    range: [Real; 2],
+    above: usize,
+    below: usize,
+) -> (Vec<Real>, Vec<Real>) {
+    let count = above + below;
+    let rows = nodes(range, count).into_iter().map(|x| {
+        let value = f(&x);
+        let over = (0..above).map(|k| power(&x, k));
+        let under = (1..=below).map(|k| -(power(&x, k) * &value));
+        over.chain(under).chain([value.clone()]).collect()
+    });
+    let mut solved = solve(rows.collect());
+    let mut under = solved.split_off(above);
+    under.insert(0, int(1));
+    (solved, under)
+}
+
+/// The zeros of a Chebyshev polynomial over a range.
+fn nodes([from, to]: [Real; 2], count: usize) -> Vec<Real> {
+    let (middle, half) = ((&from + &to) / int(2), (to - from) / int(2));
+    let angle = |n: usize| Real::pi(PRECISION) * ratio(2 * n as i64 + 1, 2 * count as i64);
+    (0..count).map(|n| &middle + &half * angle(n).cos()).collect()
+}
+
+/// The solution of linear equations, whose right sides stand in the last column.
+fn solve(mut rows: Vec<Vec<Real>>) -> Vec<Real> {
+    let count = rows.len();
+    for column in 0..count {
+        let size = |row: &Vec<Real>| row[column].clone().to_f64().value().abs();
+        let pivot =
+            (column..count).max_by(|&a, &b| size(&rows[a]).total_cmp(&size(&rows[b]))).expect("a row");
+        rows.swap(column, pivot);
+        let leading = rows[column].clone();
+        for row in rows.iter_mut().enumerate().filter(|(at, _)| *at != column).map(|(_, row)| row) {
+            let factor = &row[column] / &leading[column];
+            for (value, above) in row.iter_mut().zip(&leading).skip(column) {
+                *value = &*value - &factor * above;
+            }
+        }
+    }
+    rows.iter().enumerate().map(|(at, row)| &row[count] / &row[at]).collect()
+}
+
+#[test]
+fn a_polynomial_is_found_again() {
+    let cubic = |x: &Real| int(1) + int(2) * x + int(5) * power(x, 3);
+    let found = polynomial(cubic, [int(-1), int(2)], 4);
+    let found: Vec<f64> = found.iter().map(|c| (c.to_f64().value() * 1e12).round() / 1e12).collect();
+    assert_eq!(found, [1.0, 2.0, 0.0, 5.0]);
+}

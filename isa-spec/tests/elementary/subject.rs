@@ -1,0 +1,83 @@
+//! What is measured: each function in both formats, what it is exactly, and where it is tried.
+
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log};
+
+use crate::real::{Real, int, real};
+
+/// A function of up to two floats.
+pub struct Subject {
+    pub name: &'static str,
+    pub double: fn(f64, f64) -> f64,
+    pub single: fn(f32, f32) -> f32,
+    pub exact: fn(&Real, &Real) -> Real,
+    pub domain: Domain,
+    /// Whether it rises or falls over its domain, or neither.
+    pub monotone: i8,
+    /// Errors must be less, in ulp.
+    pub bound: f64,
+}
+
+/// The arguments that are tried: of any exponent, and of either sign unless `positive`. Results whose magnitude has a logarithm above
+/// `limit` aren't computed exactly.
+#[derive(Clone, Copy)]
+pub struct Domain {
+    pub least: f64,
+    pub greatest: f64,
+    pub sources: usize,
+}
+
+const fn within(least: f64, greatest: f64) -> Domain {
+    Domain { least, greatest, sources: 1 }
+}
+
+macro_rules! subject {
+    ($name:literal, $family:ident::$function:ident, $domain:expr, $monotone:literal, $bound:literal, $exact:expr) => {
+        Subject {
+            name: $name,
+            double: |a, _| $family::$function(&NativeDouble, a),
+            single: |a, _| $family::$function(&NativeSingle, a),
+            exact: |a, _| ($exact)(a),
+            domain: $domain,
+            monotone: $monotone,
+            bound: $bound,
+        }
+    };
+}
+
+pub const SUBJECTS: &[Subject] = &[
+    subject!("exp", exp::exp, within(-760.0, 715.0), 1, 1.0, |x: &Real| x.exp()),
+    subject!("exp_m1", exp::exp_m1, within(-50.0, 715.0), 1, 1.0, exp_m1),
+    subject!("sinh", exp::sinh, within(-715.0, 715.0), 1, 1.0, sinh),
+    subject!("cosh", exp::cosh, within(-715.0, 715.0), 0, 1.0, |x: &Real| (x.exp() + (-x).exp()) / int(2)),
+    subject!("tanh", exp::tanh, within(-25.0, 25.0), 1, 1.0, |x: &Real| sinh(x) * int(2)
+        / (x.exp() + (-x).exp())),
+    subject!("sigmoid", exp::sigmoid, within(-750.0, 50.0), 1, 1.0, |x: &Real| int(1)
+        / (int(1) + (-x).exp())),
+    subject!("log", log::log, within(0.0, f64::MAX), 1, 1.0, |x: &Real| x.ln()),
+    subject!("ln_1p", log::ln_1p, within(-1.0, f64::MAX), 1, 1.0, ln_1p),
+];
+
+/// Whether a series of a few terms is as good as 320 bits, and needed: the number is tiny.
+fn is_tiny(x: &Real) -> bool {
+    let magnitude = x.to_f64().value().abs();
+    magnitude < 1e-25
+}
+
+pub fn exp_m1(x: &Real) -> Real {
+    if is_tiny(x) { x + x * x / int(2) + x * x * x / int(6) } else { x.exp() - int(1) }
+}
+
+pub fn sinh(x: &Real) -> Real {
+    if is_tiny(x) { x + x * x * x / int(6) } else { (x.exp() - (-x).exp()) / int(2) }
+}
+
+pub fn ln_1p(x: &Real) -> Real {
+    if is_tiny(x) { x - x * x / int(2) + x * x * x / int(3) } else { (int(1) + x).ln() }
+}
+
+impl Subject {
+    /// The exact value; of floats that are 0 the function isn't asked.
+    pub fn exact(&self, a: f64, b: f64) -> Real {
+        (self.exact)(&real(a), &real(b))
+    }
+}
