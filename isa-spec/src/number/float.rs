@@ -1,7 +1,8 @@
-//! The floats: IEEE 754 with elementary functions from one pure-Rust implementation, so that a
+//! The floats: IEEE 754 with the elementary functions of `elementary/`, so that a
 //! program gives the same bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754
 //! and may come from the processor. Knows nothing of tolerance and residues.
 
+use super::elementary::{NativeDouble, NativeSingle, exp, log, power};
 use super::reals::Reals;
 use crate::arith::Elementary;
 use crate::fault::{Eval, Fault};
@@ -19,9 +20,8 @@ pub struct F32;
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
 macro_rules! float {
-    ($System:ident, $float:ty, $bits:ty, $name:ident,
-     $exp:ident $log:ident $sin:ident $cos:ident $tan:ident $asin:ident $acos:ident $atan:ident
-     $sinh:ident $cosh:ident $tanh:ident $pow:ident $atan2:ident) => {
+    ($System:ident, $Native:ident, $float:ty, $bits:ty, $name:ident,
+     $sin:ident $cos:ident $tan:ident $asin:ident $acos:ident $atan:ident $atan2:ident) => {
         impl Reals for $System {
             type Cell = $float;
             type Bits = u64;
@@ -104,13 +104,14 @@ macro_rules! float {
             }
 
             fn pow(&self, a: $float, b: $float) -> Eval<$float> {
-                Ok(libm::$pow(a, b))
+                Ok(power::pow(&$Native, a, b))
             }
 
             fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
-                // The sign comes from the exponent's parity, for which a float may have no room.
-                let magnitude = libm::pow(f64::from(a.abs()), exponent as f64) as $float;
-                Ok(if a.is_sign_negative() && exponent % 2 != 0 { -magnitude } else { magnitude })
+                // The nearest float, and what it is off by. The greatest of them may be 2⁶³.
+                let nearest = exponent as $float;
+                let rest = i128::from(exponent) - nearest as i128;
+                Ok(power::powi(&$Native, a, (nearest, rest as $float), exponent % 2 != 0))
             }
 
             fn atan2(&self, y: $float, x: $float) -> Eval<$float> {
@@ -120,17 +121,17 @@ macro_rules! float {
             fn elementary(&self, function: Elementary, a: $float) -> Eval<$float> {
                 Ok(match function {
                     Elementary::Sqrt => a.sqrt(),
-                    Elementary::Exp => libm::$exp(a),
-                    Elementary::Log => libm::$log(a),
+                    Elementary::Exp => exp::exp(&$Native, a),
+                    Elementary::Log => log::log(&$Native, a),
                     Elementary::Sin => libm::$sin(a),
                     Elementary::Cos => libm::$cos(a),
                     Elementary::Tan => libm::$tan(a),
                     Elementary::Asin => libm::$asin(a),
                     Elementary::Acos => libm::$acos(a),
                     Elementary::Atan => libm::$atan(a),
-                    Elementary::Sinh => libm::$sinh(a),
-                    Elementary::Cosh => libm::$cosh(a),
-                    Elementary::Tanh => libm::$tanh(a),
+                    Elementary::Sinh => exp::sinh(&$Native, a),
+                    Elementary::Cosh => exp::cosh(&$Native, a),
+                    Elementary::Tanh => exp::tanh(&$Native, a),
                     Elementary::Floor => a.floor(),
                     Elementary::Round => a.round_ties_even(),
                 })
@@ -159,5 +160,5 @@ macro_rules! float {
     };
 }
 
-float!(F64, f64, u64, F64, exp log sin cos tan asin acos atan sinh cosh tanh pow atan2);
-float!(F32, f32, u32, F32, expf logf sinf cosf tanf asinf acosf atanf sinhf coshf tanhf powf atan2f);
+float!(F64, NativeDouble, f64, u64, F64, sin cos tan asin acos atan atan2);
+float!(F32, NativeSingle, f32, u32, F32, sinf cosf tanf asinf acosf atanf atan2f);

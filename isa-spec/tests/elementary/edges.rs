@@ -20,7 +20,7 @@ const INF: f64 = f64::INFINITY;
 
 #[test]
 fn limits_and_zeros() {
-    for name in ["sinh", "tanh", "exp_m1", "ln_1p"] {
+    for name in ["sinh", "tanh", "exp_m1", "ln_1p", "cbrt"] {
         is(name, 0.0, 0.0, 0.0);
         is(name, -0.0, 0.0, -0.0);
         is(name, f64::NAN, 0.0, f64::NAN);
@@ -59,5 +59,81 @@ fn limits_and_zeros() {
     }
     for name in ["exp", "cosh", "sigmoid", "log"] {
         is(name, f64::NAN, 0.0, f64::NAN);
+    }
+}
+
+#[test]
+fn powers_at_their_edges() {
+    for (a, b, value) in [
+        (0.0, 0.0, 1.0),
+        (-0.0, 0.0, 1.0),
+        (5.0, -0.0, 1.0),
+        (INF, 0.0, 1.0),
+        (0.0, 1e-30, 0.0),
+        (0.0, 2.5, 0.0),
+        (0.0, -1.0, INF),
+        (-0.0, 3.0, -0.0),
+        (-0.0, 4.0, 0.0),
+        (-0.0, 2.5, 0.0),
+        (-0.0, -3.0, -INF),
+        (-0.0, -2.0, INF),
+        (-1.0, 1e30, 1.0),
+        (-1.0, 3.0, -1.0),
+        (-1.0, 0.5, f64::NAN),
+        (-8.0, 1.0 / 4.0, f64::NAN),
+        (1.0, 1e30, 1.0),
+        (1.0, -1e30, 1.0),
+        (2.0, 1e30, INF),
+        (2.0, -1e30, 0.0),
+        (0.5, 1e30, 0.0),
+        (-2.0, 1e7, INF),
+        (-2.0, 9_999_999.0, -INF),
+        (INF, 2.0, INF),
+        (INF, -2.0, 0.0),
+        (3.0, 1e-30, 1.0),
+        (1e30, 1.0, 1e30_f32.into()),
+    ] {
+        if b == 1.0 {
+            assert_eq!(subject("pow").value(Width::Single, a, b), value);
+        } else {
+            is("pow", a, b, value);
+        }
+    }
+}
+
+/// Whole numbers whose power, root or length is one too.
+#[test]
+fn what_is_exact_is_found_exactly() {
+    for width in Width::ALL {
+        let limit = 2_i64.pow(width.digits() as u32);
+        for a in -60_i64..=60 {
+            for n in 0..53 {
+                let Some(power) = a.checked_pow(n).filter(|power| power.abs() <= limit) else { break };
+                assert_eq!(subject("pow").value(width, a as f64, f64::from(n)), power as f64, "{a}^{n}");
+                if a > 0 && n > 0 {
+                    let root = subject("pow").value(width, power as f64, 1.0 / f64::from(n));
+                    assert!(n.count_ones() > 1 || root == a as f64, "{a}, {n}: {root}");
+                }
+            }
+        }
+        for a in 0_i64..=width.of(208_063, 256) {
+            assert_eq!(subject("cbrt").value(width, -(a * a * a) as f64, 0.0), -a as f64);
+        }
+        for (m, n) in (1_i64..60).flat_map(|m| (1..m).map(move |n| (m, n))) {
+            let (a, b, c) = (m * m - n * n, 2 * m * n, m * m + n * n);
+            assert_eq!(subject("hypot").value(width, a as f64, -b as f64), c as f64);
+        }
+        for exponent in 1..width.of(1075, 150) {
+            assert_eq!(subject("pow").value(width, 2.0, f64::from(-exponent)), 0.5_f64.powi(exponent));
+        }
+    }
+    for (a, b, value) in [(0.0, -0.0, 0.0), (-INF, 0.0, INF), (3.0, -0.0, 3.0), (f64::NAN, 1.0, f64::NAN)] {
+        is("hypot", a, b, value);
+    }
+    for (width, tiny) in [(Width::Double, f64::from_bits(3)), (Width::Single, f32::from_bits(3).into())] {
+        assert_eq!(subject("hypot").value(width, tiny, 0.0), tiny);
+        let greatest = width.of(f64::MAX, f32::MAX.into());
+        assert_eq!(subject("hypot").value(width, greatest, greatest), INF);
+        assert_eq!(subject("hypot").value(width, greatest, 1.0), greatest);
     }
 }

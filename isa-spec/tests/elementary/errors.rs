@@ -3,7 +3,7 @@
 use std::env;
 
 use crate::real::{Real, Width, int, real};
-use crate::subject::{SUBJECTS, Subject};
+use crate::subject::{SUBJECTS, Second, Subject};
 
 /// Numbers without a clock.
 struct Random(u64);
@@ -39,6 +39,23 @@ impl Random {
                 return value;
             }
         }
+    }
+}
+
+impl Random {
+    fn second(&mut self, width: Width, subject: &Subject, a: f64) -> f64 {
+        let sign = if self.bits() >> 63 == 0 { 1.0 } else { -1.0 };
+        let value = match subject.domain.second {
+            Second::Unused => 1.0,
+            Second::Beside => a * sign * (self.unit() * 80.0 - 40.0).exp2(),
+            Second::Exponent => match self.bits() >> 62 {
+                0 => sign * (self.unit() * 30.0 - 15.0).exp2(),
+                _ => self.within(width, width.of(-760.0, -110.0), width.of(715.0, 92.0)) / a.ln(),
+            },
+        };
+        let limit = width.of(f64::MAX, f32::MAX.into());
+        let value = round(width, value.clamp(-limit, limit));
+        if value.is_finite() && value != 0.0 { value } else { 1.0 }
     }
 }
 
@@ -100,7 +117,7 @@ fn measure(subject: &Subject, width: Width, count: usize) -> Measured {
     let mut measured = Measured { worst: 0.0, at: (0.0, 0.0) };
     for _ in 0..count {
         let a = random.within(width, least, greatest);
-        let b = random.within(width, least, greatest);
+        let b = random.second(width, subject, a);
         let error = error(width, subject.value(width, a, b), &subject.exact(a, b));
         if error.is_nan() || error > measured.worst {
             measured = Measured { worst: error, at: (a, b) };
@@ -131,27 +148,29 @@ fn functions_that_rise_rise_from_neighbour_to_neighbour() {
             let [least, greatest] = subject.range(width);
             for _ in 0..3000 {
                 let a = random.within(width, least, greatest / 2.0);
-                climb(subject, width, a, greatest);
+                let b = random.second(width, subject, a);
+                climb(subject, width, [a, b], greatest);
             }
         }
     }
 }
 
 /// Some neighbours in turn.
-fn climb(subject: &Subject, width: Width, mut a: f64, greatest: f64) {
-    let direction = f64::from(subject.monotone);
-    let mut value = subject.value(width, a, 0.0);
+fn climb(subject: &Subject, width: Width, [mut a, b]: [f64; 2], greatest: f64) {
+    let falls = subject.domain.second == Second::Exponent && b < 0.0;
+    let direction = f64::from(subject.monotone) * if falls { -1.0 } else { 1.0 };
+    let mut value = subject.value(width, a, b);
     for _ in 0..16 {
         let next = width.of(a.next_up(), f64::from((a as f32).next_up()));
         if next > greatest {
             return;
         }
-        let above = subject.value(width, next, 0.0);
+        let above = subject.value(width, next, b);
+        let name = width.name();
         assert!(
             (above - value) * direction >= 0.0 || above == value,
-            "{} falls at {a:?} in {}",
-            subject.name,
-            width.name()
+            "{} falls at {a:?}, {b:?} in {name}",
+            subject.name
         );
         (a, value) = (next, above);
     }

@@ -1,6 +1,6 @@
 //! What is measured: each function in both formats, what it is exactly, and where it is tried.
 
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log};
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots};
 
 use crate::real::{Real, int, real};
 
@@ -17,17 +17,30 @@ pub struct Subject {
     pub bound: f64,
 }
 
-/// The arguments that are tried: of any exponent, and of either sign unless `positive`. Results whose magnitude has a logarithm above
-/// `limit` aren't computed exactly.
+/// The arguments that are tried.
 #[derive(Clone, Copy)]
 pub struct Domain {
     pub least: f64,
     pub greatest: f64,
-    pub sources: usize,
+    pub second: Second,
+}
+
+/// What the second source is.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Second {
+    Unused,
+    /// A float of about the size of the first, or of another.
+    Beside,
+    /// An exponent that leads to any size.
+    Exponent,
 }
 
 const fn within(least: f64, greatest: f64) -> Domain {
-    Domain { least, greatest, sources: 1 }
+    Domain { least, greatest, second: Second::Unused }
+}
+
+const fn two(least: f64, greatest: f64, second: Second) -> Domain {
+    Domain { least, greatest, second }
 }
 
 macro_rules! subject {
@@ -37,6 +50,21 @@ macro_rules! subject {
             double: |a, _| $family::$function(&NativeDouble, a),
             single: |a, _| $family::$function(&NativeSingle, a),
             exact: |a, _| ($exact)(a),
+            domain: $domain,
+            monotone: $monotone,
+            bound: $bound,
+        }
+    };
+}
+
+/// The same of two sources.
+macro_rules! binary {
+    ($name:literal, $family:ident::$function:ident, $domain:expr, $monotone:literal, $bound:literal, $exact:expr) => {
+        Subject {
+            name: $name,
+            double: |a, b| $family::$function(&NativeDouble, a, b),
+            single: |a, b| $family::$function(&NativeSingle, a, b),
+            exact: |a, b| ($exact)(a, b),
             domain: $domain,
             monotone: $monotone,
             bound: $bound,
@@ -55,7 +83,24 @@ pub const SUBJECTS: &[Subject] = &[
         / (int(1) + (-x).exp())),
     subject!("log", log::log, within(0.0, f64::MAX), 1, 1.0, |x: &Real| x.ln()),
     subject!("ln_1p", log::ln_1p, within(-1.0, f64::MAX), 1, 1.0, ln_1p),
+    subject!("cbrt", roots::cbrt, within(-f64::MAX, f64::MAX), 1, 1.0, cbrt),
+    binary!("hypot", roots::hypot, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, |a: &Real, b: &Real| (a
+        * a
+        + b * b)
+        .sqrt()),
+    binary!("pow", power::pow, two(0.0, f64::MAX, Second::Exponent), 1, 1.0, |a: &Real, b: &Real| {
+        limited_exp(b * a.ln())
+    }),
 ];
+
+fn cbrt(x: &Real) -> Real {
+    if *x < int(0) { -cbrt(&-x) } else { (x.ln() / int(3)).exp() }
+}
+
+/// An exponential that is far out of range, if it is.
+fn limited_exp(x: Real) -> Real {
+    x.min(int(900)).max(int(-900)).exp()
+}
 
 /// Whether a series of a few terms is as good as 320 bits, and needed: the number is tiny.
 fn is_tiny(x: &Real) -> bool {

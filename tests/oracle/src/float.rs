@@ -1,14 +1,15 @@
-//! Floats: IEEE 754 arithmetic, and elementary functions from `libm`, which the language names as
-//! their definition. Results that are not finite are returned as they are; whoever stores one judges.
+//! Floats: IEEE 754 arithmetic of its own. The elementary functions are the machine's: they are part of what the
+//! language defines to the last bit, and numbers of 320 bits judge them (`isa-spec/tests/elementary`). Results that
+//! are not finite are returned as they are; whoever stores one judges.
 
 use reviver_isa::function::Function;
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power};
 
 macro_rules! float {
-    ($name:ident, $float:ty, $exp:ident $log:ident $sin:ident $cos:ident $tan:ident $asin:ident
-     $acos:ident $atan:ident $sinh:ident $cosh:ident $tanh:ident $pow:ident $atan2:ident
-     $floor:ident $round:ident $sqrt:ident) => {
+    ($name:ident, $Native:ident, $float:ty, $sin:ident $cos:ident $tan:ident $asin:ident
+     $acos:ident $atan:ident $atan2:ident) => {
         pub(crate) mod $name {
-            use super::Function;
+            use super::{Function, exp, log, power, $Native};
 
             /// A function of reals; `None` if it is none. A source that it doesn't take is ignored.
             pub(crate) fn function(function: Function, a: $float, b: $float) -> Option<$float> {
@@ -27,10 +28,10 @@ macro_rules! float {
                     Function::Abs => a,
                     Function::Relu if a > 0.0 => a,
                     Function::Relu => 0.0,
-                    Function::Pow => libm::$pow(a, b),
-                    Function::Sqrt => libm::$sqrt(a),
-                    Function::Exp => libm::$exp(a),
-                    Function::Log => libm::$log(a),
+                    Function::Pow => power::pow(&$Native, a, b),
+                    Function::Sqrt => a.sqrt(),
+                    Function::Exp => exp::exp(&$Native, a),
+                    Function::Log => log::log(&$Native, a),
                     Function::Sin => libm::$sin(a),
                     Function::Cos => libm::$cos(a),
                     Function::Tan => libm::$tan(a),
@@ -38,13 +39,20 @@ macro_rules! float {
                     Function::Acos => libm::$acos(a),
                     Function::Atan => libm::$atan(a),
                     Function::Atan2 => libm::$atan2(a, b),
-                    Function::Sinh => libm::$sinh(a),
-                    Function::Cosh => libm::$cosh(a),
-                    Function::Tanh => libm::$tanh(a),
-                    Function::Floor => libm::$floor(a),
-                    Function::Round => libm::$round(a),
+                    Function::Sinh => exp::sinh(&$Native, a),
+                    Function::Cosh => exp::cosh(&$Native, a),
+                    Function::Tanh => exp::tanh(&$Native, a),
+                    Function::Floor => a.floor(),
+                    Function::Round => a.round_ties_even(),
                     _ => return None,
                 })
+            }
+
+            /// A base to a whole power, which a float may have no room for: its nearest float, and the rest.
+            pub(crate) fn whole_power(base: $float, exponent: i64) -> $float {
+                let nearest = exponent as $float;
+                let rest = (i128::from(exponent) - nearest as i128) as $float;
+                power::powi(&$Native, base, (nearest, rest), exponent & 1 == 1)
             }
 
             /// The point (x, y) turned by an angle.
@@ -62,6 +70,5 @@ macro_rules! float {
     };
 }
 
-float!(double, f64, exp log sin cos tan asin acos atan sinh cosh tanh pow atan2 floor rint sqrt);
-float!(single, f32, expf logf sinf cosf tanf asinf acosf atanf sinhf coshf tanhf powf atan2f
-       floorf rintf sqrtf);
+float!(double, NativeDouble, f64, sin cos tan asin acos atan atan2);
+float!(single, NativeSingle, f32, sinf cosf tanf asinf acosf atanf atan2f);

@@ -188,15 +188,9 @@ impl Real {
         let Ok(exponent) = i64::try_from(exponent) else {
             return unsupported("an exponent above 64 bits");
         };
-        // An odd power keeps the sign of its base; not every exponent is still odd as a float.
-        let odd = exponent % 2 != 0;
-        let power = |base: f64| {
-            let magnitude = libm::pow(base.abs(), exponent as f64);
-            if odd { magnitude.copysign(base) } else { magnitude }
-        };
         match self {
-            Real::Double(base) => Ok(Real::Double(power(*base))),
-            Real::Single(base) => Ok(Real::Single(power(f64::from(*base)) as f32)),
+            Real::Double(base) => Ok(Real::Double(double::whole_power(*base, exponent))),
+            Real::Single(base) => Ok(Real::Single(single::whole_power(*base, exponent))),
             Real::Fixed { .. } => unsupported("`Powi` in fixed point"),
         }
     }

@@ -10,6 +10,9 @@ pub mod exp;
 #[rustfmt::skip]
 #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod log;
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+pub mod roots;
 
 /// For `exp.rs`: x = n·ln 2/steps + r.
 pub struct ExpConstants {
@@ -60,4 +63,24 @@ pub struct LogConstants {
     pub ln2: [f64; 2],
     /// (log(1 + r) - r + r²/2)/r³.
     pub rest: &'static [f64],
+}
+
+/// For `roots.rs`.
+pub struct RootsConstants {
+    /// The exponent of the power of 2 that enlarges subnormal numbers: a multiple of 3.
+    pub enlarged: i64,
+    /// What is added to a stored exponent: then that of 1 is a multiple of 3.
+    pub lift: i64,
+    /// The bits of a first guess that are kept.
+    pub upper: i64,
+    /// z^(1/3) from 1 to 2, to a few more digits than those.
+    pub cube_root: &'static [f64],
+    /// The cubic roots of 1, 2 and 4.
+    pub root_of_powers: &'static [i64],
+    /// ((1 + x)^(1/3) - 1)/x.
+    pub root_series: &'static [f64],
+    /// Numbers up to this one, and down to its inverse, have squares in range.
+    pub reach: f64,
+    /// The bits of the upper half of a number's digits.
+    pub upper_half: i64,
 }

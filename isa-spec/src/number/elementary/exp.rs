@@ -7,25 +7,25 @@
 
 use super::format::Format;
 use super::ops::FloatOps;
-use super::pair::{Pair, quick_two_sum, quotient, two_sum};
+use super::pair::{Twofold, quick_two_sum, quotient, two_sum};
 
 /// x = n·step + r.
-struct Reduced<S: FloatOps> {
+struct InSteps<S: FloatOps> {
     n: S::Word,
     r: S::Float,
 }
 
 #[inline(always)]
-fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
+fn reduce<S: FloatOps>(s: &S, x: S::Float) -> InSteps<S> {
     let c = &S::Format::EXP;
     let (n, whole) = s.nearest(s.mul(x, s.float(c.per_unit)));
     let r = s.sub(x, s.mul(whole, s.float(c.step[0])));
-    Reduced { n, r: s.sub(r, s.mul(whole, s.float(c.step[1]))) }
+    InSteps { n, r: s.sub(r, s.mul(whole, s.float(c.step[1]))) }
 }
 
 /// The exponent of 2 in n steps, and the rest of them as a power in two parts.
 #[inline(always)]
-fn power<S: FloatOps>(s: &S, n: S::Word) -> (S::Word, Pair<S>) {
+fn power<S: FloatOps>(s: &S, n: S::Word) -> (S::Word, Twofold<S>) {
     let c = &S::Format::EXP;
     (s.word_sar(n, s.word(c.step_bits)), (s.float_at(c.powers, n), s.float_at(c.powers_low, n)))
 }
@@ -38,7 +38,7 @@ fn departure<S: FloatOps>(s: &S, r: S::Float) -> S::Float {
 
 /// The even and the odd part of e^r - 1.
 #[inline(always)]
-fn halves<S: FloatOps>(s: &S, r: S::Float) -> Pair<S> {
+fn halves<S: FloatOps>(s: &S, r: S::Float) -> Twofold<S> {
     let rest = S::Format::EXP.rest;
     let square = s.mul(r, r);
     let every_other = |from: usize| {
@@ -58,7 +58,7 @@ fn limited<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 
 /// e^x = 2^m·(high + low), where the high part is between 1 and 2.
 #[inline(always)]
-fn in_parts<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Pair<S>) {
+fn in_parts<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let reduced = reduce(s, x);
     let (m, (high, low)) = power(s, reduced.n);
     (m, quick_two_sum(s, high, s.add(low, s.mul(high, departure(s, reduced.r)))))
@@ -71,7 +71,7 @@ pub fn exp<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 
 /// e^(high + low), where the low part is less than 1/2 step.
 #[inline(always)]
-pub fn exp_of_pair<S: FloatOps>(s: &S, x: Pair<S>) -> S::Float {
+pub fn exp_of_pair<S: FloatOps>(s: &S, x: Twofold<S>) -> S::Float {
     let reduced = reduce(s, limited(s, x.0));
     let (m, (high, low)) = power(s, reduced.n);
     let departure = departure(s, s.add(reduced.r, x.1));
@@ -112,7 +112,7 @@ struct Waves<S: FloatOps> {
 /// Both exponentials from one reduction: the second has the table's power for -n, and the polynomial's odd part turned.
 #[inline(always)]
 fn waves<S: FloatOps>(s: &S, x: S::Float) -> Waves<S> {
-    let Reduced { n, r } = reduce(s, x);
+    let InSteps { n, r } = reduce(s, x);
     let (m, (high, low)) = power(s, n);
     let (back_m, (back_high, back_low)) = power(s, s.word_sub(s.word(0), n));
     // What is less than 2^-digits of the first exponential doesn't count, and has no such power of two.

@@ -1,6 +1,6 @@
 //! The two formats of floats: what the functions must know of one, and its constants. Knows no operation.
 
-use super::constants::{ExpConstants, LogConstants, exp, log};
+use super::constants::{ExpConstants, LogConstants, RootsConstants, exp, log, roots};
 
 /// A binary format of IEEE 754.
 pub trait Format {
@@ -20,6 +20,7 @@ pub trait Format {
 
     const EXP: ExpConstants;
     const LOG: LogConstants;
+    const ROOTS: RootsConstants;
 }
 
 /// Binary64.
@@ -40,6 +41,7 @@ impl Format for Double {
 
     const EXP: ExpConstants = exp::DOUBLE;
     const LOG: LogConstants = log::DOUBLE;
+    const ROOTS: RootsConstants = roots::DOUBLE;
 }
 
 impl Format for Single {
@@ -52,4 +54,5 @@ impl Format for Single {
 
     const EXP: ExpConstants = exp::SINGLE;
     const LOG: LogConstants = log::SINGLE;
+    const ROOTS: RootsConstants = roots::SINGLE;
 }

@@ -7,19 +7,19 @@
 
 use super::format::Format;
 use super::ops::FloatOps;
-use super::pair::{Pair, quick_two_sum, two_sum};
+use super::pair::{Twofold, quick_two_sum, two_sum};
 
 /// log x = k·ln 2 + log c + log(1 + r).
-struct Reduced<S: FloatOps> {
+struct NearCenter<S: FloatOps> {
     k: S::Word,
     inverse: S::Float,
-    log: Pair<S>,
-    r: Pair<S>,
+    log: Twofold<S>,
+    r: Twofold<S>,
 }
 
 /// Of a positive number that isn't subnormal.
 #[inline(always)]
-fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
+fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let c = &S::Format::LOG;
     let bits = s.bits(x);
     let above = s.word_sub(bits, s.word(c.least));
@@ -32,7 +32,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
     let upper = s.of_bits(s.word_and(s.word_add(z, half_unit), s.word(c.upper)));
     let lower = s.sub(s.of_bits(z), upper);
     let inverse = s.float_at(c.inverses, index);
-    Reduced {
+    NearCenter {
         k,
         inverse,
         log: (s.float_at(c.logs, index), s.float_at(c.logs_low, index)),
@@ -42,7 +42,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
 
 /// Of any positive number: subnormal ones are enlarged first.
 #[inline(always)]
-fn reduce_any<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
+fn reduce_any<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let small = s.lt(x, s.float(S::Format::LEAST_NORMAL));
     let digits = s.word(S::Format::DIGITS);
     let enlarged = s.mul(x, s.power_of_two(digits));
@@ -59,7 +59,7 @@ fn rest<S: FloatOps>(s: &S, r: S::Float) -> S::Float {
 
 /// k·ln 2 + log c: the first part is exact.
 #[inline(always)]
-fn base<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> Pair<S> {
+fn base<S: FloatOps>(s: &S, reduced: &NearCenter<S>) -> Twofold<S> {
     let ln2 = S::Format::LOG.ln2;
     let k = s.of_word(reduced.k);
     (s.add(s.mul(k, s.float(ln2[0])), reduced.log.0), s.add(s.mul(k, s.float(ln2[1])), reduced.log.1))
@@ -67,7 +67,7 @@ fn base<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> Pair<S> {
 
 /// Of r with something that is added to it, which is less than its last place.
 #[inline(always)]
-fn finish<S: FloatOps>(s: &S, reduced: &Reduced<S>, added: S::Float) -> S::Float {
+fn finish<S: FloatOps>(s: &S, reduced: &NearCenter<S>, added: S::Float) -> S::Float {
     let (base, base_low) = base(s, reduced);
     let (r, r_low) = quick_two_sum(s, reduced.r.0, reduced.r.1);
     let (high, low) = quick_two_sum(s, base, r);
@@ -108,7 +108,7 @@ pub fn ln_1p<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 /// log x of any x ≥ 0 in two parts, to about as many digits more as the table's r is small; where it isn't finite, the
 /// second part means nothing.
 #[inline(always)]
-pub fn log_in_parts<S: FloatOps>(s: &S, x: S::Float) -> Pair<S> {
+pub fn log_in_parts<S: FloatOps>(s: &S, x: S::Float) -> Twofold<S> {
     let reduced = reduce_any(s, x);
     let (base, base_low) = base(s, &reduced);
     let (r_high, r_low) = reduced.r;

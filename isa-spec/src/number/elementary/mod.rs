@@ -20,6 +20,8 @@ pub mod log;
 mod native;
 pub mod ops;
 pub mod pair;
+pub mod power;
+pub mod roots;
 
 pub use format::Format;
 pub use native::{NativeDouble, NativeSingle};

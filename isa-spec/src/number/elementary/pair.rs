@@ -6,11 +6,11 @@ use super::format::Format;
 use super::ops::FloatOps;
 
 /// high + low; the low part is at most half a unit in the last place of the high one where not said otherwise.
-pub type Pair<S> = (<S as FloatOps>::Float, <S as FloatOps>::Float);
+pub type Twofold<S> = (<S as FloatOps>::Float, <S as FloatOps>::Float);
 
 /// a + b, exactly.
 #[inline(always)]
-pub fn two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Pair<S> {
+pub fn two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
     let sum = s.add(a, b);
     let from_b = s.sub(sum, a);
     let from_a = s.sub(sum, from_b);
@@ -19,14 +19,14 @@ pub fn two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Pair<S> {
 
 /// a + b, exactly, where |a| ≥ |b| or a is 0.
 #[inline(always)]
-pub fn quick_two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Pair<S> {
+pub fn quick_two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
     let sum = s.add(a, b);
     (sum, s.add(s.sub(a, sum), b))
 }
 
 /// The upper half of a's digits, and the lower half; |a| is less than 1/SPLITTER of the greatest number.
 #[inline(always)]
-pub fn split<S: FloatOps>(s: &S, a: S::Float) -> Pair<S> {
+pub fn split<S: FloatOps>(s: &S, a: S::Float) -> Twofold<S> {
     let scaled = s.mul(a, s.float(S::Format::SPLITTER));
     let high = s.sub(scaled, s.sub(scaled, a));
     (high, s.sub(a, high))
@@ -34,7 +34,7 @@ pub fn split<S: FloatOps>(s: &S, a: S::Float) -> Pair<S> {
 
 /// a·b, exactly, where neither splitting overflows nor the low part is subnormal.
 #[inline(always)]
-pub fn two_product<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Pair<S> {
+pub fn two_product<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
     let product = s.mul(a, b);
     let ((ah, al), (bh, bl)) = (split(s, a), split(s, b));
     let error = s.sub(s.mul(ah, bh), product);
@@ -42,19 +42,9 @@ pub fn two_product<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Pair<S> {
     (product, s.add(error, s.mul(al, bl)))
 }
 
-/// a², exactly, under the conditions of a product.
-#[inline(always)]
-pub fn two_square<S: FloatOps>(s: &S, a: S::Float) -> Pair<S> {
-    let square = s.mul(a, a);
-    let (high, low) = split(s, a);
-    let cross = s.mul(high, low);
-    let error = s.add(s.sub(s.mul(high, high), square), s.add(cross, cross));
-    (square, s.add(error, s.mul(low, low)))
-}
-
 /// The product of two pairs, to about twice the digits less a few.
 #[inline(always)]
-pub fn product<S: FloatOps>(s: &S, a: Pair<S>, b: Pair<S>) -> Pair<S> {
+pub fn product<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     let (high, low) = two_product(s, a.0, b.0);
     let cross = s.add(s.mul(a.0, b.1), s.mul(a.1, b.0));
     quick_two_sum(s, high, s.add(low, cross))
@@ -62,7 +52,7 @@ pub fn product<S: FloatOps>(s: &S, a: Pair<S>, b: Pair<S>) -> Pair<S> {
 
 /// a / b, rounded once but for the last few digits of the low part.
 #[inline(always)]
-pub fn quotient<S: FloatOps>(s: &S, a: Pair<S>, b: Pair<S>) -> Pair<S> {
+pub fn quotient<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     let quotient = s.div(a.0, b.0);
     let (high, low) = two_product(s, quotient, b.0);
     let rest = s.add(s.sub(s.sub(a.0, high), low), s.sub(a.1, s.mul(quotient, b.1)));

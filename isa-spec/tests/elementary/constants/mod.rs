@@ -3,6 +3,7 @@
 
 mod exp;
 mod log;
+mod roots;
 
 use std::{env, fs, path::Path};
 

@@ -1,0 +1,104 @@
+//! Each elementary function beside that of another library, timed in turns: nanoseconds, and how many times the other's.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots};
+
+const ARGUMENTS: usize = 2048;
+const ROUNDS: usize = 60;
+
+/// Numbers of a range, evenly spread, or evenly in their logarithms where both ends are positive.
+fn arguments(least: f64, greatest: f64, seed: u64) -> Vec<f64> {
+    let mut bits = seed;
+    let mut unit = || {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        (bits >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let between = |from: f64, to: f64, unit: f64| from + (to - from) * unit;
+    let number = |unit| match least > 0.0 {
+        true => between(least.ln(), greatest.ln(), unit).exp(),
+        false => between(least, greatest, unit),
+    };
+    (0..ARGUMENTS).map(|_| number(unit())).collect()
+}
+
+/// The nanoseconds that a call takes: each waits for the one before.
+fn time<T: Copy>(
+    arguments: &[(T, T)],
+    function: impl Fn(T, T) -> T,
+    and: impl Fn(T, T) -> T,
+    zero: T,
+) -> f64 {
+    let start = Instant::now();
+    let mut last = zero;
+    for &(a, b) in arguments {
+        last = function(and(a, last), b);
+    }
+    black_box(last);
+    start.elapsed().as_secs_f64() * 1e9 / arguments.len() as f64
+}
+
+struct Times {
+    ours: [f64; 2],
+    theirs: [f64; 2],
+}
+
+macro_rules! timed {
+    ($times:expr, $slot:literal, $float:ty, $numbers:expr, $ours:expr, $theirs:expr) => {
+        let arguments: Vec<($float, $float)> =
+            $numbers.iter().map(|&(a, b)| (a as $float, b as $float)).collect();
+        for _ in 0..ROUNDS {
+            // Adds 0, and makes the call wait.
+            let and =
+                |a: $float, last: $float| <$float>::from_bits(a.to_bits() ^ (last.to_bits() & black_box(0)));
+            $times.ours[$slot] = $times.ours[$slot].min(time(&arguments, $ours, and, 0.0));
+            $times.theirs[$slot] = $times.theirs[$slot].min(time(&arguments, $theirs, and, 0.0));
+        }
+    };
+}
+
+macro_rules! unary {
+    ($name:literal, $least:expr, $greatest:expr, $family:ident::$function:ident, $double:path, $single:path) => {
+        let numbers: Vec<(f64, f64)> =
+            arguments($least, $greatest, 88172645463325252).iter().map(|&a| (a, 0.0)).collect();
+        let mut times = Times { ours: [f64::INFINITY; 2], theirs: [f64::INFINITY; 2] };
+        timed!(times, 0, f64, numbers, |a, _| $family::$function(&NativeDouble, a), |a, _| $double(a));
+        timed!(times, 1, f32, numbers, |a, _| $family::$function(&NativeSingle, a), |a, _| $single(a));
+        report($name, &times);
+    };
+}
+
+macro_rules! binary {
+    ($name:literal, $first:expr, $second:expr, $family:ident::$function:ident, $double:path, $single:path) => {
+        let first = arguments($first[0], $first[1], 88172645463325252);
+        let second = arguments($second[0], $second[1], 1234567890123456789);
+        let numbers: Vec<(f64, f64)> = first.into_iter().zip(second).collect();
+        let mut times = Times { ours: [f64::INFINITY; 2], theirs: [f64::INFINITY; 2] };
+        timed!(times, 0, f64, numbers, |a, b| $family::$function(&NativeDouble, a, b), $double);
+        timed!(times, 1, f32, numbers, |a, b| $family::$function(&NativeSingle, a, b), $single);
+        report($name, &times);
+    };
+}
+
+fn report(name: &str, times: &Times) {
+    let ratio = |slot: usize| times.ours[slot] / times.theirs[slot];
+    let [double, single] = times.ours;
+    println!("| {name} | {double:.1} | {:.2} | {single:.1} | {:.2} |", ratio(0), ratio(1));
+}
+
+fn main() {
+    println!("| function | f64 (ns) | ÷ libm | f32 (ns) | ÷ libm |\n|---|---|---|---|---|");
+    unary!("exp", -50.0, 50.0, exp::exp, libm::exp, libm::expf);
+    unary!("exp_m1", -2.0, 4.0, exp::exp_m1, libm::expm1, libm::expm1f);
+    unary!("sinh", -10.0, 10.0, exp::sinh, libm::sinh, libm::sinhf);
+    unary!("cosh", -10.0, 10.0, exp::cosh, libm::cosh, libm::coshf);
+    unary!("tanh", -3.0, 3.0, exp::tanh, libm::tanh, libm::tanhf);
+    unary!("log", 1e-10, 1e10, log::log, libm::log, libm::logf);
+    unary!("ln_1p", -0.5, 4.0, log::ln_1p, libm::log1p, libm::log1pf);
+    unary!("cbrt", 1e-10, 1e10, roots::cbrt, libm::cbrt, libm::cbrtf);
+    binary!("hypot", [-10.0, 10.0], [-10.0, 10.0], roots::hypot, libm::hypot, libm::hypotf);
+    binary!("pow", [0.01, 100.0], [-5.0, 5.0], power::pow, libm::pow, libm::powf);
+}
