@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reviver_isa::module::Global;
+use reviver_isa::module::{Global, Shape};
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, ValueError};
 use reviver_vm::{Program, State};
@@ -35,6 +35,8 @@ fn give(
     let name = &declared.name;
     let parse = |text: &str| program.parse(declared.class, text);
     let given = match values {
+        // `trail=` gives an empty stack.
+        GivenValues::Inline(texts) if declared.shape == Shape::Stack && texts[..] == [""] => Ok(Vec::new()),
         GivenValues::Inline(texts) => texts.iter().map(|text| parse(text)).collect::<Result<Vec<Value>, _>>(),
         GivenValues::File(file) => Ok(table::cells(file, name, declared.shape, &parse)?),
     };
@@ -49,6 +51,7 @@ fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
         ValueError::NotAnInteger { text, .. } if program.is_unsigned(text) => {
             failure.help("`--unsigned` reads integers without a sign")
         }
+        ValueError::Stack { .. } => failure.help("`.limit stack` in the program raises the limit"),
         _ => failure,
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Module, Role};
+use reviver_isa::module::{Global, Module, Role, Shape};
 use reviver_vm::given::Tape;
 use reviver_vm::notation::Notation;
 use reviver_vm::room::OutOfMemory;
@@ -79,7 +79,7 @@ pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallibl
     let given = given::set(program, machine.state_mut(), &options.set)?;
     check_given(program, &given, travel)?;
     check_missing(program, &given, travel)?;
-    let assumed = assume(program, &mut machine, &given, travel);
+    let assumed = assume(program, &mut machine, &given, travel)?;
     if let Some(argument) = &options.tape {
         let tape = Tape::given(travel);
         let entries = given::tape(program, argument)?;
@@ -109,15 +109,15 @@ fn check_tape(program: &Program, values: usize) -> Fallible {
 }
 
 /// Lets defaults stand for what wasn't given where everything is needed, and says so.
-fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Vec<usize> {
+fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Fallible<Vec<usize>> {
     let mut assumed = Vec::new();
     for (n, global) in program.assumed(given, travel) {
-        program.give_default(machine.state_mut(), n);
+        program.give_default(machine.state_mut(), n).map_err(no_memory)?;
         let name = &global.name;
         streams::complain(&format!("note: `{name}` isn't given: its `default` stands for it\n"));
         assumed.push(n);
     }
-    assumed
+    Ok(assumed)
 }
 
 /// Forward runs are given inputs, backward runs results.
@@ -142,7 +142,8 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
 /// A run that starts from results needs every one of them: what isn't given was never 0 by itself.
 fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     const NAMED: usize = 8;
-    let missing: Vec<&str> = program.missing(given, travel).iter().map(|(_, g)| g.name.as_str()).collect();
+    let globals = program.missing(given, travel);
+    let missing: Vec<&str> = globals.iter().map(|(_, g)| g.name.as_str()).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -159,8 +160,13 @@ fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible
     let settings: Vec<String> = shown.iter().map(|name| format!("{name}=…")).collect();
     let failure = Failure::usage(format_args!("{what}; not given: {}{more}", quoted.join(", ")))
         .help(format_args!("add `--set {}`; one value stands for every cell of an array", settings.join(",")))
-        .detail("missing", missing.into());
-    Err(failure)
+        .detail("missing", missing.clone().into());
+    let stack = globals.iter().find(|(_, global)| global.shape == Shape::Stack);
+    Err(match stack {
+        Some((_, Global { name, .. })) => failure
+            .help(format_args!("of the stack `{name}` the bottom comes first; `{name}=` gives an empty one")),
+        None => failure,
+    })
 }
 
 /// Whether the program computes with floats, or erases.

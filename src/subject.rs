@@ -6,13 +6,14 @@ use std::path::Path;
 
 use reviver_assembler::suggest::nearest;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Module, Role, Shape};
+use reviver_isa::module::{Global, Module, Role, Shape};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::Start;
 use crate::failure::{Exit, Failure, Fallible};
+use crate::output::told::told_shape;
 use crate::{given, interrupt, output, read, start};
 
 /// A name that was asked for: a global as a whole, or one of its cells.
@@ -53,14 +54,38 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
     }
 }
 
-/// The real inputs, or those of them (or other real cells) that `--wrt` names.
-pub fn inputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
-    selections(subject, "--wrt", names, "input", Role::is_given)
+/// The one cell whose derivatives are asked for.
+pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
+    refuse_stack(&subject.program, "--loss", name)?;
+    one(subject, "--loss", name)
 }
 
-/// The real results, or the real cells that `--of` names.
+/// What lies on a stack at the end has no name at the start.
+fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
+    let base = name.split('[').next().unwrap_or_default().trim();
+    match program.global(base) {
+        Some((_, global)) if global.shape == Shape::Stack => {
+            let failure =
+                Failure::usage(format_args!("{option}: `{base}` is a stack, and a result is a cell"));
+            Err(failure.help("add what counts to a cell before it is pushed"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The real inputs, or those of them (or other real cells) that `--wrt` names.
+pub fn inputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
+    selections(subject, "--wrt", names, "input", |global| global.role.is_given())
+}
+
+/// The real results that are cells, or the real cells that `--of` names.
 pub fn outputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
-    selections(subject, "--of", names, "result", |role| matches!(role, Role::Out | Role::InOut))
+    for name in names.iter().flat_map(|argument| given::parts(argument)) {
+        refuse_stack(&subject.program, "--of", name)?;
+    }
+    let is_result =
+        |global: &Global| matches!(global.role, Role::Out | Role::InOut) && global.shape != Shape::Stack;
+    selections(subject, "--of", names, "result", is_result)
 }
 
 /// All variables of some selections, in order.
@@ -91,7 +116,7 @@ fn selections(
     option: &str,
     names: &[String],
     what: &str,
-    default: impl Fn(Role) -> bool,
+    default: impl Fn(&Global) -> bool,
 ) -> Fallible<Vec<Selection>> {
     if names.is_empty() {
         return whole(subject, default);
@@ -109,24 +134,25 @@ fn selections(
 /// The first cell that is in two selections. The cells of each lie side by side.
 fn named_twice(selections: &[Selection]) -> Option<&Variable> {
     let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
-    sorted.sort_by_key(|variables| variables.first().map(|variable| variable.cell));
+    sorted.sort_by_key(|variables| variables.first().map(|variable| variable.origin));
     let mut end = None;
     sorted.into_iter().find_map(|variables| {
         let (first, last) = (variables.first()?, variables.last()?);
-        let is_twice = end.is_some_and(|end| first.cell <= end);
-        end = end.max(Some(last.cell));
+        let is_twice = end.is_some_and(|end| first.origin <= end);
+        end = end.max(Some(last.origin));
         is_twice.then_some(first)
     })
 }
 
-/// All real globals of some roles.
-fn whole(subject: &Subject, wanted: impl Fn(Role) -> bool) -> Fallible<Vec<Selection>> {
+/// All real globals of some kind.
+fn whole(subject: &Subject, wanted: impl Fn(&Global) -> bool) -> Fallible<Vec<Selection>> {
     let globals = subject.program.module().globals.iter().enumerate();
-    let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global.role));
+    let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global));
     wanted
         .map(|(n, global)| {
             let variables = subject.variables(n).map_err(|_| no_memory())?;
-            Ok(Selection { name: global.name.clone(), shape: global.shape, variables })
+            let shape = told_shape(global.shape, variables.len());
+            Ok(Selection { name: global.name.clone(), shape, variables })
         })
         .collect()
 }
@@ -142,13 +168,21 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
         error => Failure::usage(format_args!("{option}: {error}")),
     })?;
     if compact == base {
-        return Ok(Selection { name: compact, shape: global.shape, variables });
+        let shape = told_shape(global.shape, variables.len());
+        return Ok(Selection { name: compact, shape, variables });
     }
+    let count = variables.len();
     let element = variables.into_iter().find(|variable| subject.name(variable) == compact);
     let Some(element) = element else {
+        let failure = Failure::usage(format_args!("{option}: there is no cell `{name}`"));
+        if global.shape == Shape::Stack {
+            return Err(failure.help(format_args!(
+                "{} given on the stack `{base}`; indices start at 0, at the bottom",
+                if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") }
+            )));
+        }
         let shape = declared_shape(global.shape);
-        return Err(Failure::usage(format_args!("{option}: there is no cell `{name}`"))
-            .help(format_args!("`{base}` is declared as `{base}{shape}`; indices start at 0")));
+        return Err(failure.help(format_args!("`{base}` is declared as `{base}{shape}`; indices start at 0")));
     };
     Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![element] })
 }
@@ -158,6 +192,7 @@ fn declared_shape(shape: Shape) -> String {
         Shape::Scalar => String::new(),
         Shape::Vector(length) => format!("[{length}]"),
         Shape::Matrix(rows, columns) => format!("[{rows}, {columns}]"),
+        Shape::Stack => "[]".to_owned(),
     }
 }
 
@@ -220,6 +255,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::SwitchesMode => {
             Failure::usage(error).help("`reviver run` runs it: what it computes are its derivatives")
         }
-        DifferentiateError::ReadsMode | DifferentiateError::NotReal { .. } => Failure::usage(error),
+        DifferentiateError::ReadsMode
+        | DifferentiateError::NotReal { .. }
+        | DifferentiateError::OnStack { .. } => Failure::usage(error),
     }
 }

@@ -95,13 +95,16 @@ impl<'t> Table<'t> {
     }
 
     fn check_shape(&self, name: &str, shape: Shape) -> Fallible {
+        let width = self.rows.first().map_or(0, |row| row.fields.len());
         let wanted = match shape {
             Shape::Scalar => (1, 1),
             Shape::Vector(length) if self.rows.len() == 1 => (1, length as usize),
             Shape::Vector(length) => (length as usize, 1),
             Shape::Matrix(rows, columns) => (rows as usize, columns as usize),
+            // As many as there are, none too.
+            Shape::Stack if self.rows.len() == 1 => (1, width),
+            Shape::Stack => (self.rows.len(), width.min(1)),
         };
-        let width = self.rows.first().map_or(0, |row| row.fields.len());
         if let Some(pair) = self.rows.windows(2).find(|pair| is_ragged(pair)) {
             return Err(self.ragged(pair, name, shape));
         }
@@ -125,6 +128,7 @@ impl<'t> Table<'t> {
             }
             Shape::Matrix(..) => failure.help("each line is one row"),
             Shape::Vector(_) => failure.help("a vector is one line of numbers, or one number a line"),
+            Shape::Stack => failure.help("its bottom comes first"),
             Shape::Scalar => failure,
         };
         match &self.header {
@@ -188,6 +192,7 @@ fn declared(name: &str, shape: Shape) -> String {
         Shape::Scalar => format!("`{name}`"),
         Shape::Vector(length) => format!("`{name}[{length}]`"),
         Shape::Matrix(rows, columns) => format!("`{name}[{rows}, {columns}]`"),
+        Shape::Stack => format!("the stack `{name}[]`"),
     }
 }
 
@@ -195,6 +200,7 @@ fn shape_in_words(shape: Shape) -> String {
     match shape {
         Shape::Scalar => "one number".into(),
         Shape::Vector(length) => counted(length as usize, "number"),
+        Shape::Stack => "one line of numbers, or one number a line".into(),
         Shape::Matrix(rows, columns) => {
             format!("{} of {}", counted(rows as usize, "line"), counted(columns as usize, "number"))
         }

@@ -224,8 +224,9 @@ fn gradient(text: &str) -> [f64; 2] {
     let subject = Differentiated::new(subject.program.clone(), start, true, 1000).unwrap();
     let variable = |name: &str| subject.variables(subject.program.global(name).unwrap().0).unwrap().remove(0);
     let gradient = gradient(&subject, &variable("out")).unwrap();
-    ["x", "y"]
-        .map(|name| subject.program.approximate(Value::Real(gradient.adjoints.cells[variable(name).cell])))
+    ["x", "y"].map(|name| {
+        subject.program.approximate(Value::Real(variable(name).origin.adjoint(&gradient.adjoints)))
+    })
 }
 
 /// Rules make steps on the way back that were not made on the way there. What the steps before them have

@@ -12,6 +12,7 @@ use reviver_assembler::files::Disk;
 use reviver_assembler::invert::{Inversion, invert_text};
 use reviver_assembler::render::render;
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
@@ -172,6 +173,11 @@ fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
 
 /// Both programs declare the same cells in the same order.
 fn copy(from: &Machine, number: usize, to: &mut Machine) {
+    if from.program().module().globals[number].shape == Shape::Stack {
+        let values = from.program().read(from.state(), number);
+        let program = Arc::clone(to.program());
+        return program.give_values(to.state_mut(), number, &values).unwrap();
+    }
     let pairs: Vec<(usize, usize)> = from.program().cells(number).zip(to.program().cells(number)).collect();
     for (source, target) in pairs {
         match from.program().module().globals[number].class {

@@ -4,7 +4,7 @@
 //! `REVIVER_CAMPAIGN=20000 cargo test --test laws` judges so many programs by each law.
 
 use reviver_lab::campaign::{judge, judge_corners, programs, subject};
-use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows};
+use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
 
@@ -65,7 +65,7 @@ fn the_corpus_covers_everything() {
     for seed in 0..CORPUS {
         arrived += u64::from(coverage.watch(subject(seed).machine(true), LONGEST).arrived());
     }
-    let missing = coverage.missing([rows(), outcomes(), places(), gradients()].concat());
+    let missing = coverage.missing([rows(), outcomes(), places(), gradients(), stacks()].concat());
     assert!(missing.is_empty(), "never exercised by {CORPUS} programs: {missing:#?}");
     assert!(arrived * 2 >= CORPUS, "only {arrived} of {CORPUS} programs arrive at their end");
     let percent = coverage.percent_in_gradient_mode();

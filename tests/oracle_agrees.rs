@@ -53,7 +53,8 @@ impl Run {
         };
         let given = line.split("->").next().unwrap_or("").split_whitespace().skip(1);
         for (name, value) in given.filter_map(|word| word.split_once('=')) {
-            let values = value.split(',').map(str::to_owned).collect();
+            // `trail=` gives an empty stack.
+            let values = value.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect();
             match name {
                 "real" => run.settings.real = Some(real_system(value)),
                 "word" => run.settings.word = value.parse().ok().and_then(Word::from_bits),

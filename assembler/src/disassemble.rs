@@ -216,6 +216,7 @@ impl<'m> ModuleText<'m> {
             Shape::Scalar => Ok(()),
             Shape::Vector(n) => write!(self.out, "[{n}]"),
             Shape::Matrix(rows, columns) => write!(self.out, "[{rows}, {columns}]"),
+            Shape::Stack => write!(self.out, "[]"),
         };
     }
 

@@ -215,11 +215,29 @@ pub enum Limit {
 #[derive(Clone, Debug)]
 pub struct DeclarationNode {
     pub name: Name,
-    /// Empty for a scalar; one or two lengths for an array.
-    pub shape: Vec<Expression>,
+    pub shape: ShapeNode,
     pub class: Option<Class>,
     pub initial: Option<Initial>,
     pub default: Option<Initial>,
+}
+
+/// What stands behind a declared name.
+#[derive(Clone, Debug)]
+pub enum ShapeNode {
+    /// None for a scalar; one or two lengths for an array.
+    Lengths(Vec<Expression>),
+    /// `[]`: the stack of its class.
+    Stack,
+}
+
+impl ShapeNode {
+    /// The lengths that are written.
+    pub fn lengths(&self) -> &[Expression] {
+        match self {
+            ShapeNode::Lengths(lengths) => lengths,
+            ShapeNode::Stack => &[],
+        }
+    }
 }
 
 /// The initial values of a declaration.

@@ -55,7 +55,7 @@ fn in_directive<'t>(directive: &'t Directive, visit: &mut impl FnMut(&'t Express
 }
 
 fn in_declaration<'t>(declaration: &'t DeclarationNode, visit: &mut impl FnMut(&'t Expression)) {
-    in_all(&declaration.shape, visit);
+    in_all(declaration.shape.lengths(), visit);
     for initial in declaration.initial.iter().chain(&declaration.default) {
         match initial {
             Initial::Every(value) => in_expression(value, visit),

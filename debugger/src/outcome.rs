@@ -382,7 +382,8 @@ pub struct RoundTripCheck {
 /// Values in a row, of which some are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueRow {
-    pub name: &'static str,
+    /// `input tape`, `integer stack`, or `stack trail` of one that is declared.
+    pub name: String,
     /// How many there are.
     pub total: usize,
     /// The ones that come next: the next to be read, the last written, the top.

@@ -164,6 +164,9 @@ pub enum Shape {
     Vector(u32),
     /// Rows, columns; stored row after row.
     Matrix(u32, u32),
+    /// The whole stack of its class: as many values as lie on it, the bottom first. It has no cells, and no
+    /// operand names it: `push` and `pop` alone reach it.
+    Stack,
 }
 
 impl Shape {
@@ -173,6 +176,7 @@ impl Shape {
             Shape::Scalar => 1,
             Shape::Vector(n) => u64::from(n),
             Shape::Matrix(rows, columns) => u64::from(rows) * u64::from(columns),
+            Shape::Stack => 0,
         }
     }
 }
@@ -365,6 +369,12 @@ impl Module {
                 writable: p.passing == Passing::InOut,
             }),
         }
+    }
+
+    /// The stack of a class, where it is declared, and its number among the globals.
+    pub fn stack(&self, class: Class) -> Option<(usize, &Global)> {
+        let mut globals = self.globals.iter().enumerate();
+        globals.find(|(_, global)| global.shape == Shape::Stack && global.class == class)
     }
 
     /// Which of the procedures one is, found by its entry.

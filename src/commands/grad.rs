@@ -34,7 +34,7 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
     write::check_state_target(options.save_state.as_deref())?;
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject_besides(start, &[options.from_state.as_deref()])? };
-    let loss = subject::one(&subject, "--loss", &options.loss)?;
+    let loss = subject::loss(&subject, &options.loss)?;
     let inputs = subject::inputs(&subject, &options.differentiated.wrt)?;
     if subject.start.input.is_empty() {
         subject::check_any("input", inputs.iter().flat_map(|input| &input.variables))?;

@@ -17,7 +17,7 @@ pub fn run(options: &HessianOptions) -> Fallible {
     let whole = options.differentiated.whole;
     let subject = Subject { whole, ..subject::subject(start)? };
     let failed = |error| subject::failure(start, &subject.program, error);
-    let loss = subject::one(&subject, "--loss", &options.loss)?;
+    let loss = subject::loss(&subject, &options.loss)?;
     let selections = subject::inputs(&subject, &options.differentiated.wrt)?;
     let inputs = subject::variables(&selections)?;
     subject::check_any("input", &inputs)?;

@@ -130,8 +130,8 @@ impl GradientPage {
 
     fn adjoints<'a>(&'a self, input: &'a Selection) -> TellableCells<'a> {
         TellableCells::new(input.shape, |n| {
-            let cell = input.variables.get(n)?.cell;
-            Some(self.real(self.gradient.adjoints.cells.get(cell).copied().unwrap_or_default()))
+            let origin = input.variables.get(n)?.origin;
+            Some(self.real(origin.adjoint(&self.gradient.adjoints)))
         })
     }
 
@@ -151,9 +151,9 @@ impl GradientPage {
     }
 
     fn is_unreached(&self) -> bool {
-        let zero = |bits: &u64| self.subject.program.approximate(Value::Real(*bits)) == 0.0;
+        let zero = |bits: u64| self.subject.program.approximate(Value::Real(bits)) == 0.0;
         let variables = self.inputs.iter().flat_map(|input| &input.variables);
-        let mut cells = variables.filter_map(|variable| self.gradient.adjoints.cells.get(variable.cell));
-        cells.all(zero) && self.gradient.adjoints.input.iter().all(zero)
+        let mut given = variables.map(|variable| variable.origin.adjoint(&self.gradient.adjoints));
+        given.all(zero) && self.gradient.adjoints.input.iter().copied().all(zero)
     }
 }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use reviver_vm::Travel;
 use reviver_vm::digest::state_digest;
-use reviver_vm::garbage::Garbage;
 
 use super::told::TellableCells;
 use super::{erased, result_cells, resulting_tape, state_bytes, uses_tape};
@@ -90,8 +89,13 @@ pub fn garbage(report: &Report) -> String {
         Travel::Forward => "garbage: what must end as it began, and doesn't:\n",
         Travel::Backward => "garbage: what must be as it is at the beginning, and isn't:\n",
     });
-    for line in report.garbage.iter().flat_map(Garbage::lines) {
-        let _ = writeln!(text, "  {line}");
+    for garbage in &report.garbage {
+        for line in garbage.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+        if let Some(cure) = &garbage.cure {
+            let _ = writeln!(text, "    = help: {cure}");
+        }
     }
     text
 }

@@ -5,9 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape};
-use reviver_vm::values::Value;
 use reviver_vm::{Program, State};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Map, Number, Value as Json};
@@ -19,6 +17,14 @@ pub fn number(text: &str) -> Json {
 
 /// Spells the entry of a number; some have nothing to be told.
 type Spell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
+
+/// How so many values of a declaration are told: those of a stack as a vector.
+pub fn told_shape(shape: Shape, count: usize) -> Shape {
+    match shape {
+        Shape::Stack => Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)),
+        shape => shape,
+    }
+}
 
 /// Numbers in a shape: a scalar as it is, a vector in brackets, a matrix as a vector of rows.
 #[derive(Clone)]
@@ -37,16 +43,11 @@ impl<'a> TellableCells<'a> {
         TellableCells::new(Shape::Vector(u32::try_from(count).unwrap_or(u32::MAX)), move |n| Some(spell(n)))
     }
 
-    /// What a state holds in the cells of a global.
+    /// What a state holds in the cells of a global, or on the stack that it names.
     pub fn of(program: &'a Program, state: &'a State, (n, global): (usize, &Global)) -> TellableCells<'a> {
-        let (first, class) = (program.cells(n).start, global.class);
-        TellableCells::new(global.shape, move |element| {
-            let value = match class {
-                Class::Int => Value::Int(*state.ints.get(first + element)?),
-                Class::Real => Value::Real(*state.reals.get(first + element)?),
-            };
-            Some(program.text(value))
-        })
+        let shape = told_shape(global.shape, program.count(state, n));
+        let spell = move |element| program.value(state, n, element).map(|value| program.text(value));
+        TellableCells::new(shape, spell)
     }
 
     fn entry(&self, n: usize, f: &mut fmt::Formatter) -> fmt::Result {
@@ -66,6 +67,8 @@ impl fmt::Display for TellableCells<'_> {
                 let of = move |row: usize, column: usize| row * columns as usize + column;
                 listed(f, rows, |row, f| listed(f, columns, |column, f| self.entry(of(row, column), f)))
             }
+            // What lies on a stack has the shape of a vector; of the name alone nothing is known.
+            Shape::Stack => listed(f, 0, |n, f| self.entry(n, f)),
         }
     }
 }
@@ -103,6 +106,7 @@ impl<'a> Tellable<'a> {
         match shape {
             Shape::Scalar => part(0),
             Shape::Vector(count) => Tellable::list(count as usize, part),
+            Shape::Stack => Tellable::list(0, part),
             Shape::Matrix(rows, columns) => {
                 let (part, columns) = (Rc::new(part), columns as usize);
                 Tellable::list(rows as usize, move |row| {

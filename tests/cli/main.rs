@@ -20,6 +20,7 @@ mod overwriting;
 mod permissions;
 mod run;
 mod signals;
+mod stacks;
 mod states;
 mod support;
 mod tables;

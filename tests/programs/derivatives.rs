@@ -121,7 +121,7 @@ fn check_word(subject: &Subject, gradient: &Gradient, word: &str) -> Result<(), 
             close(subject, "tape", &found, expected)
         }
         (Some((name, expected)), _) => {
-            let found = subject.components(&gradient.adjoints.cells, 0, &variables(subject, name)?).unwrap();
+            let found = subject.components(&gradient.adjoints, 0, &variables(subject, name)?).unwrap();
             close(subject, name, &found, expected)
         }
         (_, Some(("drops", expected))) => equal("drops", gradient.drops, expected),

@@ -51,7 +51,8 @@ impl Given<'_> {
                 Some(("tape", values)) => give_tape(&program, &mut machine, values, travel)?,
                 Some((name, values)) => {
                     let (global, _) = program.global(name).ok_or(format!("no cell `{name}`"))?;
-                    let texts: Vec<&str> = values.split(',').collect();
+                    // `path=` gives an empty stack.
+                    let texts: Vec<&str> = values.split(',').filter(|text| !text.is_empty()).collect();
                     program.give(machine.state_mut(), global, &texts).map_err(|error| error.to_string())?;
                     given.push(global);
                 }
@@ -68,7 +69,7 @@ fn complete(program: &Program, machine: &mut Machine, given: &[usize], travel: T
         return Err(format!("`{}` isn't given", global.name));
     }
     for (n, _) in program.assumed(given, travel) {
-        program.give_default(machine.state_mut(), n);
+        program.give_default(machine.state_mut(), n).unwrap();
     }
     Ok(())
 }

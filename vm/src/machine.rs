@@ -53,7 +53,7 @@ impl Machine {
     /// There is no memory for the cells.
     pub fn at_begin(program: Arc<Program>) -> Result<Machine, OutOfMemory> {
         let mut state = initial_state(&program, program.begin())?;
-        values::set_defaults(&program, &mut state);
+        values::set_defaults(&program, &mut state)?;
         Ok(Machine::resume(program, state, None))
     }
 
@@ -315,6 +315,6 @@ fn initial_state(program: &Program, position: u32) -> Result<State, OutOfMemory>
     let layout = program.layout();
     state.ints[layout.pool_ints_start as usize..].copy_from_slice(&layout.pool_ints);
     state.reals[layout.pool_reals_start as usize..].copy_from_slice(&layout.pool_reals);
-    values::set_initial(program, &mut state);
+    values::set_initial(program, &mut state)?;
     Ok(state)
 }

@@ -272,6 +272,8 @@ impl<'m> Walk<'m> {
 fn begins((global, number): (&reviver_isa::module::Global, u32)) -> KnownValue {
     let scalar_int = global.class == Class::Int && global.shape == Shape::Scalar;
     match initial(&global.initial) {
+        // What lies on a stack isn't followed.
+        _ if global.shape == Shape::Stack => KnownValue::Unknown,
         _ if global.role.is_given() => KnownValue::Given { global: number, plus: 0 },
         Some(value) if scalar_int && global.role != Role::In => KnownValue::Known(value),
         _ => KnownValue::Unknown,

@@ -13,7 +13,7 @@ use crate::source::{Sources, Span};
 use crate::tree::{
     About, CallNode, CallVia, Condition, DeclarationNode, Directive, Expression, For, Initial,
     InstructionNode, Limit, Local, Name, Operands, ParameterNode, ProcedureNode, RecordedBlock,
-    RecordedScope,
+    RecordedScope, ShapeNode,
 };
 
 /// Operands begin in this column of an instruction, if the mnemonic lets them.
@@ -318,7 +318,10 @@ impl<'s> StatementText<'s> {
 
     fn declaration(&mut self, declaration: &DeclarationNode) {
         self.push(&declaration.name.text);
-        self.shape(&declaration.shape);
+        match &declaration.shape {
+            ShapeNode::Lengths(lengths) => self.shape(lengths),
+            ShapeNode::Stack => self.push("[]"),
+        }
         self.class(declaration.class);
         if let Some(initial) = &declaration.initial {
             self.push(" = ");

@@ -9,12 +9,14 @@
 //! | `usage` | cells that nothing names, procedures that nothing calls |
 //! | `names` | constants, macros and parameters that nothing names |
 //! | `conditions` | comparisons that come out the same always |
+//! | `stacks` | stacks that nothing pops, or nothing pushes to |
 //! | `doomed` | what is [certain](crate::certain) to go wrong, in words |
 
 mod conditions;
 mod doomed;
 mod names;
 mod own;
+mod stacks;
 mod usage;
 
 use crate::diagnostic::{Collection, Diagnostic};
@@ -29,6 +31,7 @@ pub(crate) fn lint(body: &Body, lowered: &Lowered) -> Vec<Diagnostic> {
     let mut warnings = Collection::up_to(MOST);
     let doomed = doomed::globals(lowered, &mut warnings);
     usage::warn(&lowered.module, &lowered.globals, &lowered.procedures, &doomed, &mut warnings);
+    stacks::warn(lowered, &mut warnings);
     names::warn(body, &mut warnings);
     conditions::warn(body, &mut warnings);
     warnings.finish()

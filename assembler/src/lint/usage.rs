@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
+use reviver_isa::module::Shape;
 use reviver_isa::update::Update;
 
 use super::own::is_own;
+use super::stacks::is_used;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 
@@ -21,8 +23,12 @@ pub(super) fn warn(
 ) {
     let used = UsedByCode::by(module);
     for (((number, global), used), place) in (0..).zip(&module.globals).zip(used.globals).zip(globals) {
+        let (what, used) = match global.shape {
+            Shape::Stack => ("stack", is_used(module, global.class)),
+            _ => ("cell", used),
+        };
         if is_own(*place) && !used && !known.contains(&number) {
-            let message = format!("nothing uses the cell `{}`", global.name);
+            let message = format!("nothing uses the {what} `{}`", global.name);
             warnings.add(Diagnostic::warning(message, *place, "declared here"));
         }
     }

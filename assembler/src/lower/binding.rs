@@ -24,7 +24,7 @@ impl Lowering<'_> {
     /// Variables of the frame that live as long as the procedure.
     pub(super) fn ancillas(&mut self, declarations: &[DeclarationNode]) {
         for declaration in declarations {
-            let shape = self.declared.shape(&declaration.shape, &mut self.report);
+            let shape = self.declared.declared_shape(&declaration.shape, &mut self.report);
             let class = declaration.class.unwrap_or(Class::Int);
             self.bind(&declaration.name, class, shape.unwrap_or(Shape::Scalar), false);
             if shape.is_none() {

@@ -270,7 +270,7 @@ impl<'t> Declared<'t> {
     }
 
     fn global(&mut self, role: Role, declaration: &DeclarationNode, report: &mut Reporter) {
-        let Some(shape) = self.shape(&declaration.shape, report) else {
+        let Some(shape) = self.declared_shape(&declaration.shape, report) else {
             self.name(&declaration.name, Outer::Broken, report);
             return;
         };
@@ -280,6 +280,8 @@ impl<'t> Declared<'t> {
             None => Values::zero(class),
         };
         let default = declaration.default.as_ref().map(|d| self.values(d, class, shape, report));
+        // An empty one is in error, and that has been said.
+        let default = default.filter(|values| shape != Shape::Stack || !values.is_empty());
         if default.is_some() && !role.is_given() {
             report.add(
                 Diagnostic::error(

@@ -78,7 +78,8 @@ impl Lowering<'_> {
 
     fn vacate_array(&mut self, name: &Name, shape: Shape, span: Span) {
         let lengths = match shape {
-            Shape::Scalar => vec![],
+            // Lengths say no stack.
+            Shape::Scalar | Shape::Stack => vec![],
             Shape::Vector(n) => vec![n],
             Shape::Matrix(rows, columns) => vec![rows, columns],
         };

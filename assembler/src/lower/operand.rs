@@ -139,6 +139,7 @@ impl Lowering<'_> {
         }
         if let Some((meaning, declared)) = self.declared.outer(name) {
             self.not_behind_parameter(name, span, declared)?;
+            self.not_a_stack(&meaning, name, (span, declared))?;
             return sound(meaning);
         }
         match name.as_str() {
@@ -147,6 +148,23 @@ impl Lowering<'_> {
             _ => {}
         }
         self.declared.register(name, span).or_else(|| self.unknown(name, span))
+    }
+
+    /// What lies on a stack is no cell. The verifier says so too; here the place is the name's.
+    fn not_a_stack(&mut self, meaning: &Meaning, name: &str, (span, declared): (Span, Span)) -> Option<()> {
+        let Meaning::Variable { base, .. } = meaning else { return Some(()) };
+        match self.fact(*base) {
+            Some((_, _, Extent::Cells(Shape::Stack))) => self.report.fail(
+                Diagnostic::error(
+                    format!("`{name}` is a stack: only `push` and `pop` reach it"),
+                    span,
+                    "no operand names a stack",
+                )
+                .with(declared, "declared here")
+                .help("`push x` puts x on the stack of its class, `pop x` takes the last value off it"),
+            ),
+            _ => Some(()),
+        }
     }
 
     /// A macro's body may name a global that a parameter of the using procedure hides. The flat

@@ -11,10 +11,18 @@ use super::lengths::no_length;
 use super::report::{Reporter, Unknown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expression, ExpressionKind, Initial, LengthOf, Name};
+use crate::tree::{Expression, ExpressionKind, Initial, LengthOf, Name, ShapeNode};
 
 impl Declared<'_> {
     /// The shape of a declaration; none if it is in error.
+    pub(super) fn declared_shape(&self, shape: &ShapeNode, report: &mut Reporter) -> Option<Shape> {
+        match shape {
+            ShapeNode::Lengths(lengths) => self.shape(lengths, report),
+            ShapeNode::Stack => Some(Shape::Stack),
+        }
+    }
+
+    /// The shape that lengths say; none if they are in error.
     pub(super) fn shape(&self, lengths: &[Expression], report: &mut Reporter) -> Option<Shape> {
         let mut length = |expression: &Expression| -> Option<u32> {
             let number = self.constant(expression, report)?;
@@ -52,6 +60,11 @@ impl Declared<'_> {
                 (values.as_slice(), 1)
             }
         };
+        // Of a stack the values say how many there are.
+        let (repeat, cells) = match shape {
+            Shape::Stack => (1, list.len() as u64),
+            shape => (repeat, shape.cells()),
+        };
         let mut ints = Vec::new();
         let mut reals = Vec::new();
         for expression in list {
@@ -62,19 +75,20 @@ impl Declared<'_> {
             }
         }
         // Where values are missing, that has been reported.
-        let complete = (ints.len() + reals.len()) as u64 * repeat == shape.cells();
-        if !complete || ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0) {
+        let complete = (ints.len() + reals.len()) as u64 * repeat == cells;
+        let is_zero = || ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0);
+        if !complete || shape != Shape::Stack && is_zero() {
             return Values::zero(class);
         }
         // Values are repeated in the module, so a short text must not ask for more than it may have.
-        if shape.cells() > self.values_left {
+        if cells > self.values_left {
             if let Some(first) = list.first() {
                 let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
                 report.add(Diagnostic::error(message, first.span, "too many cells"));
             }
             return Values::zero(class);
         }
-        self.values_left -= shape.cells();
+        self.values_left -= cells;
         match class {
             Class::Int => Values::Ints(ints.repeat(repeat as usize)),
             Class::Real => Values::Reals(reals.repeat(repeat as usize)),
@@ -82,7 +96,7 @@ impl Declared<'_> {
     }
 
     fn count_values(&self, values: &[Expression], shape: Shape, report: &mut Reporter) {
-        if values.len() as u64 == shape.cells() {
+        if shape == Shape::Stack || values.len() as u64 == shape.cells() {
             return;
         }
         let message = format!("{} values for {} cells", values.len(), shape.cells());

@@ -8,12 +8,12 @@ use reviver_isa::module::{Passing, Rank, RealSystem, Role, Word};
 use super::foreign::advice;
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::TokenKind;
+use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, Name, ParameterNode, Statement,
-    StatementNode,
+    DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, Name, ParameterNode, ShapeNode,
+    Statement, StatementNode,
 };
 
 impl<'t> Parser<'t> {
@@ -63,6 +63,15 @@ impl<'t> Parser<'t> {
     fn ancillas(&mut self) -> Parse<Directive> {
         let start = self.current.start;
         let declarations = self.declarations()?;
+        if let Some(stack) = declarations.iter().find(|d| matches!(d.shape, ShapeNode::Stack)) {
+            let name = &stack.name;
+            let problem = Diagnostic::error("a stack lives as long as the program", name.span, "in a frame");
+            return self.fail(problem.help(format!(
+                "outside of procedures write `.var {0}[]`, or `.garbage {0}[]` if it may end with values; \
+                 an array has a length: `{0}[10]`",
+                name.text
+            )));
+        }
         if declarations.iter().any(|d| d.initial.is_some() || d.default.is_some()) {
             let place = self.since(start);
             let problem = Diagnostic::error("an ancilla has no initial value", place, "one is given here");
@@ -86,11 +95,23 @@ impl<'t> Parser<'t> {
     /// `name[shape]: class = initial default given`
     fn declaration(&mut self) -> Parse<DeclarationNode> {
         let name = self.name("the name of a cell")?;
-        let shape = self.shape()?;
+        let shape = self.declared_shape()?;
         let class = self.class()?;
         let initial = if self.eat(TokenKind::Assign) { Some(self.initial()?) } else { None };
         let default = if self.eat_word("default") { Some(self.initial()?) } else { None };
         Ok(DeclarationNode { name, shape, class, initial, default })
+    }
+
+    /// `[n]`, `[rows, columns]`, or `[]` for a stack.
+    fn declared_shape(&mut self) -> Parse<ShapeNode> {
+        if !self.at(TokenKind::BracketOpen) {
+            return Ok(ShapeNode::Lengths(Vec::new()));
+        }
+        let open = self.bump();
+        if self.eat(TokenKind::BracketClose) {
+            return Ok(ShapeNode::Stack);
+        }
+        self.lengths(open).map(ShapeNode::Lengths)
     }
 
     /// `[n]` or `[rows, columns]`, if a bracket is at hand.
@@ -99,6 +120,17 @@ impl<'t> Parser<'t> {
             return Ok(Vec::new());
         }
         let open = self.bump();
+        self.lengths(open)
+    }
+
+    /// The lengths behind an open bracket.
+    fn lengths(&mut self, open: Token) -> Parse<Vec<Expression>> {
+        if self.at(TokenKind::BracketClose) {
+            let problem = Diagnostic::error("an array has a length", self.span(open), "none is given here");
+            return self.fail(problem.help(
+                "write `[3]`; a stack, which has none, is declared outside of procedures: `.garbage NAME[]`",
+            ));
+        }
         let shape = self.expressions()?;
         self.close(TokenKind::BracketClose, open, "`,` or `]`")?;
         if shape.len() > 2 {

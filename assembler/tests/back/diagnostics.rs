@@ -32,6 +32,27 @@ const REFUSED: &[(&str, &str)] = &[
      "`a` is not given by the user and can have no default [a] | only `.in` and `.inout` cells are given; write `= value` for the initial value"),
     (".in A[3] = {1, 2}\n",
      "2 values for 3 cells [1, 2] | one value without braces stands for every cell"),
+    (".garbage t[], x\n add x, t*2\n push x\n",
+     "`t` is a stack: only `push` and `pop` reach it [t] | [t]: declared here | `push x` puts x on the stack of its class, `pop x` takes the last value off it"),
+    (".garbage t[], x\n add x, t[0]\n push x\n",
+     "`t` is a stack: only `push` and `pop` reach it [t[0]] | [t]: declared here | `push x` puts x on the stack of its class, `pop x` takes the last value off it"),
+    (".garbage t[], x, A[3]\n add x, A[t]\n push x\n",
+     "`t` is a stack: only `push` and `pop` reach it [t] | [t]: declared here | `push x` puts x on the stack of its class, `pop x` takes the last value off it"),
+    (".garbage t[], x\n call p(t)\n push x\n.proc p(in v)\n.end\n",
+     "`t` is a stack: only `push` and `pop` reach it [t] | [t]: declared here | `push x` puts x on the stack of its class, `pop x` takes the last value off it"),
+    (".garbage t[], x\n add x, len(t)\n push x\n",
+     "`t` is a stack: only `push` and `pop` reach it [len(t)] | [t]: declared here | `push x` puts x on the stack of its class, `pop x` takes the last value off it"),
+    (".out s[]\n.in t[]\n",
+     "`t` and `s` are both the stack of integers [t] | [s]: the stack of integers is declared here | the machine has one stack for each class"),
+    (".garbage t[] = {1, 2}\n",
+     "the stack `t` has initial values, and begins empty [t] | an input may have a `default`; `push` them otherwise"),
+    (".in t[] default {1, 2.5}\n",
+     "the real 2.5 stands where an integer is wanted [2.5] | write an integer, or declare the cells `: real`"),
+    (".ancilla t[]\n",
+     "a stack lives as long as the program [t] | outside of procedures write `.var t[]`, or `.garbage t[]` if it may end with values; an array has a length: `t[10]`"),
+    (".in x\n local t[]\n delocal t[]\n",
+     "an array has a length [[] | write `[3]`; a stack, which has none, is declared outside of procedures: `.garbage NAME[]`\n\
+      an array has a length [[] | write `[3]`; a stack, which has none, is declared outside of procedures: `.garbage NAME[]`"),
     (".in a = 1.5\n",
      "the real 1.5 stands where an integer is wanted [1.5] | write an integer, or declare the cells `: real`"),
     (".word 8\n.in a\n add a, 300\n",
@@ -379,6 +400,43 @@ fn a_flood_of_mistakes_is_cut_off() {
     assert!(errors(&assembly).len() < 1_000);
     let said: String = errors(&assembly).iter().map(|d| shown(&assembly, d)).collect();
     assert!(said.contains("more problems are not listed"));
+}
+
+/// Warnings in full about stacks, each of a text.
+#[test]
+fn a_stack_that_must_be_empty_and_can_not_be_is_a_warning() {
+    for (text, expected) in [
+        (
+            ".inout x\n push x\n",
+            "nothing pops an integer that is pushed here [push x] | declare `.garbage NAME[]`: then the program may end with values on its stack",
+        ),
+        (
+            ".inout x: real\n.in given[]: real\n push x\n",
+            "nothing pops a real that is pushed here [push x] | declare `given` by `.inout` instead of `.in`: then the program may end with values on its stack",
+        ),
+        (
+            ".inout x\n pop x\n",
+            "nothing pushes an integer that is popped here [pop x] | declare `.in NAME[]`: then the values are given",
+        ),
+        (
+            ".inout x\n.out kept[]\n pop x\n",
+            "nothing pushes an integer that is popped here [pop x] | declare `kept` by `.inout` instead of `.out`: then the values are given",
+        ),
+        (
+            ".inout x\n.var s[]\n push x\n",
+            "nothing pops an integer that is pushed here [push x] | declare `s` by `.garbage` instead of `.var`: then the program may end with values on its stack",
+        ),
+        (".inout x: real\n.var s[]\n push x\n pop x\n", "nothing uses the stack `s` [s]"),
+        // What may be undone backward is not judged, nor what both reach, nor what is declared.
+        (".inout x\n.garbage s[]\n push x\n", ""),
+        (".inout x\n.in s[]\n pop x\n", ""),
+        (".inout x\n push x\n pop x\n", ""),
+        (".inout x\n call p(x)\n uncall p(x)\n.proc p(inout y)\n push y\n.end\n", ""),
+    ] {
+        let assembly = assembly(text);
+        let said: Vec<String> = assembly.diagnostics.iter().map(|d| shown(&assembly, d)).collect();
+        assert_eq!(said.join("\n").trim(), expected, "{text}");
+    }
 }
 
 #[test]

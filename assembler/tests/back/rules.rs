@@ -3,7 +3,7 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice, Term};
-use reviver_isa::module::{FrameVariable, Module, Rank, RealSystem, Role, Shape, Values, Word};
+use reviver_isa::module::{FrameVariable, Global, Module, Rank, RealSystem, Role, Shape, Values, Word};
 use reviver_isa::update::Update;
 use reviver_isa::verify::verify;
 
@@ -21,6 +21,9 @@ const TEXTS: &[(&str, &str)] = &[
     (".in a, b, c\n rot a, b, c\n", "`rot` takes reals only"),
     (".in x: real\n callvia x()\n", "the number of a procedure is an integer"),
     (".in a\n add a', 1\n", "`a` is an integer and has no adjoint"),
+    (".in S[]: real, T[]: real\n", "`T` and `S` are both the stack of reals"),
+    (".out S[] = 1\n", "the stack `S` has initial values, and begins empty"),
+    (".limit stack 2\n.in S[] default {1, 2, 3}\n", "`S` is given 3 values, more than `.limit stack 2`"),
     (".in A[3]\n add A, 1\n", "`A` is an array: an element needs an index"),
     (".in a\n add a[1], 1\n", "`a` is a scalar: it has no elements"),
     (".in M[2, 3]\n add M[1], 1\n", "`M` is a matrix: an element has two indices"),
@@ -166,6 +169,12 @@ fn index(cell: Option<Base>, offset: i64) -> Term {
 /// A module that no text becomes, and what it is refused for.
 type Change = (&'static str, fn(&mut Module));
 
+/// A declared stack that is given.
+fn stack(name: &str, class: Class) -> Global {
+    let (name, initial) = (name.to_owned(), Values::zero(class));
+    Global { name, class, role: Role::In, shape: Shape::Stack, initial, default: None }
+}
+
 const NOWHERE: Base = Base::Global(99);
 
 const CHANGES: &[Change] = &[
@@ -189,6 +198,25 @@ const CHANGES: &[Change] = &[
     ("more than 16777216 cells have initial values other than 0", |m| {
         m.globals[2].shape = Shape::Vector(1 << 24);
         m.globals[2].initial = Values::Ints(vec![1; 1 << 24]);
+    }),
+    ("`S` is a stack: only `push` and `pop` reach it", |m| {
+        m.globals.push(stack("S", Class::Int));
+        m.code[1].operands[0] = Operand::Place(Place::scalar(Base::Global(4)));
+    }),
+    ("`S` is a stack: only `push` and `pop` reach it", |m| {
+        m.globals.push(stack("S", Class::Int));
+        call(m).arguments[1] = Argument::Slice(Slice { base: Base::Global(4), range: Range::Whole });
+    }),
+    ("`S` is a stack: only `push` and `pop` reach it", |m| {
+        m.globals.push(stack("S", Class::Int));
+        call(m).arguments[0] = Argument::Slice(Slice { base: Base::Global(4), range: Range::Whole });
+    }),
+    ("the stack `t` is declared in a frame", |m| m.procedures[1].frame[0].shape = Shape::Stack),
+    ("the default of the stack `S` is empty, and goes without saying", |m| {
+        m.globals.push(Global { default: Some(Values::Ints(Vec::new())), ..stack("S", Class::Int) });
+    }),
+    ("the values of `S` do not fit its declaration", |m| {
+        m.globals.push(Global { default: Some(Values::Reals(vec![1.0])), ..stack("S", Class::Int) });
     }),
     ("the procedure `p` is declared twice", |m| m.procedures[2].name = "p".into()),
     ("the name `t` is declared twice in `p`", |m| m.procedures[1].frame[1].name = "t".into()),

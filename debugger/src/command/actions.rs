@@ -291,16 +291,30 @@ fn window(
 ) -> CommandResult {
     let footprint = console.session.footprint().to_vec();
     let (session, count) = (&console.session, layout.count.unwrap_or(count));
+    if let Some(mut stack) = view::stack::named(session, name, count) {
+        for (n, value) in stack.next.iter_mut().enumerate() {
+            let entry = format!("{name}[{}]", stack.total.saturating_sub(n + 1));
+            *value = in_layout(session, &entry, layout)?.unwrap_or_else(|| value.clone());
+        }
+        return Ok(Outcome::Rows(vec![stack]));
+    }
     let mut array = view::cells::array(session, &footprint, name, first, count)?;
-    if layout.format != Notation::Signed {
-        for element in &mut array.elements {
+    for element in &mut array.elements {
+        if let Some(bits) = in_layout(session, &element.name, layout)? {
             // Bits tell enough by themselves.
-            (element.other, element.adjoint) = (None, None);
-            let value = ConsoleExpression::parse(&element.name)?.evaluate(session.scene())?;
-            element.value = format::bits(layout.format, session.program(), value).unwrap_or_default();
+            (element.other, element.adjoint, element.value) = (None, None, bits);
         }
     }
     Ok(Outcome::Array(array))
+}
+
+/// The bits of an element, where they are asked for.
+fn in_layout(session: &Session, element: &str, layout: PrintFormat) -> Result<Option<String>, SessionError> {
+    if layout.format == Notation::Signed {
+        return Ok(None);
+    }
+    let value = ConsoleExpression::parse(element)?.evaluate(session.scene())?;
+    Ok(Some(format::bits(layout.format, session.program(), value).unwrap_or_default()))
 }
 
 pub fn display(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult {

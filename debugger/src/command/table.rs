@@ -101,7 +101,7 @@ commands! {
     }
     Values {
     "print" ["p", "inspect"] " [/x] EXPRESSION" ArgumentKind::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
+        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the machine's own. Integers divide like integers: 1/3 is 0, 1.0/3 is a third. A declared stack is printed by its name, `trail[0]` is its bottom. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
     "x" [] " [/8x] ARRAY [FIRST [COUNT]]" ArgumentKind::Cell => examine,
         "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. How many, and the format, may stand behind a slash.";
     "display" [] " [/x] [EXPRESSION]" ArgumentKind::Expression => display,

@@ -48,7 +48,7 @@ commands! {
     "status" ["st"] "" ArgumentKind::None => status,
         "Tell where one is in time, and what the history costs.";
     "tapes" [] "" ArgumentKind::None => tapes,
-        "Tell what is next on the tapes and on the stacks.";
+        "Tell what is next on the tapes and on the stacks, which have their declared names.";
     "watchpoints" [] "" ArgumentKind::None => watchpoints,
         "List the watchpoints.";
     }

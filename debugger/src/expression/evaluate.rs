@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
+use reviver_vm::lookup::IndexError;
 use reviver_vm::values::Value;
 
 use super::{Computed, ExpressionError, ExpressionNode, Hint, IndexNode, Scene, Special, WrittenValues};
@@ -51,6 +52,9 @@ impl Scene<'_> {
             return Ok(MODE_BIT);
         }
         let storage = self.cells(name, adjoint)?;
+        if indices.is_empty() && storage.shape() == Shape::Stack {
+            return Err(ExpressionError::Stack(name.to_owned()));
+        }
         if indices.is_empty() && storage.shape() != Shape::Scalar {
             return Err(ExpressionError::Array(name.to_owned()));
         }
@@ -60,6 +64,34 @@ impl Scene<'_> {
         };
         let indices: Vec<i64> = indices.iter().map(index).collect::<Result<_, _>>()?;
         storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
+    }
+
+    /// A value, or its adjoint, of the stack that a name means; none where it means something else.
+    fn on_stack(
+        &self,
+        name: &str,
+        adjoint: bool,
+        indices: &[IndexNode],
+    ) -> Result<Option<Value>, ExpressionError> {
+        let storage = if is_mode(name, adjoint) { None } else { Some(self.cells(name, adjoint)?) };
+        let Some(storage) = storage.filter(|storage| storage.shape() == Shape::Stack) else {
+            return Ok(None);
+        };
+        let [IndexNode::At(index)] = indices else { return Err(ExpressionError::Stack(name.to_owned())) };
+        let (index, state) = (self.integer(index, "an index")?, self.state);
+        let (ints, reals) = (&state.int_stack, &state.real_stack);
+        let length = if storage.class() == Class::Int { ints.len() } else { reals.len() };
+        let value = usize::try_from(index).ok().filter(|&n| n < length).and_then(|n| match storage.class() {
+            Class::Int => ints.get(n).copied().map(Value::Int),
+            Class::Real if adjoint => {
+                let adjoints = state.adjoints.as_ref().map(|adjoints| &adjoints.stack);
+                Some(Value::Real(adjoints.and_then(|list| list.get(n).copied()).unwrap_or_default()))
+            }
+            Class::Real => reals.get(n).copied().map(Value::Real),
+        });
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        let outside = IndexError::Outside { index, length };
+        value.map(Some).ok_or_else(|| ExpressionError::Index { name: name.to_owned(), error: outside })
     }
 
     pub(super) fn integer(&self, node: &ExpressionNode, what: &'static str) -> Result<i64, ExpressionError> {
@@ -82,7 +114,10 @@ impl Scene<'_> {
             ExpressionNode::Special(Special::Old) => self.written("$old", |written| written.old),
             ExpressionNode::Special(Special::New) => self.written("$new", |written| written.new),
             ExpressionNode::Place { name, adjoint, indices } => {
-                let value = self.cell(name, *adjoint, indices)?.value(self.state);
+                let value = match self.on_stack(name, *adjoint, indices)? {
+                    None => self.cell(name, *adjoint, indices)?.value(self.state),
+                    value => value,
+                };
                 value.map(Computed::from).ok_or_else(|| ExpressionError::NoCell(name.clone()))
             }
             ExpressionNode::Unary(operator, operand) => self.unary(operator, operand),

@@ -66,6 +66,8 @@ pub enum ExpressionError {
     Index { name: String, error: IndexError },
     #[error("`{0}` is an array: name one of its elements")]
     Array(String),
+    #[error("`{0}` is a stack: `print` shows it, and its values, of which `{0}[0]` is the bottom")]
+    Stack(String),
     #[error("`{0}` is a slice: name one of its elements")]
     Slice(String),
     #[error("`{name}`: {from}..{to} has no elements: a slice ends before its second number")]

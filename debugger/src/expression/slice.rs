@@ -33,6 +33,9 @@ impl Scene<'_> {
             Shape::Scalar => (vec![], vec![]),
             Shape::Vector(length) => (vec![length], vec![whole]),
             Shape::Matrix(rows, columns) => (vec![rows, columns], vec![whole.clone(), whole]),
+            Shape::Stack => {
+                return Err(ExpressionError::Index { name: name.to_owned(), error: IndexError::Stack });
+            }
         };
         let indices = if indices.is_empty() { &every } else { indices };
         if indices.len() != lengths.len() {

@@ -23,7 +23,7 @@ impl RenderedText<'_> {
                 false => row.next.join(", "),
             };
             let told = |row| Some(format!(" ({})", next(row))).filter(|_| row.total > 0).unwrap_or_default();
-            let (name, from, to) = (before.name, before.total, after.total);
+            let (name, from, to) = (&before.name, before.total, after.total);
             line!(self, "{name}: {from}{} -> {to}{}", told(before), told(after));
         }
         if let Some((before, after)) = &found.calls {

@@ -49,7 +49,8 @@ impl CellRows {
 
     fn of_section(cells: impl Iterator<Item = (Class, Shape)>) -> CellRows {
         let mut rows = CellRows::default();
-        for (class, shape) in cells {
+        // A stack stands beside the tapes.
+        for (class, shape) in cells.filter(|(_, shape)| *shape != Shape::Stack) {
             match rows_of(class, shape) {
                 0 => rows.scalars += 1,
                 elements => rows.elements = rows.elements.saturating_add(elements + 1),
@@ -73,7 +74,7 @@ impl CellRows {
 fn rows_of(class: Class, shape: Shape) -> u64 {
     let beside = if class == Class::Int { 5 } else { 2 };
     match shape {
-        Shape::Scalar => 0,
+        Shape::Scalar | Shape::Stack => 0,
         Shape::Vector(length) => u64::from(length).div_ceil(beside).max(1),
         Shape::Matrix(rows, columns) => (u64::from(rows) * u64::from(columns).div_ceil(beside)).max(1),
     }

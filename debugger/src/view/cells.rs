@@ -145,6 +145,7 @@ impl Look<'_> {
         let Some(storage) = session.memory().storage(session.state(), self.depth, base) else { return };
         match storage.shape() {
             Shape::Scalar => list.extend(self.view(storage, 0, name.to_owned())),
+            Shape::Stack => {}
             shape => arrays.push(ArrayFacts { name: name.to_owned(), class: storage.class(), shape }),
         }
     }

@@ -1,6 +1,7 @@
 //! The call stack, the typed stacks and the tapes.
 
-use reviver_isa::instruction::Base;
+use reviver_isa::instruction::{Base, Class};
+use reviver_isa::module::Shape;
 use reviver_vm::lookup;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
@@ -122,17 +123,55 @@ pub fn rows(session: &Session, count: usize) -> [ValueRow; 4] {
         TapeEntry::Int(value) => text(Value::Int(value)),
         TapeEntry::Real(bits) => text(Value::Real(bits)),
     };
-    let tape = |name, entries: &[TapeEntry]| ValueRow {
-        name,
+    let tape = |name: &str, entries: &[TapeEntry]| ValueRow {
+        name: name.to_owned(),
         total: entries.len(),
         next: entries.iter().rev().take(count).map(entry).collect(),
     };
-    let ints = state.int_stack.iter().rev().take(count).map(|&v| text(Value::Int(v))).collect();
-    let reals = state.real_stack.iter().rev().take(count).map(|&v| text(Value::Real(v))).collect();
     [
         tape("input tape", &state.input),
         tape("output tape", &state.output),
-        ValueRow { name: "integer stack", total: state.int_stack.len(), next: ints },
-        ValueRow { name: "real stack", total: state.real_stack.len(), next: reals },
+        stack(session, Class::Int, count),
+        stack(session, Class::Real, count),
     ]
+}
+
+/// At most `count` values of the stack of a class, the top first.
+fn stack(session: &Session, class: Class, count: usize) -> ValueRow {
+    let (state, program) = (session.state(), session.program());
+    let name = match (program.module().stack(class), class) {
+        (Some((_, declared)), _) => format!("stack {}", declared.name),
+        (None, Class::Int) => "integer stack".to_owned(),
+        (None, Class::Real) => "real stack".to_owned(),
+    };
+    let top_first = |n: usize| {
+        program.text(match class {
+            Class::Int => Value::Int(state.int_stack.get(n).copied().unwrap_or_default()),
+            Class::Real => Value::Real(state.real_stack.get(n).copied().unwrap_or_default()),
+        })
+    };
+    let total = match class {
+        Class::Int => state.int_stack.len(),
+        Class::Real => state.real_stack.len(),
+    };
+    ValueRow { name, total, next: (0..total).rev().take(count).map(top_first).collect() }
+}
+
+/// The adjoints of the values on the stack of reals, the top first.
+fn stack_of_adjoints(session: &Session, name: &str, count: usize) -> ValueRow {
+    let state = session.state();
+    let adjoints = state.adjoints.as_ref().map_or(&[][..], |adjoints| &adjoints.stack);
+    let total = state.real_stack.len();
+    let text = |n: usize| session.program().text(Value::Real(adjoints.get(n).copied().unwrap_or_default()));
+    ValueRow { name: format!("stack {name}"), total, next: (0..total).rev().take(count).map(text).collect() }
+}
+
+/// At most `count` values of a stack by its name, or their adjoints (`path'`), the top first; none where
+/// the name means something else.
+pub fn named(session: &Session, name: &str, count: usize) -> Option<ValueRow> {
+    let storage = session.array(name).ok().filter(|storage| storage.shape() == Shape::Stack)?;
+    Some(match name.ends_with('\'') {
+        true => stack_of_adjoints(session, name, count),
+        false => stack(session, storage.class(), count),
+    })
 }

@@ -131,6 +131,9 @@ impl<'a> Checker<'a> {
             self.report(site, "this argument names nothing that is declared");
             return false;
         };
+        if declaration.extent == Extent::Cells(Cells::Stack) {
+            return self.names_stack(site, declaration.name);
+        }
         match parameter.rank {
             Rank::Scalar => {
                 self.report(site, format!("`{}` wants one cell, not an array", parameter.name)).help =
@@ -169,6 +172,7 @@ impl<'a> Checker<'a> {
                 self.report(site, format!("`{}` is a scalar, not an array", array.name));
                 false
             }
+            (_, Extent::Cells(Cells::Stack)) => self.names_stack(site, array.name),
             (Range::Whole, _) => true,
             (Range::Span { from, to, step }, Extent::Cells(Cells::Vector(_)) | Extent::Slice) => {
                 if *step == 0 {

@@ -47,6 +47,7 @@ impl<'a> Checker<'a> {
             self.shape(site, &global.name, global.shape);
             self.global_values(site, global);
         }
+        self.stacks();
         let shapes = || module.globals.iter().map(|g| (g.class, g.shape));
         self.total(Site::Module, "the globals", shapes().collect());
         let lists = module.globals.iter().flat_map(|g| std::iter::once(&g.initial).chain(&g.default));
@@ -56,8 +57,27 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A name means the one stack of its class.
+    fn stacks(&mut self) {
+        for class in [Class::Int, Class::Real] {
+            let is_one = |global: &Global| global.shape == Shape::Stack && global.class == class;
+            let mut stacks = (0..).zip(&self.module.globals).filter(|(_, global)| is_one(global));
+            let Some((first, one)) = stacks.next() else { continue };
+            for (other, global) in stacks {
+                let (one, name, of) = (&one.name, &global.name, plural(class));
+                let message = format!("`{name}` and `{one}` are both the stack of {of}");
+                let violation = self.report(Site::Global(other), message);
+                violation.other = Some((Site::Global(first), format!("the stack of {of} is declared here")));
+                violation.help = Some("the machine has one stack for each class".into());
+            }
+        }
+    }
+
     fn global_values(&mut self, site: Site, global: &'a Global) {
         self.values(site, global, &global.initial);
+        if global.shape == Shape::Stack {
+            self.stack_values(site, global);
+        }
         if let Some(default) = &global.default {
             self.values(site, global, default);
             if !global.role.is_given() {
@@ -68,9 +88,32 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A stack is empty where nothing is given, and what is given keeps to the limit.
+    fn stack_values(&mut self, site: Site, global: &'a Global) {
+        let name = &global.name;
+        if !global.initial.is_empty() {
+            self.report(site, format!("the stack `{name}` has initial values, and begins empty")).help =
+                Some("an input may have a `default`; `push` them otherwise".into());
+        }
+        if global.default.as_ref().is_some_and(Values::is_empty) {
+            self.report(site, format!("the default of the stack `{name}` is empty, and goes without saying"));
+        }
+        let (given, limit) = (global.default.as_ref().map_or(0, Values::len), self.module.limits.stack);
+        if given as u64 > u64::from(limit) {
+            self.report(
+                site,
+                format!("`{name}` is given {given} values, more than `.limit stack {limit}`"),
+            )
+            .help = Some("raise the limit, or give fewer".into());
+        }
+    }
+
     fn values(&mut self, site: Site, global: &'a Global, values: &'a Values) {
         // All cells or none: what a text can say.
-        let complete = values.is_empty() || values.len() as u64 == global.shape.cells();
+        let complete = match global.shape {
+            Shape::Stack => true,
+            shape => values.is_empty() || values.len() as u64 == shape.cells(),
+        };
         if values.class() != global.class || !complete {
             self.report(site, format!("the values of `{}` do not fit its declaration", global.name));
         }
@@ -112,6 +155,11 @@ impl<'a> Checker<'a> {
         }
         for variable in &procedure.frame {
             self.shape(site, &variable.name, variable.shape);
+            if variable.shape == Shape::Stack {
+                let message = format!("the stack `{}` is declared in a frame", variable.name);
+                self.report(site, message).help =
+                    Some("stacks live as long as the program, and are declared as its globals".into());
+            }
         }
         let shapes = procedure.frame.iter().map(|v| (v.class, v.shape)).collect();
         self.total(site, "the frame", shapes);
@@ -144,7 +192,7 @@ impl<'a> Checker<'a> {
     }
 
     fn shape(&mut self, site: Site, name: &str, shape: Shape) {
-        if shape.cells() == 0 {
+        if shape.cells() == 0 && shape != Shape::Stack {
             self.report(site, format!("the array `{name}` has no cells"));
         }
     }
@@ -160,5 +208,13 @@ impl<'a> Checker<'a> {
                 );
             }
         }
+    }
+}
+
+/// "integers" or "reals", for messages.
+fn plural(class: Class) -> &'static str {
+    match class {
+        Class::Int => "integers",
+        Class::Real => "reals",
     }
 }

@@ -72,6 +72,9 @@ impl<'a> Checker<'a> {
             self.report(site, "this operand names nothing that is declared");
             return false;
         };
+        if declaration.extent == Extent::Cells(Cells::Stack) {
+            return self.names_stack(site, declaration.name);
+        }
         if place.adjoint && declaration.class == Class::Int {
             self.report(site, format!("`{}` is an integer and has no adjoint", declaration.name));
             return false;
@@ -86,6 +89,13 @@ impl<'a> Checker<'a> {
                 false
             }
         }
+    }
+
+    /// A stack has no cells that an operand could name.
+    pub(super) fn names_stack(&mut self, site: Site, name: &str) -> bool {
+        self.report(site, format!("`{name}` is a stack: only `push` and `pop` reach it")).help =
+            Some("`push x` puts x on the stack of its class, `pop x` takes the last value off it".into());
+        false
     }
 
     fn index(
@@ -115,6 +125,7 @@ impl<'a> Checker<'a> {
                     Extent::Cells(Cells::Matrix(..)) | Extent::Matrix => {
                         "is a matrix: an element has two indices"
                     }
+                    Extent::Cells(Cells::Stack) => "is a stack: it has no elements",
                     Extent::Cells(Cells::Vector(_)) | Extent::Slice => {
                         "is a vector: an element has one index"
                     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::{Argument, Base, Class, Index, Instruction, Link, Operand, Place, Range};
-use reviver_isa::module::{Extent, Module, Procedure, Rank};
+use reviver_isa::module::{Extent, Module, Procedure, Rank, Shape};
 use reviver_isa::update::{OperandShape, Over, Update};
 use reviver_vm::state::Part;
 use reviver_vm::{Machine, Travel};
@@ -40,8 +40,18 @@ impl Coverage {
         self.seen.insert(what.into());
     }
 
+    /// What lies on declared stacks where a run begins or has arrived.
+    fn stacks(&mut self, machine: &Machine, end: &str) {
+        let globals = machine.program().module().globals.iter().enumerate();
+        for (n, global) in globals.filter(|(_, global)| global.shape == Shape::Stack) {
+            let count = if machine.program().count(machine.state(), n) > 0 { "values" } else { "nothing" };
+            self.see(format!("{count} on `{}` of {} {end}", global.role.directive(), global.class.name()));
+        }
+    }
+
     /// Runs a machine forward and notes what its steps exercise.
     pub fn watch(&mut self, mut machine: Machine, longest: u64) -> End {
+        self.stacks(&machine, "at the start");
         for _ in 0..longest {
             let before = (machine.state().position, machine.state().inverted);
             let depth = machine.state().calls.len();
@@ -49,6 +59,9 @@ impl Coverage {
             let drops = machine.state().counters.drops;
             let end = travel(&mut machine, Travel::Forward, 1);
             if end != End::Budget {
+                if end.arrived() {
+                    self.stacks(&machine, "at the end");
+                }
                 return end;
             }
             self.step(&machine, before, depth);
@@ -355,6 +368,24 @@ pub fn gradients() -> Vec<String> {
         "adjoint of passed matrix, computed index",
     ];
     carries.chain(rest.map(str::to_owned)).collect()
+}
+
+/// Declared stacks of both classes that are given, or are results, with values and without.
+pub fn stacks() -> Vec<String> {
+    let mut all = Vec::new();
+    for class in ["int", "real"] {
+        for (role, end) in [(".in", "start"), (".inout", "start"), (".inout", "end"), (".out", "end")] {
+            all.push(format!("values on `{role}` of {class} at the {end}"));
+        }
+        for what in ["values", "nothing"] {
+            all.push(format!("{what} on `.garbage` of {class} at the end"));
+        }
+        for end in ["start", "end"] {
+            all.push(format!("nothing on `.var` of {class} at the {end}"));
+        }
+        all.push(format!("nothing on `.in` of {class} at the end"));
+    }
+    all
 }
 
 /// Depths, places and ways to pass them.

@@ -99,7 +99,7 @@ pub fn seed_adjoints(program: &Program, state: &mut State, rng: &mut Rng) {
     state.adjoints = Some(adjoints);
 }
 
-/// A machine over dual numbers in the same state, where all globals and what is on the input tape move.
+/// A machine over dual numbers in the same state, where all globals, and what is on the stack and the input tape, move.
 pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachine {
     let mut dual = lift::<[u64; 2]>(state).unwrap();
     let globals = program.module().globals.iter().enumerate();
@@ -107,6 +107,9 @@ pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachi
         for cell in program.cells(n) {
             dual.reals[cell] = dual.reals[cell].with_lane(1, small(program, rng));
         }
+    }
+    for bits in &mut dual.real_stack {
+        *bits = bits.with_lane(1, small(program, rng));
     }
     for entry in &mut dual.input {
         if let TapeEntry::Real(bits) = entry {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::{Files, FilesInMemory};
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Module;
+use reviver_isa::module::{Module, Shape};
 use reviver_vm::state::{Adjoints, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Machine, Program, Runner, State, Stop, Travel};
@@ -226,6 +226,10 @@ fn seed_adjoints(program: &Program, state: &mut State) {
     (adjoints.input, adjoints.output) = (input, output);
     let globals = program.module().globals.iter().enumerate();
     for (global, declared) in globals.filter(|(_, declared)| declared.class == Class::Real) {
+        if declared.shape == Shape::Stack {
+            let adjoints = adjoints.stack.iter_mut().enumerate();
+            adjoints.for_each(|(n, adjoint)| *adjoint = bits(&declared.name, n));
+        }
         for (n, cell) in program.cells(global).enumerate() {
             adjoints.cells[cell] = bits(&declared.name, n);
         }
@@ -293,7 +297,11 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
     };
     let reals = program.module().globals.iter().enumerate().filter(|(_, g)| g.class == Class::Real);
     let adjoints = reals.map(|(n, global)| {
-        (global.name.clone(), program.cells(n).map(|cell| adjoint(|a| &a.cells, cell)).collect())
+        let adjoints = match global.shape {
+            Shape::Stack => (0..state.real_stack.len()).map(|n| adjoint(|a| &a.stack, n)).collect(),
+            _ => program.cells(n).map(|cell| adjoint(|a| &a.cells, cell)).collect(),
+        };
+        (global.name.clone(), adjoints)
     });
     let entries = |list, count: usize| (0..count).map(|n| adjoint(list, n)).collect();
     Snapshot {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use reviver_assembler::tree::{
-    self, Body, DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, Statement,
+    self, Body, DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, ShapeNode, Statement,
 };
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role, Word};
@@ -102,7 +102,7 @@ impl<'t> Declared<'t> {
 
     fn global(&mut self, role: Role, declaration: &DeclarationNode) -> Step<()> {
         let class = declaration.class.unwrap_or(Class::Int);
-        let shape = self.shape(&declaration.shape)?;
+        let shape = self.declared_shape(&declaration.shape)?;
         let values = |initial: &Option<Initial>| {
             initial.as_ref().map(|initial| self.values(initial, class, shape)).transpose()
         };
@@ -129,6 +129,13 @@ impl<'t> Declared<'t> {
         meaning
     }
 
+    pub(crate) fn declared_shape(&self, shape: &ShapeNode) -> Step<Shape> {
+        match shape {
+            ShapeNode::Lengths(lengths) => self.shape(lengths),
+            ShapeNode::Stack => Ok(Shape::Stack),
+        }
+    }
+
     /// The shape that lengths declare.
     pub(crate) fn shape(&self, lengths: &[Expression]) -> Step<Shape> {
         let length = |expression: &Expression| self.constant(expression)?.to_length();
@@ -142,6 +149,9 @@ impl<'t> Declared<'t> {
 
     fn values(&self, initial: &Initial, class: Class, shape: Shape) -> Step<Vec<Value>> {
         match initial {
+            Initial::Every(value) if shape == Shape::Stack => {
+                Ok(vec![self.value(&self.constant(value)?, class)?])
+            }
             Initial::Every(value) => Ok(vec![self.value(&self.constant(value)?, class)?; shape.cells()]),
             Initial::Each(values) => {
                 values.iter().map(|value| self.value(&self.constant(value)?, class)).collect()

@@ -184,6 +184,8 @@ pub(crate) enum Shape {
     Slice,
     /// Rows and columns are known at the call.
     PassedMatrix,
+    /// The stack of its class, which has no cells.
+    Stack,
 }
 
 impl Shape {
@@ -192,7 +194,7 @@ impl Shape {
             Shape::Scalar => 1,
             Shape::Vector(n) => n,
             Shape::Matrix(rows, columns) => rows * columns,
-            Shape::Slice | Shape::PassedMatrix => 0,
+            Shape::Slice | Shape::PassedMatrix | Shape::Stack => 0,
         }
     }
 }

@@ -124,7 +124,7 @@ impl Resolver<'_> {
         let statement = match &node.statement {
             tree::Statement::Directive(Directive::Ancillas(declarations)) => {
                 for declaration in declarations {
-                    let shape = self.declared.shape(&declaration.shape)?;
+                    let shape = self.declared.declared_shape(&declaration.shape)?;
                     self.fresh(&declaration.name, declaration.class.unwrap_or(Class::Int), shape);
                 }
                 return Ok(None);

@@ -6,7 +6,7 @@ use reviver_isa::module::Role;
 
 use crate::Settings;
 use crate::outcome::{Halt, Outcome, Snapshot, Step, unsupported};
-use crate::plan::{Global, Plan};
+use crate::plan::{Global, Plan, Shape};
 use crate::real::Real;
 use crate::resolve::resolve;
 use crate::value::Value;
@@ -106,10 +106,11 @@ impl Oracle {
                 texts.iter().map(|text| Value::parse(text, global.class, numbers)).collect();
             // One value stands for every cell.
             let values = values.map(|values| match &values[..] {
-                [value] => vec![value.clone(); global.shape.cells()],
+                [value] if global.shape != Shape::Stack => vec![value.clone(); global.shape.cells()],
                 _ => values,
             });
             match values {
+                Some(values) if global.shape == Shape::Stack => walk.give(n, &values),
                 Some(values) if values.len() == global.shape.cells() => walk.give(n, &values),
                 _ => return unsupported(format!("the values given for `{}`", global.name)),
             }
@@ -159,6 +160,9 @@ impl Oracle {
     }
 
     fn differs(&self, walk: &Walk<'_>, n: usize, global: &Global) -> bool {
+        if global.shape == Shape::Stack {
+            return !walk.store.stack(global.class).is_empty();
+        }
         let tolerance = self.plan.numbers.tolerance;
         walk.values(n).iter().zip(&global.initial).any(|(found, initial)| !found.is_close(initial, tolerance))
     }

@@ -8,7 +8,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
 use crate::outcome::{Bits, Snapshot, Step, Trap, trap, unsupported};
-use crate::plan::{Numbers, Plan};
+use crate::plan::{Numbers, Plan, Shape};
 use crate::value::Value;
 
 /// The number of a cell. Frames come after the globals; two names of one cell have one number.
@@ -174,7 +174,14 @@ impl Store {
         Ok(entry)
     }
 
-    fn stack(&mut self, class: Class) -> &mut Vec<Entry> {
+    pub(crate) fn stack(&self, class: Class) -> &[Entry] {
+        match class {
+            Class::Int => &self.int_stack,
+            Class::Real => &self.real_stack,
+        }
+    }
+
+    pub(crate) fn stack_mut(&mut self, class: Class) -> &mut Vec<Entry> {
         match class {
             Class::Int => &mut self.int_stack,
             Class::Real => &mut self.real_stack,
@@ -198,13 +205,13 @@ impl Store {
                     return trap(Trap::Stack);
                 }
                 let value = self.take(cell)?;
-                self.stack(class).push(value);
+                self.stack_mut(class).push(value);
                 Ok(())
             }
             Update::Pop => {
                 let top = self.stack(class).last().cloned();
                 self.fill(cell, top, Trap::Stack)?;
-                self.stack(class).pop();
+                self.stack_mut(class).pop();
                 Ok(())
             }
             Update::Read => {
@@ -277,6 +284,14 @@ impl Store {
         };
         let mut cells = self.cells.iter().zip(&self.adjoints);
         for global in &plan.globals {
+            if global.shape == Shape::Stack {
+                let entries = self.stack(global.class);
+                snapshot.globals.insert(global.name.clone(), bits(entries));
+                if global.class == Class::Real {
+                    snapshot.adjoints.insert(global.name.clone(), adjoints(entries));
+                }
+                continue;
+            }
             let cells = cells.by_ref().take(global.shape.cells());
             let (values, adjoints) = cells.map(|(value, adjoint)| (value.bits(), adjoint.bits())).unzip();
             snapshot.globals.insert(global.name.clone(), values);

@@ -15,7 +15,8 @@ use crate::integer;
 use crate::order::holds;
 use crate::outcome::{Halt, Step, Trap, trap};
 use crate::plan::{
-    Argument, Block, Computed, Condition, For, FrameVariable, Place, Plan, Procedure, Source, Statement,
+    Argument, Block, Computed, Condition, For, FrameVariable, Global, Place, Plan, Procedure, Shape, Source,
+    Statement,
 };
 use crate::prepare::Prepared;
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
@@ -83,6 +84,11 @@ impl<'p> Walk<'p> {
 
     /// Gives values to a global.
     pub(crate) fn give(&mut self, global: usize, values: &[Value]) {
+        if let Some(Global { shape: Shape::Stack, class, .. }) = self.plan.globals.get(global) {
+            let entries = values.iter().map(|value| self.store.entry(value.clone())).collect();
+            *self.store.stack_mut(*class) = entries;
+            return;
+        }
         let start = self.globals.get(global).copied().unwrap_or(usize::MAX);
         (start..).zip(values).for_each(|(cell, value)| self.store.set(cell, value.clone()));
     }
@@ -91,6 +97,11 @@ impl<'p> Walk<'p> {
     pub(crate) fn seed(&mut self, adjoint: impl Fn(&str, usize) -> Step<Value>) -> Step<()> {
         let globals = self.plan.globals.iter().zip(&self.globals);
         for (global, &start) in globals.filter(|(global, _)| global.class == Class::Real) {
+            if global.shape == Shape::Stack {
+                for (n, entry) in self.store.stack_mut(Class::Real).iter_mut().enumerate() {
+                    entry.adjoint = adjoint(&global.name, n)?;
+                }
+            }
             for n in 0..global.shape.cells() {
                 self.store.set(adjoint_of(start + n), adjoint(&global.name, n)?);
             }

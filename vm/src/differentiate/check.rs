@@ -78,7 +78,7 @@ pub fn check(
     gradient: &Gradient,
 ) -> Result<Check, DifferentiateError> {
     let mut origins = room::with_capacity(inputs.len() + subject.on_tape().count())?;
-    origins.extend(inputs.iter().map(|input| Origin::Cell(input.cell)).chain(subject.on_tape()));
+    origins.extend(inputs.iter().map(|input| input.origin).chain(subject.on_tape()));
     let start = subject.numbers(&origins)?;
     let way = WayThere::of(&way_there(subject, subject.start.try_clone()?)?);
     let mut directions = Vec::new();
@@ -157,13 +157,7 @@ impl Probe<'_> {
     /// The gradient, one component for each origin.
     fn gradient(&self) -> impl Iterator<Item = f64> {
         let adjoints = &self.gradient.adjoints;
-        self.origins.iter().map(|origin| {
-            let bits = match *origin {
-                Origin::Cell(cell) => adjoints.cells.get(cell),
-                Origin::Tape(entry) => adjoints.input.get(entry),
-            };
-            self.subject.approximate(bits.copied().unwrap_or_default())
-        })
+        self.origins.iter().map(|origin| self.subject.approximate(origin.adjoint(adjoints)))
     }
 
     fn terms(&self) -> impl Iterator<Item = f64> {
@@ -220,7 +214,7 @@ impl Probe<'_> {
     }
 
     fn read<B: Interpreted>(&self, state: &State<B>, lane: usize) -> f64 {
-        let bits = state.reals.get(self.loss.cell).copied().unwrap_or_default();
+        let bits = self.loss.origin.read(state).unwrap_or_default();
         self.subject.approximate(bits.lane(lane))
     }
 

@@ -8,7 +8,7 @@ use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
 use crate::state::lanes::Lanes;
 use crate::state::values::Value;
-use crate::state::{State, TapeEntry};
+use crate::state::{Adjoints, State, TapeEntry};
 
 use super::lift::lift;
 use super::pass::{forward, round};
@@ -60,10 +60,12 @@ pub struct Hessian {
 }
 
 /// A number that can move at the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
     /// A real cell.
     Cell(usize),
+    /// An entry of the stack of reals.
+    Stack(usize),
     /// A real of the input tape.
     Tape(usize),
 }
@@ -73,6 +75,7 @@ impl Origin {
     pub fn read<B: Copy>(self, state: &State<B>) -> Option<B> {
         match self {
             Origin::Cell(cell) => state.reals.get(cell).copied(),
+            Origin::Stack(entry) => state.real_stack.get(entry).copied(),
             Origin::Tape(entry) => match state.input.get(entry) {
                 Some(TapeEntry::Real(bits)) => Some(*bits),
                 _ => None,
@@ -80,10 +83,21 @@ impl Origin {
         }
     }
 
+    /// Its adjoint; 0 where there is none.
+    pub fn adjoint<B: Copy + Default>(self, adjoints: &Adjoints<B>) -> B {
+        let (list, n) = match self {
+            Origin::Cell(cell) => (&adjoints.cells, cell),
+            Origin::Stack(entry) => (&adjoints.stack, entry),
+            Origin::Tape(entry) => (&adjoints.input, entry),
+        };
+        list.get(n).copied().unwrap_or_default()
+    }
+
     /// The number in a state, to be changed.
     pub fn of<B>(self, state: &mut State<B>) -> Option<&mut B> {
         match self {
             Origin::Cell(cell) => state.reals.get_mut(cell),
+            Origin::Stack(entry) => state.real_stack.get_mut(entry),
             Origin::Tape(entry) => match state.input.get_mut(entry) {
                 Some(TapeEntry::Real(bits)) => Some(bits),
                 _ => None,
@@ -159,9 +173,9 @@ fn by_output(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
-    let losses = room::mapped(outputs, |output| output.cell)?;
+    let losses = cells(subject, outputs)?;
     let round = round(subject, subject.exact, &subject.start, &losses, |arrival| {
-        let adjoints = arrival.state.adjoints.unwrap_or_default().cells;
+        let adjoints = arrival.state.adjoints.unwrap_or_default();
         Ok((subject.components(&adjoints, 0, inputs)?, arrival.reports, arrival.loss_error))
     })?;
     let mut trust = Trust { mended: round.mended, ..Trust::default() };
@@ -178,39 +192,50 @@ fn by_input(
     outputs: &[Variable],
     inputs: &[Variable],
 ) -> Result<Jacobian, DifferentiateError> {
+    let cells = cells(subject, outputs)?;
     let mut rows = room::with_capacity(outputs.len())?;
     for _ in outputs {
         rows.push(room::with_capacity(inputs.len())?);
     }
     let (mut values, mut trust) = (Vec::new(), Trust::default());
     for input in inputs {
-        let run = subject.tangents(&[(Origin::Cell(input.cell), 1.0)])?;
+        let run = subject.tangents(&[(input.origin, 1.0)])?;
         trust.add(&run.reports, 0.0);
-        values = room::mapped(outputs, |output| word_of(&run.state.reals, 0, output))?;
-        for (row, output) in rows.iter_mut().zip(outputs) {
-            row.push(subject.approximate(word_of(&run.state.reals, 1, output)));
+        values = room::mapped(&cells, |cell| word_of(&run.state.reals, 0, *cell))?;
+        for (row, cell) in rows.iter_mut().zip(&cells) {
+            row.push(subject.approximate(word_of(&run.state.reals, 1, *cell)));
         }
     }
     Ok(Jacobian { values, rows, sweep: Sweep::Forward, trust })
 }
 
 impl Subject {
-    /// A word of what is in the cells of some variables, as numbers.
+    /// A word of the adjoints of some variables, as numbers.
     ///
     /// # Errors
     /// There is no memory for them.
     pub fn components<B: Interpreted>(
         &self,
-        bits: &[B],
+        adjoints: &Adjoints<B>,
         lane: usize,
         variables: &[Variable],
     ) -> Result<Vec<f64>, OutOfMemory> {
-        room::mapped(variables, |variable| self.approximate(word_of(bits, lane, variable)))
+        let component = |variable: &Variable| variable.origin.adjoint(adjoints).lane(lane);
+        room::mapped(variables, |variable| self.approximate(component(variable)))
     }
 }
 
-fn word_of<B: Interpreted>(bits: &[B], lane: usize, variable: &Variable) -> u64 {
-    bits.get(variable.cell).copied().unwrap_or_default().lane(lane)
+/// The cells of results.
+fn cells(subject: &Subject, outputs: &[Variable]) -> Result<Vec<usize>, DifferentiateError> {
+    let mut cells = room::with_capacity(outputs.len())?;
+    for output in outputs {
+        cells.push(subject.cell(output)?);
+    }
+    Ok(cells)
+}
+
+fn word_of<B: Interpreted>(bits: &[B], lane: usize, cell: usize) -> u64 {
+    bits.get(cell).copied().unwrap_or_default().lane(lane)
 }
 
 /// Products of the Hessian with directions (components in the order of the inputs): one gradient pass
@@ -234,19 +259,20 @@ fn products<D: Iterator<Item = f64>>(
     inputs: &[Variable],
     directions: impl Iterator<Item = D>,
 ) -> Result<Hessian, DifferentiateError> {
+    let cell = subject.cell(loss)?;
     let mut exact = subject.exact;
     let mut hessian =
         Hessian { value: 0, gradient: Vec::new(), products: Vec::new(), trust: Trust::default() };
     for direction in directions {
         let mut components = room::with_capacity(inputs.len())?;
-        let cells = inputs.iter().map(|input| Origin::Cell(input.cell));
-        components.extend(cells.zip(direction));
+        let origins = inputs.iter().map(|input| input.origin);
+        components.extend(origins.zip(direction));
         let start = subject.lifted::<[u64; 2]>(&components)?;
-        let round = round(subject, exact, &start, &[loss.cell], Ok)?;
+        let round = round(subject, exact, &start, &[cell], Ok)?;
         for (result, arrival) in round.results.iter().zip(round.arrivals) {
             hessian.value = result.word();
             hessian.trust.add(&arrival.reports, arrival.loss_error);
-            let adjoints = arrival.state.adjoints.unwrap_or_default().cells;
+            let adjoints = arrival.state.adjoints.unwrap_or_default();
             hessian.gradient = subject.components(&adjoints, 0, inputs)?;
             hessian.products.push(subject.components(&adjoints, 1, inputs)?);
         }
@@ -283,15 +309,16 @@ pub fn taylor(
     along: &Variable,
     order: usize,
 ) -> Result<Taylor, DifferentiateError> {
-    let start = subject.lifted::<Series>(&[(Origin::Cell(along.cell), 1.0)])?;
+    let cells = cells(subject, outputs)?;
+    let start = subject.lifted::<Series>(&[(along.origin, 1.0)])?;
     let mut machine = subject.machine(start, subject.exact);
     forward(subject, &mut machine)?;
     let reals = &machine.state().reals;
     let mut series = room::with_capacity(outputs.len())?;
-    for output in outputs {
+    for cell in cells {
         let mut coefficients = room::with_capacity(MAX_ORDER + 1)?;
         let lanes = 0..=order.min(MAX_ORDER);
-        coefficients.extend(lanes.map(|lane| subject.approximate(word_of(reals, lane, output))));
+        coefficients.extend(lanes.map(|lane| subject.approximate(word_of(reals, lane, cell))));
         series.push(coefficients);
     }
     let mut trust = Trust::default();

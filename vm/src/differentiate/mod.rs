@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Role;
+use reviver_isa::module::{Role, Shape};
 use thiserror::Error;
 
 use crate::explain::Explanation;
@@ -28,6 +28,7 @@ use crate::room::{self, OutOfMemory};
 use crate::state::State;
 
 pub use astray::Astray;
+pub use matrices::Origin;
 pub use pass::Gradient;
 pub use turning::early_turn;
 pub use underway::gradient;
@@ -71,14 +72,14 @@ impl Trust {
     }
 }
 
-/// A real cell of the interface.
+/// A real of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Number of the global, and of its element.
     pub global: usize,
     pub element: usize,
-    /// Offset of the cell among the reals.
-    pub cell: usize,
+    /// Where it lies at the start.
+    pub origin: Origin,
 }
 
 /// Why something can't be differentiated.
@@ -90,6 +91,8 @@ pub enum DifferentiateError {
     ReadsMode,
     #[error("`{name}` is an integer: only reals have a gradient")]
     NotReal { name: String },
+    #[error("`{name}` is a stack: what lies on it at the end has no place that is known before the run")]
+    OnStack { name: String },
     #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
     Trap { backward: bool, explanation: Box<Explanation> },
     #[error("the way back does not lead to the start, although nothing is lost on it: {why}")]
@@ -128,7 +131,7 @@ impl Subject {
         Ok(Subject { program, start, exact, whole: false, max_steps, interrupt: None, runner: None })
     }
 
-    /// The cells of a global.
+    /// The cells of a global, or the values that lie on the stack which it names.
     ///
     /// # Errors
     /// A global of integers; no memory for the list.
@@ -137,10 +140,31 @@ impl Subject {
         if declared.class == Class::Int {
             return Err(DifferentiateError::NotReal { name: declared.name.clone() });
         }
-        let cells = self.program.cells(global);
-        let mut variables = room::with_capacity(cells.len())?;
-        variables.extend(cells.enumerate().map(|(element, cell)| Variable { global, element, cell }));
+        let origins: fn(usize) -> Origin = match declared.shape {
+            Shape::Stack => Origin::Stack,
+            _ => Origin::Cell,
+        };
+        let (first, count) = (self.program.cells(global).start, self.program.count(&self.start, global));
+        let first = if declared.shape == Shape::Stack { 0 } else { first };
+        let mut variables = room::with_capacity(count)?;
+        let variable = |element| Variable { global, element, origin: origins(first + element) };
+        variables.extend((0..count).map(variable));
         Ok(variables)
+    }
+
+    /// The cell that holds a variable at the end.
+    ///
+    /// # Errors
+    /// A value of a stack, which is no cell.
+    pub fn cell(&self, variable: &Variable) -> Result<usize, DifferentiateError> {
+        match variable.origin {
+            Origin::Cell(cell) => Ok(cell),
+            Origin::Stack(_) | Origin::Tape(_) => {
+                let global = self.program.module().globals.get(variable.global);
+                let name = global.map(|global| global.name.clone()).unwrap_or_default();
+                Err(DifferentiateError::OnStack { name })
+            }
+        }
     }
 
     /// All real inputs.
@@ -148,9 +172,11 @@ impl Subject {
         self.reals(Role::is_given)
     }
 
-    /// All real results.
+    /// All real results that are cells.
     pub fn outputs(&self) -> Vec<Variable> {
-        self.reals(|role| matches!(role, Role::Out | Role::InOut))
+        let mut outputs = self.reals(|role| matches!(role, Role::Out | Role::InOut));
+        outputs.retain(|output| matches!(output.origin, Origin::Cell(_)));
+        outputs
     }
 
     fn reals(&self, wanted: impl Fn(Role) -> bool) -> Vec<Variable> {

@@ -28,7 +28,7 @@ use super::{DifferentiateError, Subject, Trust};
 pub struct Gradient {
     /// The loss, as bits of the number system.
     pub value: u64,
-    /// The adjoint of every real cell at the beginning, as bits. Index it with [`Variable::cell`].
+    /// The adjoint of every real cell at the beginning, as bits. [`Variable::origin`] finds one.
     pub adjoints: Adjoints,
     /// Steps of the forward run.
     pub steps: u64,

@@ -81,10 +81,11 @@ pub fn gradient_from(subject: &Subject, loss: &Variable, from: Option<Underway>)
         None if subject.exact => Pass::new(subject, &subject.start, Keeps::All)?,
         None => Pass::new(subject, &subject.start, Keeps::Nothing)?,
     };
-    let turning = Turning::of(subject, &[loss.cell]);
+    let cell = subject.cell(loss)?;
+    let turning = Turning::of(subject, &[cell]);
     let mut mended = (pass.history == Keeps::Bounded).then_some(Astray::Before);
     loop {
-        match pass.whole(subject, &subject.start, loss.cell, &turning) {
+        match pass.whole(subject, &subject.start, cell, &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.arrival(loss_error), mended)),
             Err(Stopped::Astray(reason)) if pass.history.is_mended(subject) => {
                 mended = Some(reason);
@@ -145,7 +146,7 @@ fn check(
     let is_watched = so_far.is_some_and(|so_far| so_far.reports.watch().is_some());
     if so_far.is_some_and(|so_far| so_far.start != digest(&subject.start)) {
         Err("it began with other inputs")
-    } else if turn.is_some_and(|turn| turn.loss != loss.cell as u64) {
+    } else if turn.is_some_and(|turn| subject.cell(loss).is_ok_and(|cell| turn.loss != cell as u64)) {
         Err("it is on its way back from another loss")
     } else if turn.is_none() && (state.mode() || in_rule) {
         Err("gradient mode is on there, and it isn't known whose gradient it is")

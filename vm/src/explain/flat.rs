@@ -270,6 +270,14 @@ impl Explainer<'_> {
         Told { message, label: listed(&values), values, ..Told::default() }
     }
 
+    /// How a stack is called.
+    fn stack(&self, class: Class) -> String {
+        match self.program.module().stack(class) {
+            Some((_, global)) => format!("stack `{}`", global.name),
+            None => format!("{} stack", class_word(class)),
+        }
+    }
+
     /// Stacks, tapes, calls, modes: what a message can say without operands.
     fn stores(&self) -> Told {
         let words = self.words(self.trap.at);
@@ -279,8 +287,10 @@ impl Explainer<'_> {
                 Some("nothing could undo it: keep the two in different cells"),
             ),
             Cause::StackEmpty { class } => (
-                format!("the {} stack is empty: `{words}` finds nothing", class_word(class)),
-                Some("every `pop` takes what an earlier `push` of the same class put there"),
+                format!("the {} is empty: `{words}` finds nothing", self.stack(class)),
+                Some(
+                    "every `pop` takes what an earlier `push` of the same class put there, or what was given",
+                ),
             ),
             Cause::StackFull { limit } => (
                 format!("the stack is full: it holds at most {limit} values"),

@@ -17,13 +17,18 @@ pub struct Drift {
     pub ulps: Option<f64>,
 }
 
-/// The largest drift of all real cells; `None` if every one came back bit for bit.
+/// The largest drift of all real cells, and of the values on a declared stack; `None` if every one came
+/// back bit for bit.
 pub fn largest_drift(program: &Program, start: &State, turn: &State, end: &State) -> Option<Drift> {
     let real = program.module().globals.iter().enumerate().filter(|(_, g)| g.class == Class::Real);
     let mut largest: Option<Drift> = None;
     for (n, _) in real {
-        for (element, cell) in program.cells(n).enumerate() {
-            let bits = [start.reals[cell], turn.reals[cell], end.reals[cell]];
+        for element in 0..program.count(start, n).min(program.count(end, n)) {
+            // A value of a stack may be gone at the turn.
+            let bits = [start, turn, end].map(|state| match program.value(state, n, element) {
+                Some(Value::Real(bits)) => bits,
+                _ => 0,
+            });
             if bits[0] == bits[2] {
                 continue;
             }
@@ -50,22 +55,26 @@ pub fn same_values<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     a.ints.get(MODE + 1..) == b.ints.get(MODE + 1..) && a.reals == b.reals && same_but_for_cells(a, b)
 }
 
-/// Whether two states are the same up to the module's tolerance in float cells.
+/// Whether two states are the same up to the module's tolerance in float cells and on the stack of reals.
 pub fn restored(program: &Program, a: &State, b: &State) -> bool {
     let tolerance = if program.module().real.is_exact() { 0.0 } else { program.module().tolerance() };
     let value = |bits: u64| program.approximate(Value::Real(bits));
     let close = |(&x, &y): (&u64, &u64)| x == y || (value(x) - value(y)).abs() <= tolerance;
+    let all_close = |x: &[u64], y: &[u64]| x.len() == y.len() && x.iter().zip(y).all(close);
     a.ints == b.ints
-        && a.reals.len() == b.reals.len()
-        && a.reals.iter().zip(&b.reals).all(close)
-        && same_but_for_cells(a, b)
+        && all_close(&a.reals, &b.reals)
+        && all_close(&a.real_stack, &b.real_stack)
+        && same_but_for_reals(a, b)
 }
 
 fn same_but_for_cells<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
+    a.real_stack == b.real_stack && same_but_for_reals(a, b)
+}
+
+fn same_but_for_reals<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     let parts = |s: &State<B>| (s.position, s.inverted, s.frame);
     parts(a) == parts(b)
         && a.int_stack == b.int_stack
-        && a.real_stack == b.real_stack
         && a.input == b.input
         && a.output == b.output
         && a.calls == b.calls

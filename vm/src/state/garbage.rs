@@ -2,6 +2,7 @@
 //! rules of both ends; runs nothing.
 
 use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Role};
 
 use crate::explain::cell_name;
 use crate::program::Program;
@@ -12,7 +13,7 @@ use crate::travel::Travel;
 /// Cells of one declaration that aren't what they must be, or what else was left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Garbage {
-    /// `x`, `A`, `A'`, or what else was left: `input tape`.
+    /// `x`, `A`, `A'`, a stack's name, or what else was left: `input tape`.
     pub name: String,
     /// How many cells the declaration has.
     pub cells: u64,
@@ -20,6 +21,8 @@ pub struct Garbage {
     pub differing: u64,
     /// The first of those, at most [`Garbage::LISTED`].
     pub listed: Vec<Difference>,
+    /// What one can do about it, where that is known.
+    pub cure: Option<String>,
 }
 
 /// A cell that isn't what it must be.
@@ -75,7 +78,13 @@ impl Collector {
     /// A cell of a declaration with so many cells.
     fn add(&mut self, name: &str, cells: u64, difference: impl FnOnce() -> Difference) {
         if self.0.last().is_none_or(|garbage| garbage.name != name) {
-            self.0.push(Garbage { name: name.to_owned(), cells, differing: 0, listed: Vec::new() });
+            self.0.push(Garbage {
+                name: name.to_owned(),
+                cells,
+                differing: 0,
+                listed: Vec::new(),
+                cure: None,
+            });
         }
         if let Some(garbage) = self.0.last_mut() {
             if garbage.differing < Garbage::LISTED {
@@ -83,6 +92,11 @@ impl Collector {
             }
             garbage.differing += 1;
         }
+    }
+
+    /// What can be done about what was added last.
+    fn cured(&mut self, cure: String) {
+        self.0.last_mut().into_iter().for_each(|garbage| garbage.cure = Some(cure.clone()));
     }
 
     fn one(&mut self, name: &str, found: String, expected: &str) {
@@ -97,11 +111,7 @@ impl Program {
     pub fn garbage(&self, state: &State, arrived: Travel) -> Vec<Garbage> {
         let mut garbage = Collector::default();
         for (n, global) in self.module().globals.iter().enumerate() {
-            let free = match arrived {
-                Travel::Forward => global.role.is_result(),
-                Travel::Backward => global.role.is_given(),
-            };
-            if !free {
+            if !is_free(global.role, arrived) {
                 self.differences(state, n, &mut garbage);
             }
         }
@@ -109,7 +119,8 @@ impl Program {
         if self.switches_mode() {
             self.left_adjoints(state, &mut garbage);
         }
-        leftovers(state, arrived, &mut garbage);
+        self.left_on_stacks(state, arrived, &mut garbage);
+        left_on_tape(state, arrived, &mut garbage);
         garbage.0
     }
 
@@ -161,6 +172,22 @@ impl Program {
         self.global(name).map(|(_, global)| global.shape).or_else(variable).map_or(1, |shape| shape.cells())
     }
 
+    /// Stacks that aren't empty, but for those that are declared to be something where the run arrives.
+    fn left_on_stacks(&self, state: &State, arrived: Travel, garbage: &mut Collector) {
+        let (ints, reals) = (state.int_stack.len(), state.real_stack.len());
+        let stacks = [(Class::Int, ints, "integer stack"), (Class::Real, reals, "real stack")];
+        for (class, count, undeclared) in stacks.into_iter().filter(|(_, count, _)| *count != 0) {
+            match self.module().stack(class) {
+                Some((_, global)) if is_free(global.role, arrived) => {}
+                declared => {
+                    let name = declared.map_or(undeclared, |(_, global)| &global.name);
+                    garbage.one(name, values(count, "left"), "empty");
+                    garbage.cured(cure(class, declared.map(|(_, global)| global), arrived));
+                }
+            }
+        }
+    }
+
     /// Main's frame must be vacant at both ends, as every procedure's.
     fn left_in_frame(&self, state: &State, garbage: &mut Collector) {
         let (Some(main), Some(offsets)) = (self.module().procedures.first(), self.layout().frames.first())
@@ -190,20 +217,42 @@ impl Program {
     }
 }
 
-/// Stacks that aren't empty, and the tape that the run should have used up.
-fn leftovers(state: &State, arrived: Travel, garbage: &mut Collector) {
-    let (tape, unused, what) = match arrived {
+/// How to declare that the stack of a class may hold values where a run arrives.
+fn cure(class: Class, declared: Option<&Global>, arrived: Travel) -> String {
+    // What is something at the other end already is something at both then.
+    let is_declared = declared.is_some_and(|global| global.role != Role::Private);
+    let (directive, end) = match arrived {
+        _ if is_declared => (Role::InOut.directive(), "begin and end with values"),
+        Travel::Forward => (Role::Garbage.directive(), "end with them"),
+        Travel::Backward => (Role::In.directive(), "begin with them"),
+    };
+    let name = declared.map_or("NAME", |global| &global.name);
+    let class = if class == Class::Real { ": real" } else { "" };
+    format!("`{directive} {name}[]{class}` declares that the program may {end}")
+}
+
+/// Whether a global may hold anything where a run arrives.
+fn is_free(role: Role, arrived: Travel) -> bool {
+    match arrived {
+        Travel::Forward => role.is_result(),
+        Travel::Backward => role.is_given(),
+    }
+}
+
+/// The tape that the run should have used up.
+fn left_on_tape(state: &State, arrived: Travel, garbage: &mut Collector) {
+    let (name, count, what) = match arrived {
         Travel::Forward => ("input tape", state.input.len(), "not read"),
         Travel::Backward => ("output tape", state.output.len(), "not taken back"),
     };
-    let places = [
-        ("integer stack", state.int_stack.len(), "left"),
-        ("real stack", state.real_stack.len(), "left"),
-        (tape, unused, what),
-    ];
-    for (name, count, what) in places.into_iter().filter(|(_, count, _)| *count != 0) {
-        garbage.one(name, format!("{count} value{} {what}", plural(count as u64, "", "s")), "empty");
+    if count != 0 {
+        garbage.one(name, values(count, what), "empty");
     }
+}
+
+/// "3 values left"
+fn values(count: usize, what: &str) -> String {
+    format!("{count} value{} {what}", plural(count as u64, "", "s"))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use reviver_isa::module::{Global, Role};
 
 use crate::program::Program;
+use crate::room::OutOfMemory;
 use crate::state::State;
 use crate::state::values;
 use crate::travel::Travel;
@@ -90,8 +91,11 @@ impl Program {
     }
 
     /// Puts the `default` of a cell in place, if it has one.
-    pub fn give_default(&self, state: &mut State, global: usize) {
-        values::set_default(self, state, global);
+    ///
+    /// # Errors
+    /// There is no memory for the values of a stack.
+    pub fn give_default(&self, state: &mut State, global: usize) -> Result<(), OutOfMemory> {
+        values::set_default(self, state, global)
     }
 }
 

@@ -36,6 +36,8 @@ pub enum IndexError {
     Outside { index: i64, length: u32 },
     #[error("{}", match wanted { 0 => "a scalar takes no index", 1 => "a vector takes one index", _ => "a matrix takes two indices" })]
     Count { wanted: u8 },
+    #[error("a stack has no cells")]
+    Stack,
 }
 
 impl DeclaredCells {
@@ -70,6 +72,7 @@ impl DeclaredCells {
             (Shape::Scalar, _) => (None, 0),
             (Shape::Vector(_), _) => (None, 1),
             (Shape::Matrix(..), _) => (None, 2),
+            (Shape::Stack, _) => return Err(IndexError::Stack),
         };
         n.and_then(|n| self.cell(n)).ok_or(IndexError::Count { wanted })
     }

@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use crate::numbers::with_reals;
 use crate::program::Program;
+use crate::room::{self, OutOfMemory};
 use crate::state::notation::Notation;
 use crate::state::{State, TapeEntry};
 
@@ -32,6 +33,10 @@ pub enum ValueError {
     NotAReal { text: String, system: RealSystem },
     #[error("`{name}` takes {cells} value{}, and {given} {} given", plural(*cells, "", "s"), plural(*given as u64, "was", "were"))]
     Length { name: String, cells: u64, given: usize },
+    #[error("`{name}` is given {given} values, and the program's stacks hold at most {limit}")]
+    Stack { name: String, limit: u32, given: usize },
+    #[error("{0} for the values of the stack")]
+    NoMemory(OutOfMemory),
 }
 
 pub(crate) fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
@@ -54,13 +59,30 @@ impl Program {
         start as usize..start as usize + declared.shape.cells() as usize
     }
 
-    /// The values of a global.
+    /// The values of a global; of a stack those that lie on it, the bottom first.
     pub fn read(&self, state: &State, global: usize) -> Vec<Value> {
-        let cells = self.cells(global);
-        match self.module().globals.get(global).map(|g| g.class) {
-            Some(Class::Int) => state.ints[cells].iter().map(|&v| Value::Int(v)).collect(),
-            Some(Class::Real) => state.reals[cells].iter().map(|&v| Value::Real(v)).collect(),
-            None => Vec::new(),
+        (0..self.count(state, global)).filter_map(|n| self.value(state, global, n)).collect()
+    }
+
+    /// How many values a global has: its cells, or what lies on the stack that it names.
+    pub fn count(&self, state: &State, global: usize) -> usize {
+        match self.module().globals.get(global).map(|declared| (declared.shape, declared.class)) {
+            Some((Shape::Stack, Class::Int)) => state.int_stack.len(),
+            Some((Shape::Stack, Class::Real)) => state.real_stack.len(),
+            _ => self.cells(global).len(),
+        }
+    }
+
+    /// One value of a global, of those that [`Program::count`] counts.
+    pub fn value(&self, state: &State, global: usize, n: usize) -> Option<Value> {
+        let declared = self.module().globals.get(global)?;
+        let (ints, reals, first) = match declared.shape {
+            Shape::Stack => (&state.int_stack, &state.real_stack, 0),
+            _ => (&state.ints, &state.reals, self.cells(global).start),
+        };
+        match declared.class {
+            Class::Int => ints.get(first + n).copied().map(Value::Int),
+            Class::Real => reals.get(first + n).copied().map(Value::Real),
         }
     }
 
@@ -76,12 +98,21 @@ impl Program {
         self.give_values(state, global, &values)
     }
 
-    /// Gives values to all cells of a global; one value stands for every cell, as in declarations.
+    /// Gives values to all cells of a global; one value stands for every cell, as in declarations. A stack
+    /// holds just these values then, the last on top.
     ///
     /// # Errors
-    /// A wrong number of values; the state is unchanged then.
+    /// A wrong number of values, or more than a stack holds; the state is unchanged then.
     pub fn give_values(&self, state: &mut State, global: usize, values: &[Value]) -> Result<(), ValueError> {
         let Some(declared) = self.module().globals.get(global) else { return Ok(()) };
+        if declared.shape == Shape::Stack {
+            let (limit, given) = (self.module().limits.stack, values.len());
+            if given as u64 > u64::from(limit) {
+                return Err(ValueError::Stack { name: declared.name.clone(), limit, given });
+            }
+            let number = |value: &Value| *value;
+            return put_on_stack(state, declared.class, values, number).map_err(ValueError::NoMemory);
+        }
         let cells = self.cells(global);
         if values.len() != cells.len() && values.len() != 1 {
             let (name, cells) = (declared.name.clone(), cells.len() as u64);
@@ -253,7 +284,7 @@ fn real_digits(text: &str) -> Cow<'_, str> {
 pub fn element_name(name: &str, shape: Shape, n: usize) -> String {
     match shape {
         Shape::Scalar => name.to_owned(),
-        Shape::Vector(_) => format!("{name}[{n}]"),
+        Shape::Vector(_) | Shape::Stack => format!("{name}[{n}]"),
         Shape::Matrix(_, columns) => format!("{name}[{},{}]", n / columns as usize, n % columns as usize),
     }
 }
@@ -267,24 +298,22 @@ pub fn adjoint_name(cell: &str) -> String {
 }
 
 /// Puts every global at its initial value.
-pub(crate) fn set_initial(program: &Program, state: &mut State) {
-    for (n, global) in program.module().globals.iter().enumerate() {
-        put(program, state, n, &global.initial);
-    }
+pub(crate) fn set_initial(program: &Program, state: &mut State) -> Result<(), OutOfMemory> {
+    let mut globals = program.module().globals.iter().enumerate();
+    globals.try_for_each(|(n, global)| put(program, state, n, &global.initial))
 }
 
 /// Puts the defaults of given cells in place.
-pub(crate) fn set_defaults(program: &Program, state: &mut State) {
-    (0..program.module().globals.len()).for_each(|n| set_default(program, state, n));
+pub(crate) fn set_defaults(program: &Program, state: &mut State) -> Result<(), OutOfMemory> {
+    (0..program.module().globals.len()).try_for_each(|n| set_default(program, state, n))
 }
 
 /// Puts the default of a cell in place, if it has one.
-pub(crate) fn set_default(program: &Program, state: &mut State, global: usize) {
-    let Some(declared) = program.module().globals.get(global) else { return };
-    if let Some(default) = &declared.default {
-        state_zero(program, state, global, declared.class);
-        put(program, state, global, default);
-    }
+pub(crate) fn set_default(program: &Program, state: &mut State, global: usize) -> Result<(), OutOfMemory> {
+    let Some(declared) = program.module().globals.get(global) else { return Ok(()) };
+    let Some(default) = &declared.default else { return Ok(()) };
+    state_zero(program, state, global, declared.class);
+    put(program, state, global, default)
 }
 
 fn state_zero(program: &Program, state: &mut State, global: usize, class: Class) {
@@ -295,17 +324,48 @@ fn state_zero(program: &Program, state: &mut State, global: usize, class: Class)
     }
 }
 
-fn put(program: &Program, state: &mut State, global: usize, values: &Values) {
+/// Puts values on a stack in place of what lies there.
+fn put_on_stack<T>(
+    state: &mut State,
+    class: Class,
+    list: &[T],
+    value: impl Fn(&T) -> Value,
+) -> Result<(), OutOfMemory> {
+    match class {
+        Class::Int => {
+            let int = |entry: &T| if let Value::Int(v) = value(entry) { v } else { 0 };
+            state.int_stack = room::mapped(list, int)?;
+        }
+        Class::Real => {
+            let real = |entry: &T| if let Value::Real(bits) = value(entry) { bits } else { 0 };
+            let reals = room::mapped(list, real)?;
+            if let Some(adjoints) = &mut state.adjoints {
+                adjoints.stack = room::zeros(reals.len())?;
+            }
+            state.real_stack = reals;
+        }
+    }
+    Ok(())
+}
+
+fn put(program: &Program, state: &mut State, global: usize, values: &Values) -> Result<(), OutOfMemory> {
+    let real = |value: f64| literal_bits(program.module().real, value);
+    if program.module().globals.get(global).is_some_and(|declared| declared.shape == Shape::Stack) {
+        return match values {
+            Values::Ints(ints) => put_on_stack(state, Class::Int, ints, |&v| Value::Int(v)),
+            Values::Reals(reals) => put_on_stack(state, Class::Real, reals, |&v| Value::Real(real(v))),
+        };
+    }
     let cells = program.cells(global);
     match values {
         Values::Ints(ints) => {
             cells.zip(ints).for_each(|(cell, &value)| state.ints[cell] = value);
         }
         Values::Reals(reals) => {
-            let module = program.module();
-            cells.zip(reals).for_each(|(cell, &value)| state.reals[cell] = literal_bits(module.real, value));
+            cells.zip(reals).for_each(|(cell, &value)| state.reals[cell] = real(value));
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ fn draw_row(context: &Context<'_>, row: &ValueRow, end: &str, area: Rect, buffer
     let end = if row.total == 0 { String::new() } else { format!("{end}:") };
     for place in area.rows().take(1) {
         Pen::new(place, buffer)
-            .column(row.name, NAME, style)
+            .column(&row.name, NAME, style)
             .column(&counted(row), COUNT, style)
             .write(&end, theme.dim);
     }

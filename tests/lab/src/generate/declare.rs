@@ -71,11 +71,30 @@ impl Writer<'_> {
         self.scope.push(matrix);
         let matrix = self.global(Class::Real, Extent::Matrix(2, 3), &roles);
         self.scope.push(matrix);
+        for class in [Class::Int, Class::Real] {
+            if self.rng.chance(40) {
+                self.stack(class);
+            }
+        }
         for (prefix, class) in [("r", Class::Int), ("f", Class::Real)] {
             let name = format!("{prefix}{}", self.rng.within(0..=9));
             let fact = self.numbers().any(class);
             self.scope.push(Variable::new(name, class, Extent::Scalar, fact));
         }
+    }
+
+    /// Declares the stack of a class, given by default if it is one of inputs.
+    fn stack(&mut self, class: Class) {
+        let name = self.name("S");
+        let role = *self.rng.pick(&[".garbage", ".garbage", ".out", ".inout", ".in", ".var"]);
+        let mut line = format!("{role} {name}[]{}", class_suffix(class));
+        if role.starts_with(".in") && self.rng.chance(80) {
+            let count = self.rng.within(1..=4);
+            let values: Vec<String> = (0..count).map(|_| self.literal(class).text).collect();
+            line += &format!(" default {{{}}}", values.join(", "));
+            self.given[class as usize] = count as u32;
+        }
+        self.line(line);
     }
 
     /// Declares a global with initial values and, if it is given, perhaps a default.

@@ -118,7 +118,7 @@ const FLAT: [(usize, Kind); 16] = [
 ];
 
 /// Statements with a body.
-const BLOCKS: [(usize, Kind); 18] = [
+const BLOCKS: [(usize, Kind); 19] = [
     (5, |w| w.branch()),
     (2, |w| w.marked_branch()),
     (5, |w| w.counted()),
@@ -136,6 +136,7 @@ const BLOCKS: [(usize, Kind); 18] = [
     (3, |w| w.called_and_taken_back()),
     (2, |w| w.echo()),
     (1, |w| w.pour()),
+    (4, |w| w.unstack()),
     (16, |w| w.gradient_section()),
 ];
 

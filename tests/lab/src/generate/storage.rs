@@ -84,6 +84,25 @@ impl Writer<'_> {
         true
     }
 
+    /// Takes a value off a stack on which some are given, uses it and puts it elsewhere.
+    pub fn unstack(&mut self) -> bool {
+        if self.place != Place::Trunk || self.room < 100 {
+            return false;
+        }
+        let class = self.class();
+        let Some(left) = self.given[class as usize].checked_sub(1) else { return false };
+        self.given[class as usize] = left;
+        let fact = self.numbers().any(class);
+        let cell = self.ancilla(class, Extent::Scalar, fact);
+        let name = cell.name.clone();
+        self.line(format!("pop {name}"));
+        self.scope.push(cell.fixed());
+        self.nested(Place::Trunk, |w| w.statements(2));
+        self.scope.pop();
+        self.line(format!("write {name}"));
+        true
+    }
+
     /// Leaves a speck in a cell, one that a float's tolerance lets pass, and vacates the cell.
     pub fn speck(&mut self) -> bool {
         let cell = self.ancilla(Class::Real, Extent::Scalar, self.numbers().any(Class::Real)).name;

@@ -30,6 +30,8 @@ pub(super) struct Writer<'p> {
     pub macros: Vec<Macro>,
     /// What the input tape must hold, in the order of reading.
     pub tape: Vec<String>,
+    /// How many values of integers and of reals are given on declared stacks and were not taken off yet.
+    pub given: [u32; 2],
     /// Declarations of the current procedure's frame.
     pub frame: Vec<String>,
     /// Steps that the code from here to the end of its block may still take.
@@ -58,6 +60,7 @@ impl<'p> Writer<'p> {
             procedures: Vec::new(),
             macros: Vec::new(),
             tape: Vec::new(),
+            given: [0; 2],
             frame: Vec::new(),
             room: profile.steps,
             times: 1,

@@ -3,7 +3,7 @@
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{
-    DifferentiateError, Gradient, Subject as Differentiated, Variable, gradient,
+    DifferentiateError, Gradient, Origin, Subject as Differentiated, Variable, gradient,
 };
 use reviver_vm::trap::Cause;
 
@@ -23,7 +23,7 @@ pub fn histories_agree(subject: &Subject) -> Result<(), String> {
     }
     let differentiated = |exact| subject.differentiated(exact, LONGEST);
     let (Ok(plain), Ok(exact)) = (differentiated(false), differentiated(true)) else { return Ok(()) };
-    losses(&exact).iter().take(LOSSES).try_for_each(|loss| match gradient(&exact, loss) {
+    losses(&reals(&exact)).take(LOSSES).try_for_each(|loss| match gradient(&exact, loss) {
         // What traps has no gradient.
         Err(_) => Ok(()),
         Ok(expected) => compare(&plain, gradient(&plain, loss), &expected),
@@ -38,12 +38,12 @@ pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
     let differentiated = || subject.differentiated(true, LONGEST);
     let (Ok(early), Ok(late)) = (differentiated(), differentiated()) else { return Ok(()) };
     let late = Differentiated { whole: true, ..late };
-    let cells = losses(&late);
-    cells.iter().take(LOSSES).try_for_each(|loss| {
+    let cells = reals(&late);
+    losses(&cells).take(LOSSES).try_for_each(|loss| {
         // What traps behind the last change has no end to turn at.
         let Ok(expected) = gradient(&late, loss) else { return Ok(()) };
         let found = gradient(&early, loss).map_err(|error| format!("turning early: {error}"))?;
-        let components = |gradient: &Gradient| late.components(&gradient.adjoints.cells, 0, &cells).unwrap();
+        let components = |gradient: &Gradient| late.components(&gradient.adjoints, 0, &cells).unwrap();
         let (found, expected) = (components(&found), components(&expected));
         if found == expected {
             Ok(())
@@ -53,8 +53,13 @@ pub fn turning_is_early_enough(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// All real cells of globals.
-fn losses(subject: &Differentiated) -> Vec<Variable> {
+/// Those that may be losses: cells.
+fn losses(reals: &[Variable]) -> impl Iterator<Item = &Variable> {
+    reals.iter().filter(|real| matches!(real.origin, Origin::Cell(_)))
+}
+
+/// All reals of globals, those on a stack too.
+fn reals(subject: &Differentiated) -> Vec<Variable> {
     let globals = subject.program.module().globals.iter().enumerate();
     let reals = globals.filter(|(_, global)| global.class == Class::Real);
     reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()
@@ -73,8 +78,8 @@ fn compare(
         }
         Err(error) => return Err(format!("without a history there is no gradient: {error}")),
     };
-    let cells = losses(subject);
-    let components = |gradient: &Gradient| subject.components(&gradient.adjoints.cells, 0, &cells).unwrap();
+    let cells = reals(subject);
+    let components = |gradient: &Gradient| subject.components(&gradient.adjoints, 0, &cells).unwrap();
     let (found, expected) = (components(&found), components(expected));
     let size = expected.iter().fold(0.0, |size: f64, component| size.max(component.abs()));
     let digits = subject.program.ulp(subject.number(1.0)) / f64::EPSILON;

@@ -39,7 +39,7 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// All real cells of globals.
+/// All reals of globals, those on a stack too.
 fn cells(subject: &Differentiated) -> Vec<Variable> {
     let globals = subject.program.module().globals.iter().enumerate();
     let reals = globals.filter(|(_, global)| global.class == Class::Real);
@@ -49,7 +49,7 @@ fn cells(subject: &Differentiated) -> Vec<Variable> {
 /// Some of the cells that reach a loss; none where its gradient traps.
 fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec<Variable> {
     let Ok(gradient) = gradient(subject, loss) else { return Vec::new() };
-    let components = subject.components(&gradient.adjoints.cells, 0, cells).unwrap();
+    let components = subject.components(&gradient.adjoints, 0, cells).unwrap();
     let reaching = cells.iter().zip(components).filter(|(_, component)| *component != 0.0);
     reaching.map(|(cell, _)| cell.clone()).take(INPUTS).collect()
 }
@@ -120,11 +120,12 @@ fn gradient_at(
 ) -> Result<(u64, Vec<f64>), DifferentiateError> {
     let mut start = subject.start.try_clone()?;
     for (input, component) in inputs.iter().zip(direction) {
-        let moved = f64::from_bits(start.reals[input.cell]) + step * component;
-        start.reals[input.cell] = bits(&subject.program, moved);
+        if let Some(number) = input.origin.of(&mut start) {
+            *number = bits(&subject.program, f64::from_bits(*number) + step * component);
+        }
     }
     let moved = Differentiated::new(subject.program.clone(), start, subject.exact, subject.max_steps)?;
     let moved = Differentiated { runner: subject.runner.clone(), ..moved };
     let gradient = gradient(&moved, loss)?;
-    Ok((gradient.steps, moved.components(&gradient.adjoints.cells, 0, inputs)?))
+    Ok((gradient.steps, moved.components(&gradient.adjoints, 0, inputs)?))
 }

@@ -1,0 +1,86 @@
+//! Stacks that only one of `push` and `pop` reaches: what is pushed stays there, and what is popped was
+//! given. Follows no calls: where one may run backward, `push` may be a `pop`, and nothing is said.
+
+use reviver_isa::instruction::{Class, Operand};
+use reviver_isa::module::{Module, Role};
+use reviver_isa::update::Update;
+use reviver_isa::verify::a_class;
+
+use super::own::is_own;
+use crate::diagnostic::{Collection, Diagnostic};
+use crate::lower::Lowered;
+
+/// Where a stack is first pushed to, and first popped from.
+#[derive(Default)]
+struct Moves {
+    push: Option<u32>,
+    pop: Option<u32>,
+}
+
+/// Warns where a stack can't be empty at an end at which it must be.
+pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
+    let turns = [Update::Uncall, Update::UncallVia];
+    if lowered.module.code.iter().any(|instruction| turns.contains(&instruction.update)) {
+        return;
+    }
+    for class in [Class::Int, Class::Real] {
+        let role = lowered.module.stack(class).map_or(Role::Private, |(_, global)| global.role);
+        let (at, message, label, help) = match moves(&lowered.module, class) {
+            Moves { push: Some(push), pop: None } if !role.is_result() => {
+                let cure = cure(&lowered.module, class, Role::Garbage);
+                let help = format!("{cure}: then the program may end with values on its stack");
+                let message = format!("nothing pops {} that is pushed here", a_class(class));
+                (push, message, "the stack must be empty at the end", help)
+            }
+            Moves { push: None, pop: Some(pop) } if !role.is_given() => {
+                let cure = cure(&lowered.module, class, Role::In);
+                let help = format!("{cure}: then the values are given");
+                let message = format!("nothing pushes {} that is popped here", a_class(class));
+                (pop, message, "the stack is empty at the start", help)
+            }
+            _ => continue,
+        };
+        if let Some(&place) = lowered.spans.get(at as usize).filter(|place| is_own(**place)) {
+            warnings.add(Diagnostic::warning(message, place, label).help(help));
+        }
+    }
+}
+
+/// How to declare the stack of a class so that it plays a role.
+fn cure(module: &Module, class: Class, role: Role) -> String {
+    // What is something at the other end already is something at both then.
+    let declared = module.stack(class).filter(|(_, global)| global.role != Role::Private);
+    let directive = declared.map_or(role, |_| Role::InOut).directive();
+    match (module.stack(class), class) {
+        (Some((_, global)), _) => {
+            format!("declare `{}` by `{directive}` instead of `{}`", global.name, global.role.directive())
+        }
+        (None, Class::Int) => format!("declare `{directive} NAME[]`"),
+        (None, Class::Real) => format!("declare `{directive} NAME[]: real`"),
+    }
+}
+
+/// Whether `push` or `pop` reaches the stack of a class.
+pub(super) fn is_used(module: &Module, class: Class) -> bool {
+    let Moves { push, pop } = moves(module, class);
+    push.or(pop).is_some()
+}
+
+fn moves(module: &Module, class: Class) -> Moves {
+    let mut moves = Moves::default();
+    for procedure in &module.procedures {
+        for at in procedure.entry..procedure.exit {
+            let Some(instruction) = module.code.get(at as usize) else { break };
+            let first = match instruction.update {
+                Update::Push => &mut moves.push,
+                Update::Pop => &mut moves.pop,
+                _ => continue,
+            };
+            let Some(Operand::Place(place)) = instruction.operands.first() else { continue };
+            if module.declaration(procedure, place.base).is_some_and(|cell| cell.class == class) {
+                first.get_or_insert(at);
+            }
+        }
+    }
+    moves
+}
