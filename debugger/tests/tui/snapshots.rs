@@ -114,6 +114,8 @@ fn tapes() {
         Session::new(subject, machine.into_state(), TimelineLimits::default()).unwrap()
     };
     picture("tapes", open, |screen| _ = screen.command("goto 10").keys("6"));
+    // A declared stack stands there by its name.
+    picture("stacks", || program("gcd.rasm"), |screen| _ = screen.command("goto end").keys("6"));
 }
 
 #[test]

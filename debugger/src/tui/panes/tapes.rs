@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::text::{Pen, wrapped};
+use super::text::{Pen, cut, width, wrapped};
 use super::{Context, Pane};
 use crate::outcome::ValueRow;
 use crate::view::stack::rows;
@@ -18,11 +18,18 @@ impl Pane for TapesWidget {
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let area = context.area;
         let rows = rows(context.session, usize::from(area.width) * usize::from(area.height) / 2 + 1);
+        let names = rows.iter().map(|row| width(&row.name) + 1).max().unwrap_or(0).clamp(NAME, WIDEST_NAME);
         // Each gets the same share of the height.
         let share = (area.height / rows.len() as u16).max(1);
         for (n, (row, end)) in (0..).zip(rows.iter().zip(["next", "last", "top", "top"])) {
             let y = area.y.saturating_add(n * share);
-            draw_row(context, row, end, Rect { y, height: share, ..area }.intersection(area), buffer);
+            draw_row(
+                context,
+                row,
+                (names, end),
+                Rect { y, height: share, ..area }.intersection(area),
+                buffer,
+            );
         }
     }
 }
@@ -30,18 +37,25 @@ impl Pane for TapesWidget {
 /// Below this width values stand under the name instead of beside it.
 const LEAST_FOR_VALUES: u16 = 50;
 
-fn draw_row(context: &Context<'_>, row: &ValueRow, end: &str, area: Rect, buffer: &mut Buffer) {
+/// `names` is the width of their column.
+fn draw_row(
+    context: &Context<'_>,
+    row: &ValueRow,
+    (names, end): (usize, &str),
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let theme = context.theme;
     let is_below = area.width < LEAST_FOR_VALUES && area.height > 1;
     let style = if row.total == 0 { theme.dim } else { theme.text };
     let end = if row.total == 0 { String::new() } else { format!("{end}:") };
     for place in area.rows().take(1) {
         Pen::new(place, buffer)
-            .column(&row.name, NAME, style)
+            .column(&cut(&row.name, names - 1), names, style)
             .column(&counted(row), COUNT, style)
             .write(&end, theme.dim);
     }
-    let indent = if is_below { 2 } else { NAME + COUNT + END };
+    let indent = if is_below { 2 } else { names + COUNT + END };
     let values = inner(area, indent as u16, u16::from(is_below));
     let lines = wrapped(&row.next.join(" "), usize::from(values.width));
     let is_cut = lines.len() > usize::from(values.height) || row.next.len() < row.total;
@@ -51,7 +65,9 @@ fn draw_row(context: &Context<'_>, row: &ValueRow, end: &str, area: Rect, buffer
     }
 }
 
-/// Columns of the name, of how many values there are, and of what the first one shown is.
+/// Columns of the longest name that is shown as a whole.
+const WIDEST_NAME: usize = 22;
+/// Columns of names, of how many values there are, and of what the first one shown is.
 const NAME: usize = 15;
 const COUNT: usize = 11;
 const END: usize = 6;
