@@ -108,6 +108,8 @@ pub struct Command {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub usage: &'static str,
+    /// What a line of keys calls it, in few words: ` S back ←`.
+    pub word: &'static str,
     pub help: &'static str,
     /// What its first argument names.
     pub argument: ArgumentKind,
@@ -144,10 +146,11 @@ pub(super) type CommandResult = Result<Outcome, CommandError>;
 /// The row of the command that is carried out.
 pub(super) type CommandRow = &'static Command;
 
-/// A table: what its rows act on, its name, what stands before the names of its rows, and the rows in groups.
+/// A table: what its rows act on, its name, what stands before the names of its rows, and the rows in groups. What a
+/// line of keys calls a row stands behind its `as`, where that isn't its name.
 macro_rules! commands {
     ($on:ident $(#[$doc:meta])+ $table:ident $before:literal $($group:ident {$(
-        $name:literal [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;
+        $name:literal $(as $word:literal)? [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal;
     )+})+) => {
         $(#[$doc])+
         pub static $table: &[Command] = &[$($(Command {
@@ -155,6 +158,7 @@ macro_rules! commands {
             name: $name,
             aliases: &[$($alias),*],
             usage: concat!($before, $name, $usage),
+            word: $crate::command::console::first(&[$($word,)? $name]),
             help: $help,
             argument: $argument,
             action: $crate::command::console::CommandAction::$on($action),
@@ -163,6 +167,14 @@ macro_rules! commands {
 }
 
 pub(super) use commands;
+
+/// The first of some words: the one that a row has, or else its name.
+pub(super) const fn first(words: &[&'static str]) -> &'static str {
+    match words {
+        [word, ..] => word,
+        [] => "",
+    }
+}
 
 /// What a command came to.
 #[derive(Clone, Debug, PartialEq)]

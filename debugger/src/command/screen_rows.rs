@@ -19,9 +19,9 @@ commands! {
     Travel {
     "play" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(Some(Forward))),
         "Play forward, or pause.";
-    "reverse-play" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(Some(Backward))),
+    "reverse-play" as "play back" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(Some(Backward))),
         "Play backward, or pause.";
-    "play-pause" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(None)),
+    "play-pause" as "pause" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Play(None)),
         "Play on in the last direction, or pause.";
     "faster" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Faster),
         "Play twice as fast.";
@@ -47,7 +47,7 @@ commands! {
         "Take the answer away.";
     "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
         "Go to a pane.";
-    "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
+    "cursor" as "unfold" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
         "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to the one that it belongs to.";
     "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
         "Show another array.";
@@ -63,7 +63,7 @@ commands! {
         "Go to the place found before.";
     }
     Screen {
-    "ask" [] " [LINE]" ArgumentKind::Line => |_, rest| Ok(ScreenAction::Ask(rest.to_owned())),
+    "ask" as "command" [] " [LINE]" ArgumentKind::Line => |_, rest| Ok(ScreenAction::Ask(rest.to_owned())),
         "Type a command. LINE stands there already: what it lacks is typed.";
     "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
         "Show the keys, and what they do.";
@@ -73,7 +73,7 @@ commands! {
         "Draw everything anew.";
     "suspend" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Suspend),
         "Go back to the shell. There `fg` goes on.";
-    "leave" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Leave),
+    "leave" as "quit" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Leave),
         "End the session. Where something would be gone with it, it has to be said twice.";
     }
 }

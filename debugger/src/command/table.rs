@@ -30,21 +30,21 @@ commands! {
     /// Every command that a session takes, in the order of the help.
     COMMANDS ""
     Travel {
-    "step" ["s", "stepi", "si"] " [N]" ArgumentKind::Count => step,
+    "step" as "step →" ["s", "stepi", "si"] " [N]" ArgumentKind::Count => step,
         "Make one step forward, or N.";
-    "reverse-step" ["rs", "reverse-stepi", "rsi"] " [N]" ArgumentKind::Count => reverse_step,
+    "reverse-step" as "back ←" ["rs", "reverse-stepi", "rsi"] " [N]" ArgumentKind::Count => reverse_step,
         "Make one step backward, or N.";
     "next" ["n", "nexti", "ni"] " [N]" ArgumentKind::Count => next,
         "Make one step forward, over the whole of a call.";
-    "reverse-next" ["rn", "reverse-nexti", "rni"] " [N]" ArgumentKind::Count => reverse_next,
+    "reverse-next" as "next back" ["rn", "reverse-nexti", "rni"] " [N]" ArgumentKind::Count => reverse_next,
         "Make one step backward, over the whole of a call.";
     "finish" ["fin"] "" ArgumentKind::None => finish,
         "Run forward until the call of the selected frame is left.";
-    "reverse-finish" ["rfin"] "" ArgumentKind::None => reverse_finish,
+    "reverse-finish" as "finish back" ["rfin"] "" ArgumentKind::None => reverse_finish,
         "Run backward to the place before the call of the selected frame.";
-    "continue" ["c", "fg"] "" ArgumentKind::None => resume,
+    "continue" as "run" ["c", "fg"] "" ArgumentKind::None => resume,
         "Run forward to a point, a fence, or history end. Points are breakpoints and watchpoints.";
-    "reverse-continue" ["rc"] "" ArgumentKind::None => reverse_resume,
+    "reverse-continue" as "run back" ["rc"] "" ArgumentKind::None => reverse_resume,
         "Run backward to a point, a fence, or history begin.";
     "run" ["r"] "" ArgumentKind::None => run,
         "Go to the start, then run forward as `continue` does.";
@@ -54,13 +54,13 @@ commands! {
         "Go to the end.";
     "until" ["u", "run-to", "advance"] " PLACE" ArgumentKind::Place => until,
         "Run forward to a place.";
-    "reverse-until" ["ru"] " PLACE" ArgumentKind::Place => reverse_until,
+    "reverse-until" as "until back" ["ru"] " PLACE" ArgumentKind::Place => reverse_until,
         "Run backward to a place.";
-    "goto" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
+    "goto" as "go there" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
         "Go to a step, a part of the run, or a mark. Nothing in between stops it.";
-    "last" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
+    "last" as "last write" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
         "Run backward to just before the last write to a cell. Or to one of an array `A` or a slice `A[2..5]`. With a condition, to the last write of which that holds, as with `watch`: `last x if $new == 55`.";
-    "next-write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
+    "next-write" as "next write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
         "Run forward to just behind the next write to a cell. Or to one of an array or a slice. With a condition, to the next write of which that holds.";
     "next-event" ["ne"] " [KIND]" ArgumentKind::OneOf(EVENTS) => next_event,
         "Go forward to the next event among the steps that were reached. That is a stop, trap, mark, fence, fork or call.";
@@ -144,7 +144,7 @@ commands! {
         "Change a cell, an adjoint (x') or the mode. That begins a branch of the timeline. `timeline up` leads back. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
     "gradient" ["grad"] " [LOSS]" ArgumentKind::Cell => gradient,
         "Begin a gradient. The adjoint of the loss, or of the only real result where none is named, becomes 1, all others 0, and gradient mode is switched on: from here the way back carries adjoints. `print x'` tells them. To add a second loss, `set` its adjoint.";
-    "timeline" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
+    "timeline" as "branches" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
         "List the branches, or go `up` to the one left, or to another.";
     "check" [] "" ArgumentKind::None => check,
         "Run the current branch to its end and back, on a copy. Tell what is left over, and whether the start is restored.";

@@ -99,24 +99,44 @@ fn hints(screen: &Screen) -> String {
 #[test]
 fn the_keys_that_matter_now_have_a_row() {
     let mut screen = fib();
-    assert!(hints(&screen).starts_with(" s step  c continue  End end"), "{}", screen.text());
+    assert!(
+        hints(&screen).starts_with(" s step →  c run  End  b break  : command  ? keys"),
+        "{}",
+        screen.text()
+    );
     screen.keys("s");
-    assert!(hints(&screen).starts_with(" s/S step  c/C continue"), "{}", screen.text());
+    assert!(
+        hints(&screen).starts_with(" s step →  S back ←  c/C run  End  b break  t/T until  ? keys"),
+        "{}",
+        screen.text()
+    );
     screen.keys("3 Down");
-    assert!(hints(&screen).contains("y why a  w/W next-write a  v toggle watch"), "{}", screen.text());
+    assert!(
+        hints(&screen).contains("y why a  w/W write  v watch  d plot  e set  ? keys"),
+        "{}",
+        screen.text()
+    );
     screen.keys("y");
     screen.keys("End 3 y");
     assert!(
-        hints(&screen).starts_with(" Enter open  Right/Left cursor right  Esc close"),
+        hints(&screen).starts_with(" Enter go there  Right/Left unfold  Esc close  s step →  S back ←"),
         "{}",
         screen.text()
     );
     screen.keys("Esc p");
-    assert!(hints(&screen).starts_with(" playing: Space play-pause  +/- faster"), "{}", screen.text());
+    assert!(
+        hints(&screen).starts_with(" playing: Space pause  +/- faster  P play back"),
+        "{}",
+        screen.text()
+    );
     let text = ".inout a default 3, b\n.out q\n        add.div q, a, b\n";
     let mut screen = Screen::open(support::subject(text), 80, 24);
     screen.keys("s");
-    assert!(hints(&screen).starts_with(" TRAPPED: y why b  W last b  S reverse-step"), "{}", screen.text());
+    assert!(
+        hints(&screen).starts_with(" TRAPPED: y why b  W last write  S back ←  u undo"),
+        "{}",
+        screen.text()
+    );
     // Where there is little room, the panes have it.
     screen.resize(80, 23);
     assert!(!screen.text().contains("TRAPPED"), "{}", screen.text());
