@@ -435,21 +435,27 @@ fn a_line_is_come_to_from_all_sides() {
 }
 
 /// Lines that are come to from elsewhere, by single steps in one direction: each step at which the machine is
-/// on another line than before, or has jumped, if not past a part of the line's own condition.
+/// on another line than before, or has jumped, if not past a part of the line's own condition. Who comes back from a
+/// call is on its line still: what is uncomputed there is no second call.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
-    let mut before = None;
+    // Where each open frame was last, the innermost behind.
+    let mut before: Vec<(u32, Line)> = Vec::new();
+    let mut is_start = true;
     while let Some((at, line)) = place(session) {
         let stays = |from: u32| {
             let mut between = from.min(at)..=from.max(at);
             from != at && between.all(|n| session.listing().line(n) == line)
         };
-        let fell = before.is_some_and(|(from, was): (u32, Line)| was == line && stays(from));
-        if !fell && before.is_some() {
+        let depth = session.state().calls.len();
+        let fell = before.get(depth).is_some_and(|&(from, was)| was == line && stays(from));
+        if !fell && !is_start {
             found.push((session.step_number(), line));
         }
-        before = Some((at, line));
+        before.truncate(depth);
+        before.push((at, line));
+        is_start = false;
         if session.step(travel, 1).reason != Reason::Arrived {
             break;
         }
@@ -463,7 +469,11 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
                  \tfrom i == 0 and a == 0\n\t add i, 1\n\tuntil i == n\n\tsub i, n\n\
                  \tfor k in 0..n reversed\n\t add a, k\n\trof\n\tuncall f(a, i)\n\tuncall f(a, n)\n\
                  .proc f(inout s, in m)\n\tadd s, 1\n\tfor j in 0..m\n\t add s, j\n\trof\n\tadd s, 1\n.end\n";
-    for text in [loops.to_owned(), support::text("factor.rasm"), support::text("linear_solve.rasm")] {
+    let calls = ".inout n default 3\n.out c\n\tfor k in 0..n\n\t call f(k*2, c)\n\trof\n\tuncall f(n*n, c)\n\
+                 .proc f(in m, inout r)\n\tif m > 1\n\t call g(m - 1, r)\n\tfi m > 1\n.end\n\
+                 .proc g(in m, inout r)\n\tadd r, m\n.end\n";
+    let programs = [loops.to_owned(), calls.to_owned()].into_iter();
+    for text in programs.chain(["factor.rasm", "linear_solve.rasm", "hanoi.rasm"].map(support::text)) {
         let subject = support::subject(&text);
         let mut session = Session::at_begin(subject.clone()).unwrap();
         let ways = arrivals(&mut session, Travel::Forward);
@@ -487,6 +497,29 @@ fn a_breakpoint_at_a_line_stops_on_every_way_to_it() {
                 !stops.iter().any(|stop| (*step..=left).contains(stop))
             });
             assert_eq!(missed, None, "{name}: {stops:?}");
+        }
+    }
+}
+
+/// A call that takes expressions computes them in front of it, and uncomputes them behind it: on the same line, to
+/// which one comes once.
+#[test]
+fn a_line_with_a_call_is_come_to_once_from_either_side() {
+    let text = ".inout n default 4\n.out c\n\tcall f(n*3, c)\n\tcall f(7 - n, c)\n\tuncall f(n+1, c)\n\
+                .proc f(in n, inout r)\n\tadd.mul r, n, 2\n.end\n";
+    for line in ["3", "4", "5"] {
+        let mut session = Session::at_begin(support::subject(text)).unwrap();
+        session.break_at(line, &PointOptions::default()).unwrap();
+        session.goto_end();
+        for (travel, end) in [(Travel::Backward, Reason::HistoryBegin), (Travel::Forward, Reason::HistoryEnd)]
+        {
+            let mut stops = Vec::new();
+            while session.resume(travel).reason != end {
+                stops.push(session.step_number());
+            }
+            // Who begins at the first line has come to it already.
+            let expected = usize::from(line != "3" || travel == Travel::Backward);
+            assert_eq!(stops.len(), expected, "line {line}, {travel:?}: {stops:?}");
         }
     }
 }
