@@ -253,7 +253,8 @@ impl Memory {
         let number = self.frame(state, depth).map_or(0, |open| open.procedure);
         let own = self.procedure(state, depth).into_iter().flat_map(move |p| {
             let written = self.program.written_names(number).map(|(_, name)| name);
-            written.chain(p.parameters.iter().map(|p| p.name.as_str()))
+            let given = p.parameters.iter().filter(|parameter| !parameter.is_length());
+            written.chain(given.map(|parameter| parameter.name.as_str()))
         });
         own.chain(self.program.module().globals.iter().map(|g| g.name.as_str()))
     }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::{Base, Class, Instruction};
+use crate::names::LENGTH_PARAMETER;
 pub use crate::structure::Structure;
 
 /// The width of integers in bits.
@@ -276,6 +277,11 @@ impl Parameter {
             Rank::Vector => Extent::Slice,
             Rank::Matrix => Extent::Matrix,
         }
+    }
+
+    /// Whether only lowering knows it: it brings the length of another one, which people ask for by `len(a)`.
+    pub fn is_length(&self) -> bool {
+        self.name.starts_with(LENGTH_PARAMETER)
     }
 }
 

@@ -221,9 +221,13 @@ impl<'a> Speller<'a> {
         format!("{}({})", callee.map_or("?", |p| &p.name), self.arguments(call))
     }
 
+    /// Without lengths that only lowering passes: no text has them.
     fn arguments(&self, call: &Call) -> String {
-        let arguments: Vec<String> = call.arguments.iter().map(|argument| self.argument(argument)).collect();
-        arguments.join(", ")
+        let callee = self.module.procedures.get(call.procedure as usize);
+        let parameters = callee.map_or(&[][..], |callee| &callee.parameters);
+        let is_written = |n: usize| parameters.get(n).is_none_or(|parameter| !parameter.is_length());
+        let written = call.arguments.iter().enumerate().filter(|(n, _)| is_written(*n));
+        written.map(|(_, argument)| self.argument(argument)).collect::<Vec<_>>().join(", ")
     }
 
     /// An argument as the call has it: an operand, or the part of an array that a slice is.

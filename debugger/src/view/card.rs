@@ -13,9 +13,10 @@ use reviver_vm::values::{adjoint_name, element_name};
 use reviver_vm::{State, Travel};
 
 use super::lost;
+use super::stack::{ArgumentView, arguments, call_text};
 use crate::access::jumped;
 use crate::listing::{self, spell};
-use crate::memory::{Cell, MODE_BIT};
+use crate::memory::{Cell, MODE_BIT, Memory};
 use crate::session::Session;
 use reviver_vm::stops::Node;
 
@@ -41,6 +42,8 @@ pub struct CardView {
     undone: Described,
     /// Whether the condition holds, of an instruction that has one.
     holds: Option<bool>,
+    /// The call that the step begins, with what it is given.
+    call: Option<StartedCall>,
     /// What carries the adjoints instead of the body, going forward and going back.
     rule: Option<[String; 2]>,
 }
@@ -53,6 +56,22 @@ struct Described {
     terms: Vec<CardTerm>,
     /// What stands for its equation, where it names a cell that the text hasn't got.
     tested: Option<Box<TestedCondition>>,
+}
+
+/// A procedure that is about to be run, and what it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StartedCall {
+    procedure: String,
+    arguments: Vec<ArgumentView>,
+}
+
+impl StartedCall {
+    /// The innermost call of the state behind the step.
+    fn of(memory: &Memory, state: &State) -> Option<StartedCall> {
+        let open = memory.frame(state, state.calls.len())?;
+        let procedure = memory.program().module().procedures.get(open.procedure)?.name.clone();
+        Some(StartedCall { procedure, arguments: arguments(memory, state, open) })
+    }
 }
 
 /// The compound condition that an instruction tests, or helps to test: as it was written, or negated.
@@ -128,6 +147,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         facing: session.facing(),
         mode: session.state().mode(),
         holds: step.holds(&instruction),
+        call: step.call.clone().filter(|_| travel == Travel::Forward),
         rule: step.rule(session, &instruction),
         does,
         undone,
@@ -144,6 +164,17 @@ struct NeighbourStep {
     loses_bits: bool,
     /// What cells hold there.
     beyond: Vec<(Cell, String)>,
+    /// The call that is open there, and isn't here.
+    call: Option<StartedCall>,
+}
+
+/// What is seen on the other side of a step.
+#[derive(Default)]
+struct SeenBeyond {
+    position: u32,
+    loses_bits: bool,
+    cells: Vec<(Cell, String)>,
+    call: Option<StartedCall>,
 }
 
 impl NeighbourStep {
@@ -152,17 +183,24 @@ impl NeighbourStep {
         let (position, inverted) = (session.state().position, session.state().inverted);
         let partner = partner(session, instruction).map(|(_, partner)| operand_cells(session, &partner));
         let cells: Vec<Cell> = cells.into_iter().chain(partner.into_iter().flatten()).collect();
-        let program = session.program().clone();
+        let (memory, depth) = (session.memory().clone(), session.state().calls.len());
         let look = |state: &State, loses_bits: bool| {
-            let held = |&cell: &Cell| cell.value(state).map(|value| (cell, program.text(value)));
-            (state.position, loses_bits, cells.iter().filter_map(held).collect())
+            let held = |&cell: &Cell| cell.value(state).map(|value| (cell, memory.program().text(value)));
+            let begins = state.calls.len() > depth;
+            SeenBeyond {
+                position: state.position,
+                loses_bits,
+                cells: cells.iter().filter_map(held).collect(),
+                call: if begins { StartedCall::of(&memory, state) } else { None },
+            }
         };
         let seen = session.peek(travel, look);
         let is_made = seen.is_some();
-        let (there, loses_bits, beyond) = seen.unwrap_or((position, false, Vec::new()));
+        let seen = seen.unwrap_or(SeenBeyond { position, ..SeenBeyond::default() });
         let node = Node { position, backward: inverted != (travel == Travel::Backward) };
-        let jumped = is_made && jumped(session.memory(), node, there);
-        NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond }
+        let jumped = is_made && jumped(session.memory(), node, seen.position);
+        let SeenBeyond { loses_bits, cells: beyond, call, .. } = seen;
+        NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond, call }
     }
 
     /// The update as it is executed in time.
@@ -332,6 +370,7 @@ impl CardView {
         // What undoes a branch that was taken is its partner.
         let undone = if self.does == self.undone { does.undone } else { behind.undone };
         let mut card = Card { does: does.does, undone, parts: does.parts };
+        card.does.equation.numbers = self.call(number).or(card.does.equation.numbers);
         for (way, rule) in
             std::iter::once(&mut card.does).chain(&mut card.undone).zip(self.rule.iter().flatten())
         {
@@ -343,6 +382,11 @@ impl CardView {
             }
         }
         card
+    }
+
+    /// The call that the step begins, with what it is given: `tower(disks=1, source=2)`. None where it begins none.
+    pub fn call(&self, number: &dyn Fn(&str) -> String) -> Option<String> {
+        self.call.as_ref().map(|call| call_text(&call.procedure, &call.arguments, number))
     }
 
     /// The lines of the card, those of the direction in which the session faces first. While adjoints are

@@ -40,8 +40,8 @@ impl CellRows {
             Rank::Vector => Shape::Vector(1),
             Rank::Matrix => Shape::Matrix(1, 1),
         };
-        let parameters =
-            procedure.parameters.iter().map(|parameter| (parameter.class, shape(parameter.rank)));
+        let parameters = procedure.parameters.iter().filter(|p| !p.is_length());
+        let parameters = parameters.map(|parameter| (parameter.class, shape(parameter.rank)));
         let written = program.written_names(number).filter_map(|(n, _)| procedure.frame.get(n as usize));
         let variables = written.map(|variable| (variable.class, variable.shape));
         CellRows::of_section(parameters).and(CellRows::of_section(variables))

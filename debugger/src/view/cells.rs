@@ -107,7 +107,8 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     }
     if let Some(procedure) = session.memory().procedure(session.state(), look.depth) {
         pane.procedure.clone_from(&procedure.name);
-        for (n, parameter) in (0..).zip(&procedure.parameters) {
+        let parameters = (0..).zip(&procedure.parameters);
+        for (n, parameter) in parameters.filter(|(_, parameter)| !parameter.is_length()) {
             look.add(Base::Parameter(n), &parameter.name, &mut pane.parameters, &mut pane.arrays);
         }
         let number = session.memory().frame(session.state(), look.depth).map_or(0, |open| open.procedure);

@@ -1,13 +1,14 @@
 //! The call stack, the typed stacks and the tapes.
 
 use reviver_isa::instruction::{Base, Class};
-use reviver_isa::module::Shape;
-use reviver_vm::lookup;
+use reviver_isa::module::{Parameter, Shape};
+use reviver_vm::State;
+use reviver_vm::lookup::{self, OpenFrame};
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 
 use crate::listing::{Line, spell};
-use crate::memory::Cell;
+use crate::memory::{Cell, Memory};
 use crate::outcome::ValueRow;
 use crate::session::Session;
 use crate::view::code::here;
@@ -42,15 +43,20 @@ pub struct ArgumentView {
 }
 
 impl FrameView {
-    /// The call with what it was given: `pair(n=3, a=0, b=0)`. The values are written as somebody says.
+    /// The call with what it was given.
     pub fn call(&self, shortened: impl Fn(&str) -> String) -> String {
-        let argument = |argument: &ArgumentView| match &argument.value {
-            Some(value) => format!("{}={}", argument.name, shortened(value)),
-            None => argument.text(),
-        };
-        let arguments: Vec<String> = self.arguments.iter().map(argument).collect();
-        format!("{}({})", self.procedure, arguments.join(", "))
+        call_text(&self.procedure, &self.arguments, shortened)
     }
+}
+
+/// A call with what it is given: `pair(n=3, a=0, b=0)`. The values are written as somebody says.
+pub fn call_text(procedure: &str, arguments: &[ArgumentView], shortened: impl Fn(&str) -> String) -> String {
+    let argument = |argument: &ArgumentView| match &argument.value {
+        Some(value) => format!("{}={}", argument.name, shortened(value)),
+        None => argument.text(),
+    };
+    let arguments: Vec<String> = arguments.iter().map(argument).collect();
+    format!("{procedure}({})", arguments.join(", "))
 }
 
 impl ArgumentView {
@@ -87,22 +93,6 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     // Main's end has no line of its own: one stands behind the last one.
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
-    let argument = |(n, parameter): (u32, &reviver_isa::module::Parameter)| {
-        let passed = lookup::storage(program, state, open, Base::Parameter(n))?;
-        let cell = |offset| Cell::new(parameter.class, offset);
-        let name = |offset| match session.memory().is_constant(cell(offset)) {
-            true => session.memory().text(state, cell(offset)),
-            false => session.memory().name(state, cell(offset)),
-        };
-        let (first, count) = (passed.first, passed.cells());
-        let stands_for = match count.checked_sub(1).and_then(|last| passed.cell(last)) {
-            None => "nothing".to_owned(),
-            Some(last) if last == first => name(first),
-            Some(last) => format!("{}..{}", name(first), name(last)),
-        };
-        let value = (count == 1).then(|| session.memory().text(state, cell(first)));
-        Some(ArgumentView { name: parameter.name.clone(), stands_for, value })
-    };
     Some(FrameView {
         number: state.calls.len() - depth,
         is_selected: depth == session.depth(),
@@ -111,8 +101,31 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         instruction: spell(program, at, inverted),
         line,
         head: session.listing().line(procedure.entry),
-        arguments: (0..).zip(&procedure.parameters).filter_map(argument).collect(),
+        arguments: arguments(session.memory(), state, open),
     })
+}
+
+/// What an open procedure was given, in a state. Lengths that only lowering passes are left out: a slice says how long
+/// it is.
+pub fn arguments(memory: &Memory, state: &State, open: OpenFrame) -> Vec<ArgumentView> {
+    let Some(procedure) = memory.program().module().procedures.get(open.procedure) else { return Vec::new() };
+    let argument = |(n, parameter): (u32, &Parameter)| {
+        let passed = lookup::storage(memory.program(), state, open, Base::Parameter(n))?;
+        let cell = |offset| Cell::new(parameter.class, offset);
+        let name = |offset| match memory.is_constant(cell(offset)) {
+            true => memory.text(state, cell(offset)),
+            false => memory.name(state, cell(offset)),
+        };
+        let (first, count) = (passed.first, passed.cells());
+        let stands_for = match count.checked_sub(1).and_then(|last| passed.cell(last)) {
+            None => "nothing".to_owned(),
+            Some(last) if last == first => name(first),
+            Some(last) => format!("{}..{}", name(first), name(last)),
+        };
+        let value = (count == 1).then(|| memory.text(state, cell(first)));
+        Some(ArgumentView { name: parameter.name.clone(), stands_for, value })
+    };
+    (0..).zip(&procedure.parameters).filter(|(_, p)| !p.is_length()).filter_map(argument).collect()
 }
 
 /// Both tapes and both stacks, at most `count` values of each.

@@ -207,3 +207,17 @@ fn all_arrays_are_seen_where_there_is_room_and_clicked() {
     let screen = Screen::open(support::subject(&large), 80, 24);
     assert!(screen.text().contains("│ array A[60] (1 of 2)"), "{}", screen.text());
 }
+
+/// Calls stand with the values that they pass, before they are made.
+#[test]
+fn a_call_that_comes_next_has_its_values() {
+    let mut screen = Screen::open(support::subject(&support::text("hanoi.rasm")), 120, 40);
+    assert!(screen.text().contains("tower(disks=4, source=0, target=2, spare=1)"), "{}", screen.text());
+    screen.command("until 29");
+    assert!(screen.text().contains("call  move(source, target)"), "{}", screen.text());
+    assert!(screen.text().contains("move(source=0, target=1)│"), "{}", screen.text());
+    // Where the code has no room for it, the card has.
+    screen.resize(80, 24);
+    screen.command("until 28").keys("s s");
+    assert!(screen.text().contains("tower(disks="), "{}", screen.text());
+}

@@ -95,5 +95,10 @@ const MOST_FOR_VALUE: usize = 10;
 
 /// The call with what it was given, in few columns.
 pub(super) fn call(frame: &FrameView) -> String {
-    frame.call(|value| cut_number(value, MOST_FOR_VALUE).into_owned())
+    frame.call(short_value)
+}
+
+/// A value in few columns.
+pub(super) fn short_value(value: &str) -> String {
+    cut_number(value, MOST_FOR_VALUE).into_owned()
 }

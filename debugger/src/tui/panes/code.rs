@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use reviver_vm::Travel;
 
-use super::calls::call;
+use super::calls::{call, short_value};
 use super::text::{Pen, mark_cursor, mark_found, width};
 use super::{Context, Pane, PaneSpot};
 use crate::listing::{Line, is_label};
@@ -162,11 +162,16 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
 }
 
 /// Which instruction of the line is next, at the right end: its text too where that leaves room for the
-/// statement.
+/// statement. A call stands there with what it will be given.
 fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mut Pen<'_>) {
-    let Some(detail) = &line.detail else { return };
     let statement = line.text.split(';').next().unwrap_or_default().replace('\t', "    ");
     let least = gutter.columns + 3 + width(statement.trim_end());
+    let call = context.card.filter(|_| line.is_next).and_then(|card| card.call(&|value| short_value(value)));
+    if let Some(call) = call.filter(|call| width(call) + least <= pen.room()) {
+        pen.right(&call, least, context.theme.mark);
+        return;
+    }
+    let Some(detail) = &line.detail else { return };
     let text = detail.text();
     let (number, total) = detail.part;
     match width(&text) + least <= pen.room() {
