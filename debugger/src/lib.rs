@@ -42,6 +42,7 @@
 pub mod access;
 pub mod answer;
 pub mod batch;
+mod belongings;
 pub mod cell_set;
 pub mod command;
 pub mod cotangents;
@@ -51,6 +52,7 @@ pub mod listing;
 pub mod memory;
 pub mod outcome;
 pub mod points;
+mod prompt_settings;
 pub mod question;
 pub mod render;
 pub mod repl;

@@ -16,10 +16,12 @@ use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Validator};
 
+use crate::belongings::{question, would_be_gone};
 use crate::command::table::{ArgumentKind, COMMANDS, Command, SCREEN_COMMANDS};
-use crate::command::{Console, find, find_topic, script};
+use crate::command::{Console, find, find_topic, named, script, without_comment};
 use crate::expression::{SPECIALS, WRITTEN};
 use crate::points::Trigger;
+use crate::prompt_settings;
 use crate::render::{render, render_done, render_error};
 use crate::waiting::accompany;
 
@@ -78,6 +80,12 @@ impl Observer {
     }
 }
 
+/// Gives the terminal back as it was before the first prompt: where the process ends while there is one, which won't
+/// do it.
+pub fn give_terminal_back() {
+    prompt_settings::give_back();
+}
+
 /// Reads commands until `quit` or the end of the input. `history` is the file that keeps them, if any; one
 /// that can't be read or written is no reason to stop.
 pub fn run(
@@ -105,6 +113,8 @@ fn prompted(
         .completion_type(CompletionType::List)
         .build();
     let interrupt = console.borrow().session.interrupt();
+    // Before the editor has made settings of its own.
+    prompt_settings::keep();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
     // After the editor, which has a handler of its own: Ctrl-C during a run stops the run. Where the
     // process has set one before, stopping runs is its business.
@@ -115,6 +125,8 @@ fn prompted(
         let _ = editor.load_history(path);
     }
     let mut piped = (!io::stdin().is_terminal()).then(PipedLines::default);
+    // A script means what it says; who types may have forgotten what there is.
+    let mut leave = LeaveQuestion { asks: piped.is_none(), was_asked: false };
     while !observer.ends.load(Ordering::SeqCst) {
         observer.waits.store(true, Ordering::SeqCst);
         let read = match &mut piped {
@@ -123,6 +135,7 @@ fn prompted(
         };
         observer.waits.store(false, Ordering::SeqCst);
         match read? {
+            ReadLine::Line(line) if leave.asks_about(&line, &console.borrow(), output)? => {}
             ReadLine::Line(line) => {
                 let goes_on = execute(console, &line, output);
                 observer.look(&console.borrow());
@@ -135,6 +148,7 @@ fn prompted(
                 output.flush()?;
             }
             ReadLine::Dropped => {}
+            ReadLine::End if leave.asks("Ctrl-D", &console.borrow(), output)? => {}
             ReadLine::End => break,
         }
     }
@@ -142,6 +156,36 @@ fn prompted(
         let _ = editor.save_history(path);
     }
     Ok(())
+}
+
+/// Whether somebody who leaves is to be asked, and was.
+struct LeaveQuestion {
+    asks: bool,
+    was_asked: bool,
+}
+
+impl LeaveQuestion {
+    /// Asks about a line that ends the session, where something would be gone with it. Whether it did.
+    fn asks_about(&mut self, line: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
+        match named(without_comment(line).trim()) {
+            Ok((row, "")) if row.name == "quit" => self.asks("`quit`", console, output),
+            _ => {
+                self.was_asked = false;
+                Ok(false)
+            }
+        }
+    }
+
+    /// The same about what somebody has done to leave.
+    fn asks(&mut self, done: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
+        let gone = would_be_gone(&console.session).filter(|_| self.asks && !self.was_asked);
+        if let Some(gone) = &gone {
+            writeln!(output, "{}", question(&format!("{done} again "), Some(gone)))?;
+            output.flush()?;
+        }
+        self.was_asked = gone.is_some();
+        Ok(gone.is_some())
+    }
 }
 
 /// What to do about a line that is no text.

@@ -31,10 +31,8 @@ pub fn run(options: &ReplOptions) -> Fallible {
     let console = Console::new(session, read::files().clone(), Box::new(Face::default()));
     let observer = Observer::new(&console);
     let transcript = transcript.map(|target| Arc::new(Mutex::new(Some(target))));
-    if let Some(transcript) = &transcript {
-        let (transcript, observer) = (transcript.clone(), observer.clone());
-        interrupt::at_the_end(move |signal| end(signal, &observer, &transcript));
-    }
+    let (place, told) = (transcript.clone(), observer.clone());
+    interrupt::at_the_end(move |signal| end(signal, &told, place.as_deref()));
     let ended = repl::run(console, history.as_deref(), &mut std::io::stdout(), &observer);
     // What was done so far is worth keeping, however it ended.
     let written = transcript.map_or(Ok(()), |target| keep(&target, &ended.transcript));
@@ -52,7 +50,7 @@ fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
 
 /// Ends the session on a thread of its own. A command that is carried out has a while to stop; whoever waits for
 /// the next one waits in vain.
-fn end(signal: Signal, observer: &Observer, place: &TranscriptFile) {
+fn end(signal: Signal, observer: &Observer, place: Option<&TranscriptFile>) {
     const LOOKS: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(20);
     let mut looks = 0;
@@ -60,7 +58,9 @@ fn end(signal: Signal, observer: &Observer, place: &TranscriptFile) {
         std::thread::sleep(PAUSE);
         looks += 1;
     }
-    let ended = all([Err(stopped(signal)), keep(place, &observer.transcript())]);
+    repl::give_terminal_back();
+    let kept = place.map_or(Ok(()), |place| keep(place, &observer.transcript()));
+    let ended = all([Err(stopped(signal)), kept]);
     ended.unwrap_or_else(|failure| streams::tell(&failure, false));
     std::process::exit(signal.exit() as i32);
 }

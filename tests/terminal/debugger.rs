@@ -137,14 +137,52 @@ pub fn ctrl_c_in_the_line_mode() {
     terminal.is_restored();
 }
 
+pub fn who_leaves_the_line_mode_is_asked_once() {
+    let terminal = Terminal::open(80, 24);
+    terminal.line(&format!("{REVIVER} repl programs/fib.rasm"));
+    terminal.shows("(reviver)");
+    terminal.line("break 29");
+    terminal.line("quit");
+    terminal.shows("`quit` again ends the session with 1 point; `save FILE` keeps what was done");
+    // Whoever goes on has thought better of it.
+    terminal.line("print n");
+    terminal.shows("n = 10");
+    terminal.keys(&["C-d"]);
+    terminal.shows("Ctrl-D again ends the session with 1 point");
+    terminal.keys(&["C-d"]);
+    terminal.is_restored();
+    // Where there is nothing to lose nobody is asked, nor is a script.
+    terminal.line(&format!("clear; {REVIVER} repl programs/fib.rasm; echo ended $?"));
+    terminal.shows("(reviver)");
+    terminal.keys(&["C-d"]);
+    terminal.shows("ended 0");
+    terminal.line(&format!("clear; echo break 29 | {REVIVER} repl programs/fib.rasm; echo scripted $?"));
+    terminal.shows("scripted 0");
+    assert!(!terminal.screen().contains("again"), "{}", terminal.screen());
+}
+
+pub fn signals_at_the_prompt_give_the_terminal_back() {
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131), ("-USR1", 138), ("-ALRM", 142)] {
+        let (terminal, pid) = started("repl programs/fib.rasm", "(reviver)");
+        kill(signal, pid);
+        terminal.shows(&format!("code {code}"));
+        terminal.is_restored();
+    }
+}
+
 /// The debugger in a terminal, and the number of its process.
 fn debug_and_pid(arguments: &str) -> (Terminal, u32) {
+    started(&format!("debug {arguments}"), "step 0/")
+}
+
+/// A command in a terminal, once that shows something, and the number of its process.
+fn started(arguments: &str, shown: &str) -> (Terminal, u32) {
     let terminal = Terminal::open(80, 24);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
-    let run = format!("echo $$ > {}; exec {REVIVER} debug {arguments}", file.display());
+    let run = format!("echo $$ > {}; exec {REVIVER} {arguments}", file.display());
     terminal.line(&format!("sh -c '{run}'; echo code $?"));
-    terminal.shows("step 0/");
+    terminal.shows(shown);
     let pid = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     (terminal, pid)
 }

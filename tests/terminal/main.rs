@@ -37,6 +37,8 @@ const IN_A_TERMINAL: &[Named] = named! {
     ctrl_c_stops_a_run_and_never_quits
     a_program_with_errors_is_shown_with_them
     ctrl_c_in_the_line_mode
+    who_leaves_the_line_mode_is_asked_once
+    signals_at_the_prompt_give_the_terminal_back
     signals_that_end_it_give_the_terminal_back
     it_ends_with_its_terminal
     an_interrupt_from_outside_is_one_like_ctrl_c
@@ -66,6 +68,7 @@ const ON_A_LINE: &[Named] = named! {
     a_late_answer_types_nothing
     the_background_that_is_told_late_chooses_the_colours
     a_terminal_that_never_answers_is_drawn_on
+    an_answer_that_comes_after_the_end_is_typed_nowhere
 };
 
 #[cfg(unix)]

@@ -92,3 +92,17 @@ pub fn a_terminal_that_never_answers_is_drawn_on() {
     assert!(!line.sent().contains("\x1b[6n"), "nobody asks where the cursor is");
     assert_eq!(commands_of(line), ["step"]);
 }
+
+/// What the terminal answers when nobody reads any more would be typed into the shell.
+pub fn an_answer_that_comes_after_the_end_is_typed_nowhere() {
+    let run = format!("{REVIVER} debug programs/fib.rasm; read -r typed; echo \"there is <$typed>\"");
+    let mut line = Line::start(Command::new("sh").args(["-c", &run]));
+    line.shows("step 0/");
+    line.send("q");
+    sleep(Duration::from_millis(300));
+    line.send("\x1b]11;rgb:ffff/ffff/ffff\x07");
+    line.shows("\x1b[?1049l");
+    line.send("mine\r");
+    line.shows("there is <mine>");
+    assert!(line.ended().success());
+}

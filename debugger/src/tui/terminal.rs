@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
 use std::panic;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{
@@ -35,10 +36,15 @@ pub struct Screen {
     mouse: bool,
     /// The last press: when and where.
     pressed: Option<(Instant, Position)>,
+    /// When the terminal was asked for its background, as long as it hasn't answered.
+    asked: Option<Instant>,
 }
 
 /// Two presses within this time on the same place are a double one.
 const DOUBLE: Duration = Duration::from_millis(400);
+
+/// How long an answer may take. Who leaves earlier waits for it: the shell would take it for what somebody types.
+const ANSWERED: Duration = Duration::from_secs(1);
 
 /// Whether there is a screen that must be given back.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
@@ -66,13 +72,25 @@ impl Screen {
             ready: VecDeque::new(),
             mouse: false,
             pressed: None,
+            asked: None,
         };
         open().map(screen).inspect_err(|_| restore())
     }
 
     /// Gives the terminal back for a while.
     pub fn close(&mut self) {
+        self.await_answer();
         restore();
+    }
+
+    /// Waits for an answer that is due, as long as one may take, and drops what else comes meanwhile.
+    fn await_answer(&mut self) {
+        while let Some(left) = self.asked.and_then(|asked| ANSWERED.checked_sub(asked.elapsed())) {
+            // A terminal that is gone answers nothing.
+            if self.event(left).is_err() {
+                return;
+            }
+        }
     }
 
     /// Takes the terminal again, whatever others have made of it.
@@ -94,7 +112,11 @@ impl Screen {
         // Behind such a screen is another terminal, or several, and each would answer.
         let is_screen = std::env::var_os("TERM")
             .is_some_and(|term| term == "screen" || term.as_encoded_bytes().starts_with(b"screen."));
-        if is_screen { Ok(()) } else { execute!(stdout(), Print("\x1b]11;?\x07")) }
+        if is_screen {
+            return Ok(());
+        }
+        self.asked = Some(Instant::now());
+        execute!(stdout(), Print("\x1b]11;?\x07"))
     }
 
     /// Draws a frame: what has changed since the last one is sent.
@@ -132,6 +154,9 @@ impl Screen {
         let started = Instant::now();
         loop {
             if let Some(event) = self.ready.pop_front() {
+                if matches!(event, InputEvent::Ground(_)) {
+                    self.asked = None;
+                }
                 return Ok(Some(self.doubled(event)));
             }
             let now = Instant::now();
@@ -163,6 +188,9 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
+        if !thread::panicking() {
+            self.await_answer();
+        }
         restore();
     }
 }

@@ -3,7 +3,7 @@
 
 use super::messages::Tone;
 use super::{App, Effect};
-use crate::session::Session;
+use crate::belongings::{question, would_be_gone};
 use crate::tui::panes::PaneKind;
 
 impl App {
@@ -19,21 +19,7 @@ impl App {
         self.is_leaving = true;
         let key = self.keys.keys("leave").next();
         let key = key.map_or(String::new(), |key| format!("{key} again "));
-        let gone =
-            gone.map_or(String::new(), |gone| format!(" with {gone}; `save FILE` keeps what was done"));
-        self.messages.show(Tone::Note, format!("{key}ends the session{gone}"));
+        self.messages.show(Tone::Note, question(&key, gone.as_deref()));
         None
     }
-}
-
-/// What somebody has put into a session that ends with it, in words; none if there is nothing.
-pub(super) fn would_be_gone(session: &Session) -> Option<String> {
-    let branches = session.timeline().forks().len().saturating_sub(1);
-    let counts = [(session.points().len(), "point"), (session.marks().len(), "mark"), (branches, "branch")];
-    let told = counts.iter().filter(|(count, _)| *count > 0).map(|&(count, what)| match (count, what) {
-        (1, what) => format!("1 {what}"),
-        (count, "branch") => format!("{count} branches"),
-        (count, what) => format!("{count} {what}s"),
-    });
-    Some(told.collect::<Vec<_>>().join(", ")).filter(|told| !told.is_empty())
 }

@@ -48,6 +48,7 @@ use super::event::{Gesture, InputEvent};
 use super::keys::{Key, KeyMap};
 use super::panes::{Choices, Context, PaneKind, Scroll, timeline};
 use super::theme::{Theme, ThemeName};
+use crate::belongings::would_be_gone;
 use crate::command::screen::ScreenAction;
 use crate::command::{Console, Outcome};
 use crate::listing::{Line, OpenError};
@@ -458,7 +459,7 @@ impl App {
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();
-        let is_kept = self.session().is_some_and(|session| leave::would_be_gone(session).is_some());
+        let is_kept = self.session().is_some_and(|session| would_be_gone(session).is_some());
         let away = Away { what, elapsed: Duration::ZERO, span, is_optional, is_kept };
         let away = Whereabouts::Away(away);
         let face = self.face_for(&task);
