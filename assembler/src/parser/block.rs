@@ -96,7 +96,7 @@ impl Parser<'_> {
         ends: &'static [&'static str],
         chained: bool,
     ) -> (Body, Open) {
-        let open = Open { keyword, span, ends, blamed: false };
+        let open = Open { keyword, span, ends, blamed: false, is_ladder: chained };
         if self.open.len() >= DEEPEST {
             let message = format!("more than {DEEPEST} blocks are open here");
             let problem = Diagnostic::error(message, span, "one too many");
@@ -114,7 +114,7 @@ impl Parser<'_> {
         } else {
             body = self.lines();
         }
-        let open = self.open.pop().unwrap_or(Open { keyword, span, ends, blamed: true });
+        let open = self.open.pop().unwrap_or(Open { keyword, span, ends, blamed: true, is_ladder: chained });
         (body, open)
     }
 
@@ -139,7 +139,8 @@ impl Parser<'_> {
             };
             let message = format!("this `{}` has no `{end}`", open.keyword);
             let problem = Diagnostic::error(message, open.span, "begins here").with(self.here(), found);
-            self.report(match usage(end) {
+            let usage = if open.is_ladder { Some(FI_OF_LADDER) } else { usage(end) };
+            self.report(match usage {
                 Some(usage) => problem.help(usage),
                 None => problem,
             });
@@ -378,6 +379,9 @@ impl Parser<'_> {
         matches!(third, TokenKind::Comma | TokenKind::Newline | TokenKind::Comment | TokenKind::End)
     }
 }
+
+/// The cure where an `else if` has got the only `fi`.
+const FI_OF_LADDER: &str = "end it with `fi condition` too, behind that of its `else if`: each `if` of a ladder has its own, the last one first";
 
 /// The cure for a missing end.
 fn usage(end: &str) -> Option<&'static str> {

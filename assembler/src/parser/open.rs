@@ -11,4 +11,6 @@ pub(super) struct Open {
     pub(super) ends: &'static [&'static str],
     /// An error has named it as the culprit already, or its head is broken: what it lacks is a consequence.
     pub(super) blamed: bool,
+    /// Whether an `else if` was in it, which has a `fi` of its own.
+    pub(super) is_ladder: bool,
 }

@@ -81,7 +81,10 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
                 let first_only = |n: usize| own(n) || middle.is_some_and(|middle| (middle..end).contains(&n));
                 let second_only =
                     |n: usize| own(n) || middle.is_some_and(|middle| (start..middle).contains(&n));
-                for candidate in [self.except(first_only), self.except(second_only), self.except(own)] {
+                let mut candidates =
+                    vec![self.except(first_only), self.except(second_only), self.except(own)];
+                candidates.extend(middle.and_then(|middle| self.without_first_of_ladder(start, middle, end)));
+                for candidate in candidates {
                     if self.try_lines(candidate) {
                         break;
                     }
@@ -89,6 +92,16 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
             }
             start += 1;
         }
+    }
+
+    /// A ladder without its first case: its `else if` begins it.
+    fn without_first_of_ladder(&self, start: usize, middle: usize, end: usize) -> Option<Vec<String>> {
+        let (before, rest) = self.lines.get(middle).filter(|line| is_else_if(line))?.split_once("else")?;
+        let mut lines = self.lines.clone();
+        lines[middle] = format!("{before}{}", rest.trim_start());
+        lines.remove(end);
+        lines.drain(start..middle);
+        Some(lines)
     }
 
     /// Leaves out two lines at once: the halves of branch pairs, a push and its pop.
@@ -126,12 +139,11 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
 
     /// The line that closes the block that this line opens.
     fn end_of_block(&self, start: usize) -> Option<usize> {
-        let closer = BLOCKS.iter().find(|(opener, _, _)| opens(&self.lines[start], opener))?.2;
-        let opener = word(&self.lines[start]);
+        let (opener, _, closer) = block_of(&self.lines[start])?;
         let mut depth = 0;
         (start..self.lines.len()).find(|&n| {
             let line = &self.lines[n];
-            if word(line) == opener && opens(line, opener) {
+            if opens(line, opener) {
                 depth += 1;
             } else if word(line) == closer {
                 depth -= 1;
@@ -142,10 +154,10 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
 
     /// The `else`, `loop` or `apply` of a block.
     fn middle_of_block(&self, start: usize, end: usize) -> Option<usize> {
-        let (_, middle, _) = BLOCKS.iter().find(|(opener, _, _)| opens(&self.lines[start], opener))?;
+        let (_, middle, _) = block_of(&self.lines[start])?;
         let mut inside = start + 1;
         while inside < end {
-            if word(&self.lines[inside]) == *middle {
+            if word(&self.lines[inside]) == middle {
                 return Some(inside);
             }
             inside = self.end_of_block(inside).map_or(inside, |end| end) + 1;
@@ -177,9 +189,19 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A `from` with a label in front is half of a branch pair and opens nothing.
+/// A `from` with a label in front is half of a branch pair and opens nothing. An `else if` opens an `if`, which has
+/// its own `fi`.
 fn opens(line: &str, opener: &str) -> bool {
-    line.split_whitespace().next() == Some(opener)
+    line.split_whitespace().next() == Some(opener) || opener == "if" && is_else_if(line)
+}
+
+fn is_else_if(line: &str) -> bool {
+    line.split_whitespace().take(2).eq(["else", "if"])
+}
+
+/// How the block is spelled that a line opens.
+fn block_of(line: &str) -> Option<(&'static str, &'static str, &'static str)> {
+    BLOCKS.into_iter().find(|(opener, _, _)| opens(line, opener))
 }
 
 /// Whether two lines may only make sense together.
@@ -272,4 +294,34 @@ fn plainer(token: &str) -> Vec<String> {
     let elements = element.map(|(array, _)| ["0", "0, 0"].map(|index| format!("{array}[{index}]")));
     let elements = elements.into_iter().flatten().filter(|plain| plain != token);
     constants.into_iter().chain(registers).chain(elements).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use reviver_assembler::assemble::assemble;
+    use reviver_assembler::files::FilesInMemory;
+
+    use super::shrink;
+
+    /// Each `if` of a ladder has its own `fi`: whatever is left out, both go.
+    #[test]
+    fn ladders_become_smaller_from_either_end() {
+        let text = ".inout x, y\n if x == 1\n  add y, 1\n else if x == 2\n  add y, 2\n else if x == 3\n  add y, 3\n \
+                    else\n  add y, 4\n fi y == 3\n fi y == 2\n fi y == 1\n";
+        for (kept, expected) in [
+            ("y, 1", ".inout x, y\n  add y, 1\n"),
+            ("y, 3", ".inout x, y\n  add y, 3\n"),
+            ("x == 1", ".inout x, y\n if x == 1\n fi y == 0\n"),
+            ("x == 2", ".inout x, y\n if x == 2\n fi y == 0\n"),
+            ("x == 3", ".inout x, y\n if x == 3\n fi y == 0\n"),
+        ] {
+            let fails = |text: &str| {
+                let assembles =
+                    assemble("test.rasm", text.as_bytes().to_vec(), &FilesInMemory::new()).module.is_some();
+                assembles && text.starts_with(".inout x, y\n") && text.contains(kept)
+            };
+            assert!(fails(text));
+            assert_eq!(shrink(text, fails), expected, "{kept}");
+        }
+    }
 }
