@@ -21,6 +21,8 @@ pub struct Answer {
     pub branch: BranchNumber,
     /// The row that is looked at first: the one that is nearest in time.
     pub first: usize,
+    /// What stands above the rows: of a table, what its columns are.
+    pub heading: Option<String>,
     rows: Vec<AnswerRow>,
 }
 
@@ -72,18 +74,18 @@ const PAGE: usize = 20;
 impl Answer {
     /// The answer that an outcome is, if its rows lead anywhere.
     pub fn of(session: &Session, asked: &str, outcome: &Outcome) -> Option<Answer> {
-        let rows = match outcome {
-            Outcome::Origins { chain, .. } => origins(session, chain, None, 0),
-            Outcome::History(history) => writes(session, history),
+        let (heading, rows) = match outcome {
+            Outcome::Origins { chain, .. } => (None, origins(session, chain, None, 0)),
+            Outcome::History(history) => (None, writes(session, history)),
             Outcome::Trace(_) | Outcome::Difference(_) => lines(session, outcome),
-            other => listed(session, other),
+            other => (None, listed(session, other)),
         };
         let branch = session.moment().branch;
         let is_behind = matches!(outcome, Outcome::History(history) if !history.is_ahead);
-        // The row that leads somewhere: before it may stand a heading.
         let leads = rows.iter().position(|row| row.leads.is_some()).unwrap_or(0);
         let first = if is_behind { rows.len().saturating_sub(1) } else { leads };
-        (rows.len() > 1).then(|| Answer { asked: asked.to_owned(), branch, first, rows })
+        let is_long = rows.len() + usize::from(heading.is_some()) > 1 && !rows.is_empty();
+        is_long.then(|| Answer { asked: asked.to_owned(), branch, first, heading, rows })
     }
 
     /// The rows that are seen, with their numbers: those that nothing above them hides.
@@ -246,9 +248,9 @@ fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     rows
 }
 
-/// The lines of a table or of a difference, below their heading. Those of a table lead to their moments, those of
+/// The heading of a table or of a difference, and the lines below it. Those of a table lead to their moments, those of
 /// cells to their last writers.
-fn lines(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
+fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow>) {
     let here = session.moment().branch;
     let (outcome, leads) = match outcome {
         Outcome::Trace(trace) => {
@@ -265,12 +267,13 @@ fn lines(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
             let leads = found.cells.iter().map(written).collect();
             (Outcome::Difference(Box::new(plain)), leads)
         }
-        _ => return Vec::new(),
+        _ => return (None, Vec::new()),
     };
-    let leads = std::iter::once(None).chain(leads).chain(std::iter::repeat(None));
     let text = render(session, &outcome);
+    let mut lines = text.lines();
+    let heading = lines.next().map(str::to_owned);
     let row = |(text, leads): (&str, _)| AnswerRow { leads, ..AnswerRow::text(0, text.to_owned()) };
-    text.lines().zip(leads).map(row).collect()
+    (heading, lines.zip(leads.into_iter().chain(std::iter::repeat(None))).map(row).collect())
 }
 
 /// The rows of an outcome that lists things with a moment, or a place among the calls: each in the words that it has

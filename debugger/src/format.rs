@@ -59,6 +59,20 @@ pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<St
     (notation != Notation::Signed).then_some(text)
 }
 
+/// How often, in few columns.
+pub fn times(count: u64) -> String {
+    format!("{}×", short(count))
+}
+
+/// A count in at most four columns.
+fn short(count: u64) -> String {
+    let units = [(1_000_000_000_000, 'T'), (1_000_000_000, 'G'), (1_000_000, 'M'), (1_000, 'k')];
+    match units.into_iter().find(|(unit, _)| count / unit > 0 && count > 9_999) {
+        Some((unit, letter)) => format!("{}{letter}", count / unit),
+        None => count.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +87,12 @@ mod tests {
         assert!(
             PrintFormat::split("/q a").is_err() && PrintFormat::split("/99999999999999999999 a").is_err()
         );
+    }
+
+    #[test]
+    fn counts_stay_short() {
+        let cases = [(7, "7"), (9_999, "9999"), (10_000, "10k"), (999_999, "999k"), (1_000_000, "1M")];
+        assert!(cases.into_iter().all(|(count, text)| short(count) == text));
+        assert_eq!(short(u64::MAX).len(), 9);
     }
 }

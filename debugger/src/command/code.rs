@@ -3,7 +3,7 @@
 
 use super::console::{CommandError, CommandResult, CommandRow, Console, Listed, Outcome};
 use crate::listing::{Line, spell};
-use crate::session::Session;
+use crate::session::{MOST_COUNTED, Session};
 use crate::timeline::Moment;
 use crate::view;
 use crate::view::code::CodePane;
@@ -12,6 +12,8 @@ use crate::view::code::CodePane;
 const PAGE: u32 = 10;
 
 pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
+    // Where that takes long, there are no counts; `info counts` has them.
+    console.session.count_lines(MOST_COUNTED);
     let session = &console.session;
     let last = console.listed.filter(|listed| listed.at == here(session));
     let (file, first, end) = match (rest, last) {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reviver_isa::module::Shape;
 
 use super::RenderedText;
+use crate::format::times;
 use crate::outcome::ValueRow;
 use crate::view::card::CardView;
 use crate::view::cells::{ArrayView, CellView, CellsPane};
@@ -17,6 +18,8 @@ impl RenderedText<'_> {
         if pane.is_included {
             line!(self, "{}:", pane.file);
         }
+        let count = |line: &CodeLine| line.count.filter(|count| *count > 0).map_or(String::new(), times);
+        let widest = pane.lines.iter().map(|line| count(line).chars().count()).max().unwrap_or(0);
         for line in &pane.lines {
             let drawn = brackets(line, columns.unwrap_or(0));
             let marker = match line {
@@ -30,7 +33,8 @@ impl RenderedText<'_> {
                 Some(_) => "o",
                 None => " ",
             };
-            let text = format!("{point}{marker} {:>4} {drawn} {}", line.line, line.text);
+            let counted = if widest > 0 { format!("{:>widest$} ", count(line)) } else { String::new() };
+            let text = format!("{point}{marker} {:>4} {counted}{drawn} {}", line.line, line.text);
             line!(self, "{}", text.trim_end());
         }
     }

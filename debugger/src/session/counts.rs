@@ -17,6 +17,9 @@ use crate::timeline::{BranchNumber, Moment};
 /// Steps for each moment that may be counted: where the way is longer, counting isn't begun.
 const STEPS_PER_MOMENT: u64 = 16;
 
+/// Moments that are looked at to count how often lines were come to: so many take a moment's notice.
+pub const MOST_COUNTED: u64 = 1 << 19;
+
 impl Session {
     /// Counts up to here, unless that means to look at more moments than `most`. Whether it is counted now.
     pub fn count_lines(&mut self, most: u64) -> bool {

@@ -28,6 +28,7 @@ mod travel;
 mod watching;
 mod why;
 
+pub use counts::MOST_COUNTED;
 pub use difference::MomentName;
 pub use event::{Event, EventKind};
 pub use points::PointOptions;

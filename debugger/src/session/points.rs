@@ -146,22 +146,32 @@ impl Session {
         watch: WatchMode,
         options: &PointOptions,
     ) -> Result<&Point, SessionError> {
-        let expression = ConsoleExpression::parse(text)?;
-        let (watched, name) = match self.cells_of(&expression)? {
-            Some((cells, name)) => (WatchedPlace::Cells(cells), name),
-            None if watch != WatchMode::Change => {
-                let command = watch.name();
-                return Err(SessionError::NoCells { text: expression.text().to_owned(), command });
-            }
-            None => {
-                let name = expression.text().to_owned();
-                self.check_expression(&expression, false)?;
-                let bound = BoundExpression::bind(expression, self.scene())?;
-                (WatchedPlace::Value(Box::new(bound)), name)
-            }
-        };
+        let (watched, name) = self.watchable(text)?;
+        if watch != WatchMode::Change && matches!(watched, WatchedPlace::Value(_)) {
+            return Err(SessionError::NoCells { text: name, command: watch.name() });
+        }
         let scope = self.memory.scope(self.state(), self.depth());
         self.add_point(Trigger::Watch { watched, watch, scope }, name, options)
+    }
+
+    /// What a watchpoint would watch that is set to a text here.
+    ///
+    /// # Errors
+    /// A text that can't be watched.
+    pub fn watched(&self, text: &str) -> Result<WatchedPlace, SessionError> {
+        self.watchable(text).map(|(watched, _)| watched)
+    }
+
+    /// The same, and what it is called.
+    fn watchable(&self, text: &str) -> Result<(WatchedPlace, String), SessionError> {
+        let expression = ConsoleExpression::parse(text)?;
+        if let Some((cells, name)) = self.cells_of(&expression)? {
+            return Ok((WatchedPlace::Cells(cells), name));
+        }
+        let name = expression.text().to_owned();
+        self.check_expression(&expression, false)?;
+        let bound = BoundExpression::bind(expression, self.scene())?;
+        Ok((WatchedPlace::Value(Box::new(bound)), name))
     }
 
     /// The cells that an expression names in the selected frame, and what they are called; none where it is

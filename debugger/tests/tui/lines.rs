@@ -74,6 +74,21 @@ fn what_is_selected_stands_in_lines() {
     );
 }
 
+/// What a point watches is what is compared, however it was written.
+#[test]
+fn a_watched_slice_is_taken_away_as_a_whole() {
+    let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
+    for watched in ["A[1..4]", "A", "A[i] + 0", "A[2..3]"] {
+        screen.command(&format!("toggle watch {watched}"));
+        assert_eq!(screen.app.session().unwrap().points().len(), 1, "{watched}");
+        let other = if watched == "A" { "A[0..6]" } else { watched };
+        screen.command(&format!("toggle watch {other}"));
+        assert_eq!(screen.app.session().unwrap().points().len(), 0, "{watched}");
+    }
+    screen.command("toggle watch A[1..4]").command("toggle watch A[1..5]").command("toggle watch P[1..4]");
+    assert_eq!(screen.app.session().unwrap().points().len(), 3);
+}
+
 #[test]
 fn frames_and_files_are_selected_too() {
     let text = support::text("bundle_adjustment.rasm");

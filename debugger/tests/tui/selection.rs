@@ -214,8 +214,8 @@ fn a_call_that_comes_next_has_its_values() {
     let mut screen = Screen::open(support::subject(&support::text("hanoi.rasm")), 120, 40);
     assert!(screen.text().contains("tower(disks=4, source=0, target=2, spare=1)"), "{}", screen.text());
     screen.command("until 29");
-    assert!(screen.text().contains("call  move(source, target)"), "{}", screen.text());
-    assert!(screen.text().contains("move(source=0, target=1)│"), "{}", screen.text());
+    assert!(screen.text().contains("          move(source=0, target=1) "), "{}", screen.text());
+    assert!(screen.text().contains("(source=0, target=1)│"), "{}", screen.text());
     // Where the code has no room for it, the card has.
     screen.resize(80, 24);
     screen.command("until 28").keys("s s");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::behaviour::{LONG, commands, fib, said};
 use crate::screen::Screen;
 use crate::support;
+use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::panes::PaneKind;
 
 /// The rows of the answer that are seen.
@@ -161,7 +162,6 @@ fn who_loses_patience_can_ask_again() {
 
 #[test]
 fn rows_are_searched_clicked_and_opened_by_the_mouse() {
-    use reviver_debugger::tui::event::Gesture;
     let mut screen = besselj();
     let row = screen.text().lines().position(|row| row.contains("@161")).unwrap() as u16;
     screen.mouse(Gesture::Press, 5, row).mouse(Gesture::Release, 5, row);
@@ -184,4 +184,22 @@ fn rows_of_a_table_and_differences_lead_to_moments() {
     // Where the last write of a cell comes next.
     screen.keys("Enter");
     assert_eq!(screen.step(), 24, "{}", screen.text());
+}
+
+#[test]
+fn the_heading_of_a_table_stays_while_its_rows_are_scrolled() {
+    let mut screen = fib();
+    screen.keys("End").command("trace a, b at 29");
+    let heading = "step   a   b";
+    assert!(screen.text().contains(heading) && !screen.text().contains("47  34"), "{}", screen.text());
+    screen.keys("Ctrl-End");
+    assert!(screen.text().contains(heading) && screen.text().contains("47  34"), "{}", screen.text());
+    screen.keys("Ctrl-Home");
+    // The wheel comes to the last row too, and the first one is where it is seen.
+    let row = screen.text().lines().position(|row| row.contains(heading)).unwrap() as u16;
+    (0..5).for_each(|_| _ = screen.mouse(Gesture::ScrollDown, 5, row + 1));
+    assert!(screen.text().contains(heading) && screen.text().contains("47  34"), "{}", screen.text());
+    screen.keys("Ctrl-Home").mouse(Gesture::Press, 5, row + 1).mouse(Gesture::Release, 5, row + 1);
+    screen.keys("Enter");
+    assert_eq!(screen.step(), 2, "{}", screen.text());
 }

@@ -165,7 +165,8 @@ impl App {
         let Some(context) = self.context(kind) else { return };
         let pane = kind.pane();
         let (items, columns) = (pane.items(&context), pane.columns(&context).max(1));
-        let page = columns.saturating_mul(usize::from(context.area.height.max(2)) - 1);
+        let height = kind.pane().scrolled(&context).height;
+        let page = columns.saturating_mul(usize::from(height.max(2)) - 1);
         let cursor = context.scroll.cursor.min(items.saturating_sub(1));
         let moved = match to {
             CursorMove::Up => cursor.checked_sub(columns).unwrap_or(cursor),

@@ -116,10 +116,15 @@ impl Arrangement {
         self.front(slot)
     }
 
-    /// Scrolls a pane by rows, of so many columns and items. Its cursor moves only where it would be out of
-    /// sight.
-    pub fn scroll_view(&mut self, kind: PaneKind, rows: isize, items: usize, columns: usize) {
-        let (height, columns) = (usize::from(self.area(kind).height).max(1), columns.max(1));
+    /// Scrolls a pane by rows, of so many of its columns and items, of which it shows a part. Its cursor moves only
+    /// where it would be out of sight.
+    pub fn scroll_view(
+        &mut self,
+        kind: PaneKind,
+        rows: isize,
+        (items, columns, height): (usize, usize, u16),
+    ) {
+        let (height, columns) = (usize::from(height).max(1), columns.max(1));
         let Scroll { cursor, top, .. } = self.scroll(kind);
         let most = items.div_ceil(columns).saturating_sub(height);
         let top = top.saturating_add_signed(rows).min(most);

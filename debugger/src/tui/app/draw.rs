@@ -97,7 +97,8 @@ impl App {
     fn reveal(&mut self, kind: PaneKind) {
         let Some(context) = self.context(kind) else { return };
         let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
-        let scroll = context.scroll.revealed(items, columns, usize::from(context.area.height));
+        let height = usize::from(kind.pane().scrolled(&context).height);
+        let scroll = context.scroll.revealed(items, columns, height);
         self.panes.set_scroll(kind, scroll);
     }
 

@@ -10,12 +10,10 @@ use crate::answer::{AnswerRow, OpenQuestion};
 use crate::command::{CommandError, Console, Outcome};
 use crate::memory::Target;
 use crate::outcome::Touch;
-use crate::session::{Samples, SessionError};
+use crate::session::{MOST_COUNTED, Samples, SessionError};
 use crate::view::card::{CardView, card};
 
-/// Moments that are looked at to count how often lines were come to: so many take a moment's notice. While the
-/// session plays, or is dragged, fewer.
-const MOST_COUNTED: u64 = 1 << 19;
+/// Moments that are looked at to count how often lines were come to while the session plays, or is dragged.
 const MOST_WHILE_PLAYING: u64 = 1 << 14;
 
 /// Something to be done, with the session to do it on.

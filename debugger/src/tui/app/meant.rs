@@ -89,8 +89,8 @@ impl App {
             }
             Toggled::Break => breakpoints_at(session, place).first().map(|id| format!("delete {id}")),
             Toggled::Watch => {
-                let wanted = target(session, place.strip_suffix(" any").unwrap_or(place))?;
-                let is_it = |trigger: &Trigger| matches!(trigger, Trigger::Watch { watched, .. } if watched.cell() == Some(wanted));
+                let wanted = session.watched(place.strip_suffix(" any").unwrap_or(place)).ok()?;
+                let is_it = |trigger: &Trigger| matches!(trigger, Trigger::Watch { watched, .. } if *watched == wanted);
                 let point = session.points().iter().find(|point| is_it(&point.trigger));
                 point.map(|point| format!("delete {}", point.id))
             }

@@ -92,9 +92,10 @@ impl App {
             let column = kind.pane().item_at(&context, place)?;
             return self.zoom_at(column, up);
         }
-        let (items, columns) = (kind.pane().items(&context), kind.pane().columns(&context));
+        let pane = kind.pane();
+        let seen = (pane.items(&context), pane.columns(&context), pane.scrolled(&context).height);
         let rows = if up { -NOTCH } else { NOTCH };
-        self.panes.scroll_view(kind, rows, items, columns);
+        self.panes.scroll_view(kind, rows, seen);
         self.select(kind);
         None
     }

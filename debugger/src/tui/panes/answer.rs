@@ -20,8 +20,11 @@ impl Pane for AnswerWidget {
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
         let Some(answer) = answer(context) else { return remark(context, "nothing was asked yet", buffer) };
+        if let (Some(heading), Some(row)) = (&answer.heading, context.area.rows().next()) {
+            Pen::new(row, buffer).skip(2).write(heading, context.theme.heading);
+        }
         let visible = answer.seen().enumerate().skip(context.scroll.top);
-        for ((n, (_, row)), area) in visible.zip(context.area.rows()) {
+        for ((n, (_, row)), area) in visible.zip(self.scrolled(context).rows()) {
             draw_row(context, answer, row, area, buffer);
             mark_found(context, area, buffer);
             if n == context.scroll.cursor {
@@ -36,6 +39,13 @@ impl Pane for AnswerWidget {
 
     fn items(&self, context: &Context<'_>) -> usize {
         answer(context).map_or(0, |answer| answer.seen().count())
+    }
+
+    /// The heading of a table stays.
+    fn scrolled(&self, context: &Context<'_>) -> Rect {
+        let has_heading = answer(context).is_some_and(|answer| answer.heading.is_some());
+        let above = u16::from(has_heading).min(context.area.height);
+        Rect { y: context.area.y + above, height: context.area.height - above, ..context.area }
     }
 
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {

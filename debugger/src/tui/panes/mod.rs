@@ -170,11 +170,16 @@ pub trait Pane {
         1
     }
 
+    /// The part of the area where the items are: what is above it stays while they are scrolled.
+    fn scrolled(&self, context: &Context<'_>) -> Rect {
+        context.area
+    }
+
     /// How many rows there are above those that are seen, and below them.
     fn hidden(&self, context: &Context<'_>) -> (usize, usize) {
         let rows = self.items(context).div_ceil(self.columns(context).max(1));
         let above = context.scroll.top.min(rows);
-        (above, rows.saturating_sub(above + usize::from(context.area.height)))
+        (above, rows.saturating_sub(above + usize::from(self.scrolled(context).height)))
     }
 
     /// What an item is, for commands.
@@ -207,7 +212,7 @@ pub trait Pane {
 
     /// The item under a place of the area.
     fn item_at(&self, context: &Context<'_>, place: Position) -> Option<usize> {
-        let area = context.area;
+        let area = self.scrolled(context);
         if !area.contains(place) {
             return None;
         }
