@@ -43,7 +43,7 @@ pub struct CardView {
     /// Whether the condition holds, of an instruction that has one.
     holds: Option<bool>,
     /// The call that the step begins, with what it is given.
-    call: Option<StartedCall>,
+    call: Option<Box<StartedCall>>,
     /// What carries the adjoints instead of the body, going forward and going back.
     rule: Option<[String; 2]>,
 }
@@ -147,7 +147,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         facing: session.facing(),
         mode: session.state().mode(),
         holds: step.holds(&instruction),
-        call: step.call.clone().filter(|_| travel == Travel::Forward),
+        call: step.call.clone().filter(|_| travel == Travel::Forward).map(Box::new),
         rule: step.rule(session, &instruction),
         does,
         undone,
