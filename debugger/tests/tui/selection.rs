@@ -199,7 +199,15 @@ fn all_arrays_are_seen_where_there_is_room_and_clicked() {
     // A name is no element.
     screen.mouse(Gesture::Press, column as u16, row_of(&screen, "A[6]")).keys("v");
     assert!(said(&screen).iter().any(|line| line.starts_with("deleted")), "{:?}", said(&screen));
-    // Without room for all of them there is one at a time.
+    // A large one behind them has no room.
+    let with_large = support::text("sort.rasm") + ".inout B[90]\n";
+    let mut screen = Screen::open(support::subject(&with_large), 80, 24);
+    assert!(screen.text().contains("│ 2 of 3 arrays ─"), "{}", screen.text());
+    screen.command("array B");
+    assert!(screen.text().contains("│ array B[90] (3 of 3)"), "{}", screen.text());
+    screen.command("array P");
+    assert!(screen.text().contains("│ 2 of 3 arrays ─"), "{}", screen.text());
+    // Where the first one is large there is a window into it.
     let large = support::text("sort.rasm").replace("N = 6", "N = 60").replace("{5, 2, 9, 1, 5, 6}", "7");
     let large = large.replace("{0, 1, 2, 3, 4, 5}", "0");
     let large: String =

@@ -1,4 +1,4 @@
-//! The arrays pane: all arrays below each other where there is room, else a window into one; as many elements beside
+//! The arrays pane: arrays below each other where there is room, else a window into one; as many elements beside
 //! each other as fit. Its items are the elements of the array that was chosen.
 
 use ratatui::buffer::Buffer;
@@ -16,10 +16,14 @@ pub struct ArraysWidget;
 
 impl Pane for ArraysWidget {
     fn title(&self, context: &Context<'_>) -> String {
-        if stacked(context).is_some() {
-            return "arrays".to_owned();
-        }
         let Some((facts, number, count)) = chosen(context) else { return "arrays".to_owned() };
+        if let Some(grids) = stacked(context) {
+            return if grids.len() == count {
+                "arrays".to_owned()
+            } else {
+                format!("{} of {count} arrays", grids.len())
+            };
+        }
         let which = if count > 1 { format!(" ({number} of {count})") } else { String::new() };
         format!("array {}{which}", declared(&facts))
     }
@@ -99,17 +103,33 @@ fn declared(facts: &ArrayFacts) -> String {
     }
 }
 
-/// All arrays, where there are several and room for all of them, each below its name.
+/// Several arrays, each below its name: as many as there is room for, the chosen one among them.
 fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
-    let arrays = cells::cells(context.session, &[]).arrays;
-    let room = usize::from(context.area.height);
-    // Each takes two rows at least.
-    if !(2..=room / 2).contains(&arrays.len()) {
-        return None;
+    let (_, number, count) = chosen(context)?;
+    // The first ones, where the chosen one is among them; else those from it on.
+    let mut starts = [0, number - 1].into_iter().filter(|_| count > 1);
+    starts.find_map(|start| {
+        let grids = fitting(context, start);
+        (grids.len() > 1 && start + grids.len() >= number).then_some(grids)
+    })
+}
+
+/// The arrays from a number on, as many as there is room for below their names.
+fn fitting(context: &Context<'_>, start: usize) -> Vec<Grid> {
+    let mut left = usize::from(context.area.height);
+    let mut grids = Vec::new();
+    for facts in cells::cells(context.session, &[]).arrays.into_iter().skip(start) {
+        // Each takes two rows at least.
+        let Some(grid) = Some(facts).filter(|_| left > 1).and_then(|facts| Grid::of(context, facts)) else {
+            break;
+        };
+        match left.checked_sub(grid.rows().saturating_add(1)) {
+            Some(rest) => left = rest,
+            None => break,
+        }
+        grids.push(grid);
     }
-    let grids: Option<Vec<Grid>> = arrays.into_iter().map(|facts| Grid::of(context, facts)).collect();
-    let rows = |grids: &[Grid]| grids.iter().map(|grid| grid.rows().saturating_add(1)).sum::<usize>();
-    grids.filter(|grids| rows(grids) <= room)
+    grids
 }
 
 /// Where each of several arrays begins: the row of its name.
