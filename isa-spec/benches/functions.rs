@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots};
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
 
 const ARGUMENTS: usize = 2048;
 const ROUNDS: usize = 60;
@@ -98,6 +98,8 @@ fn main() {
     unary!("tanh", -3.0, 3.0, exp::tanh, libm::tanh, libm::tanhf);
     unary!("log", 1e-10, 1e10, log::log, libm::log, libm::logf);
     unary!("ln_1p", -0.5, 4.0, log::ln_1p, libm::log1p, libm::log1pf);
+    unary!("erf", -3.0, 3.0, special::erf, libm::erf, libm::erff);
+    unary!("lgamma", 0.01, 100.0, special::log_gamma, libm::lgamma, libm::lgammaf);
     unary!("cbrt", 1e-10, 1e10, roots::cbrt, libm::cbrt, libm::cbrtf);
     binary!("hypot", [-10.0, 10.0], [-10.0, 10.0], roots::hypot, libm::hypot, libm::hypotf);
     binary!("pow", [0.01, 100.0], [-5.0, 5.0], power::pow, libm::pow, libm::powf);

@@ -62,6 +62,16 @@ pub enum Elementary {
     Tanh,
     Floor,
     Round,
+    ExpM1,
+    Ln1p,
+    Sigmoid,
+    Cbrt,
+    Erf,
+    /// The derivative of [`Elementary::Erf`], for which a square may be out of range, or have lost digits.
+    ErfSlope,
+    LogGamma,
+    /// The derivative of [`Elementary::LogGamma`].
+    Digamma,
 }
 
 impl Elementary {
@@ -82,6 +92,14 @@ impl Elementary {
             Elementary::Tanh => "tanh",
             Elementary::Floor => "floor",
             Elementary::Round => "round",
+            Elementary::ExpM1 => "exp_m1",
+            Elementary::Ln1p => "ln_1p",
+            Elementary::Sigmoid => "sigmoid",
+            Elementary::Cbrt => "cbrt",
+            Elementary::Erf => "erf",
+            Elementary::ErfSlope => "erf_slope",
+            Elementary::LogGamma => "lgamma",
+            Elementary::Digamma => "digamma",
         }
     }
 }
@@ -140,6 +158,8 @@ pub trait Arith {
     fn powi(&self, a: Self::Real, exponent: Self::Int) -> Eval<Self::Real>;
     /// The angle of the point (x, y), in radians.
     fn atan2(&self, y: Self::Real, x: Self::Real) -> Eval<Self::Real>;
+    /// The length of the vector (a, b).
+    fn hypot(&self, a: Self::Real, b: Self::Real) -> Eval<Self::Real>;
     fn elementary(&self, function: Elementary, a: Self::Real) -> Eval<Self::Real>;
     /// The point (x, y) turned by an angle in radians: (x·cos - y·sin, x·sin + y·cos).
     fn rotate(&self, point: (Self::Real, Self::Real), angle: Self::Real) -> Eval<(Self::Real, Self::Real)>;

@@ -442,6 +442,9 @@ impl Arith for &Formulas {
     fn atan2(&self, y: Expr, x: Expr) -> Eval<Expr> {
         Ok(self.applied("atan2", vec![y, x]))
     }
+    fn hypot(&self, a: Expr, b: Expr) -> Eval<Expr> {
+        Ok(self.applied("hypot", vec![a, b]))
+    }
     fn elementary(&self, function: Elementary, a: Expr) -> Eval<Expr> {
         Ok(self.applied(function.name(), vec![a]))
     }

@@ -580,6 +580,59 @@ functions! {
     ToInt = 0x41 "toint" Conversion (s, a) edges "A real out of the integers' range traps." {
         reals_to_int: s.int_of(a);
     }
+    /// e to the power of the source, less 1: near 0 it keeps the digits that a difference would lose.
+    ExpM1 = 0x50 "exp_m1" Elementary (s, a) edges "A result out of range traps." {
+        real: s.elementary(Elementary::ExpM1, a);
+        d_a: s.elementary(Elementary::Exp, a);
+    }
+    /// The natural logarithm of 1 plus the source: near 0 it keeps the digits that a sum would lose.
+    Ln1p = 0x51 "ln_1p" Elementary (s, a) edges "A source that is not above -1 traps." {
+        real: s.elementary(Elementary::Ln1p, a);
+        d_a: s.div(s.real(1.0)?, s.add(s.real(1.0)?, a)?);
+    }
+    /// The logistic function: 1 divided by 1 plus e to the power of the negated source.
+    Sigmoid = 0x52 "sigmoid" Elementary (s, a) edges "" {
+        real: s.elementary(Elementary::Sigmoid, a);
+        d_a: {
+            // 1 - σ(a) is σ(-a), which keeps its digits where a is large.
+            let value = s.elementary(Elementary::Sigmoid, a)?;
+            s.written_as(|| s.mul(value, s.sub(s.real(1.0)?, value)?), || {
+                s.mul(value, s.elementary(Elementary::Sigmoid, s.neg(a)?)?)
+            })
+        };
+    }
+    /// The cubic root; that of a negative source is negative.
+    Cbrt = 0x53 "cbrt" Elementary (s, a) edges "The derivative at 0 traps." {
+        real: s.elementary(Elementary::Cbrt, a);
+        d_a: {
+            let root = s.elementary(Elementary::Cbrt, a)?;
+            // Of both errors that a square of the root would have, the quotient has one.
+            s.written_as(|| s.div(s.real(1.0)?, s.mul(s.real(3.0)?, s.mul(root, root)?)?), || {
+                s.div(s.div(root, a)?, s.real(3.0)?)
+            })
+        };
+    }
+    /// The length of the vector (a, b): the square root of the sum of both squares.
+    Hypot = 0x54 "hypot" Elementary (s, a, b)
+    edges "A result out of range traps, a square does not. The derivative where both sources are 0 traps." {
+        real: s.hypot(a, b);
+        d_a: over_hypot(s, a, (a, b));
+        d_b: over_hypot(s, b, (a, b));
+    }
+    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source.
+    Erf = 0x55 "erf" Elementary (s, a) edges "" {
+        real: s.elementary(Elementary::Erf, a);
+        d_a: s.written_as(
+            || s.mul(s.real(std::f64::consts::FRAC_2_SQRT_PI)?, s.elementary(Elementary::Exp, s.neg(s.mul(a, a)?)?)?),
+            || s.elementary(Elementary::ErfSlope, a),
+        );
+    }
+    /// The logarithm of the gamma function.
+    LogGamma = 0x56 "lgamma" Elementary (s, a)
+    edges "A source that is not positive traps, and so does a result out of range." {
+        real: s.elementary(Elementary::LogGamma, a);
+        d_a: s.elementary(Elementary::Digamma, a);
+    }
 }
 
 /// 1 where a rest has another sign than the divisor, else 0.
@@ -606,6 +659,17 @@ fn over_length<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<
     s.written_as(
         || s.div(p, s.add(s.mul(a, a)?, s.mul(b, b)?)?),
         || over_squares(s, p, (a, b), greater(s, magnitude(s, a)?, magnitude(s, b)?)),
+    )
+}
+
+/// p / √(a² + b²), where p is a or b. All are divided by the greater magnitude: a small length has few digits in fixed point.
+fn over_hypot<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<S::Real> {
+    s.written_as(
+        || s.div(p, s.hypot(a, b)?),
+        || {
+            let scale = greater(s, magnitude(s, a)?, magnitude(s, b)?);
+            s.div(s.div(p, scale)?, s.hypot(s.div(a, scale)?, s.div(b, scale)?)?)
+        },
     )
 }
 

@@ -125,6 +125,9 @@ impl<W: Words, R: Reals> Arith for Arithmetic<W, R> {
     fn atan2(&self, y: R::Cell, x: R::Cell) -> Eval<R::Cell> {
         self.reals.atan2(y, x)
     }
+    fn hypot(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
+        self.reals.hypot(a, b)
+    }
     fn elementary(&self, function: Elementary, a: R::Cell) -> Eval<R::Cell> {
         self.reals.elementary(function, a)
     }

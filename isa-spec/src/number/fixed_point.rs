@@ -106,6 +106,10 @@ impl Reals for FixedPoint {
         Ok(fixed::atan2(y, x, self.fraction_bits))
     }
 
+    fn hypot(&self, a: i64, b: i64) -> Eval<i64> {
+        fixed::hypot(a, b)
+    }
+
     fn elementary(&self, function: Elementary, a: i64) -> Eval<i64> {
         let bits = self.fraction_bits;
         match function {
@@ -123,6 +127,14 @@ impl Reals for FixedPoint {
             Elementary::Tanh => Ok(fixed::tanh(a, bits)),
             Elementary::Floor => Ok(fixed::floor(a, bits)),
             Elementary::Round => fixed::round(a, bits),
+            Elementary::ExpM1 => fixed::exp_m1(a, bits),
+            Elementary::Ln1p => fixed::ln_1p(a, bits),
+            Elementary::Sigmoid => Ok(fixed::sigmoid(a, bits)),
+            Elementary::Cbrt => fixed::cbrt(a, bits),
+            Elementary::Erf => fixed::erf(a, bits),
+            Elementary::ErfSlope => fixed::erf_slope(a, bits),
+            Elementary::LogGamma => fixed::log_gamma(a, bits),
+            Elementary::Digamma => fixed::digamma(a, bits),
         }
     }
 

@@ -2,7 +2,7 @@
 //! program gives the same bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754
 //! and may come from the processor. Knows nothing of tolerance and residues.
 
-use super::elementary::{NativeDouble, NativeSingle, exp, log, power};
+use super::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
 use super::reals::Reals;
 use crate::arith::Elementary;
 use crate::fault::{Eval, Fault};
@@ -118,6 +118,10 @@ macro_rules! float {
                 Ok(libm::$atan2(y, x))
             }
 
+            fn hypot(&self, a: $float, b: $float) -> Eval<$float> {
+                Ok(roots::hypot(&$Native, a, b))
+            }
+
             fn elementary(&self, function: Elementary, a: $float) -> Eval<$float> {
                 Ok(match function {
                     Elementary::Sqrt => a.sqrt(),
@@ -134,6 +138,14 @@ macro_rules! float {
                     Elementary::Tanh => exp::tanh(&$Native, a),
                     Elementary::Floor => a.floor(),
                     Elementary::Round => a.round_ties_even(),
+                    Elementary::ExpM1 => exp::exp_m1(&$Native, a),
+                    Elementary::Ln1p => log::ln_1p(&$Native, a),
+                    Elementary::Sigmoid => exp::sigmoid(&$Native, a),
+                    Elementary::Cbrt => roots::cbrt(&$Native, a),
+                    Elementary::Erf => special::erf(&$Native, a),
+                    Elementary::ErfSlope => special::erf_slope(&$Native, a),
+                    Elementary::LogGamma => special::log_gamma(&$Native, a),
+                    Elementary::Digamma => special::digamma(&$Native, a),
                 })
             }
 

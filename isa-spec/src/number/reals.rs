@@ -58,6 +58,7 @@ pub trait Reals: Copy + 'static {
     fn pow(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
     fn powi(&self, a: Self::Cell, exponent: i64) -> Eval<Self::Cell>;
     fn atan2(&self, y: Self::Cell, x: Self::Cell) -> Eval<Self::Cell>;
+    fn hypot(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
     fn elementary(&self, function: Elementary, a: Self::Cell) -> Eval<Self::Cell>;
     /// The real nearest to an integer.
     fn of_int(&self, a: i64) -> Eval<Self::Cell>;

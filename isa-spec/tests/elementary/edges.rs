@@ -20,7 +20,7 @@ const INF: f64 = f64::INFINITY;
 
 #[test]
 fn limits_and_zeros() {
-    for name in ["sinh", "tanh", "exp_m1", "ln_1p", "cbrt"] {
+    for name in ["sinh", "tanh", "exp_m1", "ln_1p", "cbrt", "erf"] {
         is(name, 0.0, 0.0, 0.0);
         is(name, -0.0, 0.0, -0.0);
         is(name, f64::NAN, 0.0, f64::NAN);
@@ -46,6 +46,13 @@ fn limits_and_zeros() {
         ("sigmoid", INF, 1.0),
         ("sigmoid", -INF, 0.0),
         ("sigmoid", -1e30, 0.0),
+        ("erf", INF, 1.0),
+        ("erf", -1e30, -1.0),
+        ("lgamma", 0.0, INF),
+        ("lgamma", 1.0, 0.0),
+        ("lgamma", 2.0, 0.0),
+        ("lgamma", -0.5, f64::NAN),
+        ("lgamma", INF, INF),
         ("log", 1.0, 0.0),
         ("log", 0.0, -INF),
         ("log", -0.0, -INF),

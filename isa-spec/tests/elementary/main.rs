@@ -8,4 +8,5 @@ mod edges;
 mod errors;
 mod fit;
 mod real;
+mod series;
 mod subject;

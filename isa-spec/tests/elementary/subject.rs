@@ -1,8 +1,9 @@
 //! What is measured: each function in both formats, what it is exactly, and where it is tried.
 
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots};
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
 
 use crate::real::{Real, int, real};
+use crate::series;
 
 /// A function of up to two floats.
 pub struct Subject {
@@ -83,6 +84,8 @@ pub const SUBJECTS: &[Subject] = &[
         / (int(1) + (-x).exp())),
     subject!("log", log::log, within(0.0, f64::MAX), 1, 1.0, |x: &Real| x.ln()),
     subject!("ln_1p", log::ln_1p, within(-1.0, f64::MAX), 1, 1.0, ln_1p),
+    subject!("erf", special::erf, within(-14.0, 14.0), 1, 1.0, series::erf),
+    subject!("lgamma", special::log_gamma, within(0.0, f64::MAX), 0, 1.0, series::log_gamma),
     subject!("cbrt", roots::cbrt, within(-f64::MAX, f64::MAX), 1, 1.0, cbrt),
     binary!("hypot", roots::hypot, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, |a: &Real, b: &Real| (a
         * a

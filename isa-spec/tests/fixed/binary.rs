@@ -196,3 +196,14 @@ fn short_powers_agree_with_products() {
         }
     }
 }
+
+#[test]
+fn hypot_is_nearest() {
+    let exact = |a, b, frac| value((real(a, frac) * real(a, frac) + real(b, frac) * real(b, frac)).sqrt());
+    check_binary(
+        Judge::new("hypot", EXACT),
+        |a, b, _| fixed::hypot(a, b),
+        exact,
+        |source, frac| (0..200).map(|_| (source.within(1 << frac), source.within(1 << frac))).collect(),
+    );
+}

@@ -9,4 +9,16 @@ mod inputs;
 mod oracle;
 mod promises;
 mod rotations;
+#[path = "../elementary/series.rs"]
+#[allow(dead_code)]
+mod series;
 mod unary;
+
+/// What the series are computed with.
+mod real {
+    pub use crate::oracle::{PRECISION, Real, int};
+
+    pub fn power(x: &Real, n: usize) -> Real {
+        (0..n).fold(int(1), |product, _| product * x)
+    }
+}

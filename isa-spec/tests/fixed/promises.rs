@@ -7,7 +7,16 @@ use reviver_isa::number::fixed;
 
 /// Calls everything; a panic (an overflow among them) fails the test.
 fn call_all(a: i64, b: i64, c: i64, frac: u32) {
-    let plain = [fixed::sin, fixed::cos, fixed::atan, fixed::tanh, fixed::floor, fixed::trunc, fixed::to_int];
+    let plain = [
+        fixed::sin,
+        fixed::cos,
+        fixed::atan,
+        fixed::tanh,
+        fixed::sigmoid,
+        fixed::floor,
+        fixed::trunc,
+        fixed::to_int,
+    ];
     for function in plain {
         function(a, frac);
     }
@@ -22,6 +31,13 @@ fn call_all(a: i64, b: i64, c: i64, frac: u32) {
         fixed::cosh,
         fixed::round,
         fixed::from_int,
+        fixed::exp_m1,
+        fixed::ln_1p,
+        fixed::cbrt,
+        fixed::erf,
+        fixed::erf_slope,
+        fixed::log_gamma,
+        fixed::digamma,
     ];
     for function in fallible {
         let _ = function(a, frac);
@@ -30,6 +46,7 @@ fn call_all(a: i64, b: i64, c: i64, frac: u32) {
         let _ = function(a, b, frac);
     }
     fixed::atan2(a, b, frac);
+    let _ = fixed::hypot(a, b);
     let _ = fixed::from_f64(fixed::to_f64(a, frac), frac);
     let _ = fixed::from_f64(f64::from_bits(a as u64), frac);
     assert_bijective(a, b, c, frac);

@@ -2,6 +2,7 @@
 
 use crate::inputs::{FRACS, Random, around, edges, nearest_to_quarter_turns};
 use crate::oracle::{Exact, Judge, NEAREST, PRECISION, Real, exact_exp, int, ln2, raw, real, value};
+use crate::series;
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::number::fixed;
 
@@ -11,10 +12,22 @@ fn check_unary(
     name: &'static str,
     function: impl Fn(i64, u32) -> Eval<i64>,
     exact: impl Fn(&Real) -> Exact,
+    special: impl FnMut(&mut Random, u32) -> Vec<i64>,
+    random: impl FnMut(&mut Random, u32) -> i64,
+) {
+    check_within(NEAREST, name, function, exact, special, random);
+}
+
+/// The same with another bound.
+fn check_within(
+    bound: f64,
+    name: &'static str,
+    function: impl Fn(i64, u32) -> Eval<i64>,
+    exact: impl Fn(&Real) -> Exact,
     mut special: impl FnMut(&mut Random, u32) -> Vec<i64>,
     mut random: impl FnMut(&mut Random, u32) -> i64,
 ) {
-    let mut judge = Judge::new(name, NEAREST);
+    let mut judge = Judge::new(name, bound);
     let mut source = Random::new();
     for frac in FRACS {
         let mut inputs = edges(frac);
@@ -154,4 +167,88 @@ fn tanh_is_nearest() {
     let tanh = |x: i64, frac: u32| Ok(fixed::tanh(x, frac));
     let exact = |x: &Real| value(x.clone().clamp(int(-100), int(100)).tanh());
     check_unary("tanh", tanh, exact, special, exponential_argument);
+}
+
+#[test]
+fn exp_m1_is_nearest() {
+    let exact = |x: &Real| match exact_exp(x) {
+        Exact::Value(power) => value(power - int(1)),
+        Exact::Tiny => value(int(-1)),
+        other => other,
+    };
+    let special = |_: &mut Random, frac: u32| {
+        let overflow = raw(&((int(1) << (63 - frac as isize)) + int(1)).ln(), frac);
+        around([overflow, 64 << frac, -64 << frac])
+    };
+    check_unary("exp_m1", fixed::exp_m1, exact, special, exponential_argument);
+}
+
+#[test]
+fn ln_1p_is_nearest() {
+    let exact = |x: &Real| if *x <= int(-1) { Exact::Fault(Fault::Domain) } else { value((int(1) + x).ln()) };
+    let special = |source: &mut Random, frac: u32| (0..100).map(|_| source.within((1 << frac) - 1)).collect();
+    check_unary("ln_1p", fixed::ln_1p, exact, special, |source, _| source.magnitude() & i64::MAX);
+}
+
+#[test]
+fn sigmoid_is_nearest() {
+    let exact = |x: &Real| match exact_exp(&-x) {
+        Exact::Value(power) => value(int(1) / (int(1) + power)),
+        Exact::Huge => value(int(0)),
+        _ => value(int(1)),
+    };
+    let function = |x, frac| Ok(fixed::sigmoid(x, frac));
+    check_unary("sigmoid", function, exact, |_, _| Vec::new(), exponential_argument);
+}
+
+#[test]
+fn cbrt_is_nearest() {
+    let third = |x: &Real| (x.ln() / int(3)).exp();
+    let exact = move |x: &Real| match x {
+        zero if *zero == int(0) => value(int(0)),
+        negative if *negative < int(0) => value(-third(&-negative)),
+        positive => value(third(positive)),
+    };
+    check_unary("cbrt", fixed::cbrt, exact, |_, _| Vec::new(), |source, _| source.magnitude());
+}
+
+/// Where the error function is about to be 1, and anywhere before.
+fn erf_argument(source: &mut Random, frac: u32) -> i64 {
+    source.within((7 << frac) - 1)
+}
+
+#[test]
+fn erf_is_nearest() {
+    let special = |_: &mut Random, frac: u32| around([(31 << frac) / 5, -((31 << frac) / 5)]);
+    let exact = |x: &Real| value(series::erf(x));
+    check_within(0.64, "erf", fixed::erf, exact, special, erf_argument);
+}
+
+#[test]
+fn erf_slope_is_nearest() {
+    let exact = |x: &Real| match exact_exp(&-(x * x)) {
+        Exact::Value(bell) => value(bell * series::erf_slope()),
+        _ => value(int(0)),
+    };
+    check_unary("erf'", fixed::erf_slope, exact, |_, _| Vec::new(), erf_argument);
+}
+
+fn near_zeros_of_gamma(_: &mut Random, frac: u32) -> Vec<i64> {
+    let zero = raw(&(int(14_616) / int(10_000)), frac);
+    around([1 << frac, 2 << frac, 16 << frac, 17 << frac, zero])
+}
+
+#[test]
+fn log_gamma_is_nearest() {
+    let exact =
+        |x: &Real| if *x <= int(0) { Exact::Fault(Fault::Domain) } else { value(series::log_gamma(x)) };
+    let random = |source: &mut Random, _| source.magnitude() & i64::MAX;
+    check_unary("lgamma", fixed::log_gamma, exact, near_zeros_of_gamma, random);
+}
+
+#[test]
+fn digamma_is_nearest() {
+    let exact = |x: &Real| if *x <= int(0) { Exact::Fault(Fault::Domain) } else { value(series::digamma(x)) };
+    let random = |source: &mut Random, _| source.magnitude() & i64::MAX;
+    check_unary("digamma", fixed::digamma, exact, near_zeros_of_gamma, random);
 }

@@ -3,6 +3,7 @@
 
 use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::{Eval, Fault};
+use reviver_isa::number::{F64, Reals};
 
 /// A value with its derivatives by the first and the second source.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +133,10 @@ impl Arith for Duals {
         let (sine, cosine) = (y.value / length, x.value / length);
         Ok(Dual::joined(y.value.atan2(x.value), (y, cosine / length), (x, -sine / length)))
     }
+    fn hypot(&self, a: Dual, b: Dual) -> Eval<Dual> {
+        let angle = a.value.atan2(b.value);
+        Ok(Dual::joined(a.value.hypot(b.value), (a, angle.sin()), (b, angle.cos())))
+    }
     fn elementary(&self, function: Elementary, a: Dual) -> Eval<Dual> {
         let x = a.value;
         let (value, rate) = match function {
@@ -149,6 +154,14 @@ impl Arith for Duals {
             Elementary::Tanh => (x.tanh(), x.cosh().powi(-2)),
             Elementary::Floor => (x.floor(), 0.0),
             Elementary::Round => (x.round_ties_even(), 0.0),
+            Elementary::ExpM1 => (x.exp_m1(), x.exp_m1() + 1.0),
+            Elementary::Ln1p => (x.ln_1p(), (-x.ln_1p()).exp()),
+            Elementary::Sigmoid => ((1.0 + (-x).exp()).recip(), (2.0 * (x / 2.0).cosh()).powi(-2)),
+            Elementary::Cbrt => (x.cbrt(), x.cbrt() / (3.0 * x)),
+            Elementary::Erf => (by_the_machine(function, x), by_the_machine(Elementary::ErfSlope, x)),
+            Elementary::ErfSlope => (by_the_machine(function, x), -2.0 * x * by_the_machine(function, x)),
+            Elementary::LogGamma => (by_the_machine(function, x), by_the_machine(Elementary::Digamma, x)),
+            Elementary::Digamma => (by_the_machine(function, x), trigamma(x)),
         };
         Ok(a.chained(value, rate))
     }
@@ -172,4 +185,16 @@ impl Arith for Duals {
     fn int_of(&self, a: Dual) -> Eval<i64> {
         Ok(a.value as i64)
     }
+}
+
+/// What no platform has: `tests/elementary` knows them to 320 bits.
+fn by_the_machine(function: Elementary, x: f64) -> f64 {
+    F64.elementary(function, x).unwrap_or(f64::NAN)
+}
+
+/// Σ 1/(x + k)², by its first terms and the Euler-Maclaurin formula.
+fn trigamma(x: f64) -> f64 {
+    let far = x + 40.0;
+    let first: f64 = (0..40).rev().map(|k| (x + f64::from(k)).powi(-2)).sum();
+    first + far.recip() + far.powi(-2) / 2.0 + far.powi(-3) / 6.0 - far.powi(-5) / 30.0
 }

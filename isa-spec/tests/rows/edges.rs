@@ -340,6 +340,61 @@ const CASES: &[Case] = &[
             }
         }
     }),
+    (&[ExpM1], "A result out of range traps", |f| {
+        for system in System::each() {
+            traps(system.real(f, 100.0, 0.0).and_then(|_| system.real(f, 1000.0, 0.0)));
+            assert_eq!(system.real(f, -60.0, 0.0), Ok(-1.0));
+        }
+    }),
+    (&[Ln1p], "A source that is not above -1 traps", |f| {
+        for system in System::each() {
+            for source in [-1.0, -1.0 - system.ulp().max(f64::EPSILON), -2.0] {
+                traps(system.real(f, source, 0.0));
+            }
+            assert!(system.real(f, -1.0 + system.ulp().max(f64::EPSILON), 0.0).is_ok());
+            traps(system.partial(f, 0, -1.0, 0.0));
+        }
+    }),
+    (&[Cbrt], "The derivative at 0 traps", |f| {
+        for system in System::each() {
+            for zero in [0.0, -0.0] {
+                assert_eq!(system.real(f, zero, 0.0), Ok(0.0));
+                traps(system.partial(f, 0, zero, 0.0));
+            }
+            assert_eq!(system.real(f, -8.0, 0.0), Ok(-2.0));
+        }
+    }),
+    (&[Hypot], "A result out of range traps, a square does not", |f| {
+        for system in System::each() {
+            let large = system.max() / 4.0;
+            traps(system.real(f, system.max(), system.max()));
+            assert!(system.real(f, large, large).is_ok_and(|length| length > 1.4 * large));
+            assert!(system.partial(f, 0, large, large).is_ok());
+        }
+        for system in System::floats() {
+            let small =
+                if system.reals == RealSystem::F32 { f32::MIN_POSITIVE.into() } else { f64::MIN_POSITIVE };
+            assert_eq!(system.real(f, 3.0 * small, -4.0 * small), Ok(5.0 * small));
+        }
+    }),
+    (&[Hypot], "The derivative where both sources are 0 traps", |f| {
+        for system in System::each() {
+            assert_eq!(system.real(f, 0.0, 0.0), Ok(0.0));
+            traps(system.partial(f, 0, 0.0, 0.0));
+            traps(system.partial(f, 1, 0.0, 0.0));
+            assert_eq!(system.partial(f, 0, -2.0, 0.0), Ok(-1.0));
+        }
+    }),
+    (&[LogGamma], "A source that is not positive traps, and so does a result out of range", |f| {
+        for system in System::each() {
+            for source in [0.0, -0.0, -system.ulp(), -0.5, -1.0] {
+                traps(system.real(f, source, 0.0));
+                traps(system.partial(f, 0, source, 0.0));
+            }
+            traps(system.real(f, system.max(), 0.0));
+            assert_eq!([1.0, 2.0].map(|source| system.real(f, source, 0.0)), [Ok(0.0), Ok(0.0)]);
+        }
+    }),
 ];
 
 fn ints(word: Word) -> System {

@@ -1,7 +1,7 @@
 //! Formulas as text: what is printed computes what the row computes, bit for bit.
 
 use reviver_isa::Function;
-use reviver_isa::arith::{Arith, Order};
+use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::formula::{Expr, Formulas, Spelled};
 use reviver_isa::function::Form;
 use reviver_isa::module::RealSystem;
@@ -87,7 +87,8 @@ impl Reader<'_> {
             assert!(self.takes(")"), "{}", self.rest);
             return value;
         }
-        let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|c: char| !c.is_alphanumeric() && !"._".contains(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         if !self.takes("(") {
@@ -100,6 +101,9 @@ impl Reader<'_> {
         match word {
             "real" => a,
             "trunc" => a.trunc() + 0.0,
+            // What no row is: derivatives.
+            "erf_slope" => NUMBERS.elementary(Elementary::ErfSlope, a).unwrap(),
+            "digamma" => NUMBERS.elementary(Elementary::Digamma, a).unwrap(),
             _ => Function::from_name(word).expect(word).real(&NUMBERS, a, b).unwrap(),
         }
     }

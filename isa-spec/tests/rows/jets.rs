@@ -1,7 +1,7 @@
 //! The rows over Taylor jets of seven coefficients, against interpolation and against series out of books.
 
 use std::array;
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_2_SQRT_PI, FRAC_PI_2};
 
 use reviver_isa::Function;
 use reviver_isa::arith::Elementary::{self, *};
@@ -55,13 +55,13 @@ pub fn rows() -> impl Iterator<Item = (Function, Form)> {
 
 /// Sources inside of the function's domain, not too close to where it bends or ends.
 pub fn sources(function: Function, form: Form, random: &mut Random) -> [f64; 2] {
-    use Function::{Acos, Asin, Floor, Log, Max, Min, Pow, Round, Sqrt, Tan};
+    use Function::{Acos, Asin, Floor, Ln1p, Log, LogGamma, Max, Min, Pow, Round, Sqrt, Tan};
     // Sixty-fourths, which every system has.
     let mut some = |low: f64, high: f64| (64.0 * (low + (high - low) * random.unit())).round() / 64.0;
     let (a, b) = (some(0.5, 2.0), some(0.5, 2.0));
     let a = match function {
-        Sqrt | Log | Pow => a,
-        Asin | Acos => a / 2.0 - 0.5,
+        Sqrt | Log | LogGamma | Pow => a,
+        Asin | Acos | Ln1p => a / 2.0 - 0.5,
         Tan => a / 2.0,
         Floor | Round => a.floor() + 0.3125,
         _ if some(0.0, 1.0) < 0.5 => -a,
@@ -157,6 +157,9 @@ fn series_are_those_of_the_books() {
         [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0],
     );
     check_series("(1 + x)^-2", |s, x| s.powi(one_more(s, x)?, -2), [1.0, -2.0, 3.0, -4.0, 5.0, -6.0, 7.0]);
+    check_series("sigmoid", of(Sigmoid), [0.5, 0.25, 0.0, -1.0 / 48.0, 0.0, 1.0 / 480.0, 0.0]);
+    let slope = FRAC_2_SQRT_PI;
+    check_series("erf", of(Erf), [0.0, slope, 0.0, -slope / 3.0, 0.0, slope / 10.0, 0.0]);
     check_series("(1 + x)^4", |s, x| s.powi(one_more(s, x)?, 4), [1.0, 4.0, 6.0, 4.0, 1.0, 0.0, 0.0]);
 }
 
@@ -169,6 +172,12 @@ fn series_of_compositions_are_those_of_the_books() {
     check_series("log(cos x)", log_cos, [0.0, 0.0, -0.5, 0.0, -1.0 / 12.0, 0.0, -1.0 / 45.0]);
     let power = |s: Lifted<F64, 7>, x| s.pow(one_more(s, x)?, one_more(s, x)?);
     check_series("(1 + x)^(1 + x)", power, [1.0, 1.0, 1.0, 0.5, 1.0 / 3.0, 1.0 / 12.0, 3.0 / 40.0]);
+    let gone = |s: Lifted<F64, 7>, x| s.elementary(ExpM1, s.elementary(Ln1p, x)?);
+    check_series("exp_m1(ln_1p x)", gone, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let root = |s: Lifted<F64, 7>, x| s.elementary(Cbrt, s.powi(one_more(s, x)?, 3)?);
+    check_series("cbrt((1 + x)^3)", root, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let length = |s: Lifted<F64, 7>, x| s.hypot(s.elementary(Sin, x)?, s.elementary(Cos, x)?);
+    check_series("hypot(sin x, cos x)", length, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let back = |s: Lifted<F64, 7>, x| s.elementary(Atan, s.elementary(Tan, x)?);
     check_series("atan(tan x)", back, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let angle = |s: Lifted<F64, 7>, x| s.atan2(s.elementary(Sin, x)?, s.elementary(Cos, x)?);

@@ -15,5 +15,12 @@ mod names;
 mod numbers;
 mod precise;
 mod reals;
+#[path = "../elementary/series.rs"]
+mod series;
 mod systems;
 mod updates;
+
+/// What the series are computed with.
+mod real {
+    pub use crate::precise::{PRECISION, Real, int, power};
+}

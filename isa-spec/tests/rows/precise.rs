@@ -7,9 +7,11 @@ use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
 use reviver_isa::Function;
 
+use crate::series;
+
 pub type Real = FBig<HalfEven, 2>;
 
-const PRECISION: usize = 480;
+pub const PRECISION: usize = 480;
 
 /// The distance of two points is 2^-STEP.
 const STEP: isize = 48;
@@ -20,6 +22,10 @@ const SIDE: usize = 4;
 /// A number with all of the precision.
 pub fn real(value: f64) -> Real {
     Real::try_from(value).unwrap().with_precision(PRECISION).value()
+}
+
+pub fn int(value: i64) -> Real {
+    Real::from(value).with_precision(PRECISION).value()
 }
 
 /// The function as a textbook has it; of [`Function::Powi`] the exponent is whole, and of angles only the
@@ -35,7 +41,7 @@ pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
         Mul => a * b,
         Div => a / b,
         Pow => (b * a.ln()).exp(),
-        Powi => power(a, b.to_f64().value() as i64),
+        Powi => whole_power(a, b.to_f64().value() as i64),
         Min => a.min(b),
         Max => a.max(b),
         Abs if a < real(0.0) => -a,
@@ -59,6 +65,14 @@ pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
         Tanh => wave(-1.0) / wave(1.0),
         Floor => a.floor(),
         Round => a.round(),
+        ExpM1 => a.exp() - real(1.0),
+        Ln1p => (a + real(1.0)).ln(),
+        Sigmoid => real(1.0) / (real(1.0) + (-a).exp()),
+        Cbrt if a < real(0.0) => -((-a).ln() / real(3.0)).exp(),
+        Cbrt => (a.ln() / real(3.0)).exp(),
+        Hypot => (&a * &a + &b * &b).sqrt(),
+        Erf => series::erf(&a),
+        LogGamma => series::log_gamma(&a),
         _ => return None,
     })
 }
@@ -68,9 +82,13 @@ pub fn value(function: Function, a: &Real, b: &Real) -> Real {
     textbook(function, a, b).unwrap_or_else(|| panic!("no textbook has {function:?}"))
 }
 
-fn power(a: Real, n: i64) -> Real {
-    let product = (0..n.unsigned_abs()).fold(real(1.0), |product, _| product * &a);
+fn whole_power(a: Real, n: i64) -> Real {
+    let product = power(&a, n.unsigned_abs() as usize);
     if n < 0 { real(1.0) / product } else { product }
+}
+
+pub fn power(a: &Real, n: usize) -> Real {
+    (0..n).fold(real(1.0), |product, _| product * a)
 }
 
 /// The value of a polynomial with these coefficients.

@@ -3,13 +3,13 @@
 //! are not finite are returned as they are; whoever stores one judges.
 
 use reviver_isa::function::Function;
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power};
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
 
 macro_rules! float {
     ($name:ident, $Native:ident, $float:ty, $sin:ident $cos:ident $tan:ident $asin:ident
      $acos:ident $atan:ident $atan2:ident) => {
         pub(crate) mod $name {
-            use super::{Function, exp, log, power, $Native};
+            use super::{Function, exp, log, power, roots, special, $Native};
 
             /// A function of reals; `None` if it is none. A source that it doesn't take is ignored.
             pub(crate) fn function(function: Function, a: $float, b: $float) -> Option<$float> {
@@ -44,6 +44,13 @@ macro_rules! float {
                     Function::Tanh => exp::tanh(&$Native, a),
                     Function::Floor => a.floor(),
                     Function::Round => a.round_ties_even(),
+                    Function::ExpM1 => exp::exp_m1(&$Native, a),
+                    Function::Ln1p => log::ln_1p(&$Native, a),
+                    Function::Sigmoid => exp::sigmoid(&$Native, a),
+                    Function::Cbrt => roots::cbrt(&$Native, a),
+                    Function::Hypot => roots::hypot(&$Native, a, b),
+                    Function::Erf => special::erf(&$Native, a),
+                    Function::LogGamma => special::log_gamma(&$Native, a),
                     _ => return None,
                 })
             }

@@ -13,6 +13,9 @@ pub mod log;
 #[rustfmt::skip]
 #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod roots;
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+pub mod special;
 
 /// For `exp.rs`: x = n·ln 2/steps + r.
 pub struct ExpConstants {
@@ -83,4 +86,30 @@ pub struct RootsConstants {
     pub reach: f64,
     /// The bits of the upper half of a number's digits.
     pub upper_half: i64,
+}
+
+/// For `special.rs`: centers are 1/8 apart. A row has the value and the slope at a center, each in two parts, and the
+/// coefficients of the powers from the second on.
+pub struct SpecialConstants {
+    /// log₂ of the length of a row.
+    pub row_bits: i64,
+    /// erf x/x - 1 as a polynomial of x², where x is less than `erf_near`.
+    pub erf_near: f64,
+    pub erf_rest: &'static [f64],
+    /// From here on it is 1.
+    pub erf_greatest: f64,
+    /// Rows from 0 on.
+    pub erf: &'static [i64],
+    /// 2/√π.
+    pub erf_slope: f64,
+    /// From here on, the series of log Γ is used.
+    pub stirling_from: f64,
+    /// Rows from 1 on.
+    pub log_gamma: &'static [i64],
+    /// (log 2π - 1)/2.
+    pub stirling: [f64; 2],
+    /// log Γ(x) less (x - 1/2)·(log x - 1) and that constant, times x, as a polynomial of 1/x².
+    pub stirling_rest: &'static [f64],
+    /// log x - 1/(2x) less digamma, times x², as a polynomial of 1/x².
+    pub digamma_rest: &'static [f64],
 }

@@ -1,6 +1,8 @@
 //! The two formats of floats: what the functions must know of one, and its constants. Knows no operation.
 
-use super::constants::{ExpConstants, LogConstants, RootsConstants, exp, log, roots};
+use super::constants::{
+    ExpConstants, LogConstants, RootsConstants, SpecialConstants, exp, log, roots, special,
+};
 
 /// A binary format of IEEE 754.
 pub trait Format {
@@ -21,6 +23,7 @@ pub trait Format {
     const EXP: ExpConstants;
     const LOG: LogConstants;
     const ROOTS: RootsConstants;
+    const SPECIAL: SpecialConstants;
 }
 
 /// Binary64.
@@ -42,6 +45,7 @@ impl Format for Double {
     const EXP: ExpConstants = exp::DOUBLE;
     const LOG: LogConstants = log::DOUBLE;
     const ROOTS: RootsConstants = roots::DOUBLE;
+    const SPECIAL: SpecialConstants = special::DOUBLE;
 }
 
 impl Format for Single {
@@ -55,4 +59,5 @@ impl Format for Single {
     const EXP: ExpConstants = exp::SINGLE;
     const LOG: LogConstants = log::SINGLE;
     const ROOTS: RootsConstants = roots::SINGLE;
+    const SPECIAL: SpecialConstants = special::SINGLE;
 }

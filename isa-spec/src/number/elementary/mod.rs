@@ -22,6 +22,7 @@ pub mod ops;
 pub mod pair;
 pub mod power;
 pub mod roots;
+pub mod special;
 
 pub use format::Format;
 pub use native::{NativeDouble, NativeSingle};

@@ -1,4 +1,4 @@
-//! The algebraic functions: product, quotient and square root. All three are correctly rounded:
+//! The algebraic functions: product, quotient, square root and length. All are correctly rounded:
 //! the exact integer result is known, and with it on which side of the half it lies.
 
 use super::wide::{round_product, signed};
@@ -36,5 +36,14 @@ pub fn sqrt(a: i64, frac: u32) -> Eval<i64> {
     let root = square.isqrt();
     // (root + 1/2)^2 = root^2 + root + 1/4: beyond it, root + 1 is nearer.
     let up = square - root * root > root;
+    signed(root + u128::from(up), false)
+}
+
+/// The square root of a^2 + b^2, to nearest (at most 0.5 ulp off; a tie is impossible). Overflow if it does not fit.
+pub fn hypot(a: i64, b: i64) -> Eval<i64> {
+    let square = |x: i64| u128::from(x.unsigned_abs()) * u128::from(x.unsigned_abs());
+    let sum = square(a) + square(b);
+    let root = sum.isqrt();
+    let up = sum - root * root > root;
     signed(root + u128::from(up), false)
 }

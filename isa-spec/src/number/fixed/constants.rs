@@ -18,6 +18,12 @@ pub(super) const PI_126: u128 = 0xc90fdaa2_2168c234_c4c6628b_80dc1cd1;
 /// 2 / pi with 192 fraction bits, the upper limb first: `floor(2**193 / pi)`.
 pub(super) const TWO_OVER_PI: [u64; 3] = [0xa2f9836e_4e441529, 0xfc2757d1_f534ddc0, 0xdb629599_3c439041];
 
+/// 2/sqrt(pi) as a unit: `nint(2 / sqrt(pi) * 2**127)`.
+pub(super) const ERF_SLOPE: u128 = 0x906eba82_14db688d_71d48a7f_6bfec344;
+
+/// ln(2 pi)/2 with 120 fraction bits: `nint(log(2 * pi) / 2 * 2**120)`.
+pub(super) const HALF_LN_TAU: i128 = 0x00eb3f8e_4325f5a5_3494bc90_01441920;
+
 /// The steps of the tables per unit.
 pub(super) const STEPS: u128 = 32;
 
@@ -150,6 +156,8 @@ mod tests {
         assert_nearest(LN_2, real(2, 1).ln(), 120);
         assert_nearest(LOG2_E, real(1, 1) / real(2, 1).ln(), 62);
         assert_nearest(PI_126, Real::pi(400), 126);
+        assert_nearest(ERF_SLOPE, real(2, 1) / Real::pi(400).sqrt(), 127);
+        assert_nearest(HALF_LN_TAU, (real(2, 1) * Real::pi(400)).ln() / real(2, 1), 120);
         for (j, (ln, atan)) in (0..).zip(LN_TABLE.iter().zip(&ATAN_TABLE)) {
             assert_nearest(ln, real(32 + j, 32).ln(), 120);
             assert_nearest(atan, real(j, 32).atan(), 120);

@@ -3,7 +3,7 @@
 
 use super::constants::{LN_2, LN_TABLE, LOG2_E, STEPS, inverse_factorials, inverse_odds};
 use super::wide::{
-    ANGLE_BITS, Scaled, UNIT_BITS, fraction, mul_high, round_shift, series_plus, signed_small,
+    ANGLE_BITS, Scaled, UNIT_BITS, fraction, mul_high, round_shift, series_plus, signed, signed_small,
 };
 use crate::fault::{Eval, Fault};
 
@@ -22,6 +22,29 @@ pub fn exp(x: i64, frac: u32) -> Eval<i64> {
     }
 }
 
+/// e^x - 1. Less than 0.51 ulp off; Overflow if the result does not fit.
+///
+/// Method: as [`exp`]; 1 is a whole number of ulps.
+pub fn exp_m1(x: i64, frac: u32) -> Eval<i64> {
+    match exponent(x, frac) {
+        Some(w) => {
+            let (power, one) = (Exponential::of(w).growing().to_magnitude(frac)?, 1 << frac);
+            signed(power.abs_diff(one), power < one)
+        }
+        None if x < 0 => Ok(-(1 << frac)),
+        None => Err(Fault::Overflow),
+    }
+}
+
+/// The natural logarithm of 1 + x, for x > -1. Less than 0.51 ulp off; Domain if x <= -1.
+///
+/// Method: as [`log`]; the sum is exact.
+pub fn ln_1p(x: i64, frac: u32) -> Eval<i64> {
+    // It has a bit more than x, for which there is room without the sign.
+    let sum = (1_u64 << frac).checked_add_signed(x).filter(|&sum| sum > 0).ok_or(Fault::Domain)?;
+    Ok(of_wide_log(wide_log(sum, frac), frac))
+}
+
 /// The natural logarithm of x > 0. Less than 0.51 ulp off; Domain if x <= 0.
 ///
 /// Method: x = 2^e c (1 + s)/(1 - s), where c is a multiple of 1/32 from a table and s is tiny;
@@ -31,9 +54,12 @@ pub fn log(x: i64, frac: u32) -> Eval<i64> {
     if x <= 0 {
         return Err(Fault::Domain);
     }
-    let ln = wide_log(x.unsigned_abs(), frac);
+    Ok(of_wide_log(wide_log(x.unsigned_abs(), frac), frac))
+}
+
+fn of_wide_log(ln: i128, frac: u32) -> i64 {
     let magnitude = round_shift(ln.unsigned_abs(), ANGLE_BITS - frac);
-    Ok(signed_small(magnitude, ln < 0))
+    signed_small(magnitude, ln < 0)
 }
 
 /// x with the fraction bits of an argument of [`Exponential::of`], if its magnitude is below

@@ -1,9 +1,9 @@
-//! The hyperbolic functions, out of e^x and e^-x. All work on the magnitude of x and put the
+//! The hyperbolic functions and the sigmoid, out of e^x and e^-x. All work on the magnitude of x and put the
 //! sign back, so that their symmetries are exact. This module knows of the exponential only
 //! that it comes in pairs.
 
 use super::exp_log::{Exponential, exponent};
-use super::wide::{ANGLE_BITS, Scaled, UNIT_BITS, fraction, round_shift, signed_small};
+use super::wide::{ANGLE_BITS, ONE, Scaled, UNIT_BITS, fraction, round_shift, signed_small};
 use crate::fault::{Eval, Fault};
 
 /// From this magnitude on, tanh is within 2^-91 of 1 or -1.
@@ -40,6 +40,19 @@ pub fn tanh(x: i64, frac: u32) -> i64 {
         _ => 1 << frac,
     };
     signed_small(magnitude, x < 0)
+}
+
+/// 1 / (1 + e^-x). Less than 0.51 ulp off; never fails. That of -x is exactly 1 less that of x.
+///
+/// Method: e^-|x| / (1 + e^-|x|), which is at most a half.
+pub fn sigmoid(x: i64, frac: u32) -> i64 {
+    let least = exponent(x, frac).map_or(0, |w| {
+        let exponential = Exponential::of(-w.abs());
+        let half = exponential.up.checked_shr(exponential.power.unsigned_abs()).unwrap_or(0) / 2;
+        round_shift(fraction(half, ONE / 2 + half), 128 - frac)
+    });
+    let least = signed_small(least, false);
+    if x < 0 { least } else { (1 << frac) - least }
 }
 
 /// sinh w and cosh w, both times `2^-exponent`.

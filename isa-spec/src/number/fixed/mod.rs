@@ -22,16 +22,18 @@ mod exp_log;
 mod hyperbolic;
 mod power;
 mod rotation;
+mod special;
 mod trig;
 mod wide;
 
 pub use arc::{acos, asin, atan, atan2};
-pub use arithmetic::{div, mul, sqrt};
+pub use arithmetic::{div, hypot, mul, sqrt};
 pub use convert::{floor, from_f64, from_int, round, to_f64, to_int, trunc};
-pub use exp_log::{exp, log};
-pub use hyperbolic::{cosh, sinh, tanh};
-pub use power::{pow, powi};
+pub use exp_log::{exp, exp_m1, ln_1p, log};
+pub use hyperbolic::{cosh, sigmoid, sinh, tanh};
+pub use power::{cbrt, pow, powi};
 pub use rotation::{irot, rot};
+pub use special::{digamma, erf, erf_slope, log_gamma};
 pub use trig::{cos, sin, tan};
 
 /// The fewest fraction bits: beyond, the integer part has more bits than the reduction of

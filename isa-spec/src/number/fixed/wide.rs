@@ -166,9 +166,15 @@ impl Scaled {
     /// The nearest fixed-point number, with a sign; Overflow if it does not fit.
     #[inline]
     pub(super) fn to_fixed(self, frac: u32, negative: bool) -> Eval<i64> {
+        self.to_magnitude(frac).and_then(|magnitude| signed(magnitude, negative))
+    }
+
+    /// The nearest number of ulps; Overflow if 128 bits don't hold it.
+    #[inline]
+    pub(super) fn to_magnitude(self, frac: u32) -> Eval<u128> {
         let shift = -(self.exponent + frac as i32);
         match u32::try_from(shift) {
-            Ok(shift) => signed(round_shift(self.mantissa, shift), negative),
+            Ok(shift) => Ok(round_shift(self.mantissa, shift)),
             Err(_) if self.mantissa == 0 => Ok(0),
             // A mantissa of 128 bits only grows.
             Err(_) => Err(Fault::Overflow),

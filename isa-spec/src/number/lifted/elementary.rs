@@ -52,6 +52,17 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
             }
             Atan => self.angle(u, &Coefficients::constant(self.plain.literal(1.0)?), primal),
             Floor | Round => Ok(Coefficients::constant(primal)),
+            ExpM1 => Ok(self.exponential(of(Exp)?, u)?.with_primal(primal)),
+            Ln1p => {
+                let sum = self.plain.add(self.plain.literal(1.0)?, u.primal())?;
+                self.logarithm(primal, &u.with_primal(sum), N)
+            }
+            Sigmoid => self.logistic(primal, u),
+            Cbrt => self.cubic_root(primal, u),
+            Erf => self.error_function(primal, u),
+            ErfSlope => self.bell(primal, u, N),
+            LogGamma => self.log_gamma(primal, u),
+            Digamma => self.digamma(primal, u, N),
         }
     }
 
@@ -111,6 +122,69 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         Ok(v)
     }
 
+    /// v' = v·(1 - v)·u'.
+    fn logistic(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let rates = self.rates(u)?;
+        let rest = self.plain.elementary(Elementary::Sigmoid, self.plain.neg(u.primal())?)?;
+        let mut v = Coefficients::constant(primal);
+        let mut slope = Coefficients::constant(self.plain.mul(primal, rest)?);
+        for k in 1..N {
+            v.0[k] = self.integral(&rates, &slope, k)?;
+            if k + 1 < N {
+                slope.0[k] = self.plain.sub(v.0[k], self.convolved(&v, &v, k, 0..k + 1)?)?;
+            }
+        }
+        Ok(v)
+    }
+
+    /// 3·u·v' = v·u', for each coefficient: 3k·u₀·v_k = Σ (4j - 3k)·uⱼ·v_{k-j}, over j from 1 to k.
+    fn cubic_root(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+        let zero = R::Cell::default();
+        if u.primal() == zero {
+            // What changes there changes at no finite rate.
+            return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
+        }
+        Coefficients::grown(primal, N, |k, v| {
+            let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
+                self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
+            })?;
+            // Divided first, the products keep their digits where the primal is small.
+            let quotients = v.lanewise(|lane| self.ratio(lane, u.primal()))?;
+            let sum = self.convolved(&weighted, &quotients, k, 1..k + 1)?;
+            self.ratio(sum, self.plain.of_int(3 * k as i64)?)
+        })
+    }
+
+    /// The length v of the vector (a, b): v·v' = a·a' + b·b'. One factor of each product is divided by the length at the
+    /// primal, which is found of a vector in the unit square: a short one has few digits in fixed point.
+    pub(super) fn length(&self, a: &Jet<R, N>, b: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
+        if a.is_constant() && b.is_constant() {
+            return Ok(Coefficients::constant(primal));
+        }
+        let scale = self.greater_magnitude(a.primal(), b.primal())?;
+        let scaled = |lane: R::Cell| self.plain.div(lane, scale);
+        let length = self.plain.hypot(scaled(a.primal())?, scaled(b.primal())?)?;
+        let unit = |lane: R::Cell| self.plain.div(scaled(lane)?, length);
+        let (a_rates, b_rates) = (self.rates(a)?, self.rates(b)?);
+        let mut a_unit = Coefficients::constant(unit(a.primal())?);
+        let mut b_unit = Coefficients::constant(unit(b.primal())?);
+        let (mut v_rates, mut v_unit) = (Coefficients::default(), Coefficients::default());
+        let mut v = Coefficients::constant(primal);
+        for k in 1..N {
+            let ahead = self.plain.add(
+                self.convolved(&a_rates, &a_unit, k, 1..k + 1)?,
+                self.convolved(&b_rates, &b_unit, k, 1..k + 1)?,
+            )?;
+            let rate = self.plain.sub(ahead, self.convolved(&v_rates, &v_unit, k, 1..k)?)?;
+            v.0[k] = self.ratio(rate, self.plain.of_int(k as i64)?)?;
+            if k + 1 < N {
+                (v_rates.0[k], v_unit.0[k]) = (rate, unit(v.0[k])?);
+                (a_unit.0[k], b_unit.0[k]) = (unit(a.0[k])?, unit(b.0[k])?);
+            }
+        }
+        Ok(v)
+    }
+
     /// v'·√(1 - u²) = u'.
     fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let square = self.one_minus_square(u.primal())?;
@@ -156,14 +230,14 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
         if sign == Sign::Minus { self.plain.neg(lane) } else { Ok(lane) }
     }
 
-    fn rates(&self, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+    pub(super) fn rates(&self, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         Coefficients::grown(R::Cell::default(), N, |k, _| {
             self.plain.mul(self.plain.of_int(k as i64)?, u.0[k])
         })
     }
 
     /// Coefficient k of v, where v' = slope·u', from the rates of u.
-    fn integral(&self, rates: &Jet<R, N>, slope: &Jet<R, N>, k: usize) -> Eval<R::Cell> {
+    pub(super) fn integral(&self, rates: &Jet<R, N>, slope: &Jet<R, N>, k: usize) -> Eval<R::Cell> {
         self.ratio(self.convolved(rates, slope, k, 1..k + 1)?, self.plain.of_int(k as i64)?)
     }
 

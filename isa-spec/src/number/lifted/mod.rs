@@ -15,6 +15,7 @@ mod elementary;
 mod power;
 mod rotation;
 mod series;
+mod special;
 
 use super::reals::Reals;
 use crate::arith::Elementary;
@@ -141,6 +142,10 @@ where
 
     fn atan2(&self, y: Self::Cell, x: Self::Cell) -> Eval<Self::Cell> {
         self.angle(&y, &x, self.plain.atan2(y.primal(), x.primal())?)
+    }
+
+    fn hypot(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
+        self.length(&a, &b, self.plain.hypot(a.primal(), b.primal())?)
     }
 
     fn elementary(&self, function: Elementary, a: Self::Cell) -> Eval<Self::Cell> {

@@ -4,6 +4,7 @@
 mod exp;
 mod log;
 mod roots;
+mod special;
 
 use std::{env, fs, path::Path};
 

@@ -1,0 +1,145 @@
+//! The error function, the logarithm of the gamma function, and its derivative: polynomials around centers that are
+//! evenly spread, whose coefficients are a table; Stirling's series beyond (Whittaker and Watson, "A Course of Modern Analysis",
+//! chapter 12), as a polynomial that was fitted to what it converges to.
+
+use super::exp::exp_of_pair;
+use super::format::Format;
+use super::log::log_in_parts;
+use super::ops::FloatOps;
+use super::pair::{Twofold, product, quick_two_sum, two_product, two_sum};
+
+/// The polynomial of a center: two coefficients in two parts, the others as they are.
+#[inline(always)]
+fn around_center<S: FloatOps>(
+    s: &S,
+    table: &'static [i64],
+    center: S::Word,
+    distance: S::Float,
+) -> Twofold<S> {
+    let row_bits = S::Format::SPECIAL.row_bits;
+    let row = s.word_shl(center, s.word(row_bits));
+    let at = |column: i64| s.float_at(table, s.word_add(row, s.word(column)));
+    let mut columns = (4..1 << row_bits).rev();
+    let last = columns.next().map_or(s.float(0.0), at);
+    let rest = columns.fold(last, |sum, column| s.add(s.mul(sum, distance), at(column)));
+    let (linear, linear_low) = two_product(s, at(2), distance);
+    let (high, low) = two_sum(s, at(0), linear);
+    let small = s.add(at(1), s.mul(distance, s.add(at(3), s.mul(distance, rest))));
+    quick_two_sum(s, high, s.add(low, s.add(linear_low, small)))
+}
+
+/// The error function, 2/√π·∫ e^(-t²) from 0.
+pub fn erf<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
+    let c = &S::Format::SPECIAL;
+    let magnitude = s.abs(x);
+    let [result] = s.pick(
+        s.lt(magnitude, s.float(c.erf_near)),
+        || {
+            let rest = s.polynomial(s.mul(magnitude, magnitude), c.erf_rest);
+            [s.add(magnitude, s.mul(magnitude, rest))]
+        },
+        || {
+            let limited = s.min(magnitude, s.float(c.erf_greatest));
+            let (center, whole) = s.nearest(s.mul(limited, s.float(8.0)));
+            let distance = s.sub(limited, s.mul(whole, s.float(0.125)));
+            let (high, low) = around_center(s, c.erf, center, distance);
+            [s.add(high, low)]
+        },
+    );
+    s.select(s.eq(x, x), s.signed(result, s.sign(x)), x)
+}
+
+/// The derivative of the error function, 2/√π·e^(-x²), where the square is known in two parts.
+pub fn erf_slope<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
+    // Beyond, it is 0; and there is no square to be out of range.
+    let limited = s.min(s.abs(x), s.float(40.0));
+    let (square, low) = two_product(s, limited, limited);
+    let bell = exp_of_pair(s, (s.neg(square), s.neg(low)));
+    s.select(s.eq(x, x), s.mul(bell, s.float(S::Format::SPECIAL.erf_slope)), x)
+}
+
+/// log Γ(x) from 1 - 1/16 on, below the bound of Stirling's series.
+#[inline(always)]
+fn log_gamma_by_table<S: FloatOps>(s: &S, whole_part: S::Float, x: S::Float) -> Twofold<S> {
+    let c = &S::Format::SPECIAL;
+    let (center, whole) = s.nearest(s.mul(s.add(whole_part, x), s.float(8.0)));
+    let distance = s.add(s.sub(whole_part, s.mul(whole, s.float(0.125))), x);
+    around_center(s, c.log_gamma, s.word_sub(center, s.word(8)), distance)
+}
+
+/// (x - 1/2)·(log x - 1) + (log 2π - 1)/2 + the rest of the series, which is divided by x.
+#[inline(always)]
+fn log_gamma_by_series<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
+    let c = &S::Format::SPECIAL;
+    // Where x is so large that nothing but x·(log x - 1) counts, a part of it is taken, whose product can be split.
+    let is_large = s.lt(s.power_of_two(s.word(S::Format::BIAS / 4)), x);
+    let none_if_large = |value: S::Float| s.select(is_large, s.float(0.0), value);
+    let shift = s.word_select(is_large, s.word(S::Format::BIAS / 4), s.word(0));
+    let part = s.mul(x, s.power_of_two(s.word_sub(s.word(0), shift)));
+    let (log, log_low) = log_in_parts(s, x);
+    let (factor, factor_low) = two_sum(s, log, s.float(-1.0));
+    let factor = quick_two_sum(s, factor, s.add(factor_low, log_low));
+    let (high, low) = product(s, two_sum(s, part, none_if_large(s.float(-0.5))), factor);
+    let (high, error) = two_sum(s, high, none_if_large(s.float(c.stirling[0])));
+    let inverse = s.div(s.float(1.0), part);
+    let rest = s.mul(inverse, s.polynomial(s.mul(inverse, inverse), c.stirling_rest));
+    let small = s.add(none_if_large(s.float(c.stirling[1])), none_if_large(rest));
+    s.scale(s.add(high, s.add(s.add(error, low), small)), shift)
+}
+
+/// log Γ(x) of a positive x; infinite at 0, NaN below.
+pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
+    let c = &S::Format::SPECIAL;
+    let (zero, one) = (s.float(0.0), s.float(1.0));
+    let [result] = s.pick(
+        s.lt(x, s.float(c.stirling_from)),
+        || {
+            let [result] = s.pick(
+                s.lt(x, s.float(0.9375)),
+                || {
+                    // log Γ(x) = log Γ(1 + x) - log x.
+                    let (above, above_low) = log_gamma_by_table(s, one, x);
+                    let (log, log_low) = log_in_parts(s, x);
+                    let (high, low) = two_sum(s, s.neg(log), above);
+                    [s.add(high, s.add(low, s.sub(above_low, log_low)))]
+                },
+                || {
+                    let (high, low) = log_gamma_by_table(s, zero, x);
+                    [s.add(high, low)]
+                },
+            );
+            [result]
+        },
+        || [log_gamma_by_series(s, x)],
+    );
+    let infinity = s.float(f64::INFINITY);
+    let within = s.both(s.lt(zero, x), s.lt(x, infinity));
+    let is_limit = s.either(s.eq(x, zero), s.eq(x, infinity));
+    s.select(within, result, s.select(is_limit, infinity, s.float(f64::NAN)))
+}
+
+/// The derivative of log Γ, for derivatives: off by a few units in the last place of its terms. Where x is small it is
+/// brought up, by what the derivatives differ by: Σ 1/(x + k).
+pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
+    let c = &S::Format::SPECIAL;
+    let shift = 8;
+    let [from, less] = s.pick(
+        s.lt(x, s.float(8.0)),
+        || {
+            let inverse = |k: i32| s.div(s.float(1.0), s.add(x, s.float(f64::from(k))));
+            // The small ones first.
+            let sum = (0..shift).rev().fold(s.float(0.0), |sum, k| s.add(sum, inverse(k)));
+            [s.add(x, s.float(f64::from(shift))), sum]
+        },
+        || [x, s.float(0.0)],
+    );
+    let (log, log_low) = log_in_parts(s, from);
+    let inverse = s.div(s.float(1.0), from);
+    let square = s.mul(inverse, inverse);
+    let rest = s.mul(square, s.polynomial(square, c.digamma_rest));
+    let small = s.add(s.mul(inverse, s.float(0.5)), rest);
+    let (high, low) = two_sum(s, log, s.neg(less));
+    let result = s.add(high, s.sub(s.add(low, log_low), small));
+    let is_inside = s.both(s.lt(s.float(0.0), x), s.lt(x, s.float(f64::INFINITY)));
+    s.select(is_inside, result, s.select(s.eq(x, x), s.float(f64::INFINITY), x))
+}
