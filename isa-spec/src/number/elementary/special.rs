@@ -19,9 +19,13 @@ fn around_center<S: FloatOps>(
     let row_bits = S::Format::SPECIAL.row_bits;
     let row = s.word_shl(center, s.word(row_bits));
     let at = |column: i64| s.float_at(table, s.word_add(row, s.word(column)));
-    let mut columns = (4..1 << row_bits).rev();
-    let last = columns.next().map_or(s.float(0.0), at);
-    let rest = columns.fold(last, |sum, column| s.add(s.mul(sum, distance), at(column)));
+    let square = s.mul(distance, distance);
+    let every_other = |from: i64| {
+        let mut columns = (0..((1 << row_bits) - from + 1) / 2).rev().map(|k| from + 2 * k);
+        let last = columns.next().map_or(s.float(0.0), at);
+        columns.fold(last, |sum, column| s.add(s.mul(sum, square), at(column)))
+    };
+    let rest = s.add(every_other(4), s.mul(distance, every_other(5)));
     let (linear, linear_low) = two_product(s, at(2), distance);
     let (high, low) = two_sum(s, at(0), linear);
     let small = s.add(at(1), s.mul(distance, s.add(at(3), s.mul(distance, rest))));
