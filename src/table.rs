@@ -101,7 +101,8 @@ impl<'t> Table<'t> {
             Shape::Vector(length) if self.rows.len() == 1 => (1, length as usize),
             Shape::Vector(length) => (length as usize, 1),
             Shape::Matrix(rows, columns) => (rows as usize, columns as usize),
-            // As many as there are, none too.
+            // As many as there are, none too; but a file with nothing but a header was meant to have some.
+            Shape::Stack if self.rows.is_empty() && self.header.is_some() => (1, 1),
             Shape::Stack if self.rows.len() == 1 => (1, width),
             Shape::Stack => (self.rows.len(), width.min(1)),
         };

@@ -27,8 +27,7 @@ fn to_the_bound(machine: &mut Machine, travel: Travel) {
 
 #[test]
 fn steps_allocate_nothing() {
-    for (name, inputs) in [("fib", [("n", "200000")].as_slice()), ("leapfrog", &[]), ("matrix_product", &[])]
-    {
+    for (name, inputs) in [("fib", [("n", "200000")].as_slice()), ("leapfrog", &[]), ("particles", &[])] {
         let mut machine = machine(name, inputs);
         let counted = allocation_counter::measure(|| {
             to_the_bound(&mut machine, Travel::Forward);
@@ -138,7 +137,7 @@ fn memory_of_a_gradient_of_a_hundred_million_steps() {
 
 #[test]
 fn steps_in_gradient_mode_allocate_nothing() {
-    for name in ["leapfrog", "matrix_product"] {
+    for name in ["leapfrog", "particles"] {
         let mut machine = machine(name, &[]);
         to_the_bound(&mut machine, Travel::Forward);
         machine.state_mut().set_mode(true);

@@ -88,14 +88,14 @@ pub fn deceiving(character: char) -> Option<&'static str> {
 }
 
 /// What the name of a parameter begins with that brings a length of another one along: `len$v` is that of `v`, and
-/// `len$M$0` and `len$M$1` are the rows and the columns of `M`.
+/// `len$0$M` and `len$1$M` are the rows and the columns of `M`, and `len$M` are its cells. No name begins with a digit.
 pub const LENGTH_PARAMETER: &str = "len$";
 
-/// The name of the parameter that brings a length along: of a vector, or of a dimension of a matrix.
+/// The name of the parameter that brings a length along: how many cells there are, or a dimension of a matrix.
 pub fn length_parameter(measured: &str, dimension: Option<u8>) -> String {
     match dimension {
         None => format!("{LENGTH_PARAMETER}{measured}"),
-        Some(dimension) => format!("{LENGTH_PARAMETER}{measured}${dimension}"),
+        Some(dimension) => format!("{LENGTH_PARAMETER}{dimension}${measured}"),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn length_parameter(measured: &str, dimension: Option<u8>) -> String {
 pub fn spelled_length(parameter: &str) -> Option<String> {
     let measured = parameter.strip_prefix(LENGTH_PARAMETER)?;
     Some(match measured.split_once('$') {
-        None => format!("len({measured})"),
-        Some((matrix, dimension)) => format!("len({matrix}, {dimension})"),
+        Some((dimension @ ("0" | "1"), matrix)) => format!("len({matrix}, {dimension})"),
+        _ => format!("len({measured})"),
     })
 }

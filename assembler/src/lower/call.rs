@@ -55,7 +55,7 @@ impl Lowering<'_> {
         let procedure = self.declared.procedure_number(&call.procedure, &mut self.report)?;
         let parameters = self.declared.parameters_of(procedure);
         let asked = self.declared.asked_lengths(procedure).to_vec();
-        let written = parameters.get(..parameters.len() - asked.len()).unwrap_or_default();
+        let written = parameters.get(..parameters.len().saturating_sub(asked.len())).unwrap_or_default();
         if written.len() != call.arguments.len() {
             return self.wrong_count(call, procedure, written);
         }
@@ -69,9 +69,8 @@ impl Lowering<'_> {
         for length in asked {
             let n = length.parameter;
             let span = call.arguments.get(n).map_or(call.procedure.span, |argument| argument.span);
-            let rank = written.get(n).map_or(Rank::Vector, |(parameter, _)| parameter.rank);
             let argument = arguments.get(n).cloned()?;
-            arguments.push(self.length_of_argument(&argument, rank, length.dimension, span)?);
+            arguments.push(self.length_of_argument(&argument, length.dimension, span)?);
         }
         Some(Call { procedure, arguments })
     }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Limits, Parameter, RealSystem, Role, Shape, Structure, Values, Word};
-use reviver_isa::names::register_class;
+use reviver_isa::names::{LENGTH_PARAMETER, register_class};
 use reviver_isa::verify::MAX_VALUES;
 
 use super::constant::Number;
@@ -261,6 +261,11 @@ impl<'t> Declared<'t> {
     }
 
     fn name(&mut self, name: &Name, outer: Outer, report: &mut Reporter) -> bool {
+        if name.text.starts_with(LENGTH_PARAMETER) {
+            let message = format!("`{}` is no name to be declared", name.text);
+            let why = format!("`{LENGTH_PARAMETER}…` brings lengths to procedures");
+            report.add(Diagnostic::error(message, name.span, why).help("choose another name"));
+        }
         if let Some((_, first)) = self.names.get(&name.text) {
             report.add(twice("name", name, *first));
             return false;

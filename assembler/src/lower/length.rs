@@ -2,7 +2,7 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Class, Range, Slice, Term};
-use reviver_isa::module::{Extent, Rank, Shape};
+use reviver_isa::module::{Extent, Shape};
 
 use super::Lowering;
 use super::constant::Number;
@@ -62,22 +62,26 @@ impl Lowering<'_> {
         Some(Meaning::Variable { base: Base::Parameter((first + n) as u32), adjoint: false })
     }
 
-    /// A length of what is passed for a parameter: of a vector, or of a dimension of a matrix.
+    /// A length of what is passed for a parameter: how many cells there are, or a dimension of a matrix.
     pub(super) fn length_of_argument(
         &mut self,
         argument: &Argument,
-        rank: Rank,
         dimension: Option<u8>,
         span: Span,
     ) -> Option<Argument> {
         let Argument::Slice(Slice { base, range }) = argument else { return None };
         let (base, extent) = (*base, self.fact(*base).map(|(_, _, extent)| extent)?);
-        let meaning = match (range, rank) {
-            (Range::Whole, Rank::Matrix) => self.dimension(base, extent, dimension?, span)?,
-            (Range::Whole, Rank::Scalar | Rank::Vector) => self.cell_count(base, extent, span)?,
-            (Range::Span { from, to, step }, _) => self.span_length(*from, *to, *step, span)?,
-            (Range::Row(_), _) => self.dimension(base, extent, 1, span)?,
-            (Range::Column(_), _) => self.dimension(base, extent, 0, span)?,
+        let meaning = match range {
+            Range::Whole => match dimension {
+                Some(dimension) => self.dimension(base, extent, dimension, span)?,
+                None => self.cell_count(base, extent, span)?,
+            },
+            Range::Span { from, to, step } => {
+                self.all_fit(extent, span)?;
+                self.span_length(*from, *to, *step, span)?
+            }
+            Range::Row(_) => self.dimension(base, extent, 1, span)?,
+            Range::Column(_) => self.dimension(base, extent, 0, span)?,
         };
         let source = self.source_of(meaning, span)?;
         self.typed(source, Class::Int, span).map(Argument::Scalar)
@@ -99,13 +103,15 @@ impl Lowering<'_> {
     fn cell_count(&mut self, array: Base, extent: Extent, span: Span) -> Option<Meaning> {
         match extent {
             Extent::Cells(shape) => i64::try_from(shape.cells()).ok().map(constant),
-            Extent::Slice => self.passed_length(array, None, span),
-            Extent::Matrix => {
-                let rows = self.passed_length(array, Some(0), span)?;
-                let columns = self.passed_length(array, Some(1), span)?;
-                self.formula(Function::Mul, [(rows, span), (columns, span)])
-            }
+            Extent::Slice | Extent::Matrix => self.passed_length(array, None, span),
         }
+    }
+
+    /// Refuses a part of an array with more cells than an integer of the program counts: what is computed wraps.
+    fn all_fit(&mut self, extent: Extent, span: Span) -> Option<()> {
+        let Extent::Cells(shape) = extent else { return Some(()) };
+        let count = Number::int(i128::from(shape.cells()));
+        self.declared.word_value(count, span, &mut self.report).map(|_| ())
     }
 
     /// How many elements are from `from` up to `to`, in steps: `(to - from + step - 1) / step`.
@@ -113,9 +119,10 @@ impl Lowering<'_> {
         let above = Term { offset: to.offset.checked_add(i64::from(step) - 1)?, ..to };
         let distance = if from.cell == to.cell {
             constant(above.offset.checked_sub(from.offset)?)
-        } else if from.cell.is_none() {
+        } else if from.cell.is_none() && above.offset != from.offset {
             term(Term { offset: above.offset.checked_sub(from.offset)?, ..above })
         } else {
+            // The cell itself would be another name of it, and the callee may change it under the other.
             self.formula(Function::Diff, [(term(above), span), (term(from), span)])?
         };
         if let Meaning::Constant(Number::Int { value, .. }) = distance {

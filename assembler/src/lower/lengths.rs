@@ -1,5 +1,5 @@
 //! The lengths of slices and matrices come with them: a procedure whose text asks for `len(v)` of a parameter has one
-//! parameter more, `len$v`, which each call passes and no text writes; for `len(M, 1)` it is `len$M$1`. Where a
+//! parameter more, `len$v`, which each call passes and no text writes; for `len(M, 1)` it is `len$1$M`. Where a
 //! procedure passes a parameter on to one that asks, it needs the length too. This file finds out which; it knows no
 //! names but those of parameters.
 
@@ -17,7 +17,7 @@ use crate::tree::{
 };
 use crate::visit::{expressions, statements};
 
-/// A length of what is passed for a parameter: of a vector, or of a dimension of a matrix.
+/// A length of what is passed for a parameter: how many cells there are, or a dimension of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ParameterLength {
     pub parameter: usize,
@@ -102,7 +102,11 @@ impl Reader<'_, '_> {
     fn rule(&mut self) {
         let rule = self.tree.rule.as_ref().and_then(|rule| self.numbers.get(&rule.text));
         let Some(&rule) = rule else { return };
-        for (n, parameter) in self.tree.parameters.iter().enumerate() {
+        let others = (rule as usize).checked_sub(1).and_then(|n| self.procedures.get(n));
+        let others = others.map_or([].as_slice(), |tree| &tree.parameters);
+        let both = self.tree.parameters.iter().zip(others).enumerate();
+        // Where they differ, that is an error of its own.
+        for (n, (parameter, _)) in both.filter(|(_, (own, other))| own.rank == other.rank) {
             for length in lengths_of(n, parameter.rank) {
                 let (own, other) = ((self.number, length), (rule, length));
                 self.uses.passed.extend([(own, other), (other, own)]);
@@ -111,20 +115,26 @@ impl Reader<'_, '_> {
     }
 
     fn asked(&mut self, length: &LengthOf) {
-        let Some((parameter, node)) = self.parameter(&length.name) else { return };
+        let Some((parameter, rank)) = self.parameter(&length.name).map(|(n, node)| (n, node.rank)) else {
+            return;
+        };
         let meant = |own: &ParameterLength| match length.dimension.as_ref().map(|wanted| &wanted.kind) {
             Some(ExpressionKind::Int { value, .. }) => {
-                own.dimension.is_none_or(|dimension| u64::from(dimension) == *value)
+                own.dimension.map_or(rank == Rank::Vector, |dimension| u64::from(dimension) == *value)
             }
             // Which dimension a constant with a name means is found later.
-            _ => true,
+            _ => own.dimension.is_some() || rank == Rank::Vector,
         };
-        let own = lengths_of(parameter, node.rank).filter(meant);
+        let own = lengths_of(parameter, rank).filter(meant);
         self.uses.asked.extend(own.map(|length| (self.number, length)));
     }
 
     fn given_to_macro(&mut self, argument: &Expression) {
-        let ExpressionKind::Name { name, adjoint: false } = &argument.kind else { return };
+        let name = match &argument.kind {
+            ExpressionKind::Name { name, adjoint: false } => name,
+            ExpressionKind::Element(element) => &element.name,
+            _ => return,
+        };
         let Some((parameter, node)) = self.parameter(name) else { return };
         self.uses.asked.extend(lengths_of(parameter, node.rank).map(|length| (self.number, length)));
     }
@@ -151,13 +161,11 @@ impl Reader<'_, '_> {
         };
         let Some((parameter, node)) = self.parameter(name) else { return Vec::new() };
         let all = lengths_of(parameter, node.rank);
-        let only = |wanted: u8| all.clone().filter(move |own| own.dimension == Some(wanted)).collect();
-        match (subscripts, dimension) {
-            ([], Some(dimension))
-            | ([Subscript::All] | [Subscript::All, Subscript::All], Some(dimension)) => only(dimension),
-            ([] | [Subscript::All] | [Subscript::All, Subscript::All], None) => all.collect(),
-            ([Subscript::At(_), Subscript::All], _) => only(1),
-            ([Subscript::All, Subscript::At(_)], _) => only(0),
+        let only = |wanted: Option<u8>| all.filter(|own| own.dimension == wanted).collect();
+        match subscripts {
+            [] | [Subscript::All] | [Subscript::All, Subscript::All] => only(dimension),
+            [Subscript::At(_), Subscript::All] => only(Some(1)),
+            [Subscript::All, Subscript::At(_)] => only(Some(0)),
             _ => Vec::new(),
         }
     }
@@ -172,7 +180,7 @@ fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLen
     let dimensions: &[Option<u8>] = match rank {
         Rank::Scalar => &[],
         Rank::Vector => &[None],
-        Rank::Matrix => &[Some(0), Some(1)],
+        Rank::Matrix => &[None, Some(0), Some(1)],
     };
     dimensions.iter().map(move |&dimension| ParameterLength { parameter, dimension })
 }
