@@ -151,8 +151,14 @@ impl<'p> Walk<'p> {
         let left = of_globals
             .chain(of_frame)
             .filter(|(cells, _)| !self.are_vacant(adjoint_of(cells.start)..adjoint_of(cells.end)));
+        let tolerance = self.plan.numbers.tolerance;
+        let entries = self.store.stack(Class::Real);
+        let on_stack = entries.iter().any(|entry| !entry.adjoint.is_vacant(tolerance));
+        let is_stack = |global: &&Global| global.shape == Shape::Stack && global.class == Class::Real;
+        let stack = self.plan.globals.iter().find(is_stack).filter(|_| on_stack);
         let mode = self.store.mode.then(|| "mode".to_owned());
-        mode.into_iter().chain(left.map(|(_, name)| format!("{name}'"))).collect()
+        let names = left.map(|(_, name)| name).chain(stack.map(|global| global.name.as_str()));
+        mode.into_iter().chain(names.map(|name| format!("{name}'"))).collect()
     }
 
     /// A procedure between its entry and its exit. The frame's cells are left to be taken away.

@@ -169,11 +169,12 @@ impl Program {
     /// A stack that may be full at this end has adjoints, too.
     fn left_adjoints_on_stack(&self, state: &State, garbage: &mut Collector) {
         let Some((_, stack)) = self.module().stack(Class::Real) else { return };
+        let name = format!("{}'", stack.name);
         let entries = state.adjoints.iter().flat_map(|adjoints| &adjoints.stack).enumerate();
         for (n, &bits) in entries {
             if !self.is_close(Value::Real(bits), Value::Real(0)) {
-                garbage.add(&stack.name, state.real_stack.len() as u64, || {
-                    self.difference(format!("{}'[{n}]", stack.name), Value::Real(bits), Value::Real(0))
+                garbage.add(&name, state.real_stack.len() as u64, || {
+                    self.difference(format!("{name}[{n}]"), Value::Real(bits), Value::Real(0))
                 });
             }
         }
