@@ -60,7 +60,7 @@
 //! let subject = Subject::new(program, start, false, 100).unwrap();
 //! let (x, y) = (&subject.inputs()[0], &subject.outputs()[1]);
 //! let found = gradient(&subject, y).unwrap();
-//! assert_eq!(f64::from_bits(found.adjoints.cells[x.cell]), 6.0);
+//! assert_eq!(f64::from_bits(x.origin.adjoint(&found.adjoints)), 6.0);
 //! ```
 
 pub mod differentiate;

@@ -309,11 +309,11 @@ mod tests {
         let text = ".inout x, y\n if x == 1\n  add y, 1\n else if x == 2\n  add y, 2\n else if x == 3\n  add y, 3\n \
                     else\n  add y, 4\n fi y == 3\n fi y == 2\n fi y == 1\n";
         for (kept, expected) in [
-            ("y, 1", ".inout x, y\n  add y, 1\n"),
-            ("y, 3", ".inout x, y\n  add y, 3\n"),
-            ("x == 1", ".inout x, y\n if x == 1\n fi y == 0\n"),
-            ("x == 2", ".inout x, y\n if x == 2\n fi y == 0\n"),
-            ("x == 3", ".inout x, y\n if x == 3\n fi y == 0\n"),
+            ("y, 1", ".inout x, y\nadd y, 1\n"),
+            ("y, 3", ".inout x, y\nadd y, 3\n"),
+            ("x == 1", ".inout x, y\nif x == 1\nfi y == 0\n"),
+            ("x == 2", ".inout x, y\nif x == 2\nfi y == 0\n"),
+            ("x == 3", ".inout x, y\nif x == 3\nfi y == 0\n"),
         ] {
             let fails = |text: &str| {
                 let assembles =
