@@ -311,9 +311,9 @@ mod tests {
         for (kept, expected) in [
             ("y, 1", ".inout x, y\nadd y, 1\n"),
             ("y, 3", ".inout x, y\nadd y, 3\n"),
-            ("x == 1", ".inout x, y\nif x == 1\nfi y == 0\n"),
-            ("x == 2", ".inout x, y\nif x == 2\nfi y == 0\n"),
-            ("x == 3", ".inout x, y\nif x == 3\nfi y == 0\n"),
+            ("x == 1", ".inout x, y\nif x == 1\nfi 0 == 0\n"),
+            ("x == 2", ".inout x, y\nif x == 2\nfi 0 == 0\n"),
+            ("x == 3", ".inout x, y\nif x == 3\nfi 0 == 0\n"),
         ] {
             let fails = |text: &str| {
                 let assembles =
