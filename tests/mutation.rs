@@ -44,7 +44,7 @@ fn noticed(engine: Engine, texts: &[String]) -> Option<String> {
 /// The edges of the rules first: they are short, and notice most mutants.
 fn texts() -> Vec<String> {
     let generated = (0..PROGRAMS).map(|seed| program(seed, &Profile::of_seed(seed)));
-    corners::ALL.iter().map(|(_, text)| (*text).to_owned()).chain(generated).collect()
+    corners::all().into_iter().map(|(_, text)| text).chain(generated).collect()
 }
 
 /// The mutants that no law notices.

@@ -49,7 +49,8 @@ pub fn judge(law: Law, programs: u64) {
 /// # Panics
 /// With the law, the engine and the program if one breaks the law.
 pub fn judge_corners(law: Law) {
-    for (&engine, (what, text)) in ALL.iter().flat_map(|e| corners::ALL.iter().map(move |c| (e, c))) {
+    let corners = corners::all();
+    for (&engine, (what, text)) in ALL.iter().flat_map(|e| corners.iter().map(move |c| (e, c))) {
         let subject =
             Subject::on(engine, text).unwrap_or_else(|error| panic!("{what} doesn't assemble:\n{error}"));
         if let Err(reason) = verdict(law, &subject) {

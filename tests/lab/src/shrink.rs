@@ -13,12 +13,17 @@ pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
         shrinker.without_runs();
         shrinker.without_frames_of_blocks();
         shrinker.without_pairs();
+        shrinker.without_definitions();
+        shrinker.without_short_runs();
         shrinker.simpler_lines();
         if shrinker.lines == before {
             return shrinker.text(&before);
         }
     }
 }
+
+/// The most lines of a short run.
+const SHORT_RUN: usize = 8;
 
 struct Shrinker<F> {
     lines: Vec<String>,
@@ -68,6 +73,37 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
                 }
             }
             length /= 2;
+        }
+    }
+
+    /// Leaves out a few lines that follow each other, wherever they begin, or only the branches among them: a loop
+    /// made of labels is four lines, and so is a choice.
+    fn without_short_runs(&mut self) {
+        for length in 2..=SHORT_RUN {
+            let mut start = 0;
+            while start + length <= self.lines.len() {
+                let inside = |n: usize| (start..start + length).contains(&n);
+                let all = self.except(inside);
+                let branches = self.except(|n| inside(n) && is_half_of_pair(&self.lines[n]));
+                let removed = self.try_lines(all) || self.try_lines(branches);
+                start += usize::from(!removed);
+            }
+        }
+    }
+
+    /// Leaves out a macro's own lines and those that use it: what it does, main does then.
+    fn without_definitions(&mut self) {
+        let mut start = 0;
+        while start < self.lines.len() {
+            let head = self.lines[start].trim_start().strip_prefix(".macro ");
+            let name = head.and_then(|head| head.split('(').next()).map(|name| name.trim().to_owned());
+            let end = name.as_ref().and_then(|_| self.end_of_block(start));
+            if let (Some(name), Some(end)) = (name, end) {
+                let uses = |line: &str| word(line) == name || line.contains(&format!("undo {name} "));
+                let candidate = self.except(|n| n == start || n == end || uses(&self.lines[n]));
+                self.try_lines(candidate);
+            }
+            start += 1;
         }
     }
 
@@ -199,6 +235,12 @@ fn is_else_if(line: &str) -> bool {
     line.split_whitespace().take(2).eq(["else", "if"])
 }
 
+/// Whether a line is a branch or a labelled come-from.
+fn is_half_of_pair(line: &str) -> bool {
+    let is_labelled = || line.split_whitespace().next() != Some("from");
+    word(line) == "br" || word(line) == "from" && is_labelled()
+}
+
 /// How the block is spelled that a line opens.
 fn block_of(line: &str) -> Option<(&'static str, &'static str, &'static str)> {
     BLOCKS.into_iter().find(|(opener, _, _)| opens(line, opener))
@@ -230,14 +272,66 @@ fn simpler(line: &str) -> Vec<String> {
     if line.trim_start() != line {
         candidates.push(line.trim_start().to_owned());
     }
-    for cut in [" default ", " = ", " step ", " and ", " or "] {
+    for cut in [" default ", " = ", " step "] {
         if let Some((before, _)) = line.split_once(cut) {
             candidates.push(before.to_owned());
         }
     }
+    candidates.extend(without_part_of_condition(line));
     candidates.extend(without_function(line));
     candidates.extend(tokens(line).flat_map(|(start, end)| simpler_token(line, start, end)));
     candidates
+}
+
+/// A condition without one side of an `and` or `or`, or without a pair of parentheses.
+fn without_part_of_condition(line: &str) -> Vec<String> {
+    let mut candidates = Vec::new();
+    for connective in [" and ", " or "] {
+        for (at, _) in line.match_indices(connective) {
+            let behind = at + connective.len();
+            candidates.push(format!("{}{}", &line[..start_of_part(&line[..at])], &line[behind..]));
+            candidates.push(format!("{}{}", &line[..at], &line[behind + length_of_part(&line[behind..])..]));
+        }
+    }
+    for (open, _) in line.match_indices('(') {
+        let close = open + 1 + length_until(&line[open + 1..], |_| false);
+        if let Some(rest) = line.get(close + 1..) {
+            candidates.push(format!("{}{}{rest}", &line[..open], &line[open + 1..close]));
+        }
+    }
+    candidates
+}
+
+/// Where the part of a condition begins that a text ends with: behind its parenthesis, a connective or a comma, or
+/// behind the statement's word.
+fn start_of_part(text: &str) -> usize {
+    let mut depth = 0;
+    let begins = |(at, c): (usize, char)| {
+        depth += i32::from(matches!(c, ')' | ']')) - i32::from(matches!(c, '(' | '['));
+        let head = &text[..at + c.len_utf8()];
+        let ends_a_word = || {
+            [" and ", " or ", ", ", "if ", "fi ", "from ", "until ", "assert "]
+                .iter()
+                .any(|word| head.ends_with(word))
+        };
+        (depth < 0 || depth == 0 && ends_a_word()).then_some(head.len())
+    };
+    text.char_indices().rev().find_map(begins).unwrap_or(0)
+}
+
+/// How long the part of a condition is that a text begins with.
+fn length_of_part(text: &str) -> usize {
+    length_until(text, |rest| rest.starts_with(" and ") || rest.starts_with(" or "))
+}
+
+/// How long a text is up to the parenthesis that closes what it is inside of, or to what ends it.
+fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
+    let mut depth = 0;
+    let end = text.char_indices().find(|&(at, c)| {
+        depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
+        depth < 0 || depth == 0 && ends(&text[at..])
+    });
+    end.map_or(text.len(), |(at, _)| at)
 }
 
 /// `add.mul y, a, b` as `add y, a`
@@ -302,6 +396,29 @@ mod tests {
     use reviver_assembler::files::FilesInMemory;
 
     use super::shrink;
+
+    #[test]
+    fn conditions_lose_their_sides_and_parentheses() {
+        let text = ".inout x\nassert ((x > 0 or 0 < x) and 1 < 2 and (x < 5 or 7 > x)) or 0 <= x\n";
+        for kept in ["x > 0", "0 < x", "1 < 2", "x < 5", "7 > x", "0 <= x"] {
+            let fails = |text: &str| text.starts_with(".inout x\n") && text.contains(kept);
+            assert_eq!(shrink(text, fails), format!(".inout x\nassert {kept}\n"));
+        }
+    }
+
+    /// A choice made of labels, around what is to stay: no two of its lines can be left out without the others.
+    #[test]
+    fn branches_go_together() {
+        let text =
+            ".inout x\na: br c, x == 0\nadd x, 1\nb: br d, always\nc: from a, always\nd: from b, x != 0\n";
+        let fails = |text: &str| {
+            let assembles =
+                assemble("test.rasm", text.as_bytes().to_vec(), &FilesInMemory::new()).module.is_some();
+            assembles && text.contains("add x, 1")
+        };
+        assert!(fails(text));
+        assert_eq!(shrink(text, fails), ".inout x\nadd x, 1\n");
+    }
 
     /// Each `if` of a ladder has its own `fi`: whatever is left out, both go.
     #[test]

@@ -1,10 +1,12 @@
 //! What is known about a value before the program runs: an interval. From the intervals of its
 //! sources, the interval of a function's value, or nothing where the function might trap. Knows the
-//! domains of the function rows; knows no program text.
+//! domains of many function rows and asks the others; knows no program text.
 
+use reviver_isa::fault::Eval;
 use reviver_isa::function::{Form, Function};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
+use reviver_isa::number::{Arithmetic, F64, Wide};
 
 /// An interval of integers, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +73,12 @@ impl Reals {
     /// Nowhere near 0, so that one may divide by it.
     fn is_far_from_zero(self) -> bool {
         self.lo >= 0.05 || self.hi <= -0.05
+    }
+
+    /// Some of its numbers, both ends among them.
+    fn points(self) -> impl Iterator<Item = f64> {
+        let part = move |n: u32| self.lo + (self.hi - self.lo) * f64::from(n) / f64::from(SAMPLES - 1);
+        (0..SAMPLES).map(part)
     }
 
     /// The interval of a function that grows with its source.
@@ -187,7 +195,7 @@ impl Numbers {
             Function::Atan2 => Some(Reals::ball(3.2)),
             Function::Sinh => when(a.magnitude() <= 6.0, a.rising(f64::sinh)),
             Function::Cosh => when(a.magnitude() <= 6.0, Reals::new(1.0, a.magnitude().cosh())),
-            _ => None,
+            function => sampled(function, a, b),
         }?;
         self.bounded(value)
     }
@@ -212,5 +220,55 @@ impl Numbers {
     /// The interval, if the number system holds sums of such values.
     fn bounded(self, value: Reals) -> Option<Reals> {
         (value.magnitude() <= self.reach()).then_some(value)
+    }
+}
+
+/// Values that a function is asked for in each interval.
+const SAMPLES: u32 = 9;
+
+/// The greatest magnitude of a derivative that counts as far from where there is none.
+const STEEP: f64 = 50.0;
+
+/// About the interval of a function of which nothing is known here but its row: it is asked at points of its sources'
+/// intervals, and has to have a value at each, with derivatives that aren't steep. A supposition, not a proof.
+fn sampled(function: Function, a: Reals, b: Reals) -> Option<Reals> {
+    let arithmetic = Arithmetic { words: Wide, reals: F64 };
+    let value = |a, b| {
+        let is_flat = |d: Eval<f64>| d.is_ok_and(|d| d.abs() <= STEEP);
+        let flat = is_flat(function.d_a(&arithmetic, a, b))
+            && (function.arity() < 2 || is_flat(function.d_b(&arithmetic, a, b)));
+        function.real(&arithmetic, a, b).ok().filter(|value| flat && value.is_finite())
+    };
+    let second = if function.arity() < 2 { Reals::new(0.0, 0.0) } else { b };
+    let values = a.points().flat_map(|a| second.points().map(move |b| (a, b))).map(|(a, b)| value(a, b));
+    let hull = Reals::hull(values.collect::<Option<Vec<f64>>>()?);
+    let slack = hull.hi - hull.lo;
+    Some(Reals::new(hull.lo - slack, hull.hi + slack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function that has a value nowhere would never be in a random program.
+    #[test]
+    fn every_function_of_reals_has_values_somewhere() {
+        let numbers = Numbers { word: Word::W64, real: RealSystem::F64 };
+        let near = Fact::Real(Reals::new(0.4, 0.6));
+        let of_reals = |function: &Function| function.forms().any(|form| form == Form::Real);
+        for &function in Function::ALL.iter().filter(|function| of_reals(function)) {
+            assert!(numbers.image(function, Form::Real, near, near).is_some(), "{}", function.name());
+        }
+    }
+
+    #[test]
+    fn a_function_that_is_only_sampled_keeps_away_from_its_poles() {
+        let at = |function, lo, hi| sampled(function, Reals::new(lo, hi), Reals::new(lo, hi));
+        assert_eq!(at(Function::Ln1p, -1.5, 0.5), None);
+        assert_eq!(at(Function::Ln1p, -0.999, 0.5), None);
+        assert_eq!(at(Function::Erf, -0.5, f64::NAN), None);
+        let image = at(Function::Erf, -0.5, 2.0).unwrap();
+        assert!(image.lo <= -0.52 && image.hi >= 0.995 && image.magnitude() < 4.0, "{image:?}");
+        assert!(at(Function::Hypot, 0.5, 2.0).unwrap().hi >= 2.8);
     }
 }
