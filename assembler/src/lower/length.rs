@@ -143,6 +143,6 @@ fn term(term: Term) -> Meaning {
     match term.cell {
         None => constant(term.offset),
         Some(base) if term.offset == 0 => Meaning::Variable { base, adjoint: false },
-        Some(base) => Meaning::Sum { base, offset: term.offset.into() },
+        Some(base) => Meaning::Sum { base, offset: term.offset.into(), wraps: false },
     }
 }

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use compact_str::CompactString;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
-use reviver_isa::module::{Extent, Shape};
+use reviver_isa::module::{Extent, Shape, Word};
 
 use super::Lowering;
 use super::applied::{AppliedFunction, Source};
@@ -96,9 +96,10 @@ impl Lowering<'_> {
             }
             (Add, Meaning::Constant(by @ Number::Int { .. }), cell)
             | (Add | Subtract, cell, Meaning::Constant(by @ Number::Int { .. })) => {
-                if let Some((base, start)) = self.shiftable(cell) {
+                if let Some((base, start, wraps)) = self.shiftable(cell) {
+                    let wraps = wraps && by.to_word(self.declared.word).is_ok();
                     return match Number::binary(operator, Number::int(start), *by) {
-                        Ok(Number::Int { value, .. }) => Some(Meaning::Sum { base, offset: value }),
+                        Ok(Number::Int { value, .. }) => Some(Meaning::Sum { base, offset: value, wraps }),
                         Ok(Number::Real(_)) => None,
                         Err(problem) => self.report.fail(refused(problem, span)),
                     };
@@ -109,11 +110,13 @@ impl Lowering<'_> {
         self.formula(operator.function(), [(a, a_span), (b, b_span)])
     }
 
-    /// An integer scalar, and what is added to it so far.
-    fn shiftable(&self, meaning: &Meaning) -> Option<(Base, i128)> {
+    /// An integer scalar, what is added to it so far, and whether that wraps.
+    fn shiftable(&self, meaning: &Meaning) -> Option<(Base, i128, bool)> {
         match meaning {
-            Meaning::Variable { base, adjoint: false } if self.is_integer_scalar(*base) => Some((*base, 0)),
-            Meaning::Sum { base, offset } => Some((*base, *offset)),
+            Meaning::Variable { base, adjoint: false } if self.is_integer_scalar(*base) => {
+                Some((*base, 0, true))
+            }
+            Meaning::Sum { base, offset, wraps } => Some((*base, *offset, *wraps)),
             _ => None,
         }
     }
@@ -293,7 +296,7 @@ impl Lowering<'_> {
         let (cell, offset) = match self.evaluate(expression)? {
             Meaning::Constant(Number::Int { value, .. }) => (None, value),
             Meaning::Variable { base, adjoint: false } => (Some(base), 0),
-            Meaning::Sum { base, offset } => (Some(base), offset),
+            Meaning::Sum { base, offset, .. } => (Some(base), offset),
             Meaning::Computed(formula) => (Some(self.index_value(&formula, span)?), 0),
             Meaning::Element(place) if self.class_of(place.base) == Class::Int && !place.adjoint => {
                 let source = Source::Cell(Operand::Place(place), Class::Int);
@@ -350,8 +353,8 @@ impl Lowering<'_> {
                 let class = self.class_of(place.base);
                 Some(Source::Cell(Operand::Place(place), class))
             }
-            Meaning::Sum { base, offset } => {
-                let formula = sum(base, offset, span);
+            Meaning::Sum { base, offset, wraps } => {
+                let formula = sum(base, self.addend(offset, wraps), span);
                 self.spill(&formula, span)
             }
             Meaning::Computed(formula) => self.spill(&formula, span),
@@ -368,12 +371,21 @@ impl Lowering<'_> {
         let span = expression.span;
         Some(match self.evaluate(expression)? {
             Meaning::Computed(formula) => *formula,
-            Meaning::Sum { base, offset } => sum(base, offset, span),
+            Meaning::Sum { base, offset, wraps } => sum(base, self.addend(offset, wraps), span),
             meaning => {
                 let sources = ArrayVec::from_iter([(self.source_of(meaning, span)?, span)]);
                 AppliedFunction { function: Function::Copy, sources }
             }
         })
+    }
+
+    /// What the machine adds to a cell: the word of that remainder, where the constants that were added wrap.
+    fn addend(&self, offset: i128, wraps: bool) -> i128 {
+        if !wraps {
+            return offset;
+        }
+        let unused = i128::BITS - self.declared.word.bits();
+        offset << unused >> unused
     }
 
     /// The operand, with a literal of the class that is wanted.
@@ -401,8 +413,11 @@ impl Lowering<'_> {
 
 /// An integer scalar plus a constant, as an expression.
 fn sum(base: Base, offset: i128, span: Span) -> AppliedFunction {
-    let function = if offset < 0 { Function::Diff } else { Function::Sum };
     let cell = Source::Cell(Operand::Place(Place::scalar(base)), Class::Int);
-    let by = Source::Literal(Number::int(offset.checked_abs().unwrap_or(offset)));
+    // The least word of a width has no negation: it is added.
+    let is_least = Word::ALL.iter().any(|word| i128::from(*word.range().start()) == offset);
+    let is_taken_away = offset < 0 && !is_least;
+    let (function, by) = if is_taken_away { (Function::Diff, -offset) } else { (Function::Sum, offset) };
+    let by = Source::Literal(Number::int(by));
     AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
 }

@@ -22,10 +22,12 @@ pub(super) enum Meaning {
         adjoint: bool,
     },
     Element(Place),
-    /// An integer scalar plus a constant: an index as it is, else an expression.
+    /// An integer scalar plus constants: an index as it is, else an expression. Each of the constants is a word if
+    /// their sum `wraps`.
     Sum {
         base: Base,
         offset: i128,
+        wraps: bool,
     },
     Slice(Slice),
     /// An expression of cells.

@@ -55,6 +55,15 @@ macro_rules! float {
                 })
             }
 
+            /// The derivative of a function, where that is an elementary function without a row of its own.
+            pub(crate) fn slope(function: Function, a: $float) -> Option<$float> {
+                match function {
+                    Function::Erf => Some(special::erf_slope(&$Native, a)),
+                    Function::LogGamma => Some(special::digamma(&$Native, a)),
+                    _ => None,
+                }
+            }
+
             /// A base to a whole power, which a float may have no room for: its nearest float, and the rest.
             pub(crate) fn whole_power(base: $float, exponent: i64) -> $float {
                 let nearest = exponent as $float;

@@ -119,6 +119,16 @@ pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step
         (Cosh, 0) => of(Sinh, a),
         (Tanh, 0) => constants.one_minus_square(&of(Tanh, a)?),
         (Floor | Round, 0) => Ok(zero.clone()),
+        (ExpM1, 0) => of(Exp, a),
+        (Ln1p, 0) => quotient(one, &sum(one, a)?),
+        (Sigmoid, 0) => product(&of(Sigmoid, a)?, &of(Sigmoid, &a.negated()?)?),
+        (Cbrt, 0) => quotient(&quotient(&of(Cbrt, a)?, a)?, &Real::literal(3.0, a.system())?),
+        (Hypot, _) => {
+            let scale = greater(constants.magnitude(a)?, constants.magnitude(b)?)?;
+            let length = Real::function(Hypot, &quotient(a, &scale)?, &quotient(b, &scale)?)?;
+            quotient(&quotient(if by == 0 { a } else { b }, &scale)?, &length)
+        }
+        (Erf | LogGamma, 0) => Real::slope(function, a),
         _ => unsupported(format!("the derivative of `{function:?}`")),
     }
 }

@@ -175,6 +175,16 @@ impl Real {
         value.map_or_else(|| unsupported(format!("`{function:?}` of reals")), Ok)
     }
 
+    /// A derivative that is an elementary function without a row of its own.
+    pub(crate) fn slope(function: Function, a: &Real) -> Step<Real> {
+        let value = match a {
+            Real::Double(a) => double::slope(function, *a).map(Real::Double),
+            Real::Single(a) => single::slope(function, *a).map(Real::Single),
+            Real::Fixed { .. } => None,
+        };
+        value.map_or_else(|| unsupported(format!("the derivative of `{function:?}`")), Ok)
+    }
+
     /// A comparison of reals, as 0 or 1.
     pub(crate) fn test(function: Function, a: &Real, b: &Real) -> Step<BigInt> {
         match truth(function, a.compare(b)?) {

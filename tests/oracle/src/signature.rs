@@ -56,6 +56,7 @@ pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> 
         Ok(Class::Int)
     } else if matches!(function, Powi | ToReal | Inv | Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos)
         || matches!(function, Atan | Atan2 | Sinh | Cosh | Tanh | Floor | Round)
+        || matches!(function, ExpM1 | Ln1p | Sigmoid | Cbrt | Hypot | Erf | LogGamma)
     {
         Ok(Class::Real)
     } else if matches!(function, Copy | Sum | Diff | Mul | Div | Pow | Min | Max | Abs | Square | Relu) {

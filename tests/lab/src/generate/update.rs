@@ -145,14 +145,10 @@ impl Writer<'_> {
     /// By its sign, where a function has one, or by its name.
     fn written(&mut self, function: Function, sources: &[Operand]) -> String {
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
-        // Operators between constants are computed by the assembler, which knows no words and no traps; and
-        // constants that are added to one cell are added first.
+        // Operators between constants are computed by the assembler, which knows no words and no traps.
         let is_constant =
             |operand: &Operand| operand.uses().into_iter().all(|id| self.scope.get(id).is_constant());
-        let is_plain = sources.iter().all(|source| !is_constant(source))
-            || !matches!(function, Function::Sum | Function::Diff)
-            || sources.iter().any(|source| source.variable.is_some() && !is_constant(source));
-        let is_computed = is_plain && !sources.iter().all(is_constant);
+        let is_computed = !sources.iter().all(is_constant);
         match (BinaryOperator::of(function), texts.as_slice()) {
             (Some(operator), [a, b]) if is_computed && self.rng.chance(70) => {
                 format!("({a} {} {b})", operator.symbol())
