@@ -46,9 +46,13 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
     let found = selection(subject, option, name.trim())?;
     match &found.variables[..] {
         [variable] => Ok(variable.clone()),
+        [] => {
+            let failure = Failure::usage(format_args!("{option}: `{name}` has no values at the start"));
+            Err(failure.help("name a cell, or give the stack values by --set"))
+        }
         many => {
             let failure = Failure::usage(format_args!("{option}: `{name}` has {} cells", many.len()));
-            let first = many.first().map(|variable| subject.name(variable)).unwrap_or_default();
+            let first = many.iter().take(1).map(|variable| subject.name(variable)).collect::<String>();
             Err(failure.help(format_args!("name one of them, such as `{first}`")))
         }
     }

@@ -34,7 +34,7 @@ mod unix {
                     let _ = emulate_default_handler(signal);
                 }
             };
-            // Without a thread signals do what they do to any process, but for one thing: they come to nothing.
+            // Without a thread these signals are ignored.
             let _ = thread::Builder::new().name("prompt".into()).spawn(wait);
         }
     }

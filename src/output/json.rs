@@ -58,6 +58,14 @@ fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
     if !garbage.is_empty() {
         object.insert("garbage", garbage);
     }
+    let cures = report
+        .garbage
+        .iter()
+        .filter_map(|garbage| Some((garbage.name.clone(), garbage.cure.clone()?.into())));
+    let cures: Map<String, Json> = cures.collect();
+    if !cures.is_empty() {
+        object.insert("garbage_help", Json::Object(cures));
+    }
     let unlisted = |garbage: &Garbage| garbage.differing - garbage.listed.len() as u64;
     let cut = report.garbage.iter().filter(|garbage| unlisted(garbage) > 0);
     let cut: Map<String, Json> =

@@ -108,6 +108,9 @@ fn what_is_left_undeclared_says_how_to_declare_it() {
     let left = "  integer stack: 2 values left, must be empty\n    = help: `.garbage NAME[]` declares that the program may end with them\n";
     reviver(&format!("run {file} --set n=2 --check")).expect(1).says(left);
     reviver(&format!("run {file} --set n=2")).expect(0).says(left);
+    let object = reviver(&format!("run {file} --set n=2 --json")).expect(0).json();
+    let cure = "`.garbage NAME[]` declares that the program may end with them";
+    assert_eq!(object["garbage_help"], json!({ "integer stack": cure }));
     let declared = folder.file("declared.rasm", format!(".garbage counts[]\n{COUNTS}"));
     let ran = reviver(&format!("run {declared} --set n=2 --check")).expect(0);
     assert!(ran.stdout.starts_with("n = 2\ngarbage counts = [0, 1]\nrestored: yes"), "{ran:?}");

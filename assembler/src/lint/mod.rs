@@ -10,6 +10,8 @@
 //! | `names` | constants, macros and parameters that nothing names |
 //! | `conditions` | comparisons that come out the same always |
 //! | `stacks` | stacks that nothing pops, or nothing pushes to |
+//! | `used` | what the code names |
+//! | `own` | which warnings are worth giving |
 //! | `doomed` | what is [certain](crate::certain) to go wrong, in words |
 
 mod conditions;
@@ -18,6 +20,7 @@ mod names;
 mod own;
 mod stacks;
 mod usage;
+mod used;
 
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 
 use reviver_isa::Module;
-use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
 use reviver_isa::module::Shape;
-use reviver_isa::update::Update;
 
 use super::own::is_own;
 use super::stacks::is_used;
+use super::used::{UsedByCode, called};
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 
@@ -22,94 +21,22 @@ pub(super) fn warn(
     warnings: &mut Collection,
 ) {
     let used = UsedByCode::by(module);
+    let called = called(module);
     for (((number, global), used), place) in (0..).zip(&module.globals).zip(used.globals).zip(globals) {
         let (what, used) = match global.shape {
             Shape::Stack => ("stack", is_used(module, global.class)),
             _ => ("cell", used),
         };
-        if is_own(*place) && !used && !known.contains(&number) {
+        let is_meant = global.name.starts_with('_');
+        if is_own(*place) && !used && !is_meant && !known.contains(&number) {
             let message = format!("nothing uses the {what} `{}`", global.name);
             warnings.add(Diagnostic::warning(message, *place, "declared here"));
         }
     }
-    if used.any_procedure {
-        return;
-    }
-    for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
-        if is_own(*place) && !used {
+    for ((procedure, called), place) in module.procedures.iter().zip(called).zip(procedures) {
+        if is_own(*place) && !called {
             let message = format!("nothing calls the procedure `{}`", procedure.name);
             warnings.add(Diagnostic::warning(message, *place, "defined here"));
         }
-    }
-}
-
-/// What the code of a module names.
-struct UsedByCode {
-    globals: Vec<bool>,
-    procedures: Vec<bool>,
-    /// An indirect call may mean any procedure.
-    any_procedure: bool,
-}
-
-impl UsedByCode {
-    fn by(module: &Module) -> UsedByCode {
-        let mut used = UsedByCode {
-            globals: vec![false; module.globals.len()],
-            procedures: vec![false; module.procedures.len()],
-            any_procedure: false,
-        };
-        module.code.iter().for_each(|instruction| used.instruction(instruction));
-        let rules = module.procedures.iter().filter_map(|procedure| procedure.rule);
-        rules.for_each(|rule| mark(&mut used.procedures, rule));
-        used
-    }
-
-    fn instruction(&mut self, instruction: &Instruction) {
-        instruction.operands.iter().for_each(|operand| self.operand(operand));
-        self.any_procedure |= matches!(instruction.update, Update::CallVia | Update::UncallVia);
-        if let Link::Calls(calls) = &instruction.link {
-            calls.iter().for_each(|call| self.call(call));
-        }
-    }
-
-    fn call(&mut self, call: &Call) {
-        mark(&mut self.procedures, call.procedure);
-        for argument in &call.arguments {
-            match argument {
-                Argument::Scalar(operand) => self.operand(operand),
-                Argument::Slice(slice) => self.slice(slice),
-            }
-        }
-    }
-
-    fn operand(&mut self, operand: &Operand) {
-        let Operand::Place(Place { base, index, .. }) = operand else { return };
-        self.base(*base);
-        index.iter().flat_map(|index| index.terms()).for_each(|term| self.term(term));
-    }
-
-    fn slice(&mut self, slice: &Slice) {
-        self.base(slice.base);
-        match &slice.range {
-            Range::Whole => {}
-            Range::Span { from, to, .. } => [from, to].into_iter().for_each(|term| self.term(term)),
-            Range::Row(term) | Range::Column(term) => self.term(term),
-        }
-    }
-
-    fn term(&mut self, term: &Term) {
-        term.cell.into_iter().for_each(|base| self.base(base));
-    }
-
-    fn base(&mut self, base: Base) {
-        if let Base::Global(number) = base {
-            mark(&mut self.globals, number);
-        }
-    }
-}
-
-fn mark(list: &mut [bool], number: u32) {
-    if let Some(used) = list.get_mut(number as usize) {
-        *used = true;
     }
 }

@@ -5,6 +5,7 @@ use reviver_isa::module::{Extent, Shape};
 use reviver_isa::names::register_class;
 
 use super::Lowering;
+use super::declare::name_of_length;
 use super::scope::{Meaning, ScopedName};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{DeclarationNode, Name};
@@ -39,7 +40,10 @@ impl Lowering<'_> {
         self.refuse_shadowing(name);
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
-        let variable = self.current.frame.acquire(&name.text, class, shape, elsewhere);
+        // A name that is refused would be refused in the frame again.
+        let is_refused = name_of_length(name).is_some();
+        let own = if is_refused { "refused".into() } else { name.text.clone() };
+        let variable = self.current.frame.acquire(&own, class, shape, elsewhere);
         let from = if open { self.code.here() } else { self.current.entry };
         self.open_name(name, variable, from);
         let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
@@ -51,6 +55,9 @@ impl Lowering<'_> {
     /// A name may hide no other local, and in main's own text no global either, registers among them. (A procedure or a
     /// macro of a library can't know the globals of the programs that include it.)
     pub(super) fn refuse_shadowing(&mut self, name: &Name) {
+        if let Some(refused) = name_of_length(name) {
+            return self.report.add(refused);
+        }
         let local = self.current.scopes.find(&name.text).map(|local| local.span);
         let sees_globals = self.current.is_main && !self.current.scopes.in_macro();
         let outer = self.declared.outer(&name.text).map(|(_, span)| span);

@@ -261,10 +261,10 @@ impl<'t> Declared<'t> {
     }
 
     fn name(&mut self, name: &Name, outer: Outer, report: &mut Reporter) -> bool {
-        if name.text.starts_with(LENGTH_PARAMETER) {
-            let message = format!("`{}` is no name to be declared", name.text);
-            let why = format!("`{LENGTH_PARAMETER}…` brings lengths to procedures");
-            report.add(Diagnostic::error(message, name.span, why).help("choose another name"));
+        if let Some(refused) = name_of_length(name) {
+            report.add(refused);
+            self.names.insert(name.text.clone(), (Outer::Broken, name.span));
+            return false;
         }
         if let Some((_, first)) = self.names.get(&name.text) {
             report.add(twice("name", name, *first));
@@ -540,4 +540,13 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
         Some(_) => {}
         None => *setting = Some((value, span)),
     }
+}
+
+/// Why a name can't be given to anything but the parameter that brings a length, if it can't.
+pub(super) fn name_of_length(name: &Name) -> Option<Diagnostic> {
+    name.text.starts_with(LENGTH_PARAMETER).then(|| {
+        let message = format!("`{}` is no name to be declared", name.text);
+        let why = format!("`{LENGTH_PARAMETER}…` brings lengths to procedures");
+        Diagnostic::error(message, name.span, why).help("choose another name")
+    })
 }

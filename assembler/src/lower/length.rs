@@ -8,6 +8,7 @@ use super::Lowering;
 use super::constant::Number;
 use super::lengths::{ParameterLength, no_length};
 use super::scope::Meaning;
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::LengthOf;
 
@@ -77,12 +78,17 @@ impl Lowering<'_> {
                 None => self.cell_count(base, extent, span)?,
             },
             Range::Span { from, to, step } => {
-                self.all_fit(extent, span)?;
+                if let Extent::Cells(shape) = extent {
+                    self.length_fits(base, shape.cells().into(), span)?;
+                }
                 self.span_length(*from, *to, *step, span)?
             }
             Range::Row(_) => self.dimension(base, extent, 1, span)?,
             Range::Column(_) => self.dimension(base, extent, 0, span)?,
         };
+        if let Meaning::Constant(Number::Int { value, .. }) = meaning {
+            self.length_fits(base, value, span)?;
+        }
         let source = self.source_of(meaning, span)?;
         self.typed(source, Class::Int, span).map(Argument::Scalar)
     }
@@ -102,47 +108,64 @@ impl Lowering<'_> {
     /// How many cells an array has.
     fn cell_count(&mut self, array: Base, extent: Extent, span: Span) -> Option<Meaning> {
         match extent {
-            Extent::Cells(shape) => i64::try_from(shape.cells()).ok().map(constant),
+            Extent::Cells(shape) => Some(constant(shape.cells().into())),
             Extent::Slice | Extent::Matrix => self.passed_length(array, None, span),
         }
     }
 
-    /// Refuses a part of an array with more cells than an integer of the program counts: what is computed wraps.
-    fn all_fit(&mut self, extent: Extent, span: Span) -> Option<()> {
-        let Extent::Cells(shape) = extent else { return Some(()) };
-        let count = Number::int(i128::from(shape.cells()));
-        self.declared.word_value(count, span, &mut self.report).map(|_| ())
+    /// Refuses a length above what an integer of the program counts: computed with, it would wrap.
+    fn length_fits(&mut self, array: Base, count: i128, span: Span) -> Option<()> {
+        let word = self.declared.word;
+        if count <= i128::from(*word.range().end()) {
+            return Some(());
+        }
+        let message = format!(
+            "`{}` has {count} cells here, more than {} bits count",
+            self.base_name(array),
+            word.bits()
+        );
+        let help =
+            "the procedure asks for the length of what is passed: `.word 32` or `.word 64` has room for it";
+        self.report.fail(Diagnostic::error(message, span, "its length comes along").help(help))
     }
 
-    /// How many elements are from `from` up to `to`, in steps: `(to - from + step - 1) / step`.
+    /// How many elements are from `from` up to `to`, in steps: `floordiv(to - from - 1, step) + 1`. In legal bounds
+    /// nothing of it leaves the range of lengths, so that it is right in words that wrap; others trap at the call.
     fn span_length(&mut self, from: Term, to: Term, step: u32, span: Span) -> Option<Meaning> {
-        let above = Term { offset: to.offset.checked_add(i64::from(step) - 1)?, ..to };
+        let less = i128::from(step > 1);
+        let difference = i128::from(to.offset) - i128::from(from.offset) - less;
         let distance = if from.cell == to.cell {
-            constant(above.offset.checked_sub(from.offset)?)
-        } else if from.cell.is_none() && above.offset != from.offset {
-            term(Term { offset: above.offset.checked_sub(from.offset)?, ..above })
+            constant(difference)
+        } else if from.cell.is_none() && (from.offset != 0 || less != 0) {
+            shifted(to.cell, difference)
         } else {
             // The cell itself would be another name of it, and the callee may change it under the other.
-            self.formula(Function::Diff, [(term(above), span), (term(from), span)])?
+            let to = shifted(to.cell, i128::from(to.offset) - less);
+            let from = shifted(from.cell, from.offset.into());
+            self.formula(Function::Diff, [(to, span), (from, span)])?
         };
-        if let Meaning::Constant(Number::Int { value, .. }) = distance {
-            return Some(constant(i64::try_from(value).ok()?.checked_div(step.into())?));
-        }
         if step == 1 {
             return Some(distance);
         }
-        self.formula(Function::Div, [(distance, span), (constant(step.into()), span)])
+        if let Meaning::Constant(Number::Int { value, .. }) = distance {
+            return Some(constant(value.div_euclid(step.into()) + 1));
+        }
+        // Where a step is more than a word holds, so is the greatest word: there is one element, or none.
+        let step = i128::from(step).min(i128::from(*self.declared.word.range().end()));
+        let whole = self.formula(Function::Floordiv, [(distance, span), (constant(step), span)])?;
+        self.formula(Function::Sum, [(whole, span), (constant(1), span)])
     }
 }
 
-fn constant(value: i64) -> Meaning {
-    Meaning::Constant(Number::int(value.into()))
+fn constant(value: i128) -> Meaning {
+    Meaning::Constant(Number::int(value))
 }
 
-fn term(term: Term) -> Meaning {
-    match term.cell {
-        None => constant(term.offset),
-        Some(base) if term.offset == 0 => Meaning::Variable { base, adjoint: false },
-        Some(base) => Meaning::Sum { base, offset: term.offset.into(), wraps: false },
+/// A cell, or none, and what is added to it.
+fn shifted(cell: Option<Base>, offset: i128) -> Meaning {
+    match cell {
+        None => constant(offset),
+        Some(base) if offset == 0 => Meaning::Variable { base, adjoint: false },
+        Some(base) => Meaning::Sum { base, offset, wraps: true },
     }
 }

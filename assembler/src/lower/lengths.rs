@@ -18,7 +18,7 @@ use crate::tree::{
 use crate::visit::{expressions, statements};
 
 /// A length of what is passed for a parameter: how many cells there are, or a dimension of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ParameterLength {
     pub parameter: usize,
     pub dimension: Option<u8>,
@@ -130,13 +130,15 @@ impl Reader<'_, '_> {
     }
 
     fn given_to_macro(&mut self, argument: &Expression) {
-        let name = match &argument.kind {
-            ExpressionKind::Name { name, adjoint: false } => name,
-            ExpressionKind::Element(element) => &element.name,
-            _ => return,
+        let needed = match &argument.kind {
+            ExpressionKind::Name { name, adjoint: false } => {
+                let parameter = self.parameter(name);
+                let all = parameter.map(|(parameter, node)| lengths_of(parameter, node.rank));
+                all.into_iter().flatten().collect()
+            }
+            _ => self.needed(argument, None),
         };
-        let Some((parameter, node)) = self.parameter(name) else { return };
-        self.uses.asked.extend(lengths_of(parameter, node.rank).map(|length| (self.number, length)));
+        self.uses.asked.extend(needed.into_iter().map(|length| (self.number, length)));
     }
 
     fn call(&mut self, callee: &str, arguments: &[Expression]) {
@@ -166,6 +168,8 @@ impl Reader<'_, '_> {
             [] | [Subscript::All] | [Subscript::All, Subscript::All] => only(dimension),
             [Subscript::At(_), Subscript::All] => only(Some(1)),
             [Subscript::All, Subscript::At(_)] => only(Some(0)),
+            // That its own length is known to be a word makes that of a part one.
+            [Subscript::Span { .. }] => only(None),
             _ => Vec::new(),
         }
     }
@@ -187,19 +191,18 @@ fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLen
 
 impl LengthUses {
     /// All that are asked for, and those that are needed to pass them.
-    fn closed(mut self) -> BTreeSet<LengthInProcedure> {
-        loop {
-            let news: Vec<LengthInProcedure> = self
-                .passed
-                .iter()
-                .filter(|(own, other)| self.asked.contains(other) && !self.asked.contains(own))
-                .map(|(own, _)| *own)
-                .collect();
-            if news.is_empty() {
-                return self.asked;
-            }
-            self.asked.extend(news);
+    fn closed(self) -> BTreeSet<LengthInProcedure> {
+        let mut needed_by: HashMap<LengthInProcedure, Vec<LengthInProcedure>> = HashMap::new();
+        for (own, other) in self.passed {
+            needed_by.entry(other).or_default().push(own);
         }
+        let mut all = self.asked;
+        let mut news: Vec<LengthInProcedure> = all.iter().copied().collect();
+        while let Some(length) = news.pop() {
+            let needed = needed_by.remove(&length).unwrap_or_default();
+            news.extend(needed.into_iter().filter(|own| all.insert(*own)));
+        }
+        all
     }
 }
 
@@ -222,15 +225,19 @@ mod tests {
 
     #[test]
     fn lengths_are_passed_along() {
-        let length = |procedure, parameter| (procedure, ParameterLength { parameter, dimension: None });
+        let of = |procedure, parameter, dimension| (procedure, ParameterLength { parameter, dimension });
+        let length = |procedure, parameter| of(procedure, parameter, None);
         let uses = LengthUses {
-            asked: BTreeSet::from([length(3, 0)]),
+            asked: BTreeSet::from([length(3, 0), of(3, 1, Some(1))]),
             passed: vec![
                 (length(1, 0), length(2, 1)),
                 (length(2, 1), length(3, 0)),
                 (length(2, 0), length(1, 1)),
+                (of(2, 2, Some(0)), of(3, 1, Some(1))),
+                (of(1, 2, Some(1)), of(2, 2, Some(1))),
             ],
         };
-        assert_eq!(uses.closed(), BTreeSet::from([length(1, 0), length(2, 1), length(3, 0)]));
+        let expected = [length(1, 0), length(2, 1), of(2, 2, Some(0)), length(3, 0), of(3, 1, Some(1))];
+        assert_eq!(uses.closed(), BTreeSet::from(expected));
     }
 }

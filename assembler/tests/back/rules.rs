@@ -3,7 +3,9 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Call, Class, Link, Operand, Place, Range, Slice, Term};
-use reviver_isa::module::{FrameVariable, Global, Module, Rank, RealSystem, Role, Shape, Values, Word};
+use reviver_isa::module::{
+    FrameVariable, Global, Module, Passing, Rank, RealSystem, Role, Shape, Values, Word,
+};
 use reviver_isa::update::Update;
 use reviver_isa::verify::verify;
 
@@ -182,6 +184,15 @@ const CHANGES: &[Change] = &[
     ("the tolerance must be a finite number, 0 or above", |m| m.tolerance = Some(f64::NAN)),
     ("the tolerance must be a finite number, 0 or above", |m| m.tolerance = Some(-1.0)),
     ("the name `x` is declared twice", |m| m.globals[0].name = "x".into()),
+    ("`len$B` is the name of a length", |m| m.globals[0].name = "len$B".into()),
+    ("`len$t` is the name of a length", |m| m.procedures[1].frame[0].name = "len$t".into()),
+    ("`len$B` is the name of a length", |m| m.procedures[1].name = "len$B".into()),
+    ("`len$a` brings the length of no parameter", |m| m.procedures[1].parameters[1].name = "len$a".into()),
+    ("`len$B` brings the length of no parameter", |m| m.procedures[1].parameters[0].name = "len$B".into()),
+    ("`len$1$B` brings the length of no parameter", |m| {
+        let length = &mut m.procedures[1].parameters[0];
+        (length.name, length.passing) = ("len$1$B".into(), Passing::In);
+    }),
     ("the array `A` has no cells", |m| m.globals[2].shape = Shape::Vector(0)),
     ("the array `t` has no cells", |m| m.procedures[1].frame[0].shape = Shape::Matrix(3, 0)),
     ("the values of `A` do not fit its declaration", |m| m.globals[2].initial = Values::Ints(vec![1; 3])),

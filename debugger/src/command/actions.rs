@@ -292,6 +292,12 @@ fn window(
     let footprint = console.session.footprint().to_vec();
     let (session, count) = (&console.session, layout.count.unwrap_or(count));
     if let Some(mut stack) = view::stack::named(session, name, count) {
+        if first > 0 {
+            let wrong = format!(
+                "`{name}` is a stack, which is shown from its top on; `print {name}[{first}]` shows one value"
+            );
+            return Err(CommandError::Failed(wrong));
+        }
         for (n, value) in stack.next.iter_mut().enumerate() {
             let entry = format!("{name}[{}]", stack.total.saturating_sub(n + 1));
             *value = in_layout(session, &entry, layout)?.unwrap_or_else(|| value.clone());

@@ -2,8 +2,9 @@
 //! about a module quotes its names, so they are looked at first.
 
 use super::{Checker, Site};
-use crate::module::Structure;
-use crate::names::is_name;
+use crate::instruction::Class;
+use crate::module::{Parameter, Passing, Procedure, Rank, Structure};
+use crate::names::{LENGTH_PARAMETER, is_name, length_parameter};
 
 impl Checker<'_> {
     pub(super) fn names(&mut self) {
@@ -12,10 +13,12 @@ impl Checker<'_> {
             self.name(Site::Global(n), &global.name);
         }
         for (n, procedure) in (0..).zip(&module.procedures) {
-            let parameters = procedure.parameters.iter().map(|parameter| &parameter.name);
             let variables = procedure.frame.iter().map(|variable| &variable.name);
-            for name in std::iter::once(&procedure.name).chain(parameters).chain(variables) {
+            for name in std::iter::once(&procedure.name).chain(variables) {
                 self.name(Site::Procedure(n), name);
+            }
+            for parameter in &procedure.parameters {
+                self.parameter_name(n, procedure, parameter);
             }
         }
         let Structure { labels, paths, .. } = &module.structure;
@@ -27,7 +30,32 @@ impl Checker<'_> {
         }
     }
 
+    fn parameter_name(&mut self, number: u32, procedure: &Procedure, parameter: &Parameter) {
+        let Parameter { name, class, passing, rank } = parameter;
+        if !parameter.is_length() {
+            return self.name(Site::Procedure(number), name);
+        }
+        let is_measured = |measured: &Parameter| match measured.rank {
+            Rank::Scalar => false,
+            Rank::Vector => *name == length_parameter(&measured.name, None),
+            Rank::Matrix => {
+                [None, Some(0), Some(1)].iter().any(|d| *name == length_parameter(&measured.name, *d))
+            }
+        };
+        let is_one = (*class, *passing, *rank) == (Class::Int, Passing::In, Rank::Scalar);
+        if !is_one || !procedure.parameters.iter().any(is_measured) {
+            self.report(
+                Site::Procedure(number),
+                format!("`{}` brings the length of no parameter", name.escape_debug()),
+            );
+        }
+    }
+
     fn name(&mut self, site: Site, name: &str) {
+        if name.starts_with(LENGTH_PARAMETER) {
+            let name = name.escape_debug();
+            self.report(site, format!("`{name}` is the name of a length: only a parameter can have it"));
+        }
         if !is_name(name) {
             self.report(site, format!("`{}` can't be a name", name.escape_debug()));
         }

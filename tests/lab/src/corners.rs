@@ -256,3 +256,21 @@ const WRITTEN: &[(&str, &str)] = &[
     ),
     ("words of 16 bits", ".word 16\n.inout a = 32767, b\nadd a, 1\nsub.square b, a\nrol a, 5\n"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{LONGEST, travel};
+    use crate::subject::Subject;
+    use reviver_vm::Travel;
+
+    /// A function behind one that traps would not be tried.
+    #[test]
+    fn all_functions_have_values_where_they_are_tried() {
+        for text in [of_integers(), of_reals()] {
+            let mut machine = Subject::on(crate::engine::ALL[0], &text).unwrap().machine(false);
+            let end = travel(&mut machine, Travel::Forward, LONGEST);
+            assert!(end.arrived(), "{text}");
+        }
+    }
+}

@@ -133,7 +133,7 @@ pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: 
     let vector = |length, term| ArrayElement::Vector { base, length, index: scope.subscript(term) };
     let element = match (place.index.as_deref(), extent) {
         (Some(Index::One(term)), Extent::Cells(cells)) => vector(Some(cells.cells() as u32), term),
-        (Some(Index::One(term)), Extent::Slice | Extent::Matrix) => vector(None, term),
+        (Some(Index::One(term)), Extent::Slice) => vector(None, term),
         (Some(Index::Two(row, column)), extent) if extent.is_matrix() => {
             let [row, column] = [row, column].map(|term| scope.subscript(term));
             ArrayElement::Matrix { matrix: Matrix { base, size: size(extent) }, row, column }

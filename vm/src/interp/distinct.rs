@@ -213,12 +213,10 @@ mod tests {
         }
     }
 
-    fn by_pairs(passed: &[Sharing], references: &[Reference]) -> Option<(u32, u32)> {
-        let pairs = (0..references.len()).flat_map(|n| (0..n).map(move |m| (m, n)));
-        let shared = |&(m, n): &(usize, usize)| {
-            may_not_share(passed[m], passed[n]) && overlap(references[m], references[n])
-        };
-        pairs.into_iter().find(shared).map(|(m, n)| (m as u32, n as u32))
+    fn pairs(passed: &[Sharing]) -> Distinct {
+        let pairs = (0..passed.len()).flat_map(|n| (0..n).map(move |m| [m, n]));
+        let chosen = pairs.filter(|&[m, n]| may_not_share(passed[m], passed[n]));
+        Distinct::Pairs(chosen.map(|pair| pair.map(|n| (n as u32, passed[n].is_matrix))).collect())
     }
 
     #[test]
@@ -232,7 +230,7 @@ mod tests {
                 .map(|_| Sharing {
                     class: [Class::Int, Class::Real][random.below(2) as usize],
                     changed: random.below(3) == 0,
-                    is_matrix: false,
+                    is_matrix: random.below(4) == 0,
                 })
                 .collect();
             let references: Vec<Reference> = (0..count)
@@ -242,8 +240,9 @@ mod tests {
                     stride: [1, 1, 2, 3, 4, 6][random.below(6) as usize],
                 })
                 .collect();
-            let expected = by_pairs(&passed, &references);
-            assert_eq!(first_violation(&passed, &references), expected, "{passed:?} {references:?}");
+            let expected = pairs(&passed).violation(&references);
+            let sorted = Distinct::Sorted(passed.clone()).violation(&references);
+            assert_eq!(sorted, expected, "{passed:?} {references:?}");
             *if expected.is_some() { &mut some } else { &mut none } += 1;
         }
         assert!(some > 1_000 && none > 1_000, "{some} with shared cells, {none} without");

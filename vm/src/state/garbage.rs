@@ -96,7 +96,9 @@ impl Collector {
 
     /// What can be done about what was added last.
     fn cured(&mut self, cure: String) {
-        self.0.last_mut().into_iter().for_each(|garbage| garbage.cure = Some(cure.clone()));
+        if let Some(garbage) = self.0.last_mut() {
+            garbage.cure = Some(cure);
+        }
     }
 
     fn one(&mut self, name: &str, found: String, expected: &str) {

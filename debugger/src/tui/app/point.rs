@@ -7,7 +7,7 @@ use super::errand::Task;
 use super::{App, Effect, Whereabouts};
 use crate::command::screen::ScreenAction;
 use crate::tui::event::{Gesture, Mouse};
-use crate::tui::panes::{PaneKind, PaneSpot, arrays};
+use crate::tui::panes::{PaneKind, PaneSpot};
 
 /// Lines that one notch of the wheel moves.
 const NOTCH: isize = 3;
@@ -47,9 +47,7 @@ impl App {
             self.scrubs = true;
             return self.scrub(place);
         }
-        if kind == PaneKind::Arrays
-            && let Some(array) = self.context(kind).and_then(|context| arrays::other_at(&context, place))
-        {
+        if let Some(array) = self.context(kind).and_then(|context| kind.pane().array_at(&context, place)) {
             self.choices.array = Some(array);
         }
         let context = self.context(kind)?;

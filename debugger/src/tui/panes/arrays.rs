@@ -15,6 +15,12 @@ use crate::view::cells::{self, ArrayFacts};
 pub struct ArraysWidget;
 
 impl Pane for ArraysWidget {
+    fn array_at(&self, context: &Context<'_>, place: Position) -> Option<String> {
+        let context = &without_lost(context, PaneKind::Arrays, None);
+        let grids = stacked(context).filter(|_| context.area.contains(place))?;
+        array_at(context, &grids, place).map(|(name, _)| name)
+    }
+
     fn title(&self, context: &Context<'_>) -> String {
         let Some((facts, number, count)) = chosen(context) else { return "arrays".to_owned() };
         if let Some(grids) = stacked(context) {
@@ -86,13 +92,6 @@ fn chosen(context: &Context<'_>) -> Option<(ArrayFacts, usize, usize)> {
     let number = arrays.iter().position(|array| Some(array.name.as_str()) == wanted).unwrap_or(0);
     let count = arrays.len();
     arrays.into_iter().nth(number).map(|facts| (facts, number + 1, count))
-}
-
-/// The array under the mouse, where there are several.
-pub fn other_at(context: &Context<'_>, place: Position) -> Option<String> {
-    let context = &without_lost(context, PaneKind::Arrays, None);
-    let grids = stacked(context).filter(|_| context.area.contains(place))?;
-    array_at(context, &grids, place).map(|(name, _)| name)
 }
 
 /// An array as it was declared: `A[6]`, `M[2, 3]`.

@@ -204,6 +204,12 @@ pub trait Pane {
         None
     }
 
+    /// The array at a place, where several stand below each other: the one there becomes the chosen one.
+    fn array_at(&self, context: &Context<'_>, place: Position) -> Option<String> {
+        let _ = (context, place);
+        None
+    }
+
     /// Whether a place is on an adjoint, where adjoints stand beside values.
     fn is_adjoint_at(&self, context: &Context<'_>, place: Position) -> bool {
         let _ = (context, place);
