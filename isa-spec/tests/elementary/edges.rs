@@ -1,5 +1,7 @@
 //! Edges, and cases that are exact.
 
+use reviver_isa::number::elementary::{NativeDouble, NativeSingle, trig};
+
 use crate::real::Width;
 use crate::subject::{SUBJECTS, Subject};
 
@@ -142,5 +144,99 @@ fn what_is_exact_is_found_exactly() {
         let greatest = width.of(f64::MAX, f32::MAX.into());
         assert_eq!(subject("hypot").value(width, greatest, greatest), INF);
         assert_eq!(subject("hypot").value(width, greatest, 1.0), greatest);
+    }
+}
+
+#[test]
+fn angles_at_their_edges() {
+    for name in ["sin", "tan", "asin", "atan"] {
+        for least in [0.0, -0.0, 1e-45_f32.into(), (-1e-45_f32).into()] {
+            is(name, least, 0.0, least);
+        }
+    }
+    for name in ["sin", "cos", "tan"] {
+        for a in [INF, -INF, f64::NAN] {
+            is(name, a, 0.0, f64::NAN);
+        }
+    }
+    for name in ["asin", "acos"] {
+        for a in [1.5, -1.5, 1e30, INF, -INF, f64::NAN] {
+            is(name, a, 0.0, f64::NAN);
+        }
+    }
+    is("cos", 0.0, 0.0, 1.0);
+    is("cos", -0.0, 0.0, 1.0);
+    is("acos", 1.0, 0.0, 0.0);
+    is("atan", f64::NAN, 0.0, f64::NAN);
+    is("atan2", f64::NAN, 1.0, f64::NAN);
+    is("atan2", 1.0, f64::NAN, f64::NAN);
+}
+
+/// So many quarters of π, rounded in each format, with the sign of a zero.
+fn is_eighths(name: &str, a: f64, b: f64, quarters: f64) {
+    for width in Width::ALL {
+        let expected = quarters * std::f64::consts::FRAC_PI_4;
+        let expected = width.of(expected, f64::from(expected as f32));
+        let found = subject(name).value(width, a, b);
+        let name = format!("{name}({a:?}, {b:?})");
+        assert_eq!(found.to_bits(), expected.to_bits(), "{name} is {found:?} in {}", width.name());
+    }
+}
+
+#[test]
+fn arcs_at_their_edges() {
+    is_eighths("asin", 1.0, 0.0, 2.0);
+    is_eighths("asin", -1.0, 0.0, -2.0);
+    is_eighths("acos", -1.0, 0.0, 4.0);
+    is_eighths("acos", 0.0, 0.0, 2.0);
+    is_eighths("acos", -0.0, 0.0, 2.0);
+    is_eighths("atan", 1.0, 0.0, 1.0);
+    is_eighths("atan", INF, 0.0, 2.0);
+    is_eighths("atan", -INF, 0.0, -2.0);
+    is_eighths("atan", -1e30, 0.0, -2.0);
+    let tiny = f64::from(1e-45_f32);
+    for (y, x, quarters) in [
+        (0.0, 0.0, 0.0),
+        (0.0, -0.0, 4.0),
+        (0.0, 2.5, 0.0),
+        (0.0, -2.5, 4.0),
+        (0.0, tiny, 0.0),
+        (0.0, -tiny, 4.0),
+        (0.0, INF, 0.0),
+        (0.0, -INF, 4.0),
+        (3.0, 0.0, 2.0),
+        (3.0, -0.0, 2.0),
+        (tiny, 0.0, 2.0),
+        (tiny, tiny, 1.0),
+        (tiny, -tiny, 3.0),
+        (1e30, 1e30, 1.0),
+        (f32::MAX.into(), (-f32::MAX).into(), 3.0),
+        (2.0, INF, 0.0),
+        (2.0, -INF, 4.0),
+        (INF, 2.0, 2.0),
+        (INF, -2.0, 2.0),
+        (INF, 0.0, 2.0),
+        (INF, INF, 1.0),
+        (INF, -INF, 3.0),
+    ] {
+        is_eighths("atan2", y, x, quarters);
+        is_eighths("atan2", -y, x, -quarters);
+    }
+}
+
+/// Neither wave leaves its bounds, and both at once are the same as each.
+#[test]
+fn waves_are_at_most_one() {
+    for n in 0..2000 {
+        let a = f64::from(n) * std::f64::consts::FRAC_PI_2;
+        for a in [a, a.next_up(), a * 1.01, a * 1e20] {
+            let (sine, cosine) = trig::sin_cos(&NativeDouble, a);
+            assert!(sine.abs() <= 1.0 && cosine.abs() <= 1.0, "{a:?}");
+            assert_eq!((sine, cosine), (trig::sin(&NativeDouble, a), trig::cos(&NativeDouble, a)));
+            let a = a as f32;
+            let (sine, cosine) = trig::sin_cos(&NativeSingle, a);
+            assert!(sine.abs() <= 1.0 && cosine.abs() <= 1.0, "{a:?}");
+            assert_eq!((sine, cosine), (trig::sin(&NativeSingle, a), trig::cos(&NativeSingle, a)));
+        }
     }
 }

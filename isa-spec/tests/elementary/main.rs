@@ -3,6 +3,7 @@
 //! `REVIVER_CAMPAIGN=1000000 cargo test -p reviver-isa --release --test elementary errors -- --nocapture` tries so many arguments of each
 //! function, and prints the table.
 
+mod angles;
 mod constants;
 mod edges;
 mod errors;

@@ -1,7 +1,10 @@
 //! What is measured: each function in both formats, what it is exactly, and where it is tried.
 
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
+use reviver_isa::number::elementary::{
+    NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
+};
 
+use crate::angles;
 use crate::real::{Real, int, real};
 use crate::series;
 
@@ -94,6 +97,16 @@ pub const SUBJECTS: &[Subject] = &[
     binary!("pow", power::pow, two(0.0, f64::MAX, Second::Exponent), 1, 1.0, |a: &Real, b: &Real| {
         limited_exp(b * a.ln())
     }),
+    subject!("sin", trig::sin, within(-f64::MAX, f64::MAX), 0, 1.0, angles::sin),
+    subject!("cos", trig::cos, within(-f64::MAX, f64::MAX), 0, 1.0, angles::cos),
+    subject!("tan", trig::tan, within(-f64::MAX, f64::MAX), 0, 1.0, angles::tan),
+    subject!("asin", inverse_trig::asin, within(-1.0, 1.0), 1, 1.0, |x: &Real| x.asin()),
+    subject!("acos", inverse_trig::acos, within(-1.0, 1.0), -1, 1.0, |x: &Real| x.acos()),
+    subject!("atan", inverse_trig::atan, within(-f64::MAX, f64::MAX), 1, 1.0, |x: &Real| angles::atan2(
+        x,
+        &int(1)
+    )),
+    binary!("atan2", inverse_trig::atan2, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, angles::atan2),
 ];
 
 fn cbrt(x: &Real) -> Real {

@@ -16,6 +16,12 @@ pub mod roots;
 #[rustfmt::skip]
 #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod special;
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+pub mod inverse_trig;
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+pub mod trig;
 
 /// For `exp.rs`: x = n·ln 2/steps + r.
 pub struct ExpConstants {
@@ -112,4 +118,58 @@ pub struct SpecialConstants {
     pub stirling_rest: &'static [f64],
     /// log x - 1/(2x) less digamma, times x², as a polynomial of 1/x².
     pub digamma_rest: &'static [f64],
+}
+
+/// For `trig.rs`: x = n·π/2 + r.
+pub struct TrigConstants {
+    /// No multiple of π/2 but 0 is nearest below.
+    pub eighth: f64,
+    /// Products of n and the parts are exact below.
+    pub greatest_moderate: f64,
+    /// 2/π.
+    pub per_quarter: f64,
+    /// π/2 in parts; products of n and the first three are exact.
+    pub quarter: [f64; 4],
+    /// π/2 in two parts of all digits.
+    pub half_pi: [f64; 2],
+    /// The bits of 2/π, behind a word of zeros.
+    pub inverse: &'static [i64],
+    /// (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ as polynomials of r², where |r| is at most π/4.
+    pub sine: &'static [f64],
+    pub cosine: &'static [f64],
+    /// (tan x - x)/x³ as a polynomial of x², where |x| is less than `tangent_near`.
+    pub tangent_near: f64,
+    pub tangent: &'static [f64],
+    /// The bits of the upper half of a number's digits.
+    pub upper: i64,
+}
+
+/// For `inverse_trig.rs`: atan q = atan c + atan t.
+pub struct InverseTrigConstants {
+    /// The bits of the upper half of a number's digits.
+    pub upper: i64,
+    /// π/2 in two parts.
+    pub half_pi: [f64; 2],
+    /// (asin x - x)/x³ as a polynomial of x² up to 1/4: the first coefficients, and those that follow.
+    pub arcsine: &'static [f64],
+    pub arcsine_beyond: &'static [f64],
+    /// The bits of the least quotient for which c isn't 0.
+    pub least: i64,
+    /// So many bits of a quotient don't tell its c.
+    pub index_shift: i64,
+    /// The greatest quotient for which c is finite, and the index of those beyond it.
+    pub greatest: f64,
+    pub beyond: i64,
+    /// The bits of 1, less what a quotient of bits is greater than the true one.
+    pub unit: i64,
+    /// c, of few digits, and atan c in two parts.
+    pub centres: &'static [i64],
+    pub arcs: &'static [i64],
+    pub arcs_low: &'static [i64],
+    /// (atan t - t)/t³ as a polynomial of t².
+    pub arctangent: &'static [f64],
+    /// Numbers between these need no scaling.
+    pub reach: [f64; 2],
+    /// What brings numbers below, and above, between them.
+    pub scales: [f64; 2],
 }

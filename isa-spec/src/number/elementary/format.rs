@@ -1,7 +1,8 @@
 //! The two formats of floats: what the functions must know of one, and its constants. Knows no operation.
 
 use super::constants::{
-    ExpConstants, LogConstants, RootsConstants, SpecialConstants, exp, log, roots, special,
+    ExpConstants, InverseTrigConstants, LogConstants, RootsConstants, SpecialConstants, TrigConstants, exp,
+    inverse_trig, log, roots, special, trig,
 };
 
 /// A binary format of IEEE 754.
@@ -24,6 +25,8 @@ pub trait Format {
     const LOG: LogConstants;
     const ROOTS: RootsConstants;
     const SPECIAL: SpecialConstants;
+    const TRIG: TrigConstants;
+    const INVERSE_TRIG: InverseTrigConstants;
 }
 
 /// Binary64.
@@ -46,6 +49,8 @@ impl Format for Double {
     const LOG: LogConstants = log::DOUBLE;
     const ROOTS: RootsConstants = roots::DOUBLE;
     const SPECIAL: SpecialConstants = special::DOUBLE;
+    const TRIG: TrigConstants = trig::DOUBLE;
+    const INVERSE_TRIG: InverseTrigConstants = inverse_trig::DOUBLE;
 }
 
 impl Format for Single {
@@ -60,4 +65,6 @@ impl Format for Single {
     const LOG: LogConstants = log::SINGLE;
     const ROOTS: RootsConstants = roots::SINGLE;
     const SPECIAL: SpecialConstants = special::SINGLE;
+    const TRIG: TrigConstants = trig::SINGLE;
+    const INVERSE_TRIG: InverseTrigConstants = inverse_trig::SINGLE;
 }

@@ -16,6 +16,7 @@
 mod constants;
 pub mod exp;
 mod format;
+pub mod inverse_trig;
 pub mod log;
 mod native;
 pub mod ops;
@@ -23,6 +24,7 @@ pub mod pair;
 pub mod power;
 pub mod roots;
 pub mod special;
+pub mod trig;
 
 pub use format::Format;
 pub use native::{NativeDouble, NativeSingle};

@@ -2,9 +2,11 @@
 //! this folder writes. `UPDATE_CONSTANTS=1 cargo test -p reviver-isa --test elementary constants` writes them anew.
 
 mod exp;
+mod inverse_trig;
 mod log;
 mod roots;
 mod special;
+mod trig;
 
 use std::{env, fs, path::Path};
 

@@ -1,0 +1,73 @@
+//! The constants of `inverse_trig.rs`.
+
+use super::{Constants, check};
+use crate::fit::polynomial;
+use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
+
+/// A power of two has so many intervals of quotients, as a power of two.
+const INDEX_BITS: i64 = 3;
+/// From 2^-binades to 2^binades.
+const BINADES: i64 = 4;
+const COUNT: i64 = (2 * BINADES) << INDEX_BITS;
+
+fn derive(constants: &mut Constants) {
+    let width = constants.width;
+    constants.int("upper", width.of(-(1 << 27), -(1 << 12)));
+    constants.pair("half_pi", width.in_parts(&(Real::pi(PRECISION) / int(2))));
+    arcsine(constants, width);
+    let binade = width.digits() as i64 - 1;
+    constants.int("least", width.bits(end(0)));
+    constants.int("index_shift", binade - INDEX_BITS);
+    constants.number("greatest", end(COUNT));
+    constants.int("beyond", COUNT);
+    // The quotient of the bits is the true one, or up to 1/8 more.
+    constants.int("unit", width.bits(1.0) - (1 << binade) / 16);
+    let centres: Vec<f64> = (0..COUNT).map(|index| (end(index) + end(index + 1)) / 2.0).collect();
+    let arcs = |part: usize| -> Vec<f64> {
+        let half_pi = Real::pi(PRECISION) / int(2);
+        let arcs = centres.iter().map(|&c| real(c).atan()).chain([half_pi]);
+        arcs.map(|arc| width.in_parts(&arc)[part]).collect()
+    };
+    // As long as the others.
+    constants.table("centres", &centres.iter().copied().chain([0.0]).collect::<Vec<_>>());
+    constants.table("arcs", &arcs(0));
+    constants.table("arcs_low", &arcs(1));
+    arctangent(constants, width);
+    let reach = width.of(960, 80);
+    let number = |exponent: i32| 2_f64.powi(exponent);
+    constants.pair("reach", [number(-reach), number(reach)]);
+    let scale = width.of(130, 60);
+    constants.pair("scales", [number(scale), number(-scale)]);
+}
+
+/// The least quotient of an interval.
+fn end(index: i64) -> f64 {
+    let steps = 1 << INDEX_BITS;
+    let (binade, step) = (index.div_euclid(steps), index.rem_euclid(steps));
+    (1.0 + step as f64 / steps as f64) * 2_f64.powi((binade - BINADES) as i32)
+}
+
+fn arcsine(constants: &mut Constants, width: Width) {
+    let rest = |square: &Real| {
+        let x = square.sqrt();
+        (x.asin() - &x) / power(&x, 3)
+    };
+    let mut fitted = polynomial(rest, [int(0), ratio(1, 4)], width.of(13, 7));
+    let beyond = fitted.split_off(6);
+    constants.coefficients("arcsine", &fitted);
+    constants.coefficients("arcsine_beyond", &beyond);
+}
+
+fn arctangent(constants: &mut Constants, width: Width) {
+    let rest = |square: &Real| {
+        let t = square.sqrt();
+        (t.atan() - &t) / power(&t, 3)
+    };
+    let greatest = real(0.072 * 0.072);
+    constants.coefficients("arctangent", &polynomial(rest, [int(0), greatest], width.of(5, 2)));
+}
+
+#[test]
+fn constants_of_arcs() {
+    check("inverse_trig", "InverseTrigConstants", derive);
+}
