@@ -3,7 +3,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
+use reviver_isa::number::elementary::{
+    NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
+};
 
 const ARGUMENTS: usize = 2048;
 const ROUNDS: usize = 60;
@@ -101,6 +103,17 @@ fn main() {
     unary!("erf", -3.0, 3.0, special::erf, libm::erf, libm::erff);
     unary!("lgamma", 0.01, 100.0, special::log_gamma, libm::lgamma, libm::lgammaf);
     unary!("cbrt", 1e-10, 1e10, roots::cbrt, libm::cbrt, libm::cbrtf);
+    for (least, greatest) in [(-0.75, 0.75), (-100.0, 100.0), (400.0, 1e5), (1e6, 1e30)] {
+        println!("| angles from {least} to {greatest} | | | | |");
+        unary!("sin", least, greatest, trig::sin, libm::sin, libm::sinf);
+        unary!("cos", least, greatest, trig::cos, libm::cos, libm::cosf);
+        unary!("tan", least, greatest, trig::tan, libm::tan, libm::tanf);
+    }
+    println!("| | | | | |");
+    unary!("asin", -1.0, 1.0, inverse_trig::asin, libm::asin, libm::asinf);
+    unary!("acos", -1.0, 1.0, inverse_trig::acos, libm::acos, libm::acosf);
+    unary!("atan", -4.0, 4.0, inverse_trig::atan, libm::atan, libm::atanf);
+    binary!("atan2", [-10.0, 10.0], [-10.0, 10.0], inverse_trig::atan2, libm::atan2, libm::atan2f);
     binary!("hypot", [-10.0, 10.0], [-10.0, 10.0], roots::hypot, libm::hypot, libm::hypotf);
     binary!("pow", [0.01, 100.0], [-5.0, 5.0], power::pow, libm::pow, libm::powf);
 }

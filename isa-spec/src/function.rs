@@ -581,14 +581,22 @@ functions! {
         reals_to_int: s.int_of(a);
     }
     /// e to the power of the source, less 1: near 0 it keeps the digits that a difference would lose.
-    ExpM1 = 0x50 "exp_m1" Elementary (s, a) edges "A result out of range traps." {
+    ExpM1 = 0x50 "exp_m1" Elementary (s, a)
+    edges "A result out of range traps, and so does a derivative: it is 1 more than the result." {
         real: s.elementary(Elementary::ExpM1, a);
         d_a: s.elementary(Elementary::Exp, a);
     }
     /// The natural logarithm of 1 plus the source: near 0 it keeps the digits that a sum would lose.
     Ln1p = 0x51 "ln_1p" Elementary (s, a) edges "A source that is not above -1 traps." {
         real: s.elementary(Elementary::Ln1p, a);
-        d_a: s.div(s.real(1.0)?, s.add(s.real(1.0)?, a)?);
+        d_a: {
+            let one = s.real(1.0)?;
+            s.written_as(|| s.div(one, s.add(one, a)?), || {
+                // Of a large source half is taken, as it may have no sum with 1.
+                let factor = s.choose(s.test(Order::Gt, a, one), s.real(0.5)?, one);
+                s.div(factor, s.add(factor, s.mul(factor, a)?)?)
+            })
+        };
     }
     /// The logistic function: 1 divided by 1 plus e to the power of the negated source.
     Sigmoid = 0x52 "sigmoid" Elementary (s, a) edges "" {
@@ -606,9 +614,13 @@ functions! {
         real: s.elementary(Elementary::Cbrt, a);
         d_a: {
             let root = s.elementary(Elementary::Cbrt, a)?;
-            // Of both errors that a square of the root would have, the quotient has one.
-            s.written_as(|| s.div(s.real(1.0)?, s.mul(s.real(3.0)?, s.mul(root, root)?)?), || {
-                s.div(s.div(root, a)?, s.real(3.0)?)
+            let (one, three) = (s.real(1.0)?, s.real(3.0)?);
+            // Of both errors that a square of the root would have, the quotient has one. That of a small source by its
+            // root would be out of range before the derivative is, and so would three times a large one.
+            s.written_as(|| s.div(one, s.mul(three, s.mul(root, root)?)?), || {
+                let is_small = s.test(Order::Lt, magnitude(s, a)?, one);
+                let divisor = s.mul(three, s.choose(is_small, a, one))?;
+                s.div(s.div(root, divisor)?, s.choose(is_small, one, a))
             })
         };
     }
@@ -619,7 +631,8 @@ functions! {
         d_a: over_hypot(s, a, (a, b));
         d_b: over_hypot(s, b, (a, b));
     }
-    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source.
+    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Its derivative is called erf_slope,
+    /// 2/√π times e^(-a²), and is no function of programs.
     Erf = 0x55 "erf" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Erf, a);
         d_a: s.written_as(
@@ -627,7 +640,7 @@ functions! {
             || s.elementary(Elementary::ErfSlope, a),
         );
     }
-    /// The logarithm of the gamma function.
+    /// The logarithm of the gamma function. Its derivative is called digamma, and is no function of programs.
     LogGamma = 0x56 "lgamma" Elementary (s, a)
     edges "A source that is not positive traps, and so does a result out of range." {
         real: s.elementary(Elementary::LogGamma, a);

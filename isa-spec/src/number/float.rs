@@ -2,7 +2,7 @@
 //! program gives the same bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754
 //! and may come from the processor. Knows nothing of tolerance and residues.
 
-use super::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
+use super::elementary::{NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig};
 use super::reals::Reals;
 use crate::arith::Elementary;
 use crate::fault::{Eval, Fault};
@@ -20,8 +20,7 @@ pub struct F32;
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
 macro_rules! float {
-    ($System:ident, $Native:ident, $float:ty, $bits:ty, $name:ident,
-     $sin:ident $cos:ident $tan:ident $asin:ident $acos:ident $atan:ident $atan2:ident) => {
+    ($System:ident, $Native:ident, $float:ty, $bits:ty, $name:ident) => {
         impl Reals for $System {
             type Cell = $float;
             type Bits = u64;
@@ -115,7 +114,7 @@ macro_rules! float {
             }
 
             fn atan2(&self, y: $float, x: $float) -> Eval<$float> {
-                Ok(libm::$atan2(y, x))
+                Ok(inverse_trig::atan2(&$Native, y, x))
             }
 
             fn hypot(&self, a: $float, b: $float) -> Eval<$float> {
@@ -127,12 +126,12 @@ macro_rules! float {
                     Elementary::Sqrt => a.sqrt(),
                     Elementary::Exp => exp::exp(&$Native, a),
                     Elementary::Log => log::log(&$Native, a),
-                    Elementary::Sin => libm::$sin(a),
-                    Elementary::Cos => libm::$cos(a),
-                    Elementary::Tan => libm::$tan(a),
-                    Elementary::Asin => libm::$asin(a),
-                    Elementary::Acos => libm::$acos(a),
-                    Elementary::Atan => libm::$atan(a),
+                    Elementary::Sin => trig::sin(&$Native, a),
+                    Elementary::Cos => trig::cos(&$Native, a),
+                    Elementary::Tan => trig::tan(&$Native, a),
+                    Elementary::Asin => inverse_trig::asin(&$Native, a),
+                    Elementary::Acos => inverse_trig::acos(&$Native, a),
+                    Elementary::Atan => inverse_trig::atan(&$Native, a),
                     Elementary::Sinh => exp::sinh(&$Native, a),
                     Elementary::Cosh => exp::cosh(&$Native, a),
                     Elementary::Tanh => exp::tanh(&$Native, a),
@@ -160,17 +159,17 @@ macro_rules! float {
             }
 
             fn rotate(&self, x: $float, y: $float, angle: $float) -> Eval<($float, $float)> {
-                let (sin, cos) = (libm::$sin(angle), libm::$cos(angle));
+                let (sin, cos) = trig::sin_cos(&$Native, angle);
                 Ok((x * cos - y * sin, x * sin + y * cos))
             }
 
             fn rotate_back(&self, x: $float, y: $float, angle: $float) -> Eval<($float, $float)> {
-                let (sin, cos) = (libm::$sin(angle), libm::$cos(angle));
+                let (sin, cos) = trig::sin_cos(&$Native, angle);
                 Ok((x * cos + y * sin, y * cos - x * sin))
             }
         }
     };
 }
 
-float!(F64, NativeDouble, f64, u64, F64, sin cos tan asin acos atan atan2);
-float!(F32, NativeSingle, f32, u32, F32, sinf cosf tanf asinf acosf atanf atan2f);
+float!(F64, NativeDouble, f64, u64, F64);
+float!(F32, NativeSingle, f32, u32, F32);

@@ -1,6 +1,6 @@
 //! Angles and their functions to 320 bits, of arguments as great as a float may be; and where angles are hard.
 
-use crate::errors::error;
+use crate::constants::trig::greatest_moderate;
 use crate::real::{PRECISION, Real, Width, int, precise};
 use crate::subject::{SUBJECTS, Subject};
 
@@ -68,7 +68,7 @@ fn is_close(width: Width, argument: f64) {
     for name in ["sin", "cos", "tan"] {
         let subject = subject(name);
         for argument in [argument, -argument] {
-            let error = error(width, subject.value(width, argument, 0.0), &subject.exact(argument, 0.0));
+            let error = subject.error(width, (argument, 1.0));
             assert!(error < subject.bound, "{name}({argument:?}) is {error} ulp off in {}", width.name());
         }
     }
@@ -118,7 +118,7 @@ fn closest(width: Width, exponent: i32) -> Vec<f64> {
 fn around_the_seams() {
     for width in Width::ALL {
         let round = |value: f64| width.of(value, f64::from(value as f32));
-        let greatest = width.of(200_000.0, 400.0);
+        let greatest = greatest_moderate(width);
         let multiples = (1..200).map(|n| f64::from(n) * std::f64::consts::FRAC_PI_4);
         let tiny = width.of([f64::MIN_POSITIVE, 5e-324], [f64::from(f32::MIN_POSITIVE), 1e-45]);
         // Between, where the parts of a multiple are greatest.

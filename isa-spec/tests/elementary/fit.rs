@@ -1,30 +1,11 @@
-//! Polynomials, and quotients of them, through the values of a function at the zeros of a Chebyshev polynomial. Knows no format.
+//! Polynomials through the values of a function at the zeros of a Chebyshev polynomial. Knows no format.
 
 use crate::real::{PRECISION, Real, int, power, ratio};
 
 /// `count` coefficients of a polynomial. Where the function can't be asked at the middle of the range, the count is even.
 pub fn polynomial(f: impl Fn(&Real) -> Real, range: [Real; 2], count: usize) -> Vec<Real> {
-    quotient(f, range, count, 0).0
-}
-
-/// The coefficients above, and those below; of these the first is 1.
-pub fn quotient(
-    f: impl Fn(&Real) -> Real,
-    range: [Real; 2],
-    above: usize,
-    below: usize,
-) -> (Vec<Real>, Vec<Real>) {
-    let count = above + below;
-    let rows = nodes(range, count).into_iter().map(|x| {
-        let value = f(&x);
-        let over = (0..above).map(|k| power(&x, k));
-        let under = (1..=below).map(|k| -(power(&x, k) * &value));
-        over.chain(under).chain([value.clone()]).collect()
-    });
-    let mut solved = solve(rows.collect());
-    let mut under = solved.split_off(above);
-    under.insert(0, int(1));
-    (solved, under)
+    let rows = nodes(range, count).into_iter();
+    solve(rows.map(|x| (0..count).map(|k| power(&x, k)).chain([f(&x)]).collect()).collect())
 }
 
 /// The zeros of a Chebyshev polynomial over a range.

@@ -1,4 +1,4 @@
-//! The error function and the gamma function's logarithm to 320 bits, which the library of precise numbers lacks:
+//! The error function and the gamma function's logarithm to 300 bits at least, which the library of precise numbers lacks:
 //! power series, and Stirling's after enough steps up.
 
 use crate::real::{PRECISION, Real, int, power};

@@ -17,8 +17,10 @@ pub struct Subject {
     pub domain: Domain,
     /// Whether it rises or falls over its domain, or neither.
     pub monotone: i8,
-    /// Errors must be less, in ulp.
+    /// What is promised: errors are less, in ulp. `docs/functions.md` says how great they were found to be.
     pub bound: f64,
+    /// Smaller values are measured in units of this one.
+    pub unit: f64,
 }
 
 /// The arguments that are tried.
@@ -37,6 +39,8 @@ pub enum Second {
     Beside,
     /// An exponent that leads to any size.
     Exponent,
+    /// The same, rounded to a whole number.
+    Whole,
 }
 
 const fn within(least: f64, greatest: f64) -> Domain {
@@ -57,6 +61,7 @@ macro_rules! subject {
             domain: $domain,
             monotone: $monotone,
             bound: $bound,
+            unit: 0.0,
         }
     };
 }
@@ -72,6 +77,7 @@ macro_rules! binary {
             domain: $domain,
             monotone: $monotone,
             bound: $bound,
+            unit: 0.0,
         }
     };
 }
@@ -87,16 +93,32 @@ pub const SUBJECTS: &[Subject] = &[
         / (int(1) + (-x).exp())),
     subject!("log", log::log, within(0.0, f64::MAX), 1, 1.0, |x: &Real| x.ln()),
     subject!("ln_1p", log::ln_1p, within(-1.0, f64::MAX), 1, 1.0, ln_1p),
-    subject!("erf", special::erf, within(-14.0, 14.0), 1, 1.0, series::erf),
-    subject!("lgamma", special::log_gamma, within(0.0, f64::MAX), 0, 1.0, series::log_gamma),
+    subject!("erf", special::erf, within(-14.0, 14.0), 1, 1.5, series::erf),
+    subject!("lgamma", special::log_gamma, within(0.0, f64::MAX), 0, 1.5, series::log_gamma),
     subject!("cbrt", roots::cbrt, within(-f64::MAX, f64::MAX), 1, 1.0, cbrt),
     binary!("hypot", roots::hypot, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, |a: &Real, b: &Real| (a
         * a
         + b * b)
         .sqrt()),
-    binary!("pow", power::pow, two(0.0, f64::MAX, Second::Exponent), 1, 1.0, |a: &Real, b: &Real| {
+    binary!("pow", power::pow, two(0.0, f64::MAX, Second::Exponent), 1, 1.5, |a: &Real, b: &Real| {
         limited_exp(b * a.ln())
     }),
+    Subject {
+        name: "powi",
+        double: |a, n| power::powi(&NativeDouble, a, (n, 0.0), n % 2.0 != 0.0),
+        single: |a, n| power::powi(&NativeSingle, a, (n, 0.0), n % 2.0 != 0.0),
+        exact: |a, n| limited_exp(n * a.ln()),
+        domain: two(0.0, f64::MAX, Second::Whole),
+        monotone: 1,
+        bound: 1.5,
+        unit: 0.0,
+    },
+    subject!("erf_slope", special::erf_slope, within(-27.0, 27.0), 0, 2.0, |x: &Real| (-(x * x)).exp()
+        * series::erf_slope()),
+    Subject {
+        unit: 1.0,
+        ..subject!("digamma", special::digamma, within(0.0, f64::MAX), 1, 5.0, series::digamma)
+    },
     subject!("sin", trig::sin, within(-f64::MAX, f64::MAX), 0, 1.0, angles::sin),
     subject!("cos", trig::cos, within(-f64::MAX, f64::MAX), 0, 1.0, angles::cos),
     subject!("tan", trig::tan, within(-f64::MAX, f64::MAX), 0, 1.0, angles::tan),

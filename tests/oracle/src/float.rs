@@ -3,13 +3,14 @@
 //! are not finite are returned as they are; whoever stores one judges.
 
 use reviver_isa::function::Function;
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, exp, log, power, roots, special};
+use reviver_isa::number::elementary::{
+    NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
+};
 
 macro_rules! float {
-    ($name:ident, $Native:ident, $float:ty, $sin:ident $cos:ident $tan:ident $asin:ident
-     $acos:ident $atan:ident $atan2:ident) => {
+    ($name:ident, $Native:ident, $float:ty) => {
         pub(crate) mod $name {
-            use super::{Function, exp, log, power, roots, special, $Native};
+            use super::{Function, exp, inverse_trig, log, power, roots, special, trig, $Native};
 
             /// A function of reals; `None` if it is none. A source that it doesn't take is ignored.
             pub(crate) fn function(function: Function, a: $float, b: $float) -> Option<$float> {
@@ -32,13 +33,13 @@ macro_rules! float {
                     Function::Sqrt => a.sqrt(),
                     Function::Exp => exp::exp(&$Native, a),
                     Function::Log => log::log(&$Native, a),
-                    Function::Sin => libm::$sin(a),
-                    Function::Cos => libm::$cos(a),
-                    Function::Tan => libm::$tan(a),
-                    Function::Asin => libm::$asin(a),
-                    Function::Acos => libm::$acos(a),
-                    Function::Atan => libm::$atan(a),
-                    Function::Atan2 => libm::$atan2(a, b),
+                    Function::Sin => trig::sin(&$Native, a),
+                    Function::Cos => trig::cos(&$Native, a),
+                    Function::Tan => trig::tan(&$Native, a),
+                    Function::Asin => inverse_trig::asin(&$Native, a),
+                    Function::Acos => inverse_trig::acos(&$Native, a),
+                    Function::Atan => inverse_trig::atan(&$Native, a),
+                    Function::Atan2 => inverse_trig::atan2(&$Native, a, b),
                     Function::Sinh => exp::sinh(&$Native, a),
                     Function::Cosh => exp::cosh(&$Native, a),
                     Function::Tanh => exp::tanh(&$Native, a),
@@ -73,18 +74,18 @@ macro_rules! float {
 
             /// The point (x, y) turned by an angle.
             pub(crate) fn rotate(x: $float, y: $float, angle: $float) -> ($float, $float) {
-                let (sin, cos) = (libm::$sin(angle), libm::$cos(angle));
+                let (sin, cos) = (trig::sin(&$Native, angle), trig::cos(&$Native, angle));
                 (x * cos - y * sin, x * sin + y * cos)
             }
 
             /// The point (x, y) turned by the negated angle: cos(-θ) = cos θ and sin(-θ) = -sin θ.
             pub(crate) fn rotate_back(x: $float, y: $float, angle: $float) -> ($float, $float) {
-                let (sin, cos) = (libm::$sin(angle), libm::$cos(angle));
+                let (sin, cos) = (trig::sin(&$Native, angle), trig::cos(&$Native, angle));
                 (x * cos + y * sin, y * cos - x * sin)
             }
         }
     };
 }
 
-float!(double, NativeDouble, f64, sin cos tan asin acos atan atan2);
-float!(single, NativeSingle, f32, sinf cosf tanf asinf acosf atanf atan2f);
+float!(double, NativeDouble, f64);
+float!(single, NativeSingle, f32);

@@ -122,7 +122,14 @@ pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step
         (ExpM1, 0) => of(Exp, a),
         (Ln1p, 0) => quotient(one, &sum(one, a)?),
         (Sigmoid, 0) => product(&of(Sigmoid, a)?, &of(Sigmoid, &a.negated()?)?),
-        (Cbrt, 0) => quotient(&quotient(&of(Cbrt, a)?, a)?, &Real::literal(3.0, a.system())?),
+        (Cbrt, 0) => {
+            let (root, three) = (of(Cbrt, a)?, Real::literal(3.0, a.system())?);
+            if constants.magnitude(a)?.is_below(one)? {
+                quotient(&root, &product(&three, a)?)
+            } else {
+                quotient(&quotient(&root, &three)?, a)
+            }
+        }
         (Hypot, _) => {
             let scale = greater(constants.magnitude(a)?, constants.magnitude(b)?)?;
             let length = Real::function(Hypot, &quotient(a, &scale)?, &quotient(b, &scale)?)?;

@@ -47,10 +47,9 @@ pub struct ExpConstants {
     pub near_rest: &'static [f64],
     /// (sinh x - x)/x³ as a polynomial of x² up to 1.
     pub sinh: &'static [f64],
-    /// (x - tanh x)/x³ as a quotient of polynomials of x², where x is less than `tanh_near`.
+    /// (tanh x - x)/x³ as a polynomial of x², where x is less than `tanh_near`.
     pub tanh_near: f64,
-    pub tanh_above: &'static [f64],
-    pub tanh_below: &'static [f64],
+    pub tanh: &'static [f64],
     /// Twice an argument above which the tangent is 1.
     pub greatest_tanh: f64,
 }
@@ -90,8 +89,6 @@ pub struct RootsConstants {
     pub root_series: &'static [f64],
     /// Numbers up to this one, and down to its inverse, have squares in range.
     pub reach: f64,
-    /// The bits of the upper half of a number's digits.
-    pub upper_half: i64,
 }
 
 /// For `special.rs`: centers are 1/8 apart. A row has the value and the slope at a center, each in two parts, and the
@@ -140,16 +137,10 @@ pub struct TrigConstants {
     /// (tan x - x)/x³ as a polynomial of x², where |x| is less than `tangent_near`.
     pub tangent_near: f64,
     pub tangent: &'static [f64],
-    /// The bits of the upper half of a number's digits.
-    pub upper: i64,
 }
 
 /// For `inverse_trig.rs`: atan q = atan c + atan t.
 pub struct InverseTrigConstants {
-    /// The bits of the upper half of a number's digits.
-    pub upper: i64,
-    /// π/2 in two parts.
-    pub half_pi: [f64; 2],
     /// (asin x - x)/x³ as a polynomial of x² up to 1/4: the first coefficients, and those that follow.
     pub arcsine: &'static [f64],
     pub arcsine_beyond: &'static [f64],
@@ -163,7 +154,7 @@ pub struct InverseTrigConstants {
     /// The bits of 1, less what a quotient of bits is greater than the true one.
     pub unit: i64,
     /// c, of few digits, and atan c in two parts.
-    pub centres: &'static [i64],
+    pub centers: &'static [i64],
     pub arcs: &'static [i64],
     pub arcs_low: &'static [i64],
     /// (atan t - t)/t³ as a polynomial of t².

@@ -41,12 +41,8 @@ fn departure<S: FloatOps>(s: &S, r: S::Float) -> S::Float {
 fn halves<S: FloatOps>(s: &S, r: S::Float) -> Twofold<S> {
     let rest = S::Format::EXP.rest;
     let square = s.mul(r, r);
-    let every_other = |from: usize| {
-        let mut terms = rest[from..].iter().step_by(2).rev();
-        let last = terms.next().map_or(0.0, |&c| c);
-        terms.fold(s.float(last), |sum, &c| s.add(s.mul(sum, square), s.float(c)))
-    };
-    (s.mul(square, every_other(0)), s.add(r, s.mul(s.mul(r, square), every_other(1))))
+    let (even, odd) = (s.every_other(square, rest), s.every_other(square, &rest[1..]));
+    (s.mul(square, even), s.add(r, s.mul(s.mul(r, square), odd)))
 }
 
 /// An argument brought to where the result is still 0, or still infinite.
@@ -164,7 +160,7 @@ pub fn sinh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(x, x), result, x)
 }
 
-/// The hyperbolic tangent: a quotient of polynomials where |x| < 1, else 1 - 2/(e^2|x| + 1).
+/// The hyperbolic tangent: a polynomial where |x| is small, else (e^2|x| - 1)/(e^2|x| + 1), of parts.
 pub fn tanh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::EXP;
     let magnitude = s.abs(x);
@@ -172,18 +168,19 @@ pub fn tanh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
         s.lt(magnitude, s.float(c.tanh_near)),
         || {
             let square = s.mul(magnitude, magnitude);
-            let ratio = s.div(s.polynomial(square, c.tanh_above), s.polynomial(square, c.tanh_below));
-            [s.sub(magnitude, s.mul(s.mul(magnitude, square), ratio))]
+            [s.add(magnitude, s.mul(s.mul(magnitude, square), s.polynomial(square, c.tanh)))]
         },
         || {
             let twice = s.min(s.add(magnitude, magnitude), s.float(c.greatest_tanh));
             let (m, (high, low)) = in_parts(s, twice);
             let scale = s.power_of_two(m);
-            let (sum, error) = quick_two_sum(s, s.mul(high, scale), s.float(1.0));
-            let low = s.add(error, s.mul(low, scale));
-            let ratio = s.div(s.float(2.0), sum);
-            let (rest, error) = quick_two_sum(s, s.float(1.0), s.neg(ratio));
-            [s.add(rest, s.add(error, s.mul(ratio, s.div(low, sum))))]
+            let (high, low) = (s.mul(high, scale), s.mul(low, scale));
+            let more = |one: f64| {
+                let (sum, error) = quick_two_sum(s, high, s.float(one));
+                quick_two_sum(s, sum, s.add(error, low))
+            };
+            let (ratio, rest) = quotient(s, more(-1.0), more(1.0));
+            [s.add(ratio, rest)]
         },
     );
     let result = s.signed(result, s.sign(x));

@@ -20,6 +20,8 @@ pub trait Format {
     const SHIFTER: f64;
     /// 2^⌈digits/2⌉ + 1, by which Dekker splits a number.
     const SPLITTER: f64;
+    /// The bits of a number with the upper half of its digits.
+    const UPPER_HALF: i64;
 
     const EXP: ExpConstants;
     const LOG: LogConstants;
@@ -44,6 +46,7 @@ impl Format for Double {
     const LEAST_NORMAL: f64 = f64::MIN_POSITIVE;
     const SHIFTER: f64 = 6_755_399_441_055_744.0;
     const SPLITTER: f64 = 134_217_729.0;
+    const UPPER_HALF: i64 = -(1 << 27);
 
     const EXP: ExpConstants = exp::DOUBLE;
     const LOG: LogConstants = log::DOUBLE;
@@ -60,6 +63,7 @@ impl Format for Single {
     const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
     const SHIFTER: f64 = 12_582_912.0;
     const SPLITTER: f64 = 4097.0;
+    const UPPER_HALF: i64 = -(1 << 12);
 
     const EXP: ExpConstants = exp::SINGLE;
     const LOG: LogConstants = log::SINGLE;

@@ -10,16 +10,10 @@ use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::{Twofold, quick_two_sum};
 
-/// The upper half of a float's digits.
-#[inline(always)]
-fn upper<S: FloatOps>(s: &S, a: S::Float) -> S::Float {
-    s.of_bits(s.word_and(s.bits(a), s.word(S::Format::INVERSE_TRIG.upper)))
-}
-
 /// π/2 in two parts.
 #[inline(always)]
 fn half_pi<S: FloatOps>(s: &S) -> Twofold<S> {
-    let [high, low] = S::Format::INVERSE_TRIG.half_pi;
+    let [high, low] = S::Format::TRIG.half_pi;
     (s.float(high), s.float(low))
 }
 
@@ -44,7 +38,7 @@ fn arc<S: FloatOps>(s: &S, magnitude: S::Float) -> Arc<S> {
     let beyond = s.mul(s.mul(s.mul(fourth, fourth), fourth), s.polynomial(square, c.arcsine_beyond));
     let series = s.mul(square, s.add(s.polynomial(square, c.arcsine), beyond));
     let root = s.sqrt(far_square);
-    let root_high = upper(s, root);
+    let root_high = s.upper_half(root);
     let left = s.sub(far_square, s.mul(root_high, root_high));
     // The root of 0 is 0, without a rest.
     let root_low = s.div(left, s.max(s.add(root, root_high), s.float(S::Format::LEAST_NORMAL)));
@@ -93,7 +87,7 @@ fn index<S: FloatOps>(s: &S, bits: S::Word, greatest: i64) -> S::Word {
 
 /// atan c in two parts.
 #[inline(always)]
-fn arc_of_centre<S: FloatOps>(s: &S, index: S::Word) -> Twofold<S> {
+fn arc_of_center<S: FloatOps>(s: &S, index: S::Word) -> Twofold<S> {
     let c = &S::Format::INVERSE_TRIG;
     (s.float_at(c.arcs, index), s.float_at(c.arcs_low, index))
 }
@@ -105,7 +99,8 @@ fn departure<S: FloatOps>(s: &S, t: S::Float) -> S::Float {
     s.mul(s.mul(t, square), s.polynomial(square, S::Format::INVERSE_TRIG.arctangent))
 }
 
-/// What a quotient lacks: the rest is exact but for its last digits.
+/// What a quotient of at most 1 lacks: the rest is exact but for its last digits. A small quotient lacks nothing that
+/// counts, as its arctangent is itself; and the parts of its rest might be subnormal.
 #[inline(always)]
 fn rest_of_quotient<S: FloatOps>(
     s: &S,
@@ -113,11 +108,12 @@ fn rest_of_quotient<S: FloatOps>(
     divisor: S::Float,
     quotient: S::Float,
 ) -> S::Float {
-    let (q_high, d_high) = (upper(s, quotient), upper(s, divisor));
+    let (q_high, d_high) = (s.upper_half(quotient), s.upper_half(divisor));
     let (q_low, d_low) = (s.sub(quotient, q_high), s.sub(divisor, d_high));
     let rest = s.sub(s.sub(dividend, s.mul(q_high, d_high)), s.mul(q_high, d_low));
     let rest = s.sub(s.sub(rest, s.mul(q_low, d_high)), s.mul(q_low, d_low));
-    s.mul(rest, s.div(s.float(1.0), divisor))
+    let is_small = s.lt(s.abs(quotient), s.float(1.0 / S::Format::SPLITTER));
+    s.select(is_small, s.float(0.0), s.mul(rest, s.div(s.float(1.0), divisor)))
 }
 
 /// The arctangent, from -π/2 to π/2.
@@ -125,13 +121,13 @@ pub fn atan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::INVERSE_TRIG;
     let magnitude = s.abs(x);
     let index = index(s, s.word_sub(s.bits(magnitude), s.word(c.least)), c.beyond);
-    let centre = s.float_at(c.centres, index);
+    let center = s.float_at(c.centers, index);
     let is_beyond = s.le(s.float(c.greatest), magnitude);
     // Beyond the table c is infinite, and t is -1/x. The difference is exact.
-    let dividend = s.select(is_beyond, s.float(-1.0), s.sub(magnitude, centre));
-    let divisor = s.select(is_beyond, magnitude, s.add(s.float(1.0), s.mul(centre, magnitude)));
+    let dividend = s.select(is_beyond, s.float(-1.0), s.sub(magnitude, center));
+    let divisor = s.select(is_beyond, magnitude, s.add(s.float(1.0), s.mul(center, magnitude)));
     let t = s.div(dividend, divisor);
-    let (arc, arc_low) = arc_of_centre(s, index);
+    let (arc, arc_low) = arc_of_center(s, index);
     let (high, low) = quick_two_sum(s, arc, t);
     let result = s.add(high, s.add(s.add(low, arc_low), departure(s, t)));
     s.select(s.eq(x, x), s.signed(result, s.sign(x)), x)
@@ -176,16 +172,16 @@ fn beside<S: FloatOps>(s: &S, base: Twofold<S>, sign: S::Word, [above, below]: [
     // The bits of 1, less those that make up for the quotient's being greater than it is.
     let quotient = s.word_add(s.word_sub(s.bits(above), s.bits(below)), s.word(c.unit));
     let index = index(s, s.word_sub(quotient, s.word(c.least)), c.beyond);
-    let centre = s.float_at(c.centres, index);
-    let below_high = upper(s, below);
+    let center = s.float_at(c.centers, index);
+    let below_high = s.upper_half(below);
     let below_low = s.sub(below, below_high);
     // Exact up to the second difference, as c has few digits.
-    let dividend = s.sub(s.sub(above, s.mul(centre, below_high)), s.mul(centre, below_low));
-    let divisor = s.add(below, s.mul(centre, above));
+    let dividend = s.sub(s.sub(above, s.mul(center, below_high)), s.mul(center, below_low));
+    let divisor = s.add(below, s.mul(center, above));
     let t = s.div(dividend, divisor);
     let small = s.add(departure(s, t), rest_of_quotient(s, dividend, divisor, t));
     let signed = |a: S::Float| s.signed(a, sign);
-    let (arc, arc_low) = arc_of_centre(s, index);
+    let (arc, arc_low) = arc_of_center(s, index);
     let (high, low) = quick_two_sum(s, base.0, signed(arc));
     let base_low = s.add(s.add(low, base.1), signed(arc_low));
     // Where base and c are 0, the quotient is all there is.

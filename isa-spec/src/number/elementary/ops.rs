@@ -129,15 +129,27 @@ pub trait FloatOps {
     #[inline(always)]
     fn polynomial(&self, x: Self::Float, coefficients: &'static [f64]) -> Self::Float {
         let square = self.mul(x, x);
-        let every_other = |from: usize| {
-            let mut terms = coefficients[from..].iter().step_by(2).rev();
-            let last = terms.next().map_or(0.0, |&c| c);
-            terms.fold(self.float(last), |sum, &c| self.add(self.mul(sum, square), self.float(c)))
-        };
         match coefficients.len() {
-            0 | 1 => every_other(0),
-            _ => self.add(every_other(0), self.mul(x, every_other(1))),
+            0 | 1 => self.every_other(square, coefficients),
+            _ => {
+                let odd = self.every_other(square, &coefficients[1..]);
+                self.add(self.every_other(square, coefficients), self.mul(x, odd))
+            }
         }
+    }
+
+    /// c₀ + c₂·x² + c₄·x⁴ + …, given the square of x.
+    #[inline(always)]
+    fn every_other(&self, square: Self::Float, coefficients: &'static [f64]) -> Self::Float {
+        let mut terms = coefficients.iter().step_by(2).rev();
+        let last = terms.next().map_or(0.0, |&c| c);
+        terms.fold(self.float(last), |sum, &c| self.add(self.mul(sum, square), self.float(c)))
+    }
+
+    /// The upper half of a float's digits: products of two such are exact.
+    #[inline(always)]
+    fn upper_half(&self, a: Self::Float) -> Self::Float {
+        self.of_bits(self.word_and(self.bits(a), self.word(Self::Format::UPPER_HALF)))
     }
 
     /// The nearest whole number, halves to even, as a word and as a float; of a float of at most a quarter of 2^digits.

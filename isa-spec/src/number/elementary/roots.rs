@@ -68,9 +68,7 @@ pub fn hypot<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
 /// left of each is the product of the lower half with the rest of twice the number.
 #[inline(always)]
 fn length<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
-    let mask = s.word(S::Format::ROOTS.upper_half);
-    let upper = |x: S::Float| s.of_bits(s.word_and(s.bits(x), mask));
-    let (a_upper, b_upper) = (upper(a), upper(b));
+    let (a_upper, b_upper) = (s.upper_half(a), s.upper_half(b));
     let left = |x: S::Float, upper: S::Float| s.mul(s.sub(x, upper), s.add(x, upper));
     let (sum, error) = quick_two_sum(s, s.mul(a_upper, a_upper), s.mul(b_upper, b_upper));
     s.sqrt(s.add(sum, s.add(error, s.add(left(a, a_upper), left(b, b_upper)))))

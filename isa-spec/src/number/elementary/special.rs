@@ -122,8 +122,8 @@ pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(within, result, s.select(is_limit, infinity, s.float(f64::NAN)))
 }
 
-/// The derivative of log Γ, for derivatives: off by a few units in the last place of its terms. Where x is small it is
-/// brought up, by what the derivatives differ by: Σ 1/(x + k).
+/// The derivative of log Γ of a positive x, off by a few units in the last place of its terms; -∞ at 0, NaN below. Where x
+/// is small it is brought up, by what the derivatives differ by: Σ 1/(x + k).
 pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let shift = 8;
@@ -144,6 +144,11 @@ pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let small = s.add(s.mul(inverse, s.float(0.5)), rest);
     let (high, low) = two_sum(s, log, s.neg(less));
     let result = s.add(high, s.sub(s.add(low, log_low), small));
-    let is_inside = s.both(s.lt(s.float(0.0), x), s.lt(x, s.float(f64::INFINITY)));
-    s.select(is_inside, result, s.select(s.eq(x, x), s.float(f64::INFINITY), x))
+    let (zero, infinity) = (s.float(0.0), s.float(f64::INFINITY));
+    // Where 1/x is out of range, so is the result.
+    let result = s.select(s.lt(less, infinity), result, s.neg(infinity));
+    let is_inside = s.both(s.lt(zero, x), s.lt(x, infinity));
+    let at_end = s.select(s.eq(x, infinity), infinity, s.float(f64::NAN));
+    let limit = s.select(s.eq(x, zero), s.neg(infinity), at_end);
+    s.select(is_inside, result, limit)
 }

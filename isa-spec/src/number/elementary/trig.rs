@@ -234,10 +234,9 @@ pub fn tan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 /// the quotient's upper digits leave is known exactly, and divided as well.
 #[inline(always)]
 fn tangent<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> S::Float {
-    let upper = |a: S::Float| s.of_bits(s.word_and(s.bits(a), s.word(S::Format::TRIG.upper)));
     let Waves { sine, cosine } = waves(s, reduced);
     // The cosine's greatest part is known to its rounding, which is half of that of the square.
-    let near_high = upper(reduced.near);
+    let near_high = s.upper_half(reduced.near);
     let square = s.mul(reduced.near, reduced.near);
     let lost = s.mul(s.sub(reduced.near, near_high), s.add(reduced.near, near_high));
     let lost = s.add(s.sub(s.mul(near_high, near_high), square), lost);
@@ -247,10 +246,10 @@ fn tangent<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> S::Float {
     let (below, below_rest) = select_pair(s, is_odd, sine, cosine);
     let divisor = s.add(below, below_rest);
     let inverse = s.div(s.float(1.0), divisor);
-    let below_high = upper(divisor);
+    let below_high = s.upper_half(divisor);
     let below_low = s.add(s.sub(below, below_high), below_rest);
     let (above, above_low) = quick_two_sum(s, above, above_rest);
-    let quotient = upper(s.div(above, divisor));
+    let quotient = s.upper_half(s.div(above, divisor));
     let rest = s.add(s.sub(above, s.mul(quotient, below_high)), s.sub(above_low, s.mul(quotient, below_low)));
     let result = s.add(quotient, s.mul(rest, inverse));
     s.signed(result, s.word_shl(reduced.n, s.word(S::Format::WIDTH - 1)))

@@ -54,8 +54,12 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
             Floor | Round => Ok(Coefficients::constant(primal)),
             ExpM1 => Ok(self.exponential(of(Exp)?, u)?.with_primal(primal)),
             Ln1p => {
-                let sum = self.plain.add(self.plain.literal(1.0)?, u.primal())?;
-                self.logarithm(primal, &u.with_primal(sum), N)
+                // Of a large source half is taken, as it may have no sum with 1.
+                let one = self.plain.literal(1.0)?;
+                let factor = if u.primal() > one { self.plain.literal(0.5)? } else { one };
+                let part = u.lanewise(|lane| self.plain.mul(lane, factor))?;
+                let sum = self.plain.add(factor, part.primal())?;
+                self.logarithm(primal, &part.with_primal(sum), N)
             }
             Sigmoid => self.logistic(primal, u),
             Cbrt => self.cubic_root(primal, u),
@@ -144,14 +148,19 @@ impl<R: Reals<Bits = u64>, const N: usize> Lifted<R, N> {
             // What changes there changes at no finite rate.
             return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
         }
+        let one = self.plain.literal(1.0)?;
+        let is_small = self.greater_magnitude(u.primal(), zero)? < one;
         Coefficients::grown(primal, N, |k, v| {
             let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
                 self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
             })?;
-            // Divided first, the products keep their digits where the primal is small.
-            let quotients = v.lanewise(|lane| self.ratio(lane, u.primal()))?;
-            let sum = self.convolved(&weighted, &quotients, k, 1..k + 1)?;
-            self.ratio(sum, self.plain.of_int(3 * k as i64)?)
+            // Divided first, the products keep their digits where the primal is small; by all of the divisor, which
+            // is in range there, they stay in range.
+            let times = self.plain.of_int(3 * k as i64)?;
+            let (before, behind) =
+                if is_small { (self.plain.mul(times, u.primal())?, one) } else { (u.primal(), times) };
+            let quotients = v.lanewise(|lane| self.ratio(lane, before))?;
+            self.ratio(self.convolved(&weighted, &quotients, k, 1..k + 1)?, behind)
         })
     }
 

@@ -1,7 +1,7 @@
 //! The constants of `exp.rs`.
 
 use super::{Constants, check};
-use crate::fit::{polynomial, quotient};
+use crate::fit::polynomial;
 use crate::real::{Real, Width, int, power, ratio, real};
 
 /// A power of two has so many steps, as a power of two.
@@ -53,16 +53,14 @@ fn sinh(constants: &mut Constants, width: Width) {
 }
 
 fn tanh(constants: &mut Constants, width: Width) {
-    let near = 0.625;
+    let near = 0.25;
     let tanh = |x: &Real| int(1) - int(2) / ((x * int(2)).exp() + int(1));
     let rest = |square: &Real| {
         let x = square.sqrt();
-        (&x - tanh(&x)) / power(&x, 3)
+        (tanh(&x) - &x) / power(&x, 3)
     };
-    let (above, below) = quotient(rest, [int(0), real(near * near)], width.of(4, 2), width.of(4, 2));
     constants.number("tanh_near", near);
-    constants.coefficients("tanh_above", &above);
-    constants.coefficients("tanh_below", &below);
+    constants.coefficients("tanh", &polynomial(rest, [int(0), real(near * near)], width.of(8, 3)));
     constants.number("greatest_tanh", width.of(40.0, 20.0));
 }
 

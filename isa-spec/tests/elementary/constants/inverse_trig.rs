@@ -12,8 +12,6 @@ const COUNT: i64 = (2 * BINADES) << INDEX_BITS;
 
 fn derive(constants: &mut Constants) {
     let width = constants.width;
-    constants.int("upper", width.of(-(1 << 27), -(1 << 12)));
-    constants.pair("half_pi", width.in_parts(&(Real::pi(PRECISION) / int(2))));
     arcsine(constants, width);
     let binade = width.digits() as i64 - 1;
     constants.int("least", width.bits(end(0)));
@@ -22,14 +20,14 @@ fn derive(constants: &mut Constants) {
     constants.int("beyond", COUNT);
     // The quotient of the bits is the true one, or up to 1/8 more.
     constants.int("unit", width.bits(1.0) - (1 << binade) / 16);
-    let centres: Vec<f64> = (0..COUNT).map(|index| (end(index) + end(index + 1)) / 2.0).collect();
+    let centers: Vec<f64> = (0..COUNT).map(|index| (end(index) + end(index + 1)) / 2.0).collect();
     let arcs = |part: usize| -> Vec<f64> {
         let half_pi = Real::pi(PRECISION) / int(2);
-        let arcs = centres.iter().map(|&c| real(c).atan()).chain([half_pi]);
+        let arcs = centers.iter().map(|&c| real(c).atan()).chain([half_pi]);
         arcs.map(|arc| width.in_parts(&arc)[part]).collect()
     };
     // As long as the others.
-    constants.table("centres", &centres.iter().copied().chain([0.0]).collect::<Vec<_>>());
+    constants.table("centers", &centers.iter().copied().chain([0.0]).collect::<Vec<_>>());
     constants.table("arcs", &arcs(0));
     constants.table("arcs_low", &arcs(1));
     arctangent(constants, width);

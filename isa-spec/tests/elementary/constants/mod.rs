@@ -6,7 +6,7 @@ mod inverse_trig;
 mod log;
 mod roots;
 mod special;
-mod trig;
+pub mod trig;
 
 use std::{env, fs, path::Path};
 

@@ -22,7 +22,6 @@ fn derive(constants: &mut Constants) {
     }
     constants.coefficients("root_series", &series);
     constants.number("reach", 2.0_f64.powi(width.of(450, 45)));
-    constants.int("upper_half", -(1 << width.of(27, 12)));
 }
 
 #[test]

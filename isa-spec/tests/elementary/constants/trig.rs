@@ -4,20 +4,27 @@ use super::{Constants, check};
 use crate::fit::polynomial;
 use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
 
+/// Arguments below are moderate. Multiples of π/2 up to there have 17 digits in f64, 8 in f32; they may be rounded up.
+pub fn greatest_moderate(width: Width) -> f64 {
+    width.of(200_000.0, 400.0)
+}
+
+/// π/2 in parts of so few digits that their products with those multiples are exact, but for the last.
+fn quarter(width: Width) -> [f64; 4] {
+    in_parts_of(width, &(Real::pi(PRECISION) / int(2)), width.of(35, 15))
+}
+
 fn derive(constants: &mut Constants) {
     let width = constants.width;
     let half_pi = Real::pi(PRECISION) / int(2);
     constants.number("eighth", 0.78125);
-    // n has 17 digits in f64, 8 in f32; it may be rounded up.
-    constants.number("greatest_moderate", width.of(200_000.0, 400.0));
+    constants.number("greatest_moderate", greatest_moderate(width));
     constants.number("per_quarter", width.nearest(&(int(1) / &half_pi)));
-    let parts = in_parts_of(width, &half_pi, width.of(35, 15));
-    constants.field("quarter", format!("{parts:?}"));
+    constants.field("quarter", format!("{:?}", quarter(width)));
     constants.pair("half_pi", width.in_parts(&half_pi));
     constants.words("inverse", &inverse_bits(width));
     waves(constants, width);
     tangent(constants, width);
-    constants.int("upper", width.of(-(1 << 27), -(1 << 12)));
 }
 
 /// Three parts of so many places each, and the rest.
@@ -83,16 +90,14 @@ fn constants_of_waves() {
     check("trig", "TrigConstants", derive);
 }
 
-/// Parts of π/2 have so few digits that their products with n are exact.
 #[test]
 fn products_with_parts_are_exact() {
     for width in Width::ALL {
         let half_pi = Real::pi(PRECISION) / int(2);
-        let limit = width.of(200_000.0, 400.0);
-        let n = (real(limit) / &half_pi + int(1)).floor();
+        let n = (real(greatest_moderate(width)) / &half_pi + int(1)).floor();
         let digits = width.digits();
         let n_digits = n.to_f64().value().log2().ceil() as isize;
-        for part in &in_parts_of(width, &half_pi, width.of(35, 15))[..3] {
+        for part in &quarter(width)[..3] {
             let part_digits = real(*part).repr().digits() as isize;
             assert!(part_digits + n_digits <= digits, "{part} in {}", width.name());
         }

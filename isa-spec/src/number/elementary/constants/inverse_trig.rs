@@ -3,8 +3,6 @@
 use super::InverseTrigConstants;
 
 pub const DOUBLE: InverseTrigConstants = InverseTrigConstants {
-    upper: -134217728,
-    half_pi: [1.5707963267948966, 6.123233995736766e-17],
     arcsine: &[
         0.16666666666666669,
         0.07499999999998433,
@@ -27,7 +25,7 @@ pub const DOUBLE: InverseTrigConstants = InverseTrigConstants {
     greatest: 16.0,
     beyond: 64,
     unit: 4606900943823306752,
-    centres: &[
+    centers: &[
         0x3fb1000000000000, 0x3fb3000000000000, 0x3fb5000000000000, 0x3fb7000000000000,
         0x3fb9000000000000, 0x3fbb000000000000, 0x3fbd000000000000, 0x3fbf000000000000,
         0x3fc1000000000000, 0x3fc3000000000000, 0x3fc5000000000000, 0x3fc7000000000000,
@@ -141,8 +139,6 @@ pub const DOUBLE: InverseTrigConstants = InverseTrigConstants {
 };
 
 pub const SINGLE: InverseTrigConstants = InverseTrigConstants {
-    upper: -4096,
-    half_pi: [1.5707963705062866, -4.371138828673793e-8],
     arcsine: &[
         0.1666666716337204,
         0.07499992102384567,
@@ -159,7 +155,7 @@ pub const SINGLE: InverseTrigConstants = InverseTrigConstants {
     greatest: 16.0,
     beyond: 64,
     unit: 1064828928,
-    centres: &[
+    centers: &[
         0x3d880000, 0x3d980000, 0x3da80000, 0x3db80000,
         0x3dc80000, 0x3dd80000, 0x3de80000, 0x3df80000,
         0x3e080000, 0x3e180000, 0x3e280000, 0x3e380000,

@@ -26,7 +26,6 @@ pub const DOUBLE: RootsConstants = RootsConstants {
         -0.0411522633744856,
     ],
     reach: 2.9073548971824276e135,
-    upper_half: -134217728,
 };
 
 pub const SINGLE: RootsConstants = RootsConstants {
@@ -48,5 +47,4 @@ pub const SINGLE: RootsConstants = RootsConstants {
         0.06172839552164078,
     ],
     reach: 35184372088832.0,
-    upper_half: -4096,
 };

@@ -47,7 +47,6 @@ pub const DOUBLE: TrigConstants = TrigConstants {
         0.00022431076389376384,
         0.0001365911419267156,
     ],
-    upper: -134217728,
 };
 
 pub const SINGLE: TrigConstants = TrigConstants {
@@ -79,5 +78,4 @@ pub const SINGLE: TrigConstants = TrigConstants {
         0.02162141725420952,
         0.010522212833166122,
     ],
-    upper: -4096,
 };

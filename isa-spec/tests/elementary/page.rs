@@ -1,0 +1,97 @@
+//! The table of `docs/functions.md` says how far each function was found to be from its exact value, and where. No search may
+//! find more, the errors are what is said, and less than what is promised.
+//!
+//! `UPDATE_FUNCTIONS=1 REVIVER_CAMPAIGN=1000000 cargo test -p reviver-isa --release --test elementary page` tries so many
+//! arguments of each function, and writes what it found into the page.
+
+use std::collections::HashMap;
+use std::{env, fs, path::PathBuf};
+
+use crate::errors::{Found, search};
+use crate::real::Width;
+use crate::subject::{SUBJECTS, Second, Subject};
+
+/// Arguments that are tried of each function.
+const COUNT: usize = 4000;
+
+const HEAD: &str =
+    "| function | f64: greatest found | at | f32: greatest found | at |\n|---|---|---|---|---|\n";
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/functions.md")
+}
+
+/// The table in a page: what stands before it, its rows, and what stands behind it.
+fn parts(page: &str) -> (&str, &str, &str) {
+    let (before, rest) = page.split_once(HEAD).expect("the page has the table");
+    let end = rest.find("\n\n").map_or(rest.len(), |end| end + 1);
+    (before, &rest[..end], &rest[end..])
+}
+
+/// A row's name, and what it says of both formats.
+fn row(line: &str) -> (&str, [Found; 2]) {
+    let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+    let &[name, double, double_at, single, single_at] = cells.as_slice() else {
+        panic!("a row has five cells: {line}")
+    };
+    (name.trim_matches('`'), [found(double, double_at), found(single, single_at)])
+}
+
+fn found(error: &str, at: &str) -> Found {
+    let number = |text: &str| -> f64 { text.trim().parse().expect("a number") };
+    let (a, b) = at.split_once(',').unwrap_or((at, "1"));
+    Found { error: number(error), at: (number(a), number(b)) }
+}
+
+fn line(subject: &Subject, found: [Found; 2]) -> String {
+    let cells = found.map(|Found { error, at: (a, b) }| match subject.domain.second {
+        Second::Unused => format!("{error:.3} | {a:?}"),
+        _ => format!("{error:.3} | {a:?}, {b:?}"),
+    });
+    format!("| `{}` | {} |\n", subject.name, cells.join(" | "))
+}
+
+/// What the page says of a function, with the errors that there are now; and what a search finds.
+fn measured(subject: &Subject, written: [Found; 2], count: usize) -> [(Found, Found); 2] {
+    let mut written = written.into_iter();
+    Width::ALL.map(|width| {
+        let at = written.next().expect("two formats").at;
+        (Found { error: subject.error(width, at), at }, search(subject, width, count))
+    })
+}
+
+#[test]
+fn the_page_tells_the_greatest_errors() {
+    let count = env::var("REVIVER_CAMPAIGN").ok().and_then(|count| count.parse().ok()).unwrap_or(COUNT);
+    let page = fs::read_to_string(path()).expect("the page is there");
+    let (before, table, behind) = parts(&page);
+    let written: HashMap<&str, [Found; 2]> = table.lines().map(row).collect();
+    let somewhere = [Found { error: 0.0, at: (0.5, 1.0) }; 2];
+    let (mut rows, mut wrong) = (String::new(), Vec::new());
+    for subject in SUBJECTS {
+        let said = written.get(subject.name).copied().unwrap_or(somewhere);
+        let measured = measured(subject, said, count);
+        for (said, (there, found)) in said.iter().zip(&measured) {
+            // In thousandths, as the page has it.
+            let is_said = (there.error - said.error).abs() <= 0.0005 && found.error <= said.error + 0.0005;
+            if !is_said {
+                wrong.push(format!(
+                    "{}: {said:?} is written, {there:?} is there, {found:?} was found",
+                    subject.name
+                ));
+            }
+        }
+        let worst =
+            measured.map(|(there, found)| if found.error > there.error + 0.0005 { found } else { there });
+        for worst in worst.iter().filter(|worst| !(worst.error < subject.bound)) {
+            wrong.push(format!("{}: {worst:?} is not less than what is promised", subject.name));
+        }
+        rows += &line(subject, worst);
+    }
+    if env::var_os("UPDATE_FUNCTIONS").is_some() {
+        fs::write(path(), format!("{before}{HEAD}{rows}{behind}")).expect("the page can be written");
+    } else {
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert_eq!(table, rows, "the table has other rows");
+    }
+}
