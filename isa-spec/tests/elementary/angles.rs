@@ -1,6 +1,6 @@
 //! Angles and their functions to 320 bits, of arguments as great as a float may be; and where angles are hard.
 
-use crate::constants::trig::greatest_moderate;
+use crate::constants::trig::{greatest_far, greatest_moderate};
 use crate::real::{PRECISION, Real, Width, int, precise};
 use crate::subject::{SUBJECTS, Subject};
 
@@ -122,7 +122,8 @@ fn around_the_seams() {
         let multiples = (1..200).map(|n| f64::from(n) * std::f64::consts::FRAC_PI_4);
         let tiny = width.of([f64::MIN_POSITIVE, 5e-324], [f64::from(f32::MIN_POSITIVE), 1e-45]);
         // Between, where the parts of a multiple are greatest.
-        let far = (1..200).map(|n| greatest * (1.0 - f64::from(n) / 1000.0));
+        let below = |greatest: f64| (1..200).map(move |n| greatest * (1.0 - f64::from(n) / 1000.0));
+        let far = below(greatest).chain(below(greatest_far(width))).chain([greatest_far(width)]);
         for middle in multiples.chain(far).chain([greatest, 1e5]).chain(tiny).map(round) {
             is_close(width, middle);
             is_close(width, next(width, middle));

@@ -1,6 +1,7 @@
 //! Edges, and cases that are exact.
 
-use reviver_isa::number::elementary::{NativeDouble, NativeSingle, trig};
+use reviver_isa::number::elementary::ops::upper_product;
+use reviver_isa::number::elementary::{FloatOps, NativeDouble, NativeSingle, trig};
 
 use crate::real::Width;
 use crate::subject::{SUBJECTS, Subject};
@@ -271,5 +272,27 @@ fn hard_cases() {
             let error = subject("atan2").error(width, (y, x));
             assert!(error < 0.6, "atan2({y:?}, {x:?}) in {}: {error}", width.name());
         }
+    }
+}
+
+/// An engine may multiply at once, or out of halves.
+#[test]
+fn upper_words_of_products() {
+    let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut word = || {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        bits as i64
+    };
+    for n in 0..10_000 {
+        let b = match n % 3 {
+            0 => -1,
+            _ => word(),
+        };
+        let a = (word() as u64 >> 3) as i64;
+        assert_eq!(NativeDouble.word_mul_upper(a, b), upper_product(&NativeDouble, a, b), "{a:#x}, {b:#x}");
+        let (a, b) = ((a >> 32) as i32, b as i32);
+        assert_eq!(NativeSingle.word_mul_upper(a, b), upper_product(&NativeSingle, a, b), "{a:#x}, {b:#x}");
     }
 }

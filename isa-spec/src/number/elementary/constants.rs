@@ -127,6 +127,9 @@ pub struct TrigConstants {
     pub per_quarter: f64,
     /// π/2 in parts; products of n and the first three are exact.
     pub quarter: [f64; 4],
+    /// Products of n and these parts but the last are exact below.
+    pub greatest_far: f64,
+    pub quarter_far: [f64; 7],
     /// π/2 in two parts of all digits.
     pub half_pi: [f64; 2],
     /// The bits of 2/π, behind a word of zeros.
@@ -134,6 +137,9 @@ pub struct TrigConstants {
     /// (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ as polynomials of r², where |r| is at most π/4.
     pub sine: &'static [f64],
     pub cosine: &'static [f64],
+    /// The same to somewhat more than half of the digits.
+    pub sine_about: &'static [f64],
+    pub cosine_about: &'static [f64],
     /// (tan x - x)/x³ as a polynomial of x², where |x| is less than `tangent_near`.
     pub tangent_near: f64,
     pub tangent: &'static [f64],

@@ -12,7 +12,7 @@ pub struct NativeDouble;
 pub struct NativeSingle;
 
 macro_rules! native {
-    ($Name:ident, $Format:ident, $float:ty, $word:ty, $unsigned:ty) => {
+    ($Name:ident, $Format:ident, $float:ty, $word:ty, $unsigned:ty, $twice:ty) => {
         impl FloatOps for $Name {
             type Format = $Format;
             type Float = $float;
@@ -74,6 +74,11 @@ macro_rules! native {
             #[inline(always)]
             fn word_mul(&self, a: $word, b: $word) -> $word {
                 a.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn word_mul_upper(&self, a: $word, b: $word) -> $word {
+                let product = <$twice>::from(a as $unsigned) * <$twice>::from(b as $unsigned);
+                (product >> <$unsigned>::BITS) as $word
             }
             #[inline(always)]
             fn word_and(&self, a: $word, b: $word) -> $word {
@@ -156,5 +161,5 @@ macro_rules! native {
     };
 }
 
-native!(NativeDouble, Double, f64, i64, u64);
-native!(NativeSingle, Single, f32, i32, u32);
+native!(NativeDouble, Double, f64, i64, u64, u128);
+native!(NativeSingle, Single, f32, i32, u32, u64);

@@ -24,8 +24,13 @@ struct Reduced<S: FloatOps> {
 /// Of an argument that isn't negative; NaN where it isn't finite.
 #[inline(always)]
 fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
-    let is_moderate = s.lt(x, s.float(S::Format::TRIG.greatest_moderate));
-    let [shifted, near, off, high, low] = s.pick(is_moderate, || moderate(s, x), || great(s, x));
+    let is_below = |limit: f64| s.lt(x, s.float(limit));
+    let c = &S::Format::TRIG;
+    let [shifted, near, off, high, low] = s.pick(
+        is_below(c.greatest_moderate),
+        || moderate(s, x),
+        || s.pick(is_below(c.greatest_far), || far(s, x), || great(s, x)),
+    );
     Reduced { n: s.bits(shifted), near, off, angle: (high, low) }
 }
 
@@ -61,6 +66,24 @@ fn moderate<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     [shifted, near, off, high, s.sub(low, part(3))]
 }
 
+/// The same of arguments with more quarters: n has more digits, so that the parts have fewer, and are more.
+#[inline(always)]
+fn far<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
+    let c = &S::Format::TRIG;
+    let shifter = s.float(S::Format::SHIFTER);
+    let shifted = s.add(s.mul(x, s.float(c.per_quarter)), shifter);
+    let n = s.sub(shifted, shifter);
+    let part = |at: usize| s.mul(n, s.float(c.quarter_far[at]));
+    let first = s.sub(s.sub(x, part(0)), part(1));
+    let (near, off) = (2..6).fold((first, s.float(0.0)), |(sum, off), at| {
+        let (sum, error) = quick_two_sum(s, sum, s.neg(part(at)));
+        (sum, s.add(off, error))
+    });
+    let off = s.sub(off, part(6));
+    let (high, low) = quick_two_sum(s, near, off);
+    [shifted, near, off, high, low]
+}
+
 /// The same of any number that isn't subnormal, of about 1 at least.
 fn great<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let c = &S::Format::TRIG;
@@ -69,19 +92,6 @@ fn great<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let is_finite = s.lt(x, s.float(f64::INFINITY));
     let high = s.select(is_finite, high, s.float(f64::NAN));
     [s.add(s.of_word(n), s.float(S::Format::SHIFTER)), high, low, high, low]
-}
-
-/// The upper word of the product of two words without sign; the first is less than an eighth of what a word holds.
-#[inline(always)]
-fn upper_product<S: FloatOps>(s: &S, a: S::Word, b: S::Word) -> S::Word {
-    let half = s.word(S::Format::WIDTH / 2);
-    let mask = s.word((1 << (S::Format::WIDTH / 2)) - 1);
-    let parts = |a: S::Word| (s.word_shr(a, half), s.word_and(a, mask));
-    let ((a_high, a_low), (b_high, b_low)) = (parts(a), parts(b));
-    let (cross, cross_low) = parts(s.word_mul(a_low, b_high));
-    let carried = s.word_shr(s.word_mul(a_low, b_low), half);
-    let middle = s.word_add(s.word_mul(a_high, b_low), s.word_add(cross_low, carried));
-    s.word_add(s.word_mul(a_high, b_high), s.word_add(cross, s.word_shr(middle, half)))
 }
 
 /// The number of quarter turns in x, modulo 4, and what is over, at most half a one, in two parts: x is an integer times 2^e,
@@ -109,12 +119,12 @@ fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     };
     let (b0, b1, b2) = (at(0), at(1), at(2));
     // The upper two words of the product, which is an angle in units of so many quarter turns.
-    let (second, more) = (s.word_mul(whole, b1), upper_product(s, whole, b2));
+    let (second, more) = (s.word_mul(whole, b1), s.word_mul_upper(whole, b2));
     let lower = s.word_add(second, more);
     let both = s.word_and(second, more);
     let either = s.word_and(s.word_or(second, more), s.word_xor(lower, s.word(-1)));
     let carry = s.word_shr(s.word_or(both, either), s.word(width - 1));
-    let upper = s.word_add(s.word_mul(whole, b0), s.word_add(upper_product(s, whole, b1), carry));
+    let upper = s.word_add(s.word_mul(whole, b0), s.word_add(s.word_mul_upper(whole, b1), carry));
     // Two bits in front of the point, rounded.
     let n = s.word_shr(s.word_add(upper, s.word(1 << (width - 3))), s.word(width - 2));
     let upper = s.word_or(s.word_shl(upper, s.word(2)), s.word_shr(lower, s.word(width - 2)));
@@ -230,6 +240,19 @@ pub fn tan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.signed(tangent, s.sign(x))
 }
 
+/// The sine and the cosine to somewhat more than half of their digits, or the cosine and the sine.
+#[inline(always)]
+fn roughly<S: FloatOps>(s: &S, reduced: &Reduced<S>, is_odd: S::Flag) -> Twofold<S> {
+    let c = &S::Format::TRIG;
+    let near = reduced.near;
+    let square = s.mul(near, near);
+    let angle = s.add(reduced.angle.0, reduced.angle.1);
+    let sine = s.add(angle, s.mul(s.mul(near, square), s.polynomial(square, c.sine_about)));
+    let base = s.sub(s.float(1.0), s.mul(square, s.float(0.5)));
+    let cosine = s.add(base, s.mul(s.mul(square, square), s.polynomial(square, c.cosine_about)));
+    (s.select(is_odd, cosine, sine), s.select(is_odd, sine, cosine))
+}
+
 /// The tangent of an angle that isn't negative: the sine by the cosine, or the cosine by the sine with the other sign. What
 /// the quotient's upper digits leave is known exactly, and divided as well.
 #[inline(always)]
@@ -244,12 +267,13 @@ fn tangent<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> S::Float {
     let is_odd = is_odd(s, reduced.n);
     let (above, above_rest) = select_pair(s, is_odd, cosine, sine);
     let (below, below_rest) = select_pair(s, is_odd, sine, cosine);
-    let divisor = s.add(below, below_rest);
-    let inverse = s.div(s.float(1.0), divisor);
-    let below_high = s.upper_half(divisor);
+    let below_high = s.upper_half(s.add(below, below_rest));
     let below_low = s.add(s.sub(below, below_high), below_rest);
     let (above, above_low) = quick_two_sum(s, above, above_rest);
-    let quotient = s.upper_half(s.div(above, divisor));
+    // Of the quotient's first half, and of what the rest is divided by, fewer digits count: they needn't wait for all.
+    let (above_about, below_about) = roughly(s, reduced, is_odd);
+    let inverse = s.div(s.float(1.0), below_about);
+    let quotient = s.upper_half(s.div(above_about, below_about));
     let rest = s.add(s.sub(above, s.mul(quotient, below_high)), s.sub(above_low, s.mul(quotient, below_low)));
     let result = s.add(quotient, s.mul(rest, inverse));
     s.signed(result, s.word_shl(reduced.n, s.word(S::Format::WIDTH - 1)))

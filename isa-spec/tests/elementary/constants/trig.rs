@@ -9,9 +9,18 @@ pub fn greatest_moderate(width: Width) -> f64 {
     width.of(200_000.0, 400.0)
 }
 
+/// Arguments below are far. Multiples up to there have 33 digits in f64, 16 in f32.
+pub fn greatest_far(width: Width) -> f64 {
+    width.of(1e10, 1e5)
+}
+
 /// π/2 in parts of so few digits that their products with those multiples are exact, but for the last.
 fn quarter(width: Width) -> [f64; 4] {
-    in_parts_of(width, &(Real::pi(PRECISION) / int(2)), width.of(35, 15))
+    in_parts_of(width, width.of(35, 15))
+}
+
+fn quarter_far(width: Width) -> [f64; 7] {
+    in_parts_of(width, width.of(20, 8))
 }
 
 fn derive(constants: &mut Constants) {
@@ -21,25 +30,26 @@ fn derive(constants: &mut Constants) {
     constants.number("greatest_moderate", greatest_moderate(width));
     constants.number("per_quarter", width.nearest(&(int(1) / &half_pi)));
     constants.field("quarter", format!("{:?}", quarter(width)));
+    constants.number("greatest_far", greatest_far(width));
+    constants.field("quarter_far", format!("{:?}", quarter_far(width)));
     constants.pair("half_pi", width.in_parts(&half_pi));
     constants.words("inverse", &inverse_bits(width));
     waves(constants, width);
     tangent(constants, width);
 }
 
-/// Three parts of so many places each, and the rest.
-fn in_parts_of(width: Width, value: &Real, places: isize) -> [f64; 4] {
-    let [first, rest] = part(value, places);
-    let [second, rest] = part(&rest, 2 * places + 1);
-    let [third, rest] = part(&rest, 3 * places + 2);
-    [first, second, third, rest].map(|part| width.nearest(&part))
-}
-
-/// The multiple of 2^-places, and what is left.
-fn part(value: &Real, places: isize) -> [Real; 2] {
-    let part = (value.clone() << places).round() >> places;
-    let rest = value - &part;
-    [part, rest]
+/// π/2 in parts of so many digits each, and the rest.
+fn in_parts_of<const N: usize>(width: Width, digits: isize) -> [f64; N] {
+    let mut rest = Real::pi(PRECISION) / int(2);
+    let mut parts = [0.0; N];
+    for (at, part) in parts.iter_mut().enumerate() {
+        // The first has one digit in front of the point.
+        let places = digits * (at as isize + 1) - 1;
+        let multiple = if at + 1 < N { (rest.clone() << places).round() >> places } else { rest.clone() };
+        *part = width.nearest(&multiple);
+        rest -= multiple;
+    }
+    parts
 }
 
 /// A word of zeros, and 2/π's bits for the greatest exponent.
@@ -65,24 +75,34 @@ fn inverse_bits(width: Width) -> Vec<i64> {
 }
 
 fn waves(constants: &mut Constants, width: Width) {
-    let greatest = power(&(Real::pi(PRECISION) * ratio(2505, 10000)), 2);
+    let greatest = power(&(Real::pi(PRECISION) * ratio(2530, 10000)), 2);
     let sine = |square: &Real| {
         let r = square.sqrt();
         (r.sin() - &r) / power(&r, 3)
     };
     let cosine = |square: &Real| (square.sqrt().cos() - int(1) + square / int(2)) / power(square, 2);
-    constants.coefficients("sine", &polynomial(sine, [int(0), greatest.clone()], width.of(6, 4)));
-    constants.coefficients("cosine", &polynomial(cosine, [int(0), greatest], width.of(6, 3)));
+    let mut fitted = |name, count| {
+        let range = [int(0), greatest.clone()];
+        constants.coefficients(name, &polynomial(sine, range, count));
+    };
+    fitted("sine", width.of(6, 4));
+    fitted("sine_about", width.of(4, 2));
+    let mut fitted = |name, count| {
+        let range = [int(0), greatest.clone()];
+        constants.coefficients(name, &polynomial(cosine, range, count));
+    };
+    fitted("cosine", width.of(6, 3));
+    fitted("cosine_about", width.of(4, 2));
 }
 
 fn tangent(constants: &mut Constants, width: Width) {
-    let near = 0.40625;
+    let near = width.of(0.40625, 0.78125);
     let rest = |square: &Real| {
         let x = square.sqrt();
         (x.sin() / x.cos() - &x) / power(&x, 3)
     };
     constants.number("tangent_near", near);
-    constants.coefficients("tangent", &polynomial(rest, [int(0), real(near * near)], width.of(10, 5)));
+    constants.coefficients("tangent", &polynomial(rest, [int(0), real(near * near)], width.of(10, 8)));
 }
 
 #[test]
@@ -92,14 +112,16 @@ fn constants_of_waves() {
 
 #[test]
 fn products_with_parts_are_exact() {
-    for width in Width::ALL {
-        let half_pi = Real::pi(PRECISION) / int(2);
-        let n = (real(greatest_moderate(width)) / &half_pi + int(1)).floor();
-        let digits = width.digits();
+    let all_exact = |width: Width, greatest: f64, parts: &[f64]| {
+        let n = (real(greatest) / (Real::pi(PRECISION) / int(2)) + int(1)).floor();
         let n_digits = n.to_f64().value().log2().ceil() as isize;
-        for part in &quarter(width)[..3] {
-            let part_digits = real(*part).repr().digits() as isize;
-            assert!(part_digits + n_digits <= digits, "{part} in {}", width.name());
+        for part in parts {
+            let digits = real(*part).repr().digits() as isize;
+            assert!(digits + n_digits <= width.digits(), "{part} in {}", width.name());
         }
+    };
+    for width in Width::ALL {
+        all_exact(width, greatest_moderate(width), &quarter(width)[..3]);
+        all_exact(width, greatest_far(width), &quarter_far(width)[..6]);
     }
 }
