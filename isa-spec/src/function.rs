@@ -582,7 +582,8 @@ functions! {
     }
     /// e to the power of the source, less 1: near 0 it keeps the digits that a difference would lose.
     ExpM1 = 0x50 "exp_m1" Elementary (s, a)
-    edges "A result out of range traps, and so does a derivative: it is 1 more than the result." {
+    edges "A result out of range traps. \
+           The derivative is 1 more than the result, and traps out of range." {
         real: s.elementary(Elementary::ExpM1, a);
         d_a: s.elementary(Elementary::Exp, a);
     }

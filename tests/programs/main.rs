@@ -3,6 +3,7 @@
 //! An expectation is a comment line, explained in `programs/README.md`:
 //! `;! run n=10 -> a=55 b=89`, `;! back a=55 b=89 -> n=10`, `;! grad y x=2 -> x~12`. Here are the runs.
 
+mod bits;
 mod derivatives;
 mod given;
 

@@ -265,8 +265,8 @@ fn hard_cases() {
     for (width, y, x) in [
         (Width::Double, 7.244243e-317, 2.299833247428977e-47),
         (Width::Double, -1.0316256383e-313, 0.015629399902663082),
-        (Width::Single, f64::from(1.1925049931404193e-42_f32), f64::from(1.3517166320841867e-23_f32)),
-        (Width::Single, f64::from(-1.0267064416981285e-38_f32), f64::from(1.28806734085083_f32)),
+        (Width::Single, f64::from(1.192_5e-42_f32), f64::from(1.351_716_6e-23_f32)),
+        (Width::Single, f64::from(-1.026_706_4e-38_f32), f64::from(1.288_067_3_f32)),
     ] {
         for (y, x) in [(y, x), (y, -x), (x, y), (-x, y)] {
             let error = subject("atan2").error(width, (y, x));

@@ -210,6 +210,22 @@ fn derivatives_of_angles_need_no_squares() {
     }
 }
 
+/// What the formula is made of may be out of range where the derivative isn't.
+#[test]
+fn derivatives_in_fixed_point_exist_where_they_fit() {
+    let system = System::of(RealSystem::Fixed(43));
+    for a in [2_f64.powi(-30), -2_f64.powi(-30), 3.0 * 2_f64.powi(-31), 2_f64.powi(-10), 0.99, 1.0, 1e6, -1e6]
+    {
+        let expected = 1.0 / (3.0 * a.cbrt() * a.cbrt());
+        let found = system.partial(Function::Cbrt, 0, a, 0.0).unwrap();
+        assert!((found - expected).abs() < 4.0 * system.ulp() * (1.0 + 1.0 / a.abs()), "{found} at {a}");
+    }
+    for a in [1_048_575.5, 1_048_574.5, 1.0, 1.5, 0.25, -0.75] {
+        let found = system.partial(Function::Ln1p, 0, a, 0.0).unwrap();
+        assert!((found - 1.0 / (1.0 + a)).abs() < 2.0 * system.ulp(), "{found} at {a}");
+    }
+}
+
 /// The exponent's neighbour exists, also where it has no room in the word.
 #[test]
 fn the_derivative_of_the_least_power_does_not_wrap() {

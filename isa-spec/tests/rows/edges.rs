@@ -346,6 +346,12 @@ const CASES: &[Case] = &[
             assert_eq!(system.real(f, -60.0, 0.0), Ok(-1.0));
         }
     }),
+    (&[ExpM1], "The derivative is 1 more than the result, and traps out of range", |f| {
+        System::each().for_each(|system| assert_eq!(system.partial(f, 0, 0.0, 0.0), Ok(1.0)));
+        let system = System::of(RealSystem::Fixed(43));
+        assert!(system.real(f, 13.862943849617457, 0.0).is_ok());
+        traps(system.partial(f, 0, 13.862943849617457, 0.0));
+    }),
     (&[Ln1p], "A source that is not above -1 traps", |f| {
         for system in System::each() {
             for source in [-1.0, -1.0 - system.ulp().max(f64::EPSILON), -2.0] {

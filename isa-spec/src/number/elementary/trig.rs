@@ -12,7 +12,7 @@ use super::ops::FloatOps;
 use super::pair::{Twofold, product, quick_two_sum};
 
 /// An angle from the nearest multiple of π/2, which is the n-th; of n the lowest two bits count.
-struct Reduced<S: FloatOps> {
+struct ReducedAngle<S: FloatOps> {
     n: S::Word,
     /// The angle to nearly all its digits, known early, and about how much is to be added to it.
     near: S::Float,
@@ -23,7 +23,7 @@ struct Reduced<S: FloatOps> {
 
 /// Of an argument that isn't negative; NaN where it isn't finite.
 #[inline(always)]
-fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
+fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
     let is_below = |limit: f64| s.lt(x, s.float(limit));
     let c = &S::Format::TRIG;
     let [shifted, near, off, high, low] = s.pick(
@@ -31,7 +31,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
         || moderate(s, x),
         || s.pick(is_below(c.greatest_far), || far(s, x), || great(s, x)),
     );
-    Reduced { n: s.bits(shifted), near, off, angle: (high, low) }
+    ReducedAngle { n: s.bits(shifted), near, off, angle: (high, low) }
 }
 
 /// What is made of an argument's magnitude. One of less than π/4 needs no reduction, and has the same value with it.
@@ -39,12 +39,12 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> Reduced<S> {
 fn of_reduced<S: FloatOps, const N: usize>(
     s: &S,
     x: S::Float,
-    function: impl Fn(&Reduced<S>) -> [S::Float; N],
+    function: impl Fn(&ReducedAngle<S>) -> [S::Float; N],
 ) -> [S::Float; N] {
     let (magnitude, zero) = (s.abs(x), s.float(0.0));
     s.pick(
         s.lt(magnitude, s.float(S::Format::TRIG.eighth)),
-        || function(&Reduced { n: s.word(0), near: magnitude, off: zero, angle: (magnitude, zero) }),
+        || function(&ReducedAngle { n: s.word(0), near: magnitude, off: zero, angle: (magnitude, zero) }),
         || function(&reduce(s, magnitude)),
     )
 }
@@ -154,13 +154,13 @@ fn fraction_of_words<S: FloatOps>(s: &S, upper: S::Word, lower: S::Word) -> Twof
 }
 
 /// The sine and the cosine of a reduced angle, each as a sum of two whose second part is small.
-struct Waves<S: FloatOps> {
+struct SineAndCosine<S: FloatOps> {
     sine: Twofold<S>,
     cosine: Twofold<S>,
 }
 
 #[inline(always)]
-fn waves<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> Waves<S> {
+fn waves<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> SineAndCosine<S> {
     let c = &S::Format::TRIG;
     let square = s.mul(reduced.near, reduced.near);
     let half = s.mul(square, s.float(0.5));
@@ -172,7 +172,7 @@ fn waves<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> Waves<S> {
     let error = s.sub(s.sub(s.float(1.0), base), half);
     let quartic = s.mul(s.mul(square, square), s.polynomial(square, c.cosine));
     let slope = s.sub(error, s.mul(reduced.near, reduced.off));
-    Waves { sine, cosine: (base, s.add(slope, quartic)) }
+    SineAndCosine { sine, cosine: (base, s.add(slope, quartic)) }
 }
 
 #[inline(always)]
@@ -192,13 +192,13 @@ fn turned<S: FloatOps>(s: &S, n: S::Word) -> S::Word {
 }
 
 #[inline(always)]
-fn sine<S: FloatOps>(s: &S, reduced: &Reduced<S>, waves: &Waves<S>, sign: S::Word) -> S::Float {
+fn sine<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, waves: &SineAndCosine<S>, sign: S::Word) -> S::Float {
     let (high, low) = select_pair(s, is_odd(s, reduced.n), waves.cosine, waves.sine);
     s.signed(s.add(high, low), s.word_xor(turned(s, reduced.n), sign))
 }
 
 #[inline(always)]
-fn cosine<S: FloatOps>(s: &S, reduced: &Reduced<S>, waves: &Waves<S>) -> S::Float {
+fn cosine<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, waves: &SineAndCosine<S>) -> S::Float {
     let (high, low) = select_pair(s, is_odd(s, reduced.n), waves.sine, waves.cosine);
     s.signed(s.add(high, low), turned(s, s.word_add(reduced.n, s.word(1))))
 }
@@ -242,7 +242,7 @@ pub fn tan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 
 /// The sine and the cosine to somewhat more than half of their digits, or the cosine and the sine.
 #[inline(always)]
-fn roughly<S: FloatOps>(s: &S, reduced: &Reduced<S>, is_odd: S::Flag) -> Twofold<S> {
+fn roughly<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, is_odd: S::Flag) -> Twofold<S> {
     let c = &S::Format::TRIG;
     let near = reduced.near;
     let square = s.mul(near, near);
@@ -256,8 +256,8 @@ fn roughly<S: FloatOps>(s: &S, reduced: &Reduced<S>, is_odd: S::Flag) -> Twofold
 /// The tangent of an angle that isn't negative: the sine by the cosine, or the cosine by the sine with the other sign. What
 /// the quotient's upper digits leave is known exactly, and divided as well.
 #[inline(always)]
-fn tangent<S: FloatOps>(s: &S, reduced: &Reduced<S>) -> S::Float {
-    let Waves { sine, cosine } = waves(s, reduced);
+fn tangent<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> S::Float {
+    let SineAndCosine { sine, cosine } = waves(s, reduced);
     // The cosine's greatest part is known to its rounding, which is half of that of the square.
     let near_high = s.upper_half(reduced.near);
     let square = s.mul(reduced.near, reduced.near);

@@ -1,0 +1,94 @@
+//! The same bits everywhere: what each program with reals ends with, in f64 and in f32, is recorded once per release,
+//! as a digest of all its numbers; and so is what it comes back with, adjoints carried. Every platform is held to it.
+//!
+//! `UPDATE_BITS=1 cargo test --test programs bits` records them for the version that Cargo.toml names.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::Disk;
+use reviver_isa::Module;
+use reviver_isa::instruction::Class;
+use reviver_lab::engine::{self, Engine};
+use reviver_vm::digest::state_digest;
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Travel};
+
+use crate::given::Given;
+
+fn path() -> PathBuf {
+    let version = env!("CARGO_PKG_VERSION");
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/bits/{version}.txt"))
+}
+
+/// The words of the runs that a program's header lists, but for those that say a number system themselves.
+fn runs(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(";! run "));
+    let words =
+        lines.filter_map(|line| Some(line.split_once("->")?.0.split_whitespace().collect::<Vec<&str>>()));
+    words.filter(|words| !words.iter().any(|word| word.starts_with("real="))).collect()
+}
+
+/// The digest at the end of a run, and that of the way back from there; or that it ended by a trap.
+fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> String {
+    let real = format!("real={system}");
+    let words = words.iter().copied().filter(|word| *word != "exact").chain([real.as_str()]).collect();
+    let Ok(mut machine) = (Given { engine, words }).machine(module, false) else { return "isn't run".into() };
+    let there = leg(&mut machine, Travel::Forward);
+    carry(&mut machine);
+    let back = leg(&mut machine, Travel::Backward);
+    format!("{there} {back}")
+}
+
+/// The digest where a run arrives, or is trapped.
+fn leg(machine: &mut Machine, travel: Travel) -> String {
+    let trapped = super::go(machine, travel).is_err();
+    format!("{}{}", if trapped { "trapped:" } else { "" }, state_digest(machine.state()))
+}
+
+/// From now on adjoints are carried; those of all globals are 1.
+fn carry(machine: &mut Machine) {
+    let program = machine.program().clone();
+    let Ok(Value::Real(one)) = program.parse(Class::Real, "1.0") else { panic!("1.0 is a real") };
+    let globals = program.module().globals.iter().enumerate();
+    let reals = globals.filter(|(_, global)| global.class == Class::Real).map(|(n, _)| n);
+    let state = machine.state_mut();
+    state.set_mode(true);
+    let adjoints = state.adjoints_mut();
+    reals.flat_map(|global| program.cells(global)).for_each(|cell| adjoints.cells[cell] = one);
+}
+
+fn lines(engine: Engine) -> String {
+    let mut lines = String::new();
+    for path in super::programs() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let text = fs::read_to_string(&path).unwrap();
+        let module = assemble(&path.display().to_string(), text.clone().into_bytes(), &Disk).module.unwrap();
+        let has_reals = module.globals.iter().any(|global| global.class == Class::Real);
+        for words in runs(&text).iter().filter(|_| has_reals) {
+            for system in ["f64", "f32"] {
+                let digests = digests(engine, &module, words, system);
+                writeln!(lines, "{name} {system} [{}] {digests}", words.join(" ")).unwrap();
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn programs_have_the_bits_that_were_recorded() {
+    let recorded = fs::read_to_string(path());
+    for &engine in engine::ALL {
+        let found = lines(engine);
+        if env::var_os("UPDATE_BITS").is_some() {
+            fs::write(path(), &found).unwrap();
+            return;
+        }
+        let recorded = recorded.as_ref().expect("recorded for this version by UPDATE_BITS=1");
+        let differing = recorded.lines().zip(found.lines()).find(|(recorded, found)| recorded != found);
+        assert_eq!(differing, None, "on {}", engine.name);
+        assert_eq!(recorded.lines().count(), found.lines().count(), "on {}", engine.name);
+    }
+}
