@@ -4,9 +4,13 @@ use crate::real::{Real, Width, int, real};
 use crate::subject::{SUBJECTS, Second, Subject};
 
 /// Numbers without a clock.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new() -> Random {
+        Random(0x9e37_79b9_7f4a_7c15)
+    }
+
     fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -89,7 +93,7 @@ impl Subject {
 
     /// The error at an argument.
     pub fn error(&self, width: Width, (a, b): (f64, f64)) -> f64 {
-        error(width, self.value(width, a, b), &self.exact(a, b), self.unit)
+        error_of_float(width, self.value(width, a, b), &self.exact(a, b), self.unit)
     }
 
     fn range(&self, width: Width) -> [f64; 2] {
@@ -100,23 +104,29 @@ impl Subject {
 
 /// The error of a result in units of the last place that the exact value has, or `unit` where that is greater. What is
 /// no number is infinitely far.
-pub fn error(width: Width, found: f64, exact: &Real, unit: f64) -> f64 {
-    let (greatest, least_exponent) = width.of((f64::MAX, -1074), (f64::from(f32::MAX), -149));
-    if exact == &int(0) {
-        return if found == 0.0 { 0.0 } else { f64::INFINITY };
-    }
+fn error_of_float(width: Width, found: f64, exact: &Real, unit: f64) -> f64 {
     if found.is_nan() {
         return f64::INFINITY;
     }
     if found.is_infinite() {
         // It overflows where the next number beyond the greatest would be nearer.
+        let greatest = width.of(f64::MAX, f64::from(f32::MAX));
         let beyond = real(greatest) + (int(1) << (width.of(970, 103)));
         let magnitude = if found > 0.0 { exact.clone() } else { -exact };
         return if magnitude >= beyond { 0.0 } else { f64::INFINITY };
     }
+    error(width, &real(found), exact, unit)
+}
+
+/// The same of any number.
+pub fn error(width: Width, found: &Real, exact: &Real, unit: f64) -> f64 {
+    if exact == &int(0) {
+        return if found == exact { 0.0 } else { f64::INFINITY };
+    }
+    let least_exponent = width.of(-1074, -149);
     let exponent = if unit > 0.0 { exponent(exact).max(unit.log2() as isize) } else { exponent(exact) };
     let ulp = (exponent - width.digits() + 1).max(least_exponent);
-    ((real(found) - exact) >> ulp).to_f64().value().abs()
+    ((found - exact) >> ulp).to_f64().value().abs()
 }
 
 /// ⌊log₂|x|⌋.
@@ -124,6 +134,12 @@ fn exponent(x: &Real) -> isize {
     let repr = x.repr();
     let digits = repr.digits() as isize;
     repr.exponent() + digits - 1
+}
+
+/// Arguments of a function.
+pub fn sources(random: &mut Random, width: Width, subject: &Subject) -> (f64, f64) {
+    let a = random.within(width, subject.range(width));
+    (a, random.second(width, subject, a))
 }
 
 /// The greatest error that was found, and where.
@@ -138,7 +154,7 @@ const WORST: usize = 16;
 
 /// Looks for the greatest error: one half of the arguments is drawn, the other lies beside the worst so far.
 pub fn search(subject: &Subject, width: Width, count: usize) -> Found {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new();
     let range = subject.range(width);
     let mut worst: Vec<Found> = Vec::new();
     for n in 0..count {
@@ -149,10 +165,7 @@ pub fn search(subject: &Subject, width: Width, count: usize) -> Found {
                 let b = if subject.domain.second == Second::Beside { random.beside(width, b) } else { b };
                 (a, b)
             }
-            _ => {
-                let a = random.within(width, range);
-                (a, random.second(width, subject, a))
-            }
+            _ => sources(&mut random, width, subject),
         };
         if !(range[0]..=range[1]).contains(&at.0) || !at.1.is_finite() || at.0 == 0.0 || at.1 == 0.0 {
             continue;

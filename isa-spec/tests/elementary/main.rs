@@ -2,6 +2,7 @@
 //!
 //! What is found is held to the page `docs/functions.md`, see `page.rs`.
 
+mod analysis;
 mod angles;
 mod constants;
 mod edges;

@@ -1,11 +1,12 @@
 //! What is measured: each function in both formats, what it is exactly, and where it is tried.
 
 use reviver_isa::number::elementary::{
-    NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
+    FloatOps, NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
 };
 
+use crate::analysis::Analysis;
 use crate::angles;
-use crate::real::{Real, int, real};
+use crate::real::{Real, Width, int, real};
 use crate::series;
 
 /// A function of up to two floats.
@@ -14,6 +15,8 @@ pub struct Subject {
     pub double: fn(f64, f64) -> f64,
     pub single: fn(f32, f32) -> f32,
     pub exact: fn(&Real, &Real) -> Real,
+    /// The value, and what it would be without rounding.
+    pub analyzed: fn(Width, f64, f64) -> (f64, Real),
     pub domain: Domain,
     /// Whether it rises or falls over its domain, or neither.
     pub monotone: i8,
@@ -21,6 +24,8 @@ pub struct Subject {
     pub bound: f64,
     /// Smaller values are measured in units of this one.
     pub unit: f64,
+    /// Polynomials and tables make less of the error.
+    pub formula: f64,
 }
 
 /// The arguments that are tried.
@@ -58,10 +63,15 @@ macro_rules! subject {
             double: |a, _| $family::$function(&NativeDouble, a),
             single: |a, _| $family::$function(&NativeSingle, a),
             exact: |a, _| ($exact)(a),
+            analyzed: |width, a, b| match width {
+                Width::Double => Analysis::of(NativeDouble, a, b, |s, a, _| $family::$function(s, a)),
+                Width::Single => Analysis::of(NativeSingle, a, b, |s, a, _| $family::$function(s, a)),
+            },
             domain: $domain,
             monotone: $monotone,
             bound: $bound,
             unit: 0.0,
+            formula: 0.15,
         }
     };
 }
@@ -74,10 +84,15 @@ macro_rules! binary {
             double: |a, b| $family::$function(&NativeDouble, a, b),
             single: |a, b| $family::$function(&NativeSingle, a, b),
             exact: |a, b| ($exact)(a, b),
+            analyzed: |width, a, b| match width {
+                Width::Double => Analysis::of(NativeDouble, a, b, |s, a, b| $family::$function(s, a, b)),
+                Width::Single => Analysis::of(NativeSingle, a, b, |s, a, b| $family::$function(s, a, b)),
+            },
             domain: $domain,
             monotone: $monotone,
             bound: $bound,
             unit: 0.0,
+            formula: 0.15,
         }
     };
 }
@@ -92,9 +107,12 @@ pub const SUBJECTS: &[Subject] = &[
     subject!("sigmoid", exp::sigmoid, within(-750.0, 50.0), 1, 1.0, |x: &Real| int(1)
         / (int(1) + (-x).exp())),
     subject!("log", log::log, within(0.0, f64::MAX), 1, 1.0, |x: &Real| x.ln()),
-    subject!("ln_1p", log::ln_1p, within(-1.0, f64::MAX), 1, 1.0, ln_1p),
-    subject!("erf", special::erf, within(-14.0, 14.0), 1, 1.5, series::erf),
-    subject!("lgamma", special::log_gamma, within(0.0, f64::MAX), 0, 1.5, series::log_gamma),
+    Subject { formula: 0.25, ..subject!("ln_1p", log::ln_1p, within(-1.0, f64::MAX), 1, 1.0, ln_1p) },
+    Subject { formula: 0.3, ..subject!("erf", special::erf, within(-14.0, 14.0), 1, 1.5, series::erf) },
+    Subject {
+        formula: 0.4,
+        ..subject!("lgamma", special::log_gamma, within(0.0, f64::MAX), 0, 1.5, series::log_gamma)
+    },
     subject!("cbrt", roots::cbrt, within(-f64::MAX, f64::MAX), 1, 1.0, cbrt),
     binary!("hypot", roots::hypot, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, |a: &Real, b: &Real| (a
         * a
@@ -108,20 +126,33 @@ pub const SUBJECTS: &[Subject] = &[
         double: |a, n| power::powi(&NativeDouble, a, (n, 0.0), n % 2.0 != 0.0),
         single: |a, n| power::powi(&NativeSingle, a, (n, 0.0), n % 2.0 != 0.0),
         exact: |a, n| limited_exp(n * a.ln()),
+        analyzed: |width, a, n| match width {
+            Width::Double => Analysis::of(NativeDouble, a, n, |s, a, b| {
+                power::powi(s, a, (b, s.float(0.0)), n % 2.0 != 0.0)
+            }),
+            Width::Single => Analysis::of(NativeSingle, a, n, |s, a, b| {
+                power::powi(s, a, (b, s.float(0.0)), n % 2.0 != 0.0)
+            }),
+        },
         domain: two(0.0, f64::MAX, Second::Whole),
         monotone: 1,
         bound: 1.5,
         unit: 0.0,
+        formula: 0.15,
     },
-    subject!("erf_slope", special::erf_slope, within(-27.0, 27.0), 0, 2.0, |x: &Real| (-(x * x)).exp()
-        * series::erf_slope()),
+    Subject {
+        formula: 0.9,
+        ..subject!("erf_slope", special::erf_slope, within(-27.0, 27.0), 0, 2.0, |x: &Real| (-(x * x)).exp()
+            * series::erf_slope())
+    },
     Subject {
         unit: 1.0,
+        formula: 0.6,
         ..subject!("digamma", special::digamma, within(0.0, f64::MAX), 1, 5.0, series::digamma)
     },
     subject!("sin", trig::sin, within(-f64::MAX, f64::MAX), 0, 1.0, angles::sin),
     subject!("cos", trig::cos, within(-f64::MAX, f64::MAX), 0, 1.0, angles::cos),
-    subject!("tan", trig::tan, within(-f64::MAX, f64::MAX), 0, 1.0, angles::tan),
+    Subject { formula: 0.2, ..subject!("tan", trig::tan, within(-f64::MAX, f64::MAX), 0, 1.0, angles::tan) },
     subject!("asin", inverse_trig::asin, within(-1.0, 1.0), 1, 1.0, |x: &Real| x.asin()),
     subject!("acos", inverse_trig::acos, within(-1.0, 1.0), -1, 1.0, |x: &Real| x.acos()),
     subject!("atan", inverse_trig::atan, within(-f64::MAX, f64::MAX), 1, 1.0, |x: &Real| angles::atan2(

@@ -74,6 +74,13 @@ pub trait FloatOps {
 
     // What the operations above say.
 
+    /// The float itself, where what it was rounded from is told by a second one. Readings that know more of a float than the
+    /// float forget it here.
+    #[inline(always)]
+    fn settled(&self, a: Self::Float) -> Self::Float {
+        a
+    }
+
     #[inline(always)]
     fn abs(&self, a: Self::Float) -> Self::Float {
         let sign = self.word(1 << (Self::Format::WIDTH - 1));

@@ -11,7 +11,7 @@ pub type Twofold<S> = (<S as FloatOps>::Float, <S as FloatOps>::Float);
 /// a + b, exactly.
 #[inline(always)]
 pub fn two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
-    let sum = s.add(a, b);
+    let sum = s.settled(s.add(a, b));
     let from_b = s.sub(sum, a);
     let from_a = s.sub(sum, from_b);
     (sum, s.add(s.sub(a, from_a), s.sub(b, from_b)))
@@ -20,7 +20,7 @@ pub fn two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
 /// a + b, exactly, where |a| ≥ |b| or a is 0.
 #[inline(always)]
 pub fn quick_two_sum<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
-    let sum = s.add(a, b);
+    let sum = s.settled(s.add(a, b));
     (sum, s.add(s.sub(a, sum), b))
 }
 
@@ -35,7 +35,7 @@ pub fn split<S: FloatOps>(s: &S, a: S::Float) -> Twofold<S> {
 /// a·b, exactly, where neither splitting overflows nor the low part is subnormal.
 #[inline(always)]
 pub fn two_product<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> Twofold<S> {
-    let product = s.mul(a, b);
+    let product = s.settled(s.mul(a, b));
     let ((ah, al), (bh, bl)) = (split(s, a), split(s, b));
     let error = s.sub(s.mul(ah, bh), product);
     let error = s.add(s.add(error, s.mul(ah, bl)), s.mul(al, bh));

@@ -26,12 +26,12 @@ struct ReducedAngle<S: FloatOps> {
 fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
     let is_below = |limit: f64| s.lt(x, s.float(limit));
     let c = &S::Format::TRIG;
-    let [shifted, near, off, high, low] = s.pick(
+    let [quarters, near, off, high, low] = s.pick(
         is_below(c.greatest_moderate),
         || moderate(s, x),
         || s.pick(is_below(c.greatest_far), || far(s, x), || great(s, x)),
     );
-    ReducedAngle { n: s.bits(shifted), near, off, angle: (high, low) }
+    ReducedAngle { n: s.bits(quarters), near, off, angle: (high, low) }
 }
 
 /// What is made of an argument's magnitude. One of less than π/4 needs no reduction, and has the same value with it.
@@ -49,30 +49,26 @@ fn of_reduced<S: FloatOps, const N: usize>(
     )
 }
 
-/// n in the low bits of a float, the angle near and what is off, the angle in two parts.
+/// n as the bits of a float, the angle near and what is off, the angle in two parts.
 ///
 /// Where a difference cancels it is exact, so the angle's digits are there even close to a multiple.
 #[inline(always)]
 fn moderate<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let c = &S::Format::TRIG;
-    let shifter = s.float(S::Format::SHIFTER);
-    let shifted = s.add(s.mul(x, s.float(c.per_quarter)), shifter);
-    let n = s.sub(shifted, shifter);
+    let (quarters, n) = s.nearest(s.mul(x, s.float(c.per_quarter)));
     let part = |at: usize| s.mul(n, s.float(c.quarter[at]));
     let first = s.sub(x, part(0));
     let (near, error) = quick_two_sum(s, first, s.neg(part(1)));
     let off = s.sub(error, part(2));
     let (high, low) = quick_two_sum(s, near, off);
-    [shifted, near, off, high, s.sub(low, part(3))]
+    [s.of_bits(quarters), near, off, high, s.sub(low, part(3))]
 }
 
 /// The same of arguments with more quarters: n has more digits, so that the parts have fewer, and are more.
 #[inline(always)]
 fn far<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let c = &S::Format::TRIG;
-    let shifter = s.float(S::Format::SHIFTER);
-    let shifted = s.add(s.mul(x, s.float(c.per_quarter)), shifter);
-    let n = s.sub(shifted, shifter);
+    let (quarters, n) = s.nearest(s.mul(x, s.float(c.per_quarter)));
     let part = |at: usize| s.mul(n, s.float(c.quarter_far[at]));
     let first = s.sub(s.sub(x, part(0)), part(1));
     let (near, off) = (2..6).fold((first, s.float(0.0)), |(sum, off), at| {
@@ -81,7 +77,7 @@ fn far<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     });
     let off = s.sub(off, part(6));
     let (high, low) = quick_two_sum(s, near, off);
-    [shifted, near, off, high, low]
+    [s.of_bits(quarters), near, off, high, low]
 }
 
 /// The same of any number that isn't subnormal, of about 1 at least.
@@ -91,7 +87,7 @@ fn great<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     let (high, low) = product(s, turn, (s.float(c.half_pi[0]), s.float(c.half_pi[1])));
     let is_finite = s.lt(x, s.float(f64::INFINITY));
     let high = s.select(is_finite, high, s.float(f64::NAN));
-    [s.add(s.of_word(n), s.float(S::Format::SHIFTER)), high, low, high, low]
+    [s.of_bits(n), high, low, high, low]
 }
 
 /// The number of quarter turns in x, modulo 4, and what is over, at most half a one, in two parts: x is an integer times 2^e,
