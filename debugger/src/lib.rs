@@ -46,6 +46,8 @@ mod belongings;
 pub mod cell_set;
 pub mod command;
 pub mod cotangents;
+#[cfg(unix)]
+mod ending_signals;
 pub mod expression;
 pub mod format;
 pub mod listing;

@@ -8,20 +8,15 @@ mod unix {
     use std::thread;
 
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-    use signal_hook::consts::{
-        SIGABRT, SIGALRM, SIGPROF, SIGQUIT, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
-    };
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// What ends a process that doesn't ask for it, but for what others act at: the end of the terminal, and `kill`.
-    const ENDING: [i32; 9] =
-        [SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ];
+    use crate::ending_signals::ENDING;
 
     static KEPT: OnceLock<Termios> = OnceLock::new();
 
     /// Remembers the settings, if there is a terminal. From now on a signal that ends the process gives them back
-    /// before.
+    /// before; at the end of the terminal, and at `kill`, others act.
     pub fn keep() {
         let Ok(settings) = tcgetattr(stdin()) else { return };
         if KEPT.set(settings).is_ok()

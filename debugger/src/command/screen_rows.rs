@@ -47,7 +47,7 @@ commands! {
         "Take the answer away.";
     "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
         "Go to a pane.";
-    "cursor" as "unfold" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
+    "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
         "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to the one that it belongs to.";
     "array" [] " NAME | next | previous" ArgumentKind::OneOf(&["next", "previous"]) => array,
         "Show another array.";

@@ -37,20 +37,18 @@ mod unix {
     use std::time::Duration;
 
     use rustix::process::{Signal, kill_current_process_group};
-    use signal_hook::consts::{
-        SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
-        SIGXCPU, SIGXFSZ,
-    };
+    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;
     use signal_hook::iterator::Signals as Arriving;
     use signal_hook::low_level::emulate_default_handler;
 
     use super::*;
+    use crate::ending_signals::ENDING;
 
-    /// What others send to end the process, or what ends it by default. Faults of the process itself, such as
-    /// SIGSEGV, are none of them: a handler that returns from those returns to the fault.
-    const ENDING: [i32; 11] =
-        [SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ];
+    /// What others send to end the process, or what ends it by default.
+    fn ending() -> impl Iterator<Item = i32> {
+        [SIGTERM, SIGHUP].into_iter().chain(ENDING)
+    }
 
     /// How long a signal that ends the process may wait until somebody heeds it.
     const AT_LAST: Duration = Duration::from_secs(1);
@@ -64,8 +62,8 @@ mod unix {
             let signals = Signals::default();
             flag::register(SIGINT, signals.interrupt.clone())?;
             flag::register(SIGCONT, signals.resumed.clone())?;
-            end_at_last(Arriving::new(ENDING)?)?;
-            for signal in ENDING {
+            end_at_last(Arriving::new(ending())?)?;
+            for signal in ending() {
                 let has_come = Arc::new(AtomicBool::new(false));
                 flag::register_conditional_default(signal, has_come.clone())?;
                 flag::register(signal, has_come)?;

@@ -3,7 +3,7 @@
 
 use super::App;
 use crate::command::named;
-use crate::command::screen::ScreenAction;
+use crate::command::screen::{CursorMove, ScreenAction};
 use crate::command::table::ArgumentKind;
 use crate::outcome::Reason;
 use crate::tui::keys::Key;
@@ -105,6 +105,8 @@ impl App {
         match ScreenAction::of(line) {
             Some(Ok(ScreenAction::Toggle(_, set))) => self.word(&set),
             Some(Ok(ScreenAction::Ask(begun))) if !begun.is_empty() => self.word(&begun),
+            // Only the hints of an answer name these.
+            Some(Ok(ScreenAction::Cursor(CursorMove::Left | CursorMove::Right))) => Some("unfold"),
             Some(Ok(ScreenAction::Open)) => self.word(self.panes.focus().pane().opens()?),
             _ => named(line).ok().map(|(row, _)| row.word),
         }
