@@ -4,11 +4,25 @@ use crate::real::{PRECISION, Real, int, power, ratio};
 
 /// `count` coefficients of a polynomial. Where the function can't be asked at the middle of the range, the count is even.
 pub fn polynomial(f: impl Fn(&Real) -> Real, range: [Real; 2], count: usize) -> Vec<Real> {
-    let rows = nodes(range, count).into_iter();
+    through(f, nodes(range, count))
+}
+
+/// The same over a range from 0, where what counts is the error times x: the zeros are those of a polynomial of one degree
+/// more, without the one that is nearest to 0.
+pub fn weighted(f: impl Fn(&Real) -> Real, greatest: Real, count: usize) -> Vec<Real> {
+    let mut nodes = nodes([int(0), greatest], count + 1);
+    nodes.pop();
+    through(f, nodes)
+}
+
+/// The coefficients of the polynomial that has a function's values at some places.
+fn through(f: impl Fn(&Real) -> Real, nodes: Vec<Real>) -> Vec<Real> {
+    let count = nodes.len();
+    let rows = nodes.into_iter();
     solve(rows.map(|x| (0..count).map(|k| power(&x, k)).chain([f(&x)]).collect()).collect())
 }
 
-/// The zeros of a Chebyshev polynomial over a range.
+/// The zeros of a Chebyshev polynomial over a range, the greatest first.
 fn nodes([from, to]: [Real; 2], count: usize) -> Vec<Real> {
     let (middle, half) = ((&from + &to) / int(2), (to - from) / int(2));
     let angle = |n: usize| Real::pi(PRECISION) * ratio(2 * n as i64 + 1, 2 * count as i64);
@@ -34,10 +48,20 @@ fn solve(mut rows: Vec<Vec<Real>>) -> Vec<Real> {
     rows.iter().enumerate().map(|(at, row)| &row[count] / &row[at]).collect()
 }
 
+/// Both find a polynomial again, and the weighted one is closer to others at the end.
 #[test]
 fn a_polynomial_is_found_again() {
     let cubic = |x: &Real| int(1) + int(2) * x + int(5) * power(x, 3);
     let found = polynomial(cubic, [int(-1), int(2)], 4);
     let found: Vec<f64> = found.iter().map(|c| (c.to_f64().value() * 1e12).round() / 1e12).collect();
     assert_eq!(found, [1.0, 2.0, 0.0, 5.0]);
+    let found = weighted(cubic, int(2), 4);
+    let found: Vec<f64> = found.iter().map(|c| (c.to_f64().value() * 1e12).round() / 1e12).collect();
+    assert_eq!(found, [1.0, 2.0, 0.0, 5.0]);
+    let error_at_end = |coefficients: Vec<Real>| {
+        let value = coefficients.iter().rev().fold(int(0), |sum, c| sum * int(1) + c);
+        (value - int(1).exp()).to_f64().value().abs()
+    };
+    let plain = error_at_end(polynomial(|x| x.exp(), [int(0), int(1)], 5));
+    assert!(error_at_end(weighted(|x| x.exp(), int(1), 5)) < plain / 3.0);
 }

@@ -148,11 +148,11 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         unit: 1.0,
         formula: 0.6,
-        ..subject!("digamma", special::digamma, within(0.0, f64::MAX), 1, 5.0, series::digamma)
+        ..subject!("digamma", special::digamma, within(0.0, f64::MAX), 1, 3.0, series::digamma)
     },
     subject!("sin", trig::sin, within(-f64::MAX, f64::MAX), 0, 1.0, angles::sin),
     subject!("cos", trig::cos, within(-f64::MAX, f64::MAX), 0, 1.0, angles::cos),
-    Subject { formula: 0.2, ..subject!("tan", trig::tan, within(-f64::MAX, f64::MAX), 0, 1.0, angles::tan) },
+    subject!("tan", trig::tan, within(-f64::MAX, f64::MAX), 0, 1.0, angles::tan),
     subject!("asin", inverse_trig::asin, within(-1.0, 1.0), 1, 1.0, |x: &Real| x.asin()),
     subject!("acos", inverse_trig::acos, within(-1.0, 1.0), -1, 1.0, |x: &Real| x.acos()),
     subject!("atan", inverse_trig::atan, within(-f64::MAX, f64::MAX), 1, 1.0, |x: &Real| angles::atan2(

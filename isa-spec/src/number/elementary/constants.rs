@@ -2,7 +2,8 @@
 //! `tests/elementary/constants` derives the numbers and writes the files. Tables are bits, and as long
 //! as a power of two.
 //!
-//! Polynomials interpolate at the zeros of a Chebyshev polynomial, which is within a few percent of the best one.
+//! Polynomials interpolate at the zeros of a Chebyshev polynomial, which is within a few percent of the best one; where they are
+//! multiplied by a power of the argument, at those of the next one but for the zero where the product is small.
 
 #[rustfmt::skip]
 #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]

@@ -127,15 +127,19 @@ pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let shift = 8;
-    let [from, less] = s.pick(
+    let zero = s.float(0.0);
+    let [from, less, less_low] = s.pick(
         s.lt(x, s.float(8.0)),
         || {
             let inverse = |k: i32| s.div(s.float(1.0), s.add(x, s.float(f64::from(k))));
             // The small ones first.
-            let sum = (0..shift).rev().fold(s.float(0.0), |sum, k| s.add(sum, inverse(k)));
-            [s.add(x, s.float(f64::from(shift))), sum]
+            let (sum, low) = (0..shift).rev().fold((zero, zero), |(sum, low), k| {
+                let (sum, error) = two_sum(s, inverse(k), sum);
+                (sum, s.add(low, error))
+            });
+            [s.add(x, s.float(f64::from(shift))), sum, low]
         },
-        || [x, s.float(0.0)],
+        || [x, zero, zero],
     );
     let (log, log_low) = log_in_parts(s, from);
     let inverse = s.div(s.float(1.0), from);
@@ -143,8 +147,8 @@ pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let rest = s.mul(square, s.polynomial(square, c.digamma_rest));
     let small = s.add(s.mul(inverse, s.float(0.5)), rest);
     let (high, low) = two_sum(s, log, s.neg(less));
-    let result = s.add(high, s.sub(s.add(low, log_low), small));
-    let (zero, infinity) = (s.float(0.0), s.float(f64::INFINITY));
+    let result = s.add(high, s.sub(s.sub(s.add(low, log_low), less_low), small));
+    let infinity = s.float(f64::INFINITY);
     // Where 1/x is out of range, so is the result.
     let result = s.select(s.lt(less, infinity), result, s.neg(infinity));
     let is_inside = s.both(s.lt(zero, x), s.lt(x, infinity));

@@ -1,7 +1,7 @@
 //! The constants of `exp.rs`.
 
 use super::{Constants, check};
-use crate::fit::polynomial;
+use crate::fit::{polynomial, weighted};
 use crate::real::{Real, Width, int, power, ratio, real};
 
 /// A power of two has so many steps, as a power of two.
@@ -49,7 +49,7 @@ fn sinh(constants: &mut Constants, width: Width) {
         let x = square.sqrt();
         (sinh(&x) - &x) / power(&x, 3)
     };
-    constants.coefficients("sinh", &polynomial(rest, [int(0), int(1)], width.of(8, 4)));
+    constants.coefficients("sinh", &weighted(rest, int(1), width.of(8, 4)));
 }
 
 fn tanh(constants: &mut Constants, width: Width) {
@@ -60,7 +60,7 @@ fn tanh(constants: &mut Constants, width: Width) {
         (tanh(&x) - &x) / power(&x, 3)
     };
     constants.number("tanh_near", near);
-    constants.coefficients("tanh", &polynomial(rest, [int(0), real(near * near)], width.of(8, 3)));
+    constants.coefficients("tanh", &weighted(rest, real(near * near), width.of(8, 3)));
     constants.number("greatest_tanh", width.of(40.0, 20.0));
 }
 

@@ -1,7 +1,7 @@
 //! The constants of `inverse_trig.rs`.
 
 use super::{Constants, check};
-use crate::fit::polynomial;
+use crate::fit::weighted;
 use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
 
 /// A power of two has so many intervals of quotients, as a power of two.
@@ -50,7 +50,7 @@ fn arcsine(constants: &mut Constants, width: Width) {
         let x = square.sqrt();
         (x.asin() - &x) / power(&x, 3)
     };
-    let mut fitted = polynomial(rest, [int(0), ratio(1, 4)], width.of(13, 7));
+    let mut fitted = weighted(rest, ratio(1, 4), width.of(13, 7));
     let beyond = fitted.split_off(6);
     constants.coefficients("arcsine", &fitted);
     constants.coefficients("arcsine_beyond", &beyond);
@@ -62,7 +62,7 @@ fn arctangent(constants: &mut Constants, width: Width) {
         (t.atan() - &t) / power(&t, 3)
     };
     let greatest = real(0.072 * 0.072);
-    constants.coefficients("arctangent", &polynomial(rest, [int(0), greatest], width.of(5, 2)));
+    constants.coefficients("arctangent", &weighted(rest, greatest, width.of(5, 2)));
 }
 
 #[test]

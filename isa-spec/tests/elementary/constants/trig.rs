@@ -1,7 +1,7 @@
 //! The constants of `trig.rs`.
 
 use super::{Constants, check};
-use crate::fit::polynomial;
+use crate::fit::weighted;
 use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
 
 /// Arguments below are moderate. Multiples of π/2 up to there have 17 digits in f64, 8 in f32; they may be rounded up.
@@ -75,34 +75,32 @@ fn inverse_bits(width: Width) -> Vec<i64> {
 }
 
 fn waves(constants: &mut Constants, width: Width) {
-    let greatest = power(&(Real::pi(PRECISION) * ratio(2530, 10000)), 2);
+    let greatest = power(&(Real::pi(PRECISION) * ratio(width.of(2505, 2530), 10000)), 2);
     let sine = |square: &Real| {
         let r = square.sqrt();
         (r.sin() - &r) / power(&r, 3)
     };
     let cosine = |square: &Real| (square.sqrt().cos() - int(1) + square / int(2)) / power(square, 2);
     let mut fitted = |name, count| {
-        let range = [int(0), greatest.clone()];
-        constants.coefficients(name, &polynomial(sine, range, count));
+        constants.coefficients(name, &weighted(sine, greatest.clone(), count));
     };
     fitted("sine", width.of(6, 4));
     fitted("sine_about", width.of(4, 2));
     let mut fitted = |name, count| {
-        let range = [int(0), greatest.clone()];
-        constants.coefficients(name, &polynomial(cosine, range, count));
+        constants.coefficients(name, &weighted(cosine, greatest.clone(), count));
     };
     fitted("cosine", width.of(6, 3));
     fitted("cosine_about", width.of(4, 2));
 }
 
 fn tangent(constants: &mut Constants, width: Width) {
-    let near = width.of(0.40625, 0.78125);
+    let near = width.of(0.40625, 0.65625);
     let rest = |square: &Real| {
         let x = square.sqrt();
         (x.sin() / x.cos() - &x) / power(&x, 3)
     };
     constants.number("tangent_near", near);
-    constants.coefficients("tangent", &polynomial(rest, [int(0), real(near * near)], width.of(10, 8)));
+    constants.coefficients("tangent", &weighted(rest, real(near * near), width.of(10, 8)));
 }
 
 #[test]
