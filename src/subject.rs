@@ -50,10 +50,9 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
             let failure = Failure::usage(format_args!("{option}: `{name}` has no values at the start"));
             Err(failure.help("name a cell, or give the stack values by --set"))
         }
-        many => {
+        many @ [first, ..] => {
             let failure = Failure::usage(format_args!("{option}: `{name}` has {} cells", many.len()));
-            let first = many.iter().take(1).map(|variable| subject.name(variable)).collect::<String>();
-            Err(failure.help(format_args!("name one of them, such as `{first}`")))
+            Err(failure.help(format_args!("name one of them, such as `{}`", subject.name(first))))
         }
     }
 }

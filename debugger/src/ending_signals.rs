@@ -1,4 +1,4 @@
-//! The signals that end a process that doesn't ask for them. Knows nobody who does.
+//! The signals that end a process that doesn't ask for them. Knows no handler.
 
 use signal_hook::consts::{
     SIGABRT, SIGALRM, SIGPROF, SIGQUIT, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,

@@ -279,7 +279,7 @@ impl Parameter {
         }
     }
 
-    /// Whether only lowering knows it: it brings the length of another one, which people ask for by `len(a)`.
+    /// Whether lowering made it: it brings the length of another one, which people ask for by `len(a)`.
     pub fn is_length(&self) -> bool {
         self.name.starts_with(LENGTH_PARAMETER)
     }

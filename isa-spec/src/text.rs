@@ -221,7 +221,7 @@ impl<'a> Speller<'a> {
         format!("{}({})", callee.map_or("?", |p| &p.name), self.arguments(call))
     }
 
-    /// Without lengths that only lowering passes: no text has them.
+    /// Without lengths that only lowering passes: people don't write them.
     fn arguments(&self, call: &Call) -> String {
         let callee = self.module.procedures.get(call.procedure as usize);
         let parameters = callee.map_or(&[][..], |callee| &callee.parameters);

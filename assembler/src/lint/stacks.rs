@@ -1,5 +1,5 @@
 //! Stacks that only one of `push` and `pop` reaches: what is pushed stays there, and what is popped was
-//! given. Procedures that nothing calls do neither. Follows no calls: where one may run backward, `push` may be a `pop`, and nothing is said.
+//! given. Procedures that main never comes to do neither. Follows no calls: where one may run backward, `push` may be a `pop`, and nothing is said.
 
 use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::{Module, Role};
@@ -7,7 +7,7 @@ use reviver_isa::update::Update;
 use reviver_isa::verify::a_class;
 
 use super::own::is_own;
-use super::used::called;
+use super::used::reached;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 
@@ -69,8 +69,7 @@ pub(super) fn is_used(module: &Module, class: Class) -> bool {
 
 fn moves(module: &Module, class: Class) -> Moves {
     let mut moves = Moves::default();
-    let called = module.procedures.iter().zip(called(module)).filter(|(_, called)| *called);
-    for (procedure, _) in called {
+    for procedure in reached(module) {
         for at in procedure.entry..procedure.exit {
             let Some(instruction) = module.code.get(at as usize) else { break };
             let first = match instruction.update {

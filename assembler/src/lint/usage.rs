@@ -7,7 +7,7 @@ use reviver_isa::module::Shape;
 
 use super::own::is_own;
 use super::stacks::is_used;
-use super::used::{UsedByCode, called};
+use super::used::UsedByCode;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 
@@ -21,7 +21,6 @@ pub(super) fn warn(
     warnings: &mut Collection,
 ) {
     let used = UsedByCode::by(module);
-    let called = called(module);
     for (((number, global), used), place) in (0..).zip(&module.globals).zip(used.globals).zip(globals) {
         let (what, used) = match global.shape {
             Shape::Stack => ("stack", is_used(module, global.class)),
@@ -33,8 +32,11 @@ pub(super) fn warn(
             warnings.add(Diagnostic::warning(message, *place, "declared here"));
         }
     }
-    for ((procedure, called), place) in module.procedures.iter().zip(called).zip(procedures) {
-        if is_own(*place) && !called {
+    if used.any_procedure {
+        return;
+    }
+    for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
+        if is_own(*place) && !used {
             let message = format!("nothing calls the procedure `{}`", procedure.name);
             warnings.add(Diagnostic::warning(message, *place, "defined here"));
         }

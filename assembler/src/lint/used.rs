@@ -2,21 +2,41 @@
 
 use reviver_isa::Module;
 use reviver_isa::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place, Range, Slice, Term};
+use reviver_isa::module::Procedure;
 use reviver_isa::update::Update;
 
-/// By its number, whether anything calls a procedure. Main is called.
-pub(super) fn called(module: &Module) -> Vec<bool> {
-    let used = UsedByCode::by(module);
-    let numbered = used.procedures.iter().enumerate();
-    numbered.map(|(number, called)| number == 0 || *called || used.any_procedure).collect()
+/// The procedures that main comes to, itself among them, by their calls and their rules.
+pub(super) fn reached(module: &Module) -> Vec<&Procedure> {
+    let mut reached = vec![false; module.procedures.len()];
+    let (mut left, mut procedures) = (vec![0], Vec::new());
+    while let Some(number) = left.pop() {
+        let Some(procedure) =
+            module.procedures.get(number).filter(|_| !std::mem::replace(&mut reached[number], true))
+        else {
+            continue;
+        };
+        procedures.push(procedure);
+        left.extend(procedure.rule.map(|rule| rule as usize));
+        let code = module.code.get(procedure.entry as usize..procedure.exit as usize).unwrap_or_default();
+        for instruction in code {
+            // An indirect call may mean any procedure.
+            if matches!(instruction.update, Update::CallVia | Update::UncallVia) {
+                return module.procedures.iter().collect();
+            }
+            if let Link::Calls(calls) = &instruction.link {
+                left.extend(calls.iter().map(|call| call.procedure as usize));
+            }
+        }
+    }
+    procedures
 }
 
 /// What the code of a module names.
 pub(super) struct UsedByCode {
     pub(super) globals: Vec<bool>,
-    procedures: Vec<bool>,
+    pub(super) procedures: Vec<bool>,
     /// An indirect call may mean any procedure.
-    any_procedure: bool,
+    pub(super) any_procedure: bool,
 }
 
 impl UsedByCode {

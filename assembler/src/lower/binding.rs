@@ -1,5 +1,6 @@
 //! Names of a procedure: its parameters, the variables of its frame, and what they may not hide.
 
+use compact_str::CompactString;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Extent, Shape};
 use reviver_isa::names::register_class;
@@ -40,10 +41,7 @@ impl Lowering<'_> {
         self.refuse_shadowing(name);
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
-        // A name that is refused would be refused in the frame again.
-        let is_refused = name_of_length(name).is_some();
-        let own = if is_refused { "refused".into() } else { name.text.clone() };
-        let variable = self.current.frame.acquire(&own, class, shape, elsewhere);
+        let variable = self.current.frame.acquire(&own_name(name), class, shape, elsewhere);
         let from = if open { self.code.here() } else { self.current.entry };
         self.open_name(name, variable, from);
         let meaning = Meaning::Variable { base: Base::Frame(variable), adjoint: false };
@@ -98,4 +96,9 @@ impl Lowering<'_> {
     pub(super) fn class_of(&self, base: Base) -> Class {
         self.fact(base).map_or(Class::Int, |(_, class, _)| class)
     }
+}
+
+/// What a name is called in the frame: one that is refused would be refused there again.
+pub(super) fn own_name(name: &Name) -> CompactString {
+    if name_of_length(name).is_some() { "refused".into() } else { name.text.clone() }
 }

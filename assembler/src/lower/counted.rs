@@ -16,7 +16,6 @@
 //! `reversed` is the mirror image of this, with the body as it is written. A bound that is an expression
 //! is computed before the loop, and uncomputed behind it.
 
-use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::{Passing, Shape};
@@ -25,6 +24,7 @@ use reviver_isa::update::Update;
 
 use super::Lowering;
 use super::applied::{Checking, Temporaries};
+use super::binding::own_name;
 use super::instruction::Test;
 use super::record::OpenSeam;
 use super::scope::{Meaning, ScopeKind, ScopedName};
@@ -156,8 +156,8 @@ impl Lowering<'_> {
         self.refuse_missed_end(tree, &lo.value, &hi.value, step);
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);
-        let name: &CompactString = &tree.counter.text;
-        let counter = self.current.frame.acquire(name, Class::Int, Shape::Scalar, elsewhere);
+        let name = own_name(&tree.counter);
+        let counter = self.current.frame.acquire(&name, Class::Int, Shape::Scalar, elsewhere);
         Counted { counter, lo, hi, step, reversed: tree.reversed, temporaries }
     }
 

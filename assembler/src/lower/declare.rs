@@ -333,6 +333,7 @@ impl<'t> Declared<'t> {
         }
         let mut seen: HashMap<&str, Span> = HashMap::new();
         for parameter in &tree.parameters {
+            name_of_length(parameter).into_iter().for_each(|refused| report.add(refused));
             if let Some(first) = seen.insert(&parameter.text, parameter.span) {
                 report.add(twice("parameter", parameter, first));
             }

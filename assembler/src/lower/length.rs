@@ -78,16 +78,26 @@ impl Lowering<'_> {
                 None => self.cell_count(base, extent, span)?,
             },
             Range::Span { from, to, step } => {
-                if let Extent::Cells(shape) = extent {
-                    self.length_fits(base, shape.cells().into(), span)?;
+                let length = self.span_length(*from, *to, *step, span)?;
+                // What is computed may be as long as the array.
+                if let (Extent::Cells(shape), false) = (extent, matches!(length, Meaning::Constant(_))) {
+                    self.length_fits(base, shape.cells().into(), "cells", span)?;
                 }
-                self.span_length(*from, *to, *step, span)?
+                length
             }
             Range::Row(_) => self.dimension(base, extent, 1, span)?,
             Range::Column(_) => self.dimension(base, extent, 0, span)?,
         };
         if let Meaning::Constant(Number::Int { value, .. }) = meaning {
-            self.length_fits(base, value, span)?;
+            let what = match (range, dimension) {
+                (Range::Whole, Some(0)) => "rows",
+                (Range::Whole, Some(_)) => "columns",
+                (Range::Whole, None) => "cells",
+                (Range::Span { .. }, _) => "cells in this part",
+                (Range::Row(_), _) => "cells in a row",
+                (Range::Column(_), _) => "cells in a column",
+            };
+            self.length_fits(base, value, what, span)?;
         }
         let source = self.source_of(meaning, span)?;
         self.typed(source, Class::Int, span).map(Argument::Scalar)
@@ -114,16 +124,13 @@ impl Lowering<'_> {
     }
 
     /// Refuses a length above what an integer of the program counts: computed with, it would wrap.
-    fn length_fits(&mut self, array: Base, count: i128, span: Span) -> Option<()> {
+    fn length_fits(&mut self, array: Base, count: i128, what: &str, span: Span) -> Option<()> {
         let word = self.declared.word;
         if count <= i128::from(*word.range().end()) {
             return Some(());
         }
-        let message = format!(
-            "`{}` has {count} cells here, more than {} bits count",
-            self.base_name(array),
-            word.bits()
-        );
+        let message =
+            format!("`{}` has {count} {what}, more than {} bits count", self.base_name(array), word.bits());
         let help =
             "the procedure asks for the length of what is passed: `.word 32` or `.word 64` has room for it";
         self.report.fail(Diagnostic::error(message, span, "its length comes along").help(help))
@@ -136,7 +143,7 @@ impl Lowering<'_> {
         let difference = i128::from(to.offset) - i128::from(from.offset) - less;
         let distance = if from.cell == to.cell {
             constant(difference)
-        } else if from.cell.is_none() && (from.offset != 0 || less != 0) {
+        } else if from.cell.is_none() && (difference != 0 || step > 1) {
             shifted(to.cell, difference)
         } else {
             // The cell itself would be another name of it, and the callee may change it under the other.
@@ -145,10 +152,14 @@ impl Lowering<'_> {
             self.formula(Function::Diff, [(to, span), (from, span)])?
         };
         if step == 1 {
-            return Some(distance);
+            return Some(match distance {
+                // One that ends before it begins is refused with its bounds.
+                Meaning::Constant(Number::Int { value, .. }) => constant(value.max(0)),
+                computed => computed,
+            });
         }
         if let Meaning::Constant(Number::Int { value, .. }) = distance {
-            return Some(constant(value.div_euclid(step.into()) + 1));
+            return Some(constant(0.max(value.div_euclid(step.into()) + 1)));
         }
         // Where a step is more than a word holds, so is the greatest word: there is one element, or none.
         let step = i128::from(step).min(i128::from(*self.declared.word.range().end()));

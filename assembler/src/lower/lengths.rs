@@ -1,5 +1,5 @@
 //! The lengths of slices and matrices come with them: a procedure whose text asks for `len(v)` of a parameter has one
-//! parameter more, `len$v`, which each call passes and no text writes; for `len(M, 1)` it is `len$1$M`. Where a
+//! parameter more, `len$v`, which each call passes and nobody writes but `disasm`; for `len(M, 1)` it is `len$1$M`. Where a
 //! procedure passes a parameter on to one that asks, it needs the length too. This file finds out which; it knows no
 //! names but those of parameters.
 

@@ -414,10 +414,10 @@ impl Lowering<'_> {
 /// An integer scalar plus a constant, as an expression.
 fn sum(base: Base, offset: i128, span: Span) -> AppliedFunction {
     let cell = Source::Cell(Operand::Place(Place::scalar(base)), Class::Int);
-    // The least word of a width has no negation: it is added.
+    // The least number of a width has no negation: it is added.
     let is_least = Word::ALL.iter().any(|word| i128::from(*word.range().start()) == offset);
-    let is_taken_away = offset < 0 && !is_least;
-    let (function, by) = if is_taken_away { (Function::Diff, -offset) } else { (Function::Sum, offset) };
+    let taken_away = offset.checked_neg().filter(|by| *by > 0 && !is_least);
+    let (function, by) = taken_away.map_or((Function::Sum, offset), |by| (Function::Diff, by));
     let by = Source::Literal(Number::int(by));
     AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
 }

@@ -130,7 +130,7 @@ pub fn error(width: Width, found: &Real, exact: &Real, unit: f64) -> f64 {
 }
 
 /// ⌊log₂|x|⌋.
-fn exponent(x: &Real) -> isize {
+pub fn exponent(x: &Real) -> isize {
     let repr = x.repr();
     let digits = repr.digits() as isize;
     repr.exponent() + digits - 1

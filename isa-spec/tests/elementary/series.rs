@@ -1,7 +1,7 @@
 //! The error function and the gamma function's logarithm to 300 bits at least, which the library of precise numbers lacks:
 //! power series, and Stirling's after enough steps up.
 
-use crate::real::{PRECISION, Real, int, power};
+use crate::real::{PRECISION, Real, int};
 
 pub fn pi() -> Real {
     Real::pi(PRECISION)
@@ -54,11 +54,15 @@ pub fn bernoulli() -> Vec<Real> {
 
 /// The rest of Stirling's series: log Γ(z) less (z - 1/2)·log z - z + log(2π)/2, by its terms.
 fn stirling_rest(z: &Real, bernoulli: &[Real]) -> Real {
-    let terms = bernoulli.iter().enumerate().map(|(at, number)| {
-        let k = at as i64 + 1;
-        number / (int(2 * k * (2 * k - 1)) * power(z, 2 * at + 1))
-    });
-    terms.fold(int(0), |sum, term| sum + term)
+    let inverse = int(1) / z;
+    in_squares(&inverse, bernoulli, |k| int(2 * k * (2 * k - 1))) * inverse
+}
+
+/// Σ Bₖ/divisor(k)·x^(2(k - 1)), from 1 on.
+fn in_squares(x: &Real, bernoulli: &[Real], divisor: impl Fn(i64) -> Real) -> Real {
+    let square = x * x;
+    let numbered = (1..).zip(bernoulli).collect::<Vec<(i64, &Real)>>();
+    numbered.into_iter().rev().fold(int(0), |sum, (k, number)| sum * &square + number / divisor(k))
 }
 
 /// log Γ(x) for x > 0, with Bernoulli's numbers.
@@ -86,11 +90,8 @@ pub fn digamma_by(x: &Real, bernoulli: &[Real]) -> Real {
 
 /// Σ B₂ₖ/(2k·z²ᵏ).
 fn digamma_rest_by_terms(z: &Real, bernoulli: &[Real]) -> Real {
-    let terms = bernoulli.iter().enumerate().map(|(at, number)| {
-        let k = at as i64 + 1;
-        number / (int(2 * k) * power(z, 2 * at + 2))
-    });
-    terms.fold(int(0), |sum, term| sum + term)
+    let inverse = int(1) / z;
+    in_squares(&inverse, bernoulli, |k| int(2 * k)) * &inverse * &inverse
 }
 
 pub fn log_gamma(x: &Real) -> Real {

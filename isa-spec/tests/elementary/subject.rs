@@ -6,6 +6,7 @@ use reviver_isa::number::elementary::{
 
 use crate::analysis::Analysis;
 use crate::angles;
+use crate::errors::exponent;
 use crate::real::{Real, Width, int, real};
 use crate::series;
 
@@ -162,8 +163,13 @@ pub const SUBJECTS: &[Subject] = &[
     binary!("atan2", inverse_trig::atan2, two(-f64::MAX, f64::MAX, Second::Beside), 0, 1.0, angles::atan2),
 ];
 
+/// By Newton's steps from the root of the number's first digits: each doubles the digits that are right.
 fn cbrt(x: &Real) -> Real {
-    if *x < int(0) { -cbrt(&-x) } else { (x.ln() / int(3)).exp() }
+    let exponent = exponent(x).div_euclid(3);
+    let near_one = x.clone() >> (3 * exponent);
+    let root = real(near_one.to_f64().value().cbrt());
+    let better = |root: Real| (&root * int(2) + &near_one / (&root * &root)) / int(3);
+    (0..4).fold(root, |root, _| better(root)) << exponent
 }
 
 /// An exponential that is far out of range, if it is.

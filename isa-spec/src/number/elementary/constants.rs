@@ -120,7 +120,7 @@ pub struct SpecialConstants {
 
 /// For `trig.rs`: x = n·π/2 + r.
 pub struct TrigConstants {
-    /// No multiple of π/2 but 0 is nearest below.
+    /// Below this, 0 is the nearest multiple of π/2.
     pub eighth: f64,
     /// Products of n and the parts are exact below.
     pub greatest_moderate: f64,
@@ -155,7 +155,7 @@ pub struct InverseTrigConstants {
     pub least: i64,
     /// So many bits of a quotient don't tell its c.
     pub index_shift: i64,
-    /// The greatest quotient for which c is finite, and the index of those beyond it.
+    /// Below this quotient c is finite; and the index of those from there on.
     pub greatest: f64,
     pub beyond: i64,
     /// The bits of 1, less what a quotient of bits is greater than the true one.

@@ -77,7 +77,7 @@ pub fn acos<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.add(high, s.add(s.add(low, base_low), s.mul(s.add(of.1, more), times)))
 }
 
-/// c for a quotient of at most so many units of the index.
+/// The index of c for so many bits above the least quotient, at most `greatest`; -1 where c is 0.
 #[inline(always)]
 fn index<S: FloatOps>(s: &S, bits: S::Word, greatest: i64) -> S::Word {
     let shift = s.word(S::Format::INVERSE_TRIG.index_shift);

@@ -116,7 +116,7 @@ pub trait FloatOps {
         self.select(self.lt(b, a), a, b)
     }
 
-    /// The upper word of the product of two words without sign; the first is less than an eighth of what a word holds.
+    /// The upper word of the product of two words without sign.
     #[inline(always)]
     fn word_mul_upper(&self, a: Self::Word, b: Self::Word) -> Self::Word {
         upper_product(self, a, b)
