@@ -17,8 +17,4 @@ mod unary;
 /// What the series are computed with.
 mod real {
     pub use crate::oracle::{PRECISION, Real, int};
-
-    pub fn power(x: &Real, n: usize) -> Real {
-        (0..n).fold(int(1), |product, _| product * x)
-    }
 }

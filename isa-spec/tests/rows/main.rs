@@ -22,5 +22,5 @@ mod updates;
 
 /// What the series are computed with.
 mod real {
-    pub use crate::precise::{PRECISION, Real, int, power};
+    pub use crate::precise::{PRECISION, Real, int};
 }

@@ -87,7 +87,7 @@ fn whole_power(a: Real, n: i64) -> Real {
     if n < 0 { real(1.0) / product } else { product }
 }
 
-pub fn power(a: &Real, n: usize) -> Real {
+fn power(a: &Real, n: usize) -> Real {
     (0..n).fold(real(1.0), |product, _| product * a)
 }
 
