@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use compact_str::CompactString;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Range, Slice, Term};
-use reviver_isa::module::{Extent, Shape, Word};
+use reviver_isa::module::{Extent, Shape};
 
 use super::Lowering;
 use super::applied::{AppliedFunction, Source};
@@ -354,7 +354,7 @@ impl Lowering<'_> {
                 Some(Source::Cell(Operand::Place(place), class))
             }
             Meaning::Sum { base, offset, wraps } => {
-                let formula = sum(base, self.addend(offset, wraps), span);
+                let formula = self.sum(base, (offset, wraps), span);
                 self.spill(&formula, span)
             }
             Meaning::Computed(formula) => self.spill(&formula, span),
@@ -371,7 +371,7 @@ impl Lowering<'_> {
         let span = expression.span;
         Some(match self.evaluate(expression)? {
             Meaning::Computed(formula) => *formula,
-            Meaning::Sum { base, offset, wraps } => sum(base, self.addend(offset, wraps), span),
+            Meaning::Sum { base, offset, wraps } => self.sum(base, (offset, wraps), span),
             meaning => {
                 let sources = ArrayVec::from_iter([(self.source_of(meaning, span)?, span)]);
                 AppliedFunction { function: Function::Copy, sources }
@@ -379,13 +379,19 @@ impl Lowering<'_> {
         })
     }
 
-    /// What the machine adds to a cell: the word of that remainder, where the constants that were added wrap.
-    fn addend(&self, offset: i128, wraps: bool) -> i128 {
-        if !wraps {
-            return offset;
-        }
-        let unused = i128::BITS - self.declared.word.bits();
-        offset << unused >> unused
+    /// An integer scalar plus a constant, as an expression: the word of that remainder, where the constants that were
+    /// added wrap.
+    fn sum(&self, base: Base, (offset, wraps): (i128, bool), span: Span) -> AppliedFunction {
+        let word = self.declared.word;
+        let unused = i128::BITS - word.bits();
+        let offset = if wraps { offset << unused >> unused } else { offset };
+        // The word's least number has no negation: it is added.
+        let is_least = offset == i128::from(*word.range().start());
+        let taken_away = offset.checked_neg().filter(|by| *by > 0 && !is_least);
+        let (function, by) = taken_away.map_or((Function::Sum, offset), |by| (Function::Diff, by));
+        let cell = Source::Cell(Operand::Place(Place::scalar(base)), Class::Int);
+        let by = Source::Literal(Number::int(by));
+        AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
     }
 
     /// The operand, with a literal of the class that is wanted.
@@ -409,15 +415,4 @@ impl Lowering<'_> {
     pub(super) fn base_name(&self, base: Base) -> &str {
         self.fact(base).map_or("?", |(name, _, _)| name)
     }
-}
-
-/// An integer scalar plus a constant, as an expression.
-fn sum(base: Base, offset: i128, span: Span) -> AppliedFunction {
-    let cell = Source::Cell(Operand::Place(Place::scalar(base)), Class::Int);
-    // The least number of a width has no negation: it is added.
-    let is_least = Word::ALL.iter().any(|word| i128::from(*word.range().start()) == offset);
-    let taken_away = offset.checked_neg().filter(|by| *by > 0 && !is_least);
-    let (function, by) = taken_away.map_or((Function::Sum, offset), |by| (Function::Diff, by));
-    let by = Source::Literal(Number::int(by));
-    AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
 }

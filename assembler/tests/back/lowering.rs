@@ -599,3 +599,17 @@ fn constants_divide_as_rust_does() {
         assert_eq!(format!("{:?}", module.globals[0].initial), format!("Ints([{value}])"), "{text}");
     }
 }
+
+/// A constant beside a cell is added or taken away, whichever is positive; the word's least number, which has no negation, is
+/// added.
+#[test]
+fn constants_beside_a_cell() {
+    let text = |word: &str| {
+        format!("{word}.in x\n.out y\n add y, x - 128\n add y, x + 100 + 100\n add y, 3 + x - 5\n")
+    };
+    let expected = |first: &str, second: &str| {
+        format!("\n        {first}\n        {second}\n        add.diff y, x, 2\n")
+    };
+    becomes(&text(""), &expected("add.diff y, x, 128", "add.sum y, x, 200"));
+    becomes(&text(".word 8\n"), &expected("add.sum y, x, -128", "add.diff y, x, 56"));
+}

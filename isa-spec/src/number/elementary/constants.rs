@@ -5,23 +5,20 @@
 //! Polynomials interpolate at the zeros of a Chebyshev polynomial, which is within a few percent of the best one; where they are
 //! multiplied by a power of the argument, at those of the next one but for the zero where the product is small.
 
+// The files of numbers have all digits that were computed, and some are close to those of well-known constants.
+#![allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+
 #[rustfmt::skip]
-#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod exp;
 #[rustfmt::skip]
-#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod log;
 #[rustfmt::skip]
-#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod roots;
 #[rustfmt::skip]
-#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod special;
 #[rustfmt::skip]
-#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod inverse_trig;
 #[rustfmt::skip]
-#[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
 pub mod trig;
 
 /// For `exp.rs`: x = n·ln 2/steps + r.
