@@ -56,6 +56,14 @@ impl<E: Engine> Changes<E> {
         self.slots.iter().flatten()
     }
 
+    /// The same changes to other values, for an engine that doesn't know whether they are made.
+    pub fn with_values(mut self, mut value: impl FnMut(&Change<E>) -> Real<E>) -> Self {
+        for change in self.slots.iter_mut().flatten() {
+            change.value = value(change);
+        }
+        self
+    }
+
     /// What a cell's adjoint is going to be. Of two changes the later has the earlier in it.
     #[inline(always)]
     pub(super) fn pending(&self, e: &E, cell: E::Cell) -> Real<E> {

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use reviver_compile::driver::Driver;
+use reviver_compile::evaluate::Evaluator;
 use reviver_vm::differentiate;
 use reviver_vm::state::State;
 use reviver_vm::travel::{Leg, Stop};
@@ -22,6 +24,11 @@ pub struct Engine {
 pub const ALL: &[Engine] = &[
     Engine { name: "the interpreter", every: 1, prepare: |_| None },
     Engine { name: "the interpreter step by step", every: 10, prepare: |_| Some(Arc::new(Stepwise)) },
+    Engine {
+        name: "SSA forms as they stand",
+        every: 1,
+        prepare: |program| Some(Arc::new(Driver::new(program, Evaluator))),
+    },
 ];
 
 /// The engine that users have.

@@ -1,0 +1,274 @@
+//! A form while it is written: operations are put behind each other, and what cells that are variables hold is found
+//! wherever it is read. Knows no step.
+//!
+//! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013): where ways meet, a
+//! block gets a parameter for each variable that is read; what is passed for it is found once all blocks are written.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use reviver_flow::Anchor;
+use reviver_isa::instruction::Class;
+
+use crate::form::{Definition, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
+use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
+
+/// A cell that only steps which name it reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CellVariable {
+    pub space: Space,
+    pub anchor: Anchor,
+}
+
+/// The block that everything begins with: literals, inputs, and what variables hold at first.
+const ENTRY: u32 = 0;
+
+/// A form while it is written. Its parts are borrowed for as long as one operation takes.
+pub(super) struct Draft {
+    numbers: NumberKinds,
+    inner: RefCell<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    definitions: Vec<Definition>,
+    blocks: Vec<SsaBlock>,
+    predecessors: Vec<Vec<u32>>,
+    /// Where operations are put.
+    current: u32,
+    /// Where this is 0, operations don't fail.
+    guard: Option<SsaValue>,
+    /// Literals and inputs, once each.
+    known: HashMap<OpKind, SsaValue>,
+    /// Addresses in the frame.
+    of_frame: HashMap<(Class, u32), SsaValue>,
+    /// The numbers of variables.
+    variables: HashMap<CellVariable, u32>,
+    all_variables: Vec<CellVariable>,
+    is_written: Vec<bool>,
+    /// What a variable holds at the end of a block, as far as it is written.
+    held: HashMap<(u32, u32), SsaValue>,
+    /// Parameters of blocks, for variables: what is passed for them is still to be found.
+    open: Vec<(u32, u32)>,
+}
+
+impl Draft {
+    /// Blocks that lead to each other by the numbers of their ends.
+    pub fn new(numbers: NumberKinds, ends: Vec<SsaEnd>) -> Draft {
+        let mut inner = Inner { predecessors: vec![Vec::new(); ends.len()], ..Inner::default() };
+        for (number, end) in (0..).zip(&ends) {
+            for jump in end.jumps() {
+                if let Some(known) = inner.predecessors.get_mut(jump.to as usize)
+                    && !known.contains(&number)
+                {
+                    known.push(number);
+                }
+            }
+        }
+        let block = |end| SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, end };
+        inner.blocks = ends.into_iter().map(block).collect();
+        Draft { numbers, inner: RefCell::new(inner) }
+    }
+
+    pub fn numbers(&self) -> NumberKinds {
+        self.numbers
+    }
+
+    /// Goes on with a block.
+    pub fn enter(&self, block: u32) {
+        self.inner.borrow_mut().current = block;
+    }
+
+    /// Counts steps that the current block makes.
+    pub fn count_steps(&self, steps: u32) {
+        let inner = &mut *self.inner.borrow_mut();
+        if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
+            block.steps += steps;
+        }
+    }
+
+    /// What the branch at the end of the current block looks at.
+    pub fn set_condition(&self, value: SsaValue) {
+        let inner = &mut *self.inner.borrow_mut();
+        if let Some(SsaBlock { end: SsaEnd::Branch { condition, .. }, .. }) =
+            inner.blocks.get_mut(inner.current as usize)
+        {
+            *condition = value;
+        }
+    }
+
+    /// An operation behind those of the current block.
+    pub fn op<const N: usize>(&self, kind: OpKind, operands: [SsaValue; N]) -> SsaValue {
+        let inner = &mut *self.inner.borrow_mut();
+        let guard = inner.guard.filter(|_| kind.may_fail(self.numbers.system));
+        inner.put(inner.current, kind, operands, guard)
+    }
+
+    /// A literal integer.
+    pub fn int(&self, value: i64) -> SsaValue {
+        self.inner.borrow_mut().known(OpKind::Int(value))
+    }
+
+    /// The literal real of these bits.
+    pub fn real(&self, bits: u64) -> SsaValue {
+        self.inner.borrow_mut().known(OpKind::Real(bits))
+    }
+
+    pub fn input(&self, input: Input) -> SsaValue {
+        self.inner.borrow_mut().known(OpKind::Input(input))
+    }
+
+    /// The address of an anchor's cell.
+    pub fn address(&self, anchor: Anchor) -> SsaValue {
+        self.inner.borrow_mut().address(anchor)
+    }
+
+    /// Writes operations that don't fail where a value is 0. What `write` makes is given back.
+    pub fn guarded<T>(&self, by: SsaValue, write: impl FnOnce() -> T) -> T {
+        let outer = self.inner.borrow().guard;
+        let both = outer.map_or(by, |outer| self.op(OpKind::IntAnd, [outer, by]));
+        self.inner.borrow_mut().guard = Some(both);
+        let made = write();
+        self.inner.borrow_mut().guard = outer;
+        made
+    }
+
+    /// What a variable holds here.
+    pub fn read(&self, variable: CellVariable) -> SsaValue {
+        let inner = &mut *self.inner.borrow_mut();
+        let number = inner.number(variable);
+        inner.held_at_end(inner.current, number)
+    }
+
+    /// Has a variable hold another value from here on.
+    pub fn write(&self, variable: CellVariable, value: SsaValue) {
+        let inner = &mut *self.inner.borrow_mut();
+        let number = inner.number(variable);
+        inner.is_written[number as usize] = true;
+        inner.held.insert((inner.current, number), value);
+    }
+
+    /// Stores every variable that is written anywhere, at the end of the current block.
+    pub fn store_variables(&self) {
+        let written: Vec<CellVariable> = {
+            let inner = self.inner.borrow();
+            let all = inner.all_variables.iter().zip(&inner.is_written);
+            all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable).collect()
+        };
+        for variable in written {
+            let (address, value) = (self.address(variable.anchor), self.read(variable));
+            self.op(OpKind::Store(variable.space), [address, value]);
+        }
+    }
+
+    /// The form, once all blocks are written.
+    pub fn finish(self, version: Version) -> SsaForm {
+        let mut inner = self.inner.into_inner();
+        let mut next = 0;
+        while let Some(&(block, variable)) = inner.open.get(next) {
+            inner.pass(block, variable);
+            next += 1;
+        }
+        let Inner { definitions, blocks, .. } = inner;
+        SsaForm { version, numbers: self.numbers, definitions, blocks, first_steps: 0 }
+    }
+}
+
+impl Inner {
+    fn put<const N: usize>(
+        &mut self,
+        block: u32,
+        kind: OpKind,
+        operands: [SsaValue; N],
+        guard: Option<SsaValue>,
+    ) -> SsaValue {
+        let value = SsaValue(self.definitions.len() as u32);
+        let op = SsaOp { kind, operands: operands.into_iter().collect(), guard };
+        self.definitions.push(Definition::Op(op));
+        self.blocks[block as usize].ops.push(value);
+        value
+    }
+
+    /// What needs no operands, and is the same everywhere.
+    fn known(&mut self, kind: OpKind) -> SsaValue {
+        if let Some(&value) = self.known.get(&kind) {
+            return value;
+        }
+        let value = self.put(ENTRY, kind, [], None);
+        self.known.insert(kind, value);
+        value
+    }
+
+    fn address(&mut self, anchor: Anchor) -> SsaValue {
+        let (class, offset) = match anchor {
+            Anchor::Constant(cell) | Anchor::Fixed(cell) => return self.known(OpKind::Int(cell.into())),
+            Anchor::Parameter(n) => return self.known(OpKind::Input(Input::Base(n))),
+            Anchor::Frame(class, offset) => (class, offset),
+        };
+        if let Some(&value) = self.of_frame.get(&(class, offset)) {
+            return value;
+        }
+        let operands = [OpKind::Input(Input::Frame(class)), OpKind::Int(offset.into()), OpKind::Int(1)];
+        let operands = operands.map(|kind| self.known(kind));
+        let value = self.put(ENTRY, OpKind::Place, operands, None);
+        self.of_frame.insert((class, offset), value);
+        value
+    }
+
+    fn number(&mut self, variable: CellVariable) -> u32 {
+        let (all, is_written) = (&mut self.all_variables, &mut self.is_written);
+        *self.variables.entry(variable).or_insert_with(|| {
+            all.push(variable);
+            is_written.push(false);
+            all.len() as u32 - 1
+        })
+    }
+
+    /// What a variable holds at the end of a block, as far as that is written: a parameter of it, or of one before, where
+    /// ways meet before it is written; at the beginning what it is loaded with.
+    fn held_at_end(&mut self, block: u32, variable: u32) -> SsaValue {
+        let (mut at, mut way) = (block, Vec::new());
+        let value = loop {
+            if let Some(&value) = self.held.get(&(at, variable)) {
+                break value;
+            }
+            way.push(at);
+            match self.predecessors[at as usize].as_slice() {
+                [] => break self.loaded(variable),
+                &[only] => at = only,
+                _ => break self.parameter(at, variable),
+            }
+        };
+        for block in way {
+            self.held.insert((block, variable), value);
+        }
+        value
+    }
+
+    fn loaded(&mut self, variable: u32) -> SsaValue {
+        let CellVariable { space, anchor } = self.all_variables[variable as usize];
+        let address = self.address(anchor);
+        self.put(ENTRY, OpKind::Load(space), [address], None)
+    }
+
+    /// A parameter of a block where ways meet.
+    fn parameter(&mut self, block: u32, variable: u32) -> SsaValue {
+        let class = self.all_variables[variable as usize].space.class();
+        let value = SsaValue(self.definitions.len() as u32);
+        self.definitions.push(Definition::Parameter(class));
+        self.blocks[block as usize].parameters.push(value);
+        self.open.push((block, variable));
+        value
+    }
+
+    /// Finds what is passed to a block for a variable.
+    fn pass(&mut self, block: u32, variable: u32) {
+        for predecessor in self.predecessors[block as usize].clone() {
+            let value = self.held_at_end(predecessor, variable);
+            let end = &mut self.blocks[predecessor as usize].end;
+            for jump in end.jumps_mut().filter(|jump| jump.to == block) {
+                jump.arguments.push(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! From the flow to SSA form: the stretches of a version become blocks, and their steps operations.
+
+mod arith;
+mod draft;
+mod paths;
+mod step;
+mod storage;
+
+use reviver_flow::graph::Way;
+use reviver_flow::{Flow, Slot, Step};
+use reviver_isa::Module;
+use reviver_isa::arith::Order;
+use reviver_isa::step::Operation;
+
+use self::draft::Draft;
+use self::paths::{Stretch, StretchEnd, stretches};
+use self::step::StepWriter;
+use self::storage::AddressedCells;
+use crate::error::Outside;
+use crate::form::{Jump, NumberKinds, SsaEnd, SsaForm, Version};
+use crate::op::{OpKind, SsaValue};
+use crate::order;
+
+/// The SSA form of a version of a verified module, as its flow says it: nothing is improved.
+///
+/// # Errors
+/// The version isn't one of the module.
+pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
+    let stretches = stretches(flow, version)?;
+    let storage = AddressedCells::of(flow, slots(flow, &stretches));
+    let plan = Plan::of(&stretches);
+    let draft = Draft::new(NumberKinds::of(module), plan.ends);
+    let scope = StepWriter { flow, draft: &draft, storage: &storage, gradient: version.gradient };
+    // Each stretch was found behind one that leads to it.
+    for (stretch, place) in stretches.iter().zip(&plan.places) {
+        write(scope, version.way, stretch, *place);
+    }
+    for (stretch, place) in stretches.iter().zip(&plan.places) {
+        if let StretchEnd::Exit { .. } = stretch.end {
+            draft.enter(place.body);
+            draft.store_variables();
+        }
+        if let Some((_, stop)) = place.head {
+            draft.enter(stop);
+            draft.store_variables();
+        }
+    }
+    Ok(with_pauses(draft.finish(version)))
+}
+
+/// The step that a way makes of one.
+fn operation(step: &Step, way: Way) -> Operation {
+    match way {
+        Way::Along => step.operation,
+        Way::Against => step.inverse(),
+    }
+}
+
+/// Every operand of the steps of some stretches, and of the conditions at their ends.
+fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = &'f Slot> {
+    let steps = stretches.iter().flat_map(|stretch| {
+        let (first, second) = match stretch.end {
+            StretchEnd::Fall { join, .. } | StretchEnd::Jump { join, .. } => (Some(join), None),
+            StretchEnd::Branch { at, taken: (_, join), .. } => (Some(at), Some(join)),
+            StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => (None, None),
+        };
+        stretch.steps.iter().copied().chain(first).chain(second)
+    });
+    steps.filter_map(|at| flow.step(at)).flat_map(|step| &step.slots)
+}
+
+/// The blocks that a stretch becomes.
+#[derive(Clone, Copy, Debug)]
+struct StretchBlocks {
+    /// Of the head of a loop: where it may pause, and what is stored then.
+    head: Option<(u32, u32)>,
+    body: u32,
+    /// Where a branch is taken: what its join says is looked at there.
+    taken: Option<u32>,
+}
+
+impl StretchBlocks {
+    /// Where others lead to.
+    fn first(self) -> u32 {
+        self.head.map_or(self.body, |(head, _)| head)
+    }
+}
+
+/// The blocks of a form before anything is written.
+struct Plan {
+    places: Vec<StretchBlocks>,
+    ends: Vec<SsaEnd>,
+}
+
+fn to(block: u32) -> Jump {
+    Jump { to: block, arguments: Vec::new() }
+}
+
+impl Plan {
+    fn of(stretches: &[Stretch]) -> Plan {
+        // The first block belongs to none.
+        let mut next = 1;
+        let mut new = || {
+            next += 1;
+            next - 1
+        };
+        let places: Vec<StretchBlocks> = stretches
+            .iter()
+            .map(|stretch| StretchBlocks {
+                head: stretch.is_head.then(|| (new(), new())),
+                body: new(),
+                taken: matches!(stretch.end, StretchEnd::Branch { .. }).then(&mut new),
+            })
+            .collect();
+        let mut ends = vec![SsaEnd::Exit { position: 0 }; next as usize];
+        let first = |number: usize| to(places[number].first());
+        ends[0] = SsaEnd::Go(first(0));
+        for (stretch, place) in stretches.iter().zip(&places) {
+            if let Some((head, stop)) = place.head {
+                ends[head as usize] = SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) };
+                ends[stop as usize] = SsaEnd::Exit { position: stretch.position };
+            }
+            ends[place.body as usize] = match (stretch.end, place.taken) {
+                (StretchEnd::Branch { taken: (taken, _), next, .. }, Some(through)) => {
+                    ends[through as usize] = SsaEnd::Go(first(taken));
+                    // The condition is put in where it is written.
+                    SsaEnd::Branch { condition: SsaValue(0), yes: to(through), no: first(next) }
+                }
+                (StretchEnd::Branch { next, .. }, None) => SsaEnd::Go(first(next)),
+                (StretchEnd::Fall { to, .. } | StretchEnd::Jump { to, .. } | StretchEnd::Pass { to }, _) => {
+                    SsaEnd::Go(first(to))
+                }
+                (StretchEnd::Exit { position }, _) => SsaEnd::Exit { position },
+            };
+        }
+        Plan { places, ends }
+    }
+}
+
+/// Puts down the steps of a stretch, and the conditions at its end.
+fn write(scope: StepWriter, way: Way, stretch: &Stretch, place: StretchBlocks) {
+    let (flow, draft) = (scope.flow, scope.draft);
+    draft.enter(place.body);
+    for step in stretch.steps.iter().filter_map(|&at| flow.step(at)) {
+        scope.step(step, operation(step, way));
+    }
+    draft
+        .count_steps(stretch.steps.len() as u32 + u32::from(!matches!(stretch.end, StretchEnd::Exit { .. })));
+    match stretch.end {
+        StretchEnd::Fall { join, .. } => scope.require(join, false),
+        StretchEnd::Jump { join, .. } => scope.require(join, true),
+        StretchEnd::Branch { at, taken: (_, join), .. } => {
+            if let Some(holds) = flow.step(at).and_then(|step| scope.condition(step)) {
+                draft.set_condition(holds);
+            }
+            if let Some(taken) = place.taken {
+                draft.enter(taken);
+                scope.require(join, true);
+            }
+        }
+        StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => {}
+    }
+}
+
+impl StepWriter<'_> {
+    /// Fails unless the condition of a join agrees with how it is come to.
+    fn require(self, join: u32, was_jumped_to: bool) {
+        let Some(holds) = self.flow.step(join).and_then(|step| self.condition(step)) else { return };
+        let zero = self.draft.int(0);
+        let agrees = match was_jumped_to {
+            true => holds,
+            false => self.draft.op(OpKind::IntTest(Order::Eq), [holds, zero]),
+        };
+        self.draft.op(OpKind::RequireTrue, [agrees]);
+    }
+}
+
+/// With the most steps that there are from each pause to the next one, or to an exit, and from the beginning.
+fn with_pauses(mut form: SsaForm) -> SsaForm {
+    let is_pause = |block: u32| matches!(form.blocks[block as usize].end, SsaEnd::Pause { .. });
+    let mut most = vec![0_u32; form.blocks.len()];
+    for block in order::postorder(&form, |to| !is_pause(to)) {
+        let here = &form.blocks[block as usize];
+        let behind = |jump: &Jump| if is_pause(jump.to) { 0 } else { most[jump.to as usize] };
+        most[block as usize] = here.steps + here.end.jumps().map(behind).max().unwrap_or(0);
+    }
+    for (block, most) in form.blocks.iter_mut().zip(&most) {
+        if let SsaEnd::Pause { steps, .. } = &mut block.end {
+            *steps = *most;
+        }
+    }
+    form.first_steps = most.first().copied().unwrap_or(0);
+    form
+}

@@ -1,0 +1,201 @@
+//! Which code a version is made of: the stretches that are reached from its position before the machine does something
+//! that isn't compiled. Knows no value.
+
+use std::collections::HashMap;
+
+use reviver_flow::Flow;
+use reviver_flow::graph::{BlockEnd, Edge, Way};
+use reviver_isa::update::Action;
+
+use crate::error::Outside;
+use crate::form::Version;
+
+/// Steps that follow each other, from a position on.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    /// Where it begins.
+    pub position: u32,
+    /// The steps, in the order in which they are made.
+    pub steps: Vec<u32>,
+    pub end: StretchEnd,
+    /// Whether a way through the code comes back to its beginning.
+    pub is_head: bool,
+}
+
+/// Where a stretch leads to; stretches are told by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StretchEnd {
+    /// Into another one, through a join that denies having been jumped to.
+    Fall { to: usize, join: u32 },
+    /// By the condition of the step `at`, into one through a join that agrees, or into the other.
+    Branch { at: u32, taken: (usize, u32), next: usize },
+    /// The same where the condition always holds.
+    Jump { to: usize, join: u32 },
+    /// The same where it never holds.
+    Pass { to: usize },
+    /// What comes next is the interpreter's.
+    Exit { position: u32 },
+}
+
+impl StretchEnd {
+    fn successors(self) -> impl Iterator<Item = usize> {
+        let (first, second) = match self {
+            StretchEnd::Fall { to, .. } | StretchEnd::Jump { to, .. } | StretchEnd::Pass { to } => {
+                (Some(to), None)
+            }
+            StretchEnd::Branch { taken: (taken, _), next, .. } => (Some(taken), Some(next)),
+            StretchEnd::Exit { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// Whether a step is made of operations on cells alone.
+fn is_compiled(action: Action) -> bool {
+    match action {
+        Action::Accumulate
+        | Action::Replace
+        | Action::Erase
+        | Action::Map
+        | Action::Exchange
+        | Action::Rotate
+        | Action::Clear
+        | Action::Test => true,
+        Action::Put(_)
+        | Action::Take(_)
+        | Action::Show
+        | Action::Jump
+        | Action::Join
+        | Action::Begin
+        | Action::End
+        | Action::Call(_)
+        | Action::CallVia(_)
+        | Action::Parallel(_)
+        | Action::Switch(_) => false,
+    }
+}
+
+/// The stretches of a version; the first one is where it begins.
+pub(super) fn stretches(flow: &Flow, version: Version) -> Result<Vec<Stretch>, Outside> {
+    let mut paths = Paths { flow, way: version.way, numbers: HashMap::new(), open: Vec::new() };
+    paths.number(version.position);
+    let mut found = Vec::new();
+    while let Some(&position) = paths.open.get(found.len()) {
+        found.push(paths.stretch(position)?);
+    }
+    mark_heads(&mut found);
+    Ok(found)
+}
+
+struct Paths<'f> {
+    flow: &'f Flow,
+    way: Way,
+    numbers: HashMap<u32, usize>,
+    /// Where each begins.
+    open: Vec<u32>,
+}
+
+impl Paths<'_> {
+    /// The number of the stretch that begins at a position.
+    fn number(&mut self, position: u32) -> usize {
+        let open = &mut self.open;
+        *self.numbers.entry(position).or_insert_with(|| {
+            open.push(position);
+            open.len() - 1
+        })
+    }
+
+    /// That of a block.
+    fn of_block(&mut self, block: u32) -> Result<usize, Outside> {
+        let range = self.flow.graph().blocks().get(block as usize).ok_or(Outside::Code)?;
+        let position = match self.way {
+            Way::Along => range.start,
+            Way::Against => range.end,
+        };
+        Ok(self.number(position))
+    }
+
+    fn stretch(&mut self, position: u32) -> Result<Stretch, Outside> {
+        let blocks = self.flow.graph().blocks();
+        let number =
+            blocks.partition_point(|block| block.start <= position).checked_sub(1).ok_or(Outside::Code)?;
+        let range = blocks.get(number).filter(|block| position <= block.end).ok_or(Outside::Code)?;
+        let all: Vec<u32> = match self.way {
+            Way::Along => (position..range.end).collect(),
+            Way::Against => (range.start..position).rev().collect(),
+        };
+        let is_own =
+            |at: &u32| self.flow.step(*at).is_some_and(|step| is_compiled(step.operation.update.action()));
+        let steps: Vec<u32> = all.iter().copied().take_while(is_own).collect();
+        let end = match all.get(steps.len()) {
+            Some(&left) => StretchEnd::Exit { position: self.before(left) },
+            None => self.end(number as u32)?,
+        };
+        Ok(Stretch { position, steps, end, is_head: false })
+    }
+
+    /// The position before a step.
+    fn before(&self, at: u32) -> u32 {
+        match self.way {
+            Way::Along => at,
+            Way::Against => at + 1,
+        }
+    }
+
+    fn end(&mut self, block: u32) -> Result<StretchEnd, Outside> {
+        Ok(match self.flow.end(block, self.way).ok_or(Outside::Code)? {
+            BlockEnd::Go { next: Edge { to, join: Some(join) } } => {
+                StretchEnd::Fall { to: self.of_block(to)?, join }
+            }
+            BlockEnd::Branch { at, taken: Edge { to, join: Some(join) }, next } => {
+                match self.flow.step(at).ok_or(Outside::Code)?.orderings().0 {
+                    ALWAYS => StretchEnd::Jump { to: self.of_block(to)?, join },
+                    NEVER => StretchEnd::Pass { to: self.of_block(next.to)? },
+                    _ => StretchEnd::Branch {
+                        at,
+                        taken: (self.of_block(to)?, join),
+                        next: self.of_block(next.to)?,
+                    },
+                }
+            }
+            BlockEnd::Go { next: Edge { join: None, .. } }
+            | BlockEnd::Branch { taken: Edge { join: None, .. }, .. } => return Err(Outside::Code),
+            BlockEnd::Call { at, .. } | BlockEnd::Switch { at, .. } | BlockEnd::Leave { at } => {
+                StretchEnd::Exit { position: self.before(at) }
+            }
+        })
+    }
+}
+
+/// The orderings under which a condition holds that always does.
+const ALWAYS: u8 = 0b111;
+const NEVER: u8 = 0;
+
+/// Marks the stretches that a depth-first walk comes back to.
+fn mark_heads(stretches: &mut [Stretch]) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Visit {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Visit::New; stretches.len()];
+    let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut next = Some(0);
+    loop {
+        if let Some(number) = next.take() {
+            marks[number] = Visit::Open;
+            path.push((number, stretches[number].end.successors().collect()));
+        }
+        let Some((number, left)) = path.last_mut() else { return };
+        match left.pop() {
+            Some(to) if marks[to] == Visit::New => next = Some(to),
+            Some(to) if marks[to] == Visit::Open => stretches[to].is_head = true,
+            Some(_) => {}
+            None => {
+                marks[*number] = Visit::Done;
+                path.pop();
+            }
+        }
+    }
+}

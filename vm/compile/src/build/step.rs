@@ -1,0 +1,446 @@
+//! The engine whose steps are put down as operations: the templates that say what a step does say it here too. Knows no
+//! row and no block.
+
+use arrayvec::ArrayVec;
+use reviver_flow::alias::{Alias, Aliases};
+use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Guards, Location, Matrix, Slot, Step};
+use reviver_isa::arith::Order;
+use reviver_isa::fault::Eval;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
+
+use super::arith::SsaNumbers;
+use super::draft::{CellVariable, Draft};
+use super::storage::{AddressedCells, space};
+use crate::op::{Input, OpKind, Space, SsaValue};
+
+/// What steps of one version are put down with.
+#[derive(Clone, Copy)]
+pub(super) struct StepWriter<'a> {
+    pub flow: &'a Flow,
+    pub draft: &'a Draft,
+    pub storage: &'a AddressedCells,
+    pub gradient: bool,
+}
+
+/// Where an operand is.
+#[derive(Clone, Copy, Debug)]
+enum OperandHome {
+    Literal(SsaValue),
+    /// The cell at an anchor, which is a variable.
+    Variable(Anchor),
+    /// The address of a cell in memory.
+    Memory(SsaValue),
+}
+
+impl<'a> StepWriter<'a> {
+    /// Puts down what a step does to cells.
+    pub fn step(self, step: &Step, operation: Operation) {
+        let operands = self.operands(step);
+        if self.gradient && !step.names_adjoint() {
+            self.carried_out::<true>(step, operation, operands);
+        } else {
+            self.carried_out::<false>(step, operation, operands);
+        }
+    }
+
+    fn carried_out<const GRADIENT: bool>(
+        self,
+        step: &Step,
+        operation: Operation,
+        operands: ArrayVec<OperandHome, 3>,
+    ) {
+        let mut writing = StepEngine::<GRADIENT> { scope: self, step, operands };
+        if reviver_isa::step::step(&mut writing, operation, [0, 1, 2]).is_err() {
+            self.fail();
+        }
+    }
+
+    /// Whether the condition of a step holds: not 0 if it does.
+    pub fn condition(self, step: &Step) -> Option<SsaValue> {
+        let operands = self.operands(step);
+        let writing = StepEngine::<false> { scope: self, step, operands };
+        let holds = step.operation.int_value(&writing, [0, 1]);
+        holds.map_err(|_| self.fail()).ok()
+    }
+
+    /// Nothing here can be made.
+    fn fail(self) {
+        self.draft.op(OpKind::RequireTrue, [self.draft.int(0)]);
+    }
+
+    /// The operands of a step, found and told apart.
+    fn operands(self, step: &Step) -> ArrayVec<OperandHome, 3> {
+        let operands: ArrayVec<OperandHome, 3> = step.slots.iter().map(|slot| self.operand(slot)).collect();
+        let apart = |guard, a: usize, b: usize| {
+            if let (true, Some(a), Some(b)) = (step.guards.contains(guard), operands.get(a), operands.get(b))
+            {
+                self.draft.op(OpKind::RequireApart, [self.address(a), self.address(b)]);
+            }
+        };
+        apart(Guards::FIRST_SECOND, 0, 1);
+        apart(Guards::FIRST_THIRD, 0, 2);
+        apart(Guards::SECOND_THIRD, 1, 2);
+        for (guard, target) in [(Guards::FIRST_NO_INDEX, 0), (Guards::SECOND_NO_INDEX, 1)] {
+            if let (true, Some(target)) = (step.guards.contains(guard), operands.get(target)) {
+                self.is_no_index(step, self.address(target));
+            }
+        }
+        operands
+    }
+
+    /// Fails where a cell is an index of a step.
+    fn is_no_index(self, step: &Step, target: SsaValue) {
+        let elements = step.slots.iter().filter_map(|slot| match slot.location {
+            Location::Element(number) => self.flow.element(number),
+            Location::Cell(_) => None,
+        });
+        let cells = elements.flat_map(ArrayElement::subscripts).filter_map(|subscript| subscript.cell);
+        for cell in cells {
+            self.draft.op(OpKind::RequireApart, [target, self.draft.address(cell)]);
+        }
+    }
+
+    fn operand(self, slot: &Slot) -> OperandHome {
+        match slot.location {
+            Location::Cell(anchor) => self.cell(space(slot), anchor),
+            Location::Element(number) => match self.flow.element(number) {
+                Some(element) => OperandHome::Memory(self.element(element)),
+                // Of a flow that isn't its own.
+                None => OperandHome::Memory(self.draft.int(0)),
+            },
+        }
+    }
+
+    fn cell(self, space: Space, anchor: Anchor) -> OperandHome {
+        match anchor {
+            Anchor::Constant(cell) => OperandHome::Literal(self.literal(space, cell)),
+            Anchor::Fixed(cell) if space == Space::Ints && cell == reviver_flow::layout::MODE as u32 => {
+                OperandHome::Literal(self.draft.int(self.gradient.into()))
+            }
+            _ if self.storage.is_variable(space.class(), anchor) => OperandHome::Variable(anchor),
+            _ => OperandHome::Memory(self.draft.address(anchor)),
+        }
+    }
+
+    /// What a constant is. It has no adjoint.
+    fn literal(self, space: Space, cell: u32) -> SsaValue {
+        let layout = self.flow.layout();
+        let of = |start: u32| cell.checked_sub(start).map_or(usize::MAX, |n| n as usize);
+        match space {
+            Space::Ints => {
+                let value = layout.pool_ints.get(of(layout.pool_ints_start)).copied();
+                self.draft.int(value.unwrap_or(0))
+            }
+            Space::Reals => {
+                let bits = layout.pool_reals.get(of(layout.pool_reals_start)).copied();
+                self.draft.real(bits.unwrap_or(0))
+            }
+            Space::Adjoints => self.draft.real(0),
+        }
+    }
+
+    /// The address of an element, whose indices are within its array.
+    fn element(self, element: &ArrayElement) -> SsaValue {
+        let draft = self.draft;
+        match *element {
+            ArrayElement::Vector { base, length, index } => {
+                let (length, stride) = match (base, length) {
+                    (Anchor::Parameter(n), _) => {
+                        (draft.input(Input::Length(n)), draft.input(Input::Stride(n)))
+                    }
+                    (_, length) => (draft.int(length.unwrap_or(0).into()), draft.int(1)),
+                };
+                let index = self.index(index, length);
+                draft.op(OpKind::Place, [draft.address(base), index, stride])
+            }
+            ArrayElement::Matrix { matrix: Matrix { base, size }, row, column } => {
+                let (rows, columns) = match (base, size) {
+                    (Anchor::Parameter(n), _) => {
+                        (draft.input(Input::Length(n)), draft.input(Input::Stride(n)))
+                    }
+                    (_, size) => {
+                        let (rows, columns) = size.unwrap_or((0, 0));
+                        (draft.int(rows.into()), draft.int(columns.into()))
+                    }
+                };
+                let (row, column) = (self.index(row, rows), self.index(column, columns));
+                let first = draft.op(OpKind::Place, [draft.address(base), row, columns]);
+                draft.op(OpKind::Place, [first, column, draft.int(1)])
+            }
+        }
+    }
+
+    /// An index that is below a length.
+    fn index(self, index: ArrayIndex, length: SsaValue) -> SsaValue {
+        let cell = match index.cell {
+            Some(anchor) => self.value(Space::Ints, &self.cell(Space::Ints, anchor)),
+            None => self.draft.int(0),
+        };
+        self.draft.op(OpKind::Index { offset: index.offset }, [cell, length])
+    }
+
+    /// What an operand holds.
+    fn value(self, space: Space, operand: &OperandHome) -> SsaValue {
+        match *operand {
+            OperandHome::Literal(value) => value,
+            OperandHome::Variable(anchor) => self.draft.read(CellVariable { space, anchor }),
+            OperandHome::Memory(address) => self.draft.op(OpKind::Load(space), [address]),
+        }
+    }
+
+    fn set(self, space: Space, operand: &OperandHome, value: SsaValue) {
+        match *operand {
+            // No target is a constant, and none has an adjoint.
+            OperandHome::Literal(_) => {}
+            OperandHome::Variable(anchor) => self.draft.write(CellVariable { space, anchor }, value),
+            OperandHome::Memory(address) => {
+                self.draft.op(OpKind::Store(space), [address, value]);
+            }
+        }
+    }
+
+    fn address(self, operand: &OperandHome) -> SsaValue {
+        match *operand {
+            // No cell has this address.
+            OperandHome::Literal(_) => self.draft.int(-1),
+            OperandHome::Variable(anchor) => self.draft.address(anchor),
+            OperandHome::Memory(address) => address,
+        }
+    }
+}
+
+/// Something that holds, doesn't, or may.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bit {
+    Known(bool),
+    /// It holds where this isn't 0.
+    Value(SsaValue),
+}
+
+/// One step, while it is put down. Its cells are the numbers of its operands.
+struct StepEngine<'a, const GRADIENT: bool> {
+    scope: StepWriter<'a>,
+    step: &'a Step,
+    operands: ArrayVec<OperandHome, 3>,
+}
+
+impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
+    fn draft(&self) -> &Draft {
+        self.scope.draft
+    }
+
+    fn slot(&self, cell: usize) -> Option<&Slot> {
+        self.step.slots.get(cell)
+    }
+
+    /// What an operand holds that is of a class; 0 where there is none, of which functions take no notice.
+    fn read(&self, cell: usize, class: Class) -> SsaValue {
+        match (self.slot(cell), self.operands.get(cell)) {
+            (Some(slot), Some(operand)) if slot.class == class => self.scope.value(space(slot), operand),
+            _ if class == Class::Int => self.draft().int(0),
+            _ => self.draft().real(0),
+        }
+    }
+
+    fn write(&self, cell: usize, value: SsaValue) {
+        if let (Some(slot), Some(operand)) = (self.slot(cell), self.operands.get(cell)) {
+            self.scope.set(space(slot), operand, value);
+        }
+    }
+
+    fn adjoint_operand(&self, cell: usize) -> Option<OperandHome> {
+        let slot = self.slot(cell)?;
+        Some(match (slot.location, self.operands.get(cell)?) {
+            (Location::Cell(anchor), _) => self.scope.cell(Space::Adjoints, anchor),
+            (Location::Element(_), operand) => *operand,
+        })
+    }
+}
+
+impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
+    type Numbers = SsaNumbers<'a>;
+    type Cell = usize;
+    type Bit = Bit;
+    type Functions = AnyFunction;
+
+    const GRADIENT: bool = GRADIENT;
+    // Asked only where something is kept.
+    const EXACT: bool = true;
+    const IMMEDIATE: bool = false;
+
+    fn numbers(&self) -> SsaNumbers<'a> {
+        SsaNumbers(self.scope.draft)
+    }
+    fn int(&self, cell: usize) -> SsaValue {
+        self.read(cell, Class::Int)
+    }
+    fn real(&self, cell: usize) -> SsaValue {
+        self.read(cell, Class::Real)
+    }
+    fn adjoint(&self, cell: usize) -> SsaValue {
+        match self.adjoint_operand(cell) {
+            Some(operand) => self.scope.value(Space::Adjoints, &operand),
+            None => self.draft().real(0),
+        }
+    }
+    fn set_int(&mut self, cell: usize, value: SsaValue) {
+        self.write(cell, value);
+    }
+    fn set_real(&mut self, cell: usize, value: SsaValue) {
+        self.write(cell, value);
+    }
+    fn set_adjoint(&mut self, cell: usize, value: SsaValue) {
+        if let Some(operand) = self.adjoint_operand(cell) {
+            self.scope.set(Space::Adjoints, &operand, value);
+        }
+    }
+    fn set_zero(&mut self, class: Class, cell: usize) {
+        let zero = match class {
+            Class::Int => self.draft().int(0),
+            Class::Real => self.draft().real(0),
+        };
+        self.write(cell, zero);
+    }
+
+    fn admit(&self, value: SsaValue) -> Eval<SsaValue> {
+        match self.draft().numbers().system {
+            RealSystem::F64 | RealSystem::F32 => {
+                self.draft().op(OpKind::RequireAdmitted, [value]);
+            }
+            // What doesn't fit has failed already.
+            RealSystem::Fixed(_) => {}
+        }
+        Ok(value)
+    }
+
+    fn is_loud(&self, adjoint: SsaValue) -> Bit {
+        Bit::Value(self.draft().op(OpKind::Test(Order::Ne), [adjoint, self.draft().real(0)]))
+    }
+    fn receives(&self, cell: usize) -> Bit {
+        match self.slot(cell).map(|slot| slot.location) {
+            Some(Location::Cell(Anchor::Constant(_))) | None => Bit::Known(false),
+            // What is passed may be a constant.
+            Some(Location::Cell(Anchor::Parameter(n))) => {
+                let constants = self.scope.flow.layout().constants(Class::Real);
+                let draft = self.draft();
+                let cell = draft.input(Input::Base(n));
+                let [start, end] = [constants.start, constants.end].map(|bound| draft.int(bound as i64));
+                let before = draft.op(OpKind::IntTest(Order::Lt), [cell, start]);
+                let behind = draft.op(OpKind::IntTest(Order::Ge), [cell, end]);
+                Bit::Value(draft.op(OpKind::IntOr, [before, behind]))
+            }
+            Some(Location::Cell(Anchor::Fixed(_) | Anchor::Frame(..)) | Location::Element(_)) => {
+                Bit::Known(true)
+            }
+        }
+    }
+    fn is_same(&self, a: usize, b: usize) -> Bit {
+        let (Some(one), Some(other)) = (self.slot(a), self.slot(b)) else { return Bit::Known(false) };
+        // As adjoints, of which those of two parameters may be one.
+        let [one, other] = [one, other].map(|slot| Slot { adjoint: true, ..*slot });
+        match (Aliases { elements: self.scope.flow.elements() }).of(&one, &other) {
+            Alias::Never => Bit::Known(false),
+            Alias::Always => Bit::Known(true),
+            Alias::Maybe => match (self.operands.get(a), self.operands.get(b)) {
+                (Some(a), Some(b)) => {
+                    let addresses = [self.scope.address(a), self.scope.address(b)];
+                    Bit::Value(self.draft().op(OpKind::IntTest(Order::Eq), addresses))
+                }
+                _ => Bit::Known(false),
+            },
+        }
+    }
+    fn either(&self, a: Bit, b: Bit) -> Bit {
+        match (a, b) {
+            (Bit::Known(true), _) | (_, Bit::Known(true)) => Bit::Known(true),
+            (Bit::Known(false), other) | (other, Bit::Known(false)) => other,
+            (Bit::Value(a), Bit::Value(b)) => Bit::Value(self.draft().op(OpKind::IntOr, [a, b])),
+        }
+    }
+    fn choose(&self, bit: Bit, yes: SsaValue, no: SsaValue) -> SsaValue {
+        match bit {
+            Bit::Known(true) => yes,
+            Bit::Known(false) => no,
+            Bit::Value(bit) => self.draft().op(OpKind::Choose, [bit, yes, no]),
+        }
+    }
+    fn when(
+        &mut self,
+        bit: Bit,
+        then: impl FnOnce(&mut Self) -> Result<Changes<Self>, Failed>,
+    ) -> Result<Changes<Self>, Failed> {
+        let bit = match bit {
+            Bit::Known(true) => return then(self),
+            Bit::Known(false) => return Ok(Changes::nothing()),
+            Bit::Value(bit) => bit,
+        };
+        let scope = self.scope;
+        let changes = scope.draft.guarded(bit, || {
+            then(self).unwrap_or_else(|_| {
+                scope.fail();
+                Changes::nothing()
+            })
+        });
+        let e = &*self;
+        Ok(changes.with_values(|change| e.choose(Bit::Value(bit), change.value, e.adjoint(change.cell))))
+    }
+
+    fn require_condition(&mut self, holds: SsaValue) -> Result<(), Failed> {
+        self.draft().op(OpKind::RequireTrue, [holds]);
+        Ok(())
+    }
+    fn require_vacant(&mut self, class: Class, cell: usize) -> Result<(), Failed> {
+        match class {
+            Class::Int => {
+                let is_zero =
+                    self.draft().op(OpKind::IntTest(Order::Eq), [self.int(cell), self.draft().int(0)]);
+                self.draft().op(OpKind::RequireTrue, [is_zero]);
+            }
+            Class::Real => {
+                self.draft().op(OpKind::RequireVacant, [self.real(cell)]);
+            }
+        }
+        Ok(())
+    }
+
+    // Where a report would be made the interpreter makes it.
+    fn converts(&mut self, source: usize) {
+        if GRADIENT {
+            self.is_silent(source);
+        }
+    }
+    fn erases(&mut self, class: Class, cell: usize) {
+        let numbers = self.draft().numbers();
+        let width = match (class, numbers.system) {
+            (Class::Int, _) => numbers.word.bits(),
+            (Class::Real, RealSystem::F32) => 32,
+            (Class::Real, RealSystem::F64 | RealSystem::Fixed(_)) => 64,
+        };
+        self.draft().op(OpKind::CountErased(width), []);
+        if GRADIENT && class == Class::Real {
+            self.is_silent(cell);
+        }
+    }
+    fn ends_adjoint(&mut self, cell: usize) {
+        self.is_silent(cell);
+    }
+    fn frees(&mut self, cell: usize) {
+        self.draft().op(OpKind::CountDiscarded, [self.real(cell)]);
+    }
+    fn drop_adjoint(&mut self, cell: usize) {
+        self.draft().op(OpKind::CountDropped, [self.adjoint(cell)]);
+        let zero = self.draft().real(0);
+        self.set_adjoint(cell, zero);
+    }
+}
+
+impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
+    /// Fails unless the adjoint of an operand carries nothing.
+    fn is_silent(&self, cell: usize) {
+        let zero = self.draft().real(0);
+        let is_zero = self.draft().op(OpKind::Test(Order::Eq), [self.adjoint(cell), zero]);
+        self.draft().op(OpKind::RequireTrue, [is_zero]);
+    }
+}

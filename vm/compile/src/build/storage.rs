@@ -1,0 +1,111 @@
+//! Which cells may be reached by an address that is only known at run time, so that they stay in memory. All others are
+//! variables of the form: only a step that names them reaches them. Knows no step's meaning.
+
+use reviver_flow::{Anchor, Flow, Locus, Slot};
+use reviver_isa::instruction::Class;
+
+use crate::op::Space;
+
+/// The space of a slot's cell.
+pub(super) fn space(slot: &Slot) -> Space {
+    match (slot.class, slot.adjoint) {
+        (Class::Int, _) => Space::Ints,
+        (Class::Real, false) => Space::Reals,
+        (Class::Real, true) => Space::Adjoints,
+    }
+}
+
+/// The cells of one class that computed addresses reach.
+#[derive(Clone, Debug, Default)]
+struct Reached {
+    /// Whether a parameter is used, which may refer to any cell that was there before the call.
+    parameters: bool,
+    /// From the first cell to behind the last: disjoint and in order, once all are known.
+    fixed: Vec<(u32, u32)>,
+    frame: Vec<(u32, u32)>,
+}
+
+/// The cells that computed addresses reach.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AddressedCells {
+    ints: Reached,
+    reals: Reached,
+}
+
+impl AddressedCells {
+    /// Of the slots of a version.
+    pub fn of<'s>(flow: &Flow, slots: impl Iterator<Item = &'s Slot>) -> AddressedCells {
+        let mut storage = AddressedCells::default();
+        for slot in slots {
+            storage.add(flow, slot);
+        }
+        for reached in [&mut storage.ints, &mut storage.reals] {
+            merge(&mut reached.fixed);
+            merge(&mut reached.frame);
+        }
+        storage
+    }
+
+    fn add(&mut self, flow: &Flow, slot: &Slot) {
+        let Some(locus) = flow.locus(slot) else { return };
+        let region = locus.region();
+        let reached = self.reached_mut(slot.class);
+        match (region.anchor, &locus) {
+            (Anchor::Parameter(_), _) => reached.parameters = true,
+            (Anchor::Fixed(start), Locus::Element(_)) => {
+                reached.fixed.push((start, start.saturating_add(region.length)));
+            }
+            (Anchor::Frame(_, start), Locus::Element(_)) => {
+                reached.frame.push((start, start.saturating_add(region.length)));
+            }
+            (Anchor::Constant(_), _) | (Anchor::Fixed(_) | Anchor::Frame(..), Locus::Cell(_)) => {}
+        }
+        if let Locus::Element(element) = locus {
+            for cell in element.subscripts().filter_map(|subscript| subscript.cell) {
+                self.add(flow, &Slot::int(cell));
+            }
+        }
+    }
+
+    fn reached(&self, class: Class) -> &Reached {
+        match class {
+            Class::Int => &self.ints,
+            Class::Real => &self.reals,
+        }
+    }
+
+    fn reached_mut(&mut self, class: Class) -> &mut Reached {
+        match class {
+            Class::Int => &mut self.ints,
+            Class::Real => &mut self.reals,
+        }
+    }
+
+    /// Whether the cell at an anchor is a variable.
+    pub fn is_variable(&self, class: Class, anchor: Anchor) -> bool {
+        let reached = self.reached(class);
+        match anchor {
+            Anchor::Fixed(cell) => !reached.parameters && !contains(&reached.fixed, cell),
+            Anchor::Frame(_, cell) => !contains(&reached.frame, cell),
+            Anchor::Constant(_) | Anchor::Parameter(_) => false,
+        }
+    }
+}
+
+/// Makes ranges disjoint and orders them.
+fn merge(ranges: &mut Vec<(u32, u32)>) {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u32, u32)> = Vec::new();
+    for &(start, end) in &*ranges {
+        match merged.last_mut() {
+            Some((_, last)) if start <= *last => *last = end.max(*last),
+            _ => merged.push((start, end)),
+        }
+    }
+    *ranges = merged;
+}
+
+fn contains(ranges: &[(u32, u32)], cell: u32) -> bool {
+    let begun = ranges.partition_point(|(start, _)| *start <= cell);
+    begun.checked_sub(1).and_then(|n| ranges.get(n)).is_some_and(|(_, end)| cell < *end)
+}

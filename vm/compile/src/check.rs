@@ -1,0 +1,107 @@
+//! Whether a form is well made: what every engine takes for granted. Tests ask after building and after every pass. Knows
+//! no meaning of an operation.
+
+use reviver_isa::instruction::Class;
+
+use crate::form::{Definition, SsaEnd, SsaForm};
+use crate::op::{SsaOp, SsaValue};
+use crate::order::dominators;
+
+/// What is wrong with a form, in words for those who make forms.
+///
+/// # Errors
+/// Something is.
+pub fn check(form: &SsaForm) -> Result<(), String> {
+    let made = places(form)?;
+    let dominators = dominators(form);
+    let checked = Checked { form, made: &made, dominators: &dominators };
+    for (number, block) in (0..).zip(&form.blocks) {
+        for (place, &value) in (1..).zip(&block.ops) {
+            let Some(Definition::Op(op)) = form.definition(value) else {
+                return Err(format!("{value:?} among the operations of block {number} is none"));
+            };
+            checked.op(op, (number, place))?;
+        }
+        checked.end(number, block.ops.len() + 1)?;
+    }
+    Ok(())
+}
+
+/// Where each value is made: the block, and how many operations of it are behind it.
+fn places(form: &SsaForm) -> Result<Vec<Option<(u32, usize)>>, String> {
+    let mut made = vec![None; form.definitions.len()];
+    for (number, block) in (0..).zip(&form.blocks) {
+        let parameters = block.parameters.iter().map(|&value| (value, 0));
+        for (value, place) in parameters.chain(block.ops.iter().copied().zip(1..)) {
+            match made.get_mut(value.0 as usize) {
+                Some(known @ None) => *known = Some((number, place)),
+                _ => return Err(format!("{value:?} is made twice, or isn't there")),
+            }
+        }
+    }
+    Ok(made)
+}
+
+struct Checked<'f> {
+    form: &'f SsaForm,
+    made: &'f [Option<(u32, usize)>],
+    dominators: &'f [Option<u32>],
+}
+
+impl Checked<'_> {
+    /// Whether a value is there at a place of a block.
+    fn used(&self, value: SsaValue, (block, place): (u32, usize), class: Class) -> Result<(), String> {
+        if self.form.class(value) != Some(class) {
+            return Err(format!("{value:?} in block {block} is no {class:?}"));
+        }
+        let Some(&Some((home, made))) = self.made.get(value.0 as usize) else {
+            return Err(format!("{value:?} in block {block} is made nowhere"));
+        };
+        let is_above = || {
+            let mut above = Some(block);
+            std::iter::from_fn(|| {
+                above = self.dominators[above? as usize];
+                above
+            })
+            .any(|above| above == home)
+        };
+        if home == block && made < place || home != block && is_above() {
+            return Ok(());
+        }
+        Err(format!("{value:?} isn't made yet in block {block}"))
+    }
+
+    fn op(&self, op: &SsaOp, at: (u32, usize)) -> Result<(), String> {
+        let wanted = op.kind.facts().operands;
+        if wanted.len() != op.operands.len() {
+            return Err(format!("{op:?} in block {} has {} operands", at.0, op.operands.len()));
+        }
+        let operands = op.operands.iter().zip(wanted).map(|(&value, &class)| (value, class));
+        let guard = op.guard.map(|guard| (guard, Class::Int));
+        operands.chain(guard).try_for_each(|(value, class)| self.used(value, at, class))
+    }
+
+    fn end(&self, block: u32, place: usize) -> Result<(), String> {
+        let end = &self.form.blocks[block as usize].end;
+        if let SsaEnd::Branch { condition, .. } = end {
+            self.used(*condition, (block, place), Class::Int)?;
+        }
+        for jump in end.jumps() {
+            let to = self.form.blocks.get(jump.to as usize).filter(|_| jump.to != 0);
+            let wanted = to.map(|to| &to.parameters);
+            let wanted = wanted.ok_or(format!("block {block} leads to {}", jump.to))?;
+            if wanted.len() != jump.arguments.len() {
+                return Err(format!(
+                    "block {block} passes {} arguments to {}",
+                    jump.arguments.len(),
+                    jump.to
+                ));
+            }
+            for (&argument, &parameter) in jump.arguments.iter().zip(wanted) {
+                let class = self.form.class(parameter).ok_or(format!("{parameter:?} has no class"))?;
+                self.used(argument, (block, place), class)?;
+            }
+        }
+        Ok(())
+    }
+}

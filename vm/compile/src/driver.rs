@@ -1,0 +1,193 @@
+//! Moves a machine by compiled code as far as there is some, and has the interpreter make the other steps. Code that
+//! fails is no answer: the run goes back to a copy of the machine, and the interpreter says what happens, at which step.
+//! Knows no form's meaning and no engine.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use reviver_flow::graph::Way;
+use reviver_vm::state::{Part, State};
+use reviver_vm::travel::{Leg, Stop, Travel};
+use reviver_vm::{Machine, Program, Runner, Trap};
+
+use crate::build::build;
+use crate::form::{SsaForm, Version};
+use crate::op::Input;
+use crate::run::{CellMemory, CodeOutcome};
+
+/// A version, as an engine runs it.
+pub trait Code: Debug + Send + Sync {
+    /// Runs it on cells. `inputs` are what [`Form::inputs`] asks for, in that order; `left` is how many steps may be made.
+    fn run(&self, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome;
+}
+
+/// What makes code of forms.
+pub trait Backend: Debug + Send + Sync {
+    /// The code of a form, unless that is something it can't be made of.
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>>;
+}
+
+/// Code with what is asked before it is run.
+#[derive(Debug)]
+struct Compiled {
+    inputs: Vec<Input>,
+    /// The most steps before it can pause.
+    first_steps: u64,
+    code: Box<dyn Code>,
+}
+
+/// Runs one program by compiled code, of which each version is made when it is first needed.
+#[derive(Debug)]
+pub struct Driver<B> {
+    backend: B,
+    has_rules: bool,
+    versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
+}
+
+/// Legs of fewer steps are the interpreter's.
+const SHORTEST_LEG: u64 = 16;
+/// Steps between two copies of the machine, or as many as it has cells.
+const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
+
+impl<B: Backend> Driver<B> {
+    /// For runs of a program.
+    pub fn new(program: &Program, backend: B) -> Driver<B> {
+        let has_rules = program.module().procedures.iter().any(|procedure| procedure.rule.is_some());
+        Driver { backend, has_rules, versions: RwLock::default() }
+    }
+
+    /// The code at which a machine stands, if there is some.
+    fn code(&self, program: &Program, state: &State, travel: Travel) -> Option<Arc<Compiled>> {
+        // Steps in rules are counted apart.
+        if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
+            return None;
+        }
+        let way = match (state.inverted, travel) {
+            (false, Travel::Forward) | (true, Travel::Backward) => Way::Along,
+            (false, Travel::Backward) | (true, Travel::Forward) => Way::Against,
+        };
+        let version = Version { position: state.position, way, gradient: state.mode() };
+        let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
+        known.unwrap_or_else(|| {
+            let made = self.compiled(program, version).map(Arc::new);
+            let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
+            versions.insert(version, made.clone());
+            made
+        })
+    }
+
+    fn compiled(&self, program: &Program, version: Version) -> Option<Compiled> {
+        let form = build(program.module(), program.flow(), version).ok()?;
+        let inputs = form.inputs().map(|(_, input)| input).collect();
+        let first_steps = u64::from(form.first_steps);
+        (first_steps > 0).then_some(())?;
+        Some(Compiled { inputs, first_steps, code: self.backend.compile(form)? })
+    }
+}
+
+impl<B: Backend> Runner for Driver<B> {
+    fn run(&self, machine: &mut Machine, leg: Leg) -> Result<Stop, Trap> {
+        let is_kept = machine.residues().is_some() || machine.reports().watch().is_some();
+        if is_kept || leg.budget < SHORTEST_LEG {
+            return machine.interpret(None, leg);
+        }
+        // What the steps need is made before the first one.
+        machine.interpret(None, Leg { budget: 0, ..leg })?;
+        Journey { driver: self, leg, copy: None }.go(machine)
+    }
+}
+
+/// A run under way.
+struct Journey<'d, B> {
+    driver: &'d Driver<B>,
+    /// What is left of it.
+    leg: Leg,
+    copy: Option<Snapshot>,
+}
+
+/// A machine as it was, and what was left of the run then.
+struct Snapshot {
+    machine: Machine,
+    budget: u64,
+}
+
+impl<B: Backend> Journey<'_, B> {
+    fn go(mut self, machine: &mut Machine) -> Result<Stop, Trap> {
+        let program = machine.program().clone();
+        loop {
+            let code = self.driver.code(&program, machine.state(), self.leg.travel);
+            let Some(code) = code else {
+                if let Some(stop) = self.interpret(machine, 1)? {
+                    return Ok(stop);
+                }
+                continue;
+            };
+            if self.leg.budget < code.first_steps || !self.has_copy(machine) {
+                return machine.interpret(None, self.leg);
+            }
+            let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
+            let state = machine.state_mut();
+            match code.code.run(&inputs(&code.inputs, state), &mut cells(state), left) {
+                CodeOutcome::Exit { position, steps, counts } => {
+                    state.position = position;
+                    state.step += self.leg.travel.sign() * steps as i64;
+                    state.counters.erased_bits += counts.erased_bits;
+                    state.counters.discarded_bits += counts.discarded_bits;
+                    state.counters.drops += counts.drops;
+                    self.leg.budget -= steps;
+                }
+                CodeOutcome::Failed => {
+                    let Some(copy) = self.copy.take() else { continue };
+                    let again = copy.budget - self.leg.budget;
+                    *machine = copy.machine;
+                    self.leg.budget = copy.budget;
+                    if let Some(stop) = self.interpret(machine, again + left)? {
+                        return Ok(stop);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has the interpreter make so many steps. The stop, if the run ends with them.
+    fn interpret(&mut self, machine: &mut Machine, steps: u64) -> Result<Option<Stop>, Trap> {
+        let before = machine.state().step;
+        let budget = steps.min(self.leg.budget);
+        let stop = machine.interpret(None, Leg { budget, ..self.leg })?;
+        self.leg.budget -= machine.state().step.abs_diff(before);
+        Ok((stop != Stop::Budget || self.leg.budget == 0).then_some(stop))
+    }
+
+    /// Whether there is a copy of the machine that isn't too old. There is none where memory has run out.
+    fn has_copy(&mut self, machine: &Machine) -> bool {
+        let state = machine.state();
+        let between = STEPS_BETWEEN_COPIES.max((state.ints.len() + state.reals.len()) as u64);
+        if self.copy.as_ref().is_none_or(|copy| copy.budget - self.leg.budget >= between) {
+            let machine = machine.try_clone().ok();
+            self.copy = machine.map(|machine| Snapshot { machine, budget: self.leg.budget });
+        }
+        self.copy.is_some()
+    }
+}
+
+/// What a version asks for, as it is in the current call.
+fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
+    let own = state.references.get(state.frame.references as usize..).unwrap_or_default();
+    let passed = |n: u32| own.get(n as usize);
+    let given = |input: &Input| match *input {
+        Input::Frame(class) => state.frame.start(class),
+        Input::Base(n) => passed(n).map_or(0, |reference| reference.base),
+        Input::Length(n) => passed(n).map_or(0, |reference| reference.length),
+        Input::Stride(n) => passed(n).map_or(0, |reference| reference.stride),
+    };
+    wanted.iter().map(given).collect()
+}
+
+fn cells(state: &mut State) -> CellMemory<'_> {
+    CellMemory {
+        ints: &mut state.ints,
+        reals: &mut state.reals,
+        adjoints: state.adjoints.as_mut().map_or(&mut [], |adjoints| &mut adjoints.cells),
+    }
+}

@@ -1,0 +1,9 @@
+//! What can't be put into SSA form.
+
+/// Why there is no form. A verified program at one of its positions has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Outside {
+    /// A position, or a step, that isn't in the code.
+    #[error("the position isn't in the program's code")]
+    Code,
+}

@@ -1,0 +1,276 @@
+//! A form, carried out as it stands: slowly, and so plainly that what it means can be read here. Engines that compile
+//! are compared with it. Knows no machine.
+
+use reviver_isa::arith::{Arith, Elementary};
+use reviver_isa::fault::{Eval, Fault};
+use reviver_isa::module::RealSystem;
+use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
+
+use crate::driver::{Backend, Code};
+use crate::form::{Definition, Jump, SsaEnd, SsaForm};
+use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
+use crate::run::{CellMemory, CodeOutcome, Counts};
+
+/// Carries out a form on cells. `inputs` are what [`Form::inputs`] asks for, in that order; `left` is how many steps may be
+/// made.
+pub fn evaluate(form: &SsaForm, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome {
+    match form.numbers.system {
+        RealSystem::F64 => Evaluation::new(form, F64, inputs).run(cells, left),
+        RealSystem::F32 => Evaluation::new(form, F32, inputs).run(cells, left),
+        RealSystem::Fixed(bits) => Evaluation::new(form, FixedPoint::new(bits), inputs).run(cells, left),
+    }
+}
+
+/// The engine that carries forms out as they stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluator;
+
+impl Backend for Evaluator {
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
+        Some(Box::new(form))
+    }
+}
+
+impl Code for SsaForm {
+    fn run(&self, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome {
+        evaluate(self, inputs, cells, left)
+    }
+}
+
+struct Evaluation<'f, R> {
+    form: &'f SsaForm,
+    numbers: Arithmetic<Narrow, R>,
+    /// What each value is: an integer, or the bits of a real.
+    values: Vec<u64>,
+    counts: Counts,
+}
+
+/// Something fails.
+struct CheckFailed;
+
+impl From<Fault> for CheckFailed {
+    fn from(_: Fault) -> CheckFailed {
+        CheckFailed
+    }
+}
+
+impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
+    fn new(form: &'f SsaForm, reals: R, inputs: &[u32]) -> Evaluation<'f, R> {
+        let numbers = Arithmetic { words: Narrow(form.numbers.word), reals };
+        let mut values = vec![0; form.definitions.len()];
+        for ((value, _), &given) in form.inputs().zip(inputs) {
+            values[value.0 as usize] = given.into();
+        }
+        Evaluation { form, numbers, values, counts: Counts::default() }
+    }
+
+    fn run(mut self, cells: &mut CellMemory, budget: u64) -> CodeOutcome {
+        let mut left = budget;
+        let mut block = 0;
+        loop {
+            let here = &self.form.blocks[block as usize];
+            for &value in &here.ops {
+                if self.op(value, cells).is_err() {
+                    return CodeOutcome::Failed;
+                }
+            }
+            left -= u64::from(here.steps);
+            let jump = match &here.end {
+                SsaEnd::Go(jump) => jump,
+                SsaEnd::Branch { condition, yes, no } => {
+                    if self.int(*condition) != 0 {
+                        yes
+                    } else {
+                        no
+                    }
+                }
+                SsaEnd::Pause { steps, next, stop } => {
+                    if left >= u64::from(*steps) {
+                        next
+                    } else {
+                        stop
+                    }
+                }
+                SsaEnd::Exit { position } => {
+                    return CodeOutcome::Exit {
+                        position: *position,
+                        steps: budget - left,
+                        counts: self.counts,
+                    };
+                }
+            };
+            block = self.pass(jump);
+        }
+    }
+
+    /// All arguments at once: one may be a parameter.
+    fn pass(&mut self, jump: &Jump) -> u32 {
+        let given: Vec<u64> =
+            jump.arguments.iter().map(|argument| self.values[argument.0 as usize]).collect();
+        for (parameter, given) in self.form.blocks[jump.to as usize].parameters.iter().zip(given) {
+            self.values[parameter.0 as usize] = given;
+        }
+        jump.to
+    }
+
+    fn int(&self, value: SsaValue) -> i64 {
+        self.values[value.0 as usize] as i64
+    }
+
+    fn bits(&self, value: SsaValue) -> u64 {
+        self.values[value.0 as usize]
+    }
+
+    fn real(&self, value: SsaValue) -> R::Cell {
+        self.numbers.reals.of_bits(self.bits(value))
+    }
+
+    fn op(&mut self, value: SsaValue, cells: &mut CellMemory) -> Result<(), CheckFailed> {
+        let Some(Definition::Op(op)) = self.form.definition(value) else { return Ok(()) };
+        let made = match self.made(op, cells) {
+            Ok(made) => made,
+            Err(_) if op.guard.is_some_and(|guard| self.int(guard) == 0) => Some(0),
+            Err(failed) => return Err(failed),
+        };
+        if let Some(made) = made {
+            self.values[value.0 as usize] = made;
+        }
+        Ok(())
+    }
+
+    fn operands<const N: usize>(&self, op: &SsaOp) -> [SsaValue; N] {
+        std::array::from_fn(|n| op.operands[n])
+    }
+
+    /// What an operation gives, if it gives anything.
+    fn made(&mut self, op: &SsaOp, cells: &mut CellMemory) -> Result<Option<u64>, CheckFailed> {
+        let s = self.numbers;
+        let reals = s.reals;
+        let ints = |e: &Self| e.operands::<2>(op).map(|value| e.int(value));
+        let pair = |e: &Self| e.operands::<2>(op).map(|value| e.real(value));
+        let int = |value: i64| Ok(Some(value as u64));
+        let real = |value: Eval<R::Cell>| Ok(Some(reals.to_bits(value?)));
+        let [a] = if op.operands.is_empty() { [SsaValue(0)] } else { self.operands::<1>(op) };
+        match op.kind {
+            OpKind::Int(value) => int(value),
+            OpKind::Real(bits) => Ok(Some(bits)),
+            // It was given.
+            OpKind::Input(_) => Ok(None),
+            OpKind::IntAdd => int(of(ints(self), |a, b| s.int_add(a, b))),
+            OpKind::IntSub => int(of(ints(self), |a, b| s.int_sub(a, b))),
+            OpKind::IntNeg => int(s.int_neg(self.int(a))),
+            OpKind::IntMul => int(of(ints(self), |a, b| s.int_mul(a, b))),
+            OpKind::IntDiv => int(of(ints(self), |a, b| s.int_div(a, b))?),
+            OpKind::IntRem => int(of(ints(self), |a, b| s.int_rem(a, b))?),
+            OpKind::IntPow => int(of(ints(self), |a, b| s.int_pow(a, b))?),
+            OpKind::IntAnd => int(of(ints(self), |a, b| s.int_and(a, b))),
+            OpKind::IntOr => int(of(ints(self), |a, b| s.int_or(a, b))),
+            OpKind::IntXor => int(of(ints(self), |a, b| s.int_xor(a, b))),
+            OpKind::IntNot => int(s.int_not(self.int(a))),
+            OpKind::IntRol => int(of(ints(self), |a, b| s.int_rol(a, b))),
+            OpKind::IntRor => int(of(ints(self), |a, b| s.int_ror(a, b))),
+            OpKind::IntShl => int(of(ints(self), |a, b| s.int_shl(a, b))),
+            OpKind::IntShr => int(of(ints(self), |a, b| s.int_shr(a, b))),
+            OpKind::IntSar => int(of(ints(self), |a, b| s.int_sar(a, b))),
+            OpKind::IntTest(order) => int(of(ints(self), |a, b| s.int_test(order, a, b))),
+            OpKind::IntChoose => {
+                let [condition, yes, no] = self.operands::<3>(op).map(|value| self.int(value));
+                int(s.int_choose(condition, yes, no))
+            }
+            OpKind::Add => real(of(pair(self), |a, b| s.add(a, b))),
+            OpKind::Sub => real(of(pair(self), |a, b| s.sub(a, b))),
+            OpKind::Mul => real(of(pair(self), |a, b| s.mul(a, b))),
+            OpKind::Div => real(of(pair(self), |a, b| s.div(a, b))),
+            OpKind::Neg => real(s.neg(self.real(a))),
+            OpKind::Pow => real(of(pair(self), |a, b| s.pow(a, b))),
+            OpKind::Powi => {
+                let [a, exponent] = self.operands(op);
+                real(s.powi(self.real(a), self.int(exponent)))
+            }
+            OpKind::Atan2 => real(of(pair(self), |y, x| s.atan2(y, x))),
+            OpKind::Hypot => real(of(pair(self), |a, b| s.hypot(a, b))),
+            OpKind::Elementary(function) => real(self.elementary(function, a)),
+            OpKind::Turn { back, axis } => {
+                let [x, y, angle] = self.operands(op).map(|value| self.real(value));
+                let turned = if back { s.rotate_back((x, y), angle) } else { s.rotate((x, y), angle) };
+                real(turned.map(|(x, y)| match axis {
+                    Coordinate::X => x,
+                    Coordinate::Y => y,
+                }))
+            }
+            OpKind::Test(order) => int(of(pair(self), |a, b| s.test(order, a, b))),
+            OpKind::Choose => {
+                let [condition, yes, no] = self.operands(op);
+                Ok(Some(self.bits(if self.int(condition) != 0 { yes } else { no })))
+            }
+            OpKind::RealOf => real(s.real_of(self.int(a))),
+            OpKind::IntOf => int(s.int_of(self.real(a))?),
+            OpKind::Index { offset } => {
+                let [index, length] = ints(self);
+                let index = index.wrapping_add(offset);
+                if (0..length).contains(&index) { int(index) } else { Err(CheckFailed) }
+            }
+            OpKind::Place => {
+                let [base, index, stride] = self.operands(op).map(|value| self.int(value));
+                int(base + index * stride)
+            }
+            OpKind::Load(space) => Ok(Some(cells.load(space, self.int(a)))),
+            OpKind::Store(space) => {
+                let [address, value] = self.operands(op);
+                cells.store(space, self.int(address), self.bits(value));
+                Ok(None)
+            }
+            OpKind::RequireAdmitted => reals.admit(self.real(a)).map(|_| None).map_err(CheckFailed::from),
+            OpKind::RequireVacant => {
+                let tolerance = if R::EXACT { 0.0 } else { self.form.numbers.tolerance };
+                required(reals.to_f64(self.real(a)).abs() <= tolerance)
+            }
+            OpKind::RequireTrue => required(self.int(a) != 0),
+            OpKind::RequireApart => required(of(ints(self), |a, b| a != b)),
+            OpKind::CountErased(bits) => {
+                self.counts.erased_bits += u64::from(bits);
+                Ok(None)
+            }
+            OpKind::CountDiscarded => {
+                if self.bits(a) != 0 {
+                    self.counts.discarded_bits += u64::from(reals.width());
+                }
+                Ok(None)
+            }
+            OpKind::CountDropped => {
+                self.counts.drops += u64::from(self.real(a) != R::Cell::default());
+                Ok(None)
+            }
+        }
+    }
+
+    fn elementary(&self, function: Elementary, a: SsaValue) -> Eval<R::Cell> {
+        self.numbers.elementary(function, self.real(a))
+    }
+}
+
+fn of<T, U>([a, b]: [T; 2], f: impl FnOnce(T, T) -> U) -> U {
+    f(a, b)
+}
+
+fn required(holds: bool) -> Result<Option<u64>, CheckFailed> {
+    if holds { Ok(None) } else { Err(CheckFailed) }
+}
+
+impl CellMemory<'_> {
+    fn load(&self, space: Space, address: i64) -> u64 {
+        match space {
+            Space::Ints => self.ints[address as usize] as u64,
+            Space::Reals => self.reals[address as usize],
+            Space::Adjoints => self.adjoints[address as usize],
+        }
+    }
+
+    fn store(&mut self, space: Space, address: i64, value: u64) {
+        match space {
+            Space::Ints => self.ints[address as usize] = value as i64,
+            Space::Reals => self.reals[address as usize] = value,
+            Space::Adjoints => self.adjoints[address as usize] = value,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! SSA form: blocks of operations on values, each of which is made in one place. Blocks have parameters instead of φ.
+//! Knows no step and no engine.
+//!
+//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991); block
+//! parameters are A. W. Appel's, "SSA is functional programming" (1998).
+
+use reviver_flow::graph::Way;
+use reviver_isa::Module;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Word};
+
+use crate::op::{Input, OpKind, SsaOp, SsaValue};
+
+/// What a form is made of: the code from a position to where it is left, in one direction and one mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Version {
+    /// Where it begins: before the instruction of this index, and behind the one before.
+    pub position: u32,
+    pub way: Way,
+    /// Whether steps carry adjoints.
+    pub gradient: bool,
+}
+
+/// What a program computes with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NumberKinds {
+    pub word: Word,
+    pub system: RealSystem,
+    /// A real is vacant whose magnitude is at most this.
+    pub tolerance: f64,
+}
+
+impl NumberKinds {
+    /// Those of a module.
+    pub fn of(module: &Module) -> NumberKinds {
+        NumberKinds { word: module.word, system: module.real, tolerance: module.tolerance() }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    Op(SsaOp),
+    /// A parameter of a block.
+    Parameter(Class),
+}
+
+/// A way into a block, with what is passed for its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Jump {
+    /// The number of the block.
+    pub to: u32,
+    pub arguments: Vec<SsaValue>,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SsaEnd {
+    Go(Jump),
+    /// `yes` where an integer isn't 0.
+    Branch {
+        condition: SsaValue,
+        yes: Jump,
+        no: Jump,
+    },
+    /// The head of a loop: `stop` where fewer than so many steps may still be made, which is the most that are made until
+    /// another end of this kind, or an exit.
+    Pause {
+        steps: u32,
+        next: Jump,
+        stop: Jump,
+    },
+    /// All cells are in memory; the machine goes on from a position.
+    Exit {
+        position: u32,
+    },
+}
+
+impl SsaEnd {
+    /// Where it leads.
+    pub fn jumps(&self) -> impl Iterator<Item = &Jump> {
+        let (first, second) = match self {
+            SsaEnd::Go(jump) => (Some(jump), None),
+            SsaEnd::Branch { yes: first, no: second, .. }
+            | SsaEnd::Pause { next: first, stop: second, .. } => (Some(first), Some(second)),
+            SsaEnd::Exit { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The same, to be changed.
+    pub fn jumps_mut(&mut self) -> impl Iterator<Item = &mut Jump> {
+        let (first, second) = match self {
+            SsaEnd::Go(jump) => (Some(jump), None),
+            SsaEnd::Branch { yes: first, no: second, .. }
+            | SsaEnd::Pause { next: first, stop: second, .. } => (Some(first), Some(second)),
+            SsaEnd::Exit { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// Operations that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SsaBlock {
+    pub parameters: Vec<SsaValue>,
+    /// The operations in their order, by what they give; of one that gives nothing, no operand is its value.
+    pub ops: Vec<SsaValue>,
+    /// Steps of the machine that are made when it ends.
+    pub steps: u32,
+    pub end: SsaEnd,
+}
+
+/// A version in SSA form. It begins with block 0, which nothing leads back to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SsaForm {
+    pub version: Version,
+    pub numbers: NumberKinds,
+    pub definitions: Vec<Definition>,
+    pub blocks: Vec<SsaBlock>,
+    /// The most steps from the beginning to the first pause or exit.
+    pub first_steps: u32,
+}
+
+impl SsaForm {
+    /// Where a value comes from; none of a value that isn't there.
+    pub fn definition(&self, value: SsaValue) -> Option<&Definition> {
+        self.definitions.get(value.0 as usize)
+    }
+
+    /// The operation that gives a value, if one does.
+    pub fn op(&self, value: SsaValue) -> Option<&SsaOp> {
+        match self.definition(value)? {
+            Definition::Op(op) => Some(op),
+            Definition::Parameter(_) => None,
+        }
+    }
+
+    /// The class of a value, if it has one.
+    pub fn class(&self, value: SsaValue) -> Option<Class> {
+        match self.definition(value)? {
+            Definition::Op(op) => op.kind.facts().gives,
+            Definition::Parameter(class) => Some(*class),
+        }
+    }
+
+    /// What it has to be given, by the values that stand for it.
+    pub fn inputs(&self) -> impl Iterator<Item = (SsaValue, Input)> {
+        (0..).map(SsaValue).zip(&self.definitions).filter_map(|(value, definition)| match definition {
+            Definition::Op(SsaOp { kind: OpKind::Input(input), .. }) => Some((value, *input)),
+            Definition::Op(_) | Definition::Parameter(_) => None,
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! Programs in SSA form, for engines that compile. A form is a *version* of a program: the code from a position to where
+//! the machine does something that isn't compiled, in one direction, with adjoints or without. It is built from the flow
+//! by a reading of the rows and templates whose numbers are values of the form, so that nothing here says what an
+//! instruction does. This crate makes no machine code.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`form`], [`op`] | blocks of operations, and the table of what is known of each |
+//! | [`build()`] | from the flow to a form |
+//! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
+//! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
+//! | [`evaluate`] | forms carried out as they stand |
+//!
+//! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
+//! is left. All others stay in memory. A check that fails leaves no state: the driver goes back to a copy of the
+//! machine, and the interpreter finds the trap, its place and its step. So a check may fail where the interpreter
+//! finds nothing wrong, and no check may hold where it does.
+//!
+//! A run by forms comes to what the interpreter comes to:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
+//! use reviver_compile::driver::Driver;
+//! use reviver_compile::evaluate::Evaluator;
+//! use reviver_vm::{Machine, Program, Stop, Travel};
+//!
+//! let text = ".in n default 100\n.out sum\nfor i in 0..n\n    add sum, i\nrof\n";
+//! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
+//! let program = Arc::new(Program::new(module, 0).unwrap());
+//! let mut plain = Machine::at_begin(program.clone()).unwrap();
+//! let mut driven = Machine::at_begin(program.clone()).unwrap();
+//! driven.run_by(Arc::new(Driver::new(&program, Evaluator)));
+//! assert_eq!(plain.run(Travel::Forward, 10_000), Ok(Stop::Bound));
+//! assert_eq!(driven.run(Travel::Forward, 10_000), Ok(Stop::Bound));
+//! assert!(plain.state() == driven.state());
+//! ```
+
+mod build;
+pub mod check;
+pub mod driver;
+pub mod error;
+pub mod evaluate;
+pub mod form;
+pub mod op;
+pub mod order;
+pub mod run;
+
+pub use build::build;
+pub use error::Outside;

@@ -1,0 +1,75 @@
+//! Orders in which the blocks of a form are gone through, and which of them dominate others. Knows no operation.
+
+use crate::form::SsaForm;
+
+/// Blocks behind those that they lead to, where a jump is `followed` and no way leads back over such jumps. Every block
+/// is there.
+pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
+    let mut order = Vec::with_capacity(form.blocks.len());
+    let mut is_seen = vec![false; form.blocks.len()];
+    let successors = |block: u32| {
+        let ends = form.blocks.get(block as usize).into_iter().flat_map(|block| block.end.jumps());
+        ends.map(|jump| jump.to).filter(|&to| followed(to)).collect::<Vec<u32>>()
+    };
+    let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
+    for root in 0..form.blocks.len() as u32 {
+        if !std::mem::replace(&mut is_seen[root as usize], true) {
+            path.push((root, successors(root)));
+        }
+        while let Some((block, left)) = path.last_mut() {
+            match left.pop() {
+                Some(to) if std::mem::replace(&mut is_seen[to as usize], true) => {}
+                Some(to) => path.push((to, successors(to))),
+                None => {
+                    order.push(*block);
+                    path.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+/// The block that all ways to a block lead through last; none of the first block, and of those that nothing leads to.
+///
+/// K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
+pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
+    let mut order = postorder(form, |_| true);
+    // The way from the first block alone: it is gone through first.
+    order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
+    let mut rank = vec![None; form.blocks.len()];
+    for (n, &block) in order.iter().enumerate() {
+        rank[block as usize] = Some(n);
+    }
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
+    for &block in &order {
+        for jump in form.blocks[block as usize].end.jumps() {
+            predecessors[jump.to as usize].push(block);
+        }
+    }
+    let mut found: Vec<Option<u32>> = vec![None; form.blocks.len()];
+    let mut has_changed = true;
+    while std::mem::replace(&mut has_changed, false) {
+        for &block in order.iter().rev().skip(1) {
+            let known = predecessors[block as usize].iter().copied();
+            let mut known = known.filter(|&other| other == 0 || found[other as usize].is_some());
+            let Some(first) = known.next() else { continue };
+            let meet = known.fold(first, |a, b| common(&found, &rank, a, b));
+            has_changed |= found[block as usize].replace(meet) != Some(meet);
+        }
+    }
+    found
+}
+
+/// The nearest block that dominates two.
+fn common(found: &[Option<u32>], rank: &[Option<usize>], mut a: u32, mut b: u32) -> u32 {
+    while a != b {
+        let is_later = rank[a as usize] < rank[b as usize];
+        let later = if is_later { &mut a } else { &mut b };
+        match found[*later as usize] {
+            Some(above) => *later = above,
+            None => return 0,
+        }
+    }
+    a
+}

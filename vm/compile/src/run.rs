@@ -1,0 +1,27 @@
+//! How compiled code is asked to run, and what it answers. Knows no form and no machine.
+
+/// The cells that code works on: those of a machine's state.
+#[derive(Debug)]
+pub struct CellMemory<'c> {
+    pub ints: &'c mut [i64],
+    pub reals: &'c mut [u64],
+    /// One for each real where steps carry adjoints or name them; else it may be empty.
+    pub adjoints: &'c mut [u64],
+}
+
+/// What a run adds to a state's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub erased_bits: u64,
+    pub discarded_bits: u64,
+    pub drops: u64,
+}
+
+/// What code came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeOutcome {
+    /// All cells are as the interpreter has them at a position, so many steps later.
+    Exit { position: u32, steps: u64, counts: Counts },
+    /// Something can't be made, or perhaps not: the cells hold anything, and the interpreter has to say what happens.
+    Failed,
+}
