@@ -132,6 +132,21 @@ fn around_the_seams() {
     }
 }
 
+/// Where what reduction leaves to be added is greatest beside the angle, and where the quotient of sine and cosine is close to 1.
+#[test]
+fn rests_of_reduction_are_weighted() {
+    for (width, name, argument) in [
+        (Width::Single, "sin", -316.50168),
+        (Width::Single, "cos", 376.2196),
+        (Width::Single, "tan", 382.52441),
+        (Width::Double, "tan", 8.639716150582961),
+    ] {
+        let argument = width.of(argument, f64::from(argument as f32));
+        let error = subject(name).error(width, (argument, 1.0));
+        assert!(error < 0.9, "{name}({argument:?}) is {error} ulp off in {}", width.name());
+    }
+}
+
 fn next(width: Width, value: f64) -> f64 {
     width.of(value.next_up(), f64::from((value as f32).next_up()))
 }

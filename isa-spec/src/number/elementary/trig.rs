@@ -14,9 +14,9 @@ use super::pair::{Twofold, product, quick_two_sum};
 /// An angle from the nearest multiple of π/2, which is the n-th; of n the lowest two bits count.
 struct ReducedAngle<S: FloatOps> {
     n: S::Word,
-    /// The angle to nearly all its digits, known early, and about how much is to be added to it.
+    /// The angle to nearly all its digits, known early, and about how much is to be added to it, if anything.
     near: S::Float,
-    off: S::Float,
+    off: Option<S::Float>,
     /// The angle in two parts.
     angle: Twofold<S>,
 }
@@ -31,7 +31,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
         || moderate(s, x),
         || s.pick(is_below(c.greatest_far), || far(s, x), || great(s, x)),
     );
-    ReducedAngle { n: s.bits(quarters), near, off, angle: (high, low) }
+    ReducedAngle { n: s.bits(quarters), near, off: Some(off), angle: (high, low) }
 }
 
 /// What is made of an argument's magnitude. One of less than π/4 needs no reduction, and has the same value with it.
@@ -41,10 +41,17 @@ fn of_reduced<S: FloatOps, const N: usize>(
     x: S::Float,
     function: impl Fn(&ReducedAngle<S>) -> [S::Float; N],
 ) -> [S::Float; N] {
-    let (magnitude, zero) = (s.abs(x), s.float(0.0));
+    let magnitude = s.abs(x);
     s.pick(
         s.lt(magnitude, s.float(S::Format::TRIG.eighth)),
-        || function(&ReducedAngle { n: s.word(0), near: magnitude, off: zero, angle: (magnitude, zero) }),
+        || {
+            function(&ReducedAngle {
+                n: s.word(0),
+                near: magnitude,
+                off: None,
+                angle: (magnitude, s.float(0.0)),
+            })
+        },
         || function(&reduce(s, magnitude)),
     )
 }
@@ -160,15 +167,16 @@ fn waves<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> SineAndCosine<S> {
     let c = &S::Format::TRIG;
     let square = s.mul(reduced.near, reduced.near);
     let half = s.mul(square, s.float(0.5));
-    // Polynomials of the angle near, and by their slopes what is off.
+    // Polynomials of the angle near, and by their slopes what is off: the slope of each is the other one, all of it.
     let cubic = s.mul(s.mul(reduced.near, square), s.polynomial(square, c.sine));
+    let quartic = s.mul(s.mul(square, square), s.polynomial(square, c.cosine));
     let (high, low) = reduced.angle;
-    let sine = (high, s.add(s.sub(low, s.mul(half, reduced.off)), cubic));
+    let less_slope = |a: S::Float, slope: S::Float| reduced.off.map_or(a, |off| s.sub(a, s.mul(slope, off)));
+    let sine = (high, s.add(less_slope(low, s.sub(half, quartic)), cubic));
     let base = s.sub(s.float(1.0), half);
     let error = s.sub(s.sub(s.float(1.0), base), half);
-    let quartic = s.mul(s.mul(square, square), s.polynomial(square, c.cosine));
-    let slope = s.sub(error, s.mul(reduced.near, reduced.off));
-    SineAndCosine { sine, cosine: (base, s.add(slope, quartic)) }
+    let cosine = (base, s.add(less_slope(error, s.add(reduced.near, cubic)), quartic));
+    SineAndCosine { sine, cosine }
 }
 
 #[inline(always)]
