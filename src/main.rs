@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod constants;
 mod debuggee;
+mod engine;
 mod failure;
 mod given;
 mod interrupt;

@@ -14,7 +14,7 @@ use reviver_vm::{Cause, Program, Travel};
 use crate::cli::Start;
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::told::told_shape;
-use crate::{given, interrupt, output, read, start};
+use crate::{engine, given, interrupt, output, read, start};
 
 /// A name that was asked for: a global as a whole, or one of its cells.
 #[derive(Clone, Debug)]
@@ -38,7 +38,8 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Su
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
     let subject = Subject::new(program.clone(), state, options.exact, max_steps)
         .map_err(|error| failure(options, &program, error))?;
-    Ok(Subject { interrupt: Some(interrupt::flag()), ..subject })
+    let runner = engine::runner(options.engine, &program)?;
+    Ok(Subject { interrupt: Some(interrupt::flag()), runner, ..subject })
 }
 
 /// The one cell that an option names.

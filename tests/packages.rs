@@ -110,13 +110,27 @@ fn files(package: &Path, inside: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_crate_lets_unsafe_code_in() {
+fn one_file_has_unsafe_code() {
     let root = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     assert!(root.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"));
     for package in list(&metadata(), "packages") {
         let manifest = std::fs::read_to_string(text(package, "manifest_path")).unwrap();
-        assert!(manifest.contains("[lints]\nworkspace = true\n"), "{}", package["name"]);
+        if package["name"] != "reviver-jit" {
+            assert!(manifest.contains("[lints]\nworkspace = true\n"), "{}", package["name"]);
+            continue;
+        }
+        assert!(manifest.contains("[lints.rust]\nunsafe_code = \"deny\"\n"));
+        let sources = rust_files(&folder(package).join("src"));
+        let allows = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains("unsafe_code");
+        let allowing: Vec<PathBuf> = sources.into_iter().filter(allows).collect();
+        assert_eq!(allowing, [folder(package).join("src/native.rs")]);
     }
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }
 
 /// An advisory is accepted for one version of one crate, which stands in `deny.toml` with its reason.

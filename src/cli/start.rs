@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::notation::Notation;
 
@@ -49,6 +49,10 @@ pub struct Start {
     /// Stop after so many steps in each direction, with exit code 5
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
+    /// Who makes the steps: the interpreter (`interp`), native code that is made when it is first needed (`jit`), or native
+    /// code once a run is long (`auto`). What comes out is the same
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t)]
+    pub engine: EngineChoice,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
@@ -69,6 +73,15 @@ impl Start {
             _ => Notation::Signed,
         }
     }
+}
+
+/// `--engine`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum EngineChoice {
+    #[default]
+    Interp,
+    Jit,
+    Auto,
 }
 
 /// `--real`; `fixed` alone keeps the program's own fraction bits.

@@ -11,12 +11,15 @@ use crate::interrupt::Signal;
 use crate::journey::{Ending, Report, RoundTrip, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
-use crate::{kinds, output, read, start, streams, write};
+use crate::{engine, kinds, output, read, start, streams, write};
 
 pub fn run(options: &RunOptions) -> Fallible {
     check_streams(options)?;
     let program = start::program(&options.start)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
+    if let Some(runner) = engine::runner(options.start.engine, &program)? {
+        machine.run_by(runner);
+    }
     if options.start.exact {
         machine.keep_residues();
     }

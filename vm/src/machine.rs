@@ -16,8 +16,8 @@ use crate::state::values;
 use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
-use crate::travel::{Leg, Stop, Travel};
-use crate::watch::Watch;
+use crate::travel::{Clock, Leg, Stop, Track, Travel};
+use crate::watch::{Rounding, Watch, Watcher};
 
 /// A running program. Its reals have as many words as the bits `B`.
 #[derive(Debug)]
@@ -126,6 +126,15 @@ impl<B: Interpreted> Machine<B> {
     /// The state, to give inputs. Changing it in the middle of a run begins another history.
     pub fn state_mut(&mut self) -> &mut State<B> {
         &mut self.state
+    }
+
+    /// The state, for whoever makes steps of the program itself, at most so many; and what watches them, if anything
+    /// does.
+    pub fn state_and_watcher(&mut self, Leg { travel, budget }: Leg) -> (&mut State<B>, Option<Watcher<'_>>) {
+        let clock = Clock { travel, budget, track: Track::Program, start: self.state.own_steps() };
+        let rounding = Rounding::of(self.program.module().real);
+        let watcher = self.reports.watch.as_mut().map(|watch| Watcher { watch, clock, rounding });
+        (&mut self.state, watcher)
     }
 
     /// The state at the end of a machine's use.

@@ -71,7 +71,7 @@ pub struct Interval {
 }
 
 /// Where a stretch of a run began: what it takes to number the intervals that it crosses.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     pub travel: Travel,
     /// Steps that might be made.

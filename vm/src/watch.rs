@@ -114,6 +114,26 @@ fn digits(value: f64) -> u32 {
     f64::MANTISSA_DIGITS - fraction.trailing_zeros().min(f64::MANTISSA_DIGITS - 1)
 }
 
+/// A watch in the hands of somebody else than the interpreter who makes steps of a run.
+#[derive(Debug)]
+pub struct Watcher<'w> {
+    pub(crate) watch: &'w mut Watch,
+    pub(crate) clock: Clock,
+    pub(crate) rounding: Rounding,
+}
+
+impl Watcher<'_> {
+    /// A branch is taken, with so many steps made before since the watcher was asked for.
+    pub fn jumped(&mut self, made: u64) {
+        self.watch.jumped(self.clock.travel, mark(self.clock, self.clock.budget - made));
+    }
+
+    /// A real is freed that isn't 0, with its adjoint.
+    pub fn freed(&mut self, freed: Freed, adjoint: f64) {
+        self.watch.freed(freed, adjoint, self.rounding);
+    }
+}
+
 /// The mark of a jump at the step that is next: the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast
 /// splittable pseudorandom number generators", 2014), applied to the step's number.
 #[inline(always)]

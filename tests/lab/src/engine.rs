@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
+use reviver_jit::Jit;
 use reviver_vm::differentiate;
 use reviver_vm::state::State;
 use reviver_vm::travel::{Leg, Stop};
@@ -26,8 +27,13 @@ pub const ALL: &[Engine] = &[
     Engine { name: "the interpreter step by step", every: 10, prepare: |_| Some(Arc::new(Stepwise)) },
     Engine {
         name: "SSA forms as they stand",
-        every: 1,
+        every: 4,
         prepare: |program| Some(Arc::new(Driver::new(program, Evaluator))),
+    },
+    Engine {
+        name: "native code",
+        every: 4,
+        prepare: |program| Some(Arc::new(Driver::new(program, Jit::new().expect("a machine that is known")))),
     },
 ];
 

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use reviver_flow::graph::Way;
@@ -14,12 +15,12 @@ use reviver_vm::{Machine, Program, Runner, Trap};
 use crate::build::build;
 use crate::form::{SsaForm, Version};
 use crate::op::Input;
-use crate::run::{CellMemory, CodeOutcome};
+use crate::run::{CellMemory, CodeOutcome, Job};
 
 /// A version, as an engine runs it.
 pub trait Code: Debug + Send + Sync {
-    /// Runs it on cells. `inputs` are what [`Form::inputs`] asks for, in that order; `left` is how many steps may be made.
-    fn run(&self, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome;
+    /// Runs it.
+    fn run(&self, job: Job) -> CodeOutcome;
 }
 
 /// What makes code of forms.
@@ -42,6 +43,8 @@ struct Compiled {
 pub struct Driver<B> {
     backend: B,
     has_rules: bool,
+    /// Steps that are still the interpreter's before anything is compiled.
+    interpreted_first: AtomicU64,
     versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
 }
 
@@ -54,11 +57,18 @@ impl<B: Backend> Driver<B> {
     /// For runs of a program.
     pub fn new(program: &Program, backend: B) -> Driver<B> {
         let has_rules = program.module().procedures.iter().any(|procedure| procedure.rule.is_some());
-        Driver { backend, has_rules, versions: RwLock::default() }
+        Driver { backend, has_rules, interpreted_first: AtomicU64::new(0), versions: RwLock::default() }
+    }
+
+    /// The same, but nothing is compiled before so many steps are made: shorter runs are over by then.
+    #[must_use]
+    pub fn interpreting_first(self, steps: u64) -> Driver<B> {
+        Driver { interpreted_first: AtomicU64::new(steps), ..self }
     }
 
     /// The code at which a machine stands, if there is some.
-    fn code(&self, program: &Program, state: &State, travel: Travel) -> Option<Arc<Compiled>> {
+    fn code(&self, machine: &Machine, travel: Travel) -> Option<Arc<Compiled>> {
+        let (program, state) = (machine.program(), machine.state());
         // Steps in rules are counted apart.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
             return None;
@@ -67,7 +77,9 @@ impl<B: Backend> Driver<B> {
             (false, Travel::Forward) | (true, Travel::Backward) => Way::Along,
             (false, Travel::Backward) | (true, Travel::Forward) => Way::Against,
         };
-        let version = Version { position: state.position, way, gradient: state.mode() };
+        // Exact numbers come back by themselves.
+        let is_watched = machine.reports().watch().is_some() && !program.module().real.is_exact();
+        let version = Version { position: state.position, way, gradient: state.mode(), is_watched };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         known.unwrap_or_else(|| {
             let made = self.compiled(program, version).map(Arc::new);
@@ -88,13 +100,20 @@ impl<B: Backend> Driver<B> {
 
 impl<B: Backend> Runner for Driver<B> {
     fn run(&self, machine: &mut Machine, leg: Leg) -> Result<Stop, Trap> {
-        let is_kept = machine.residues().is_some() || machine.reports().watch().is_some();
-        if is_kept || leg.budget < SHORTEST_LEG {
+        if machine.residues().is_some() || leg.budget < SHORTEST_LEG {
             return machine.interpret(None, leg);
         }
+        let mut journey = Journey { driver: self, leg, copy: None };
+        let first = self.interpreted_first.load(Ordering::Relaxed).min(leg.budget);
         // What the steps need is made before the first one.
-        machine.interpret(None, Leg { budget: 0, ..leg })?;
-        Journey { driver: self, leg, copy: None }.go(machine)
+        if let Some(stop) = journey.interpret(machine, first)? {
+            return Ok(stop);
+        }
+        // Several machines may have taken from it meanwhile.
+        let _ = self
+            .interpreted_first
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |steps| Some(steps.saturating_sub(first)));
+        journey.go(machine)
     }
 }
 
@@ -114,9 +133,8 @@ struct Snapshot {
 
 impl<B: Backend> Journey<'_, B> {
     fn go(mut self, machine: &mut Machine) -> Result<Stop, Trap> {
-        let program = machine.program().clone();
         loop {
-            let code = self.driver.code(&program, machine.state(), self.leg.travel);
+            let code = self.driver.code(machine, self.leg.travel);
             let Some(code) = code else {
                 if let Some(stop) = self.interpret(machine, 1)? {
                     return Ok(stop);
@@ -127,8 +145,9 @@ impl<B: Backend> Journey<'_, B> {
                 return machine.interpret(None, self.leg);
             }
             let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
-            let state = machine.state_mut();
-            match code.code.run(&inputs(&code.inputs, state), &mut cells(state), left) {
+            let (state, watcher) = machine.state_and_watcher(Leg { budget: left, ..self.leg });
+            let inputs = inputs(&code.inputs, state);
+            match code.code.run(Job { inputs: &inputs, cells: cells(state), left, watcher }) {
                 CodeOutcome::Exit { position, steps, counts } => {
                     state.position = position;
                     state.step += self.leg.travel.sign() * steps as i64;

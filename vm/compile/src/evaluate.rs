@@ -5,19 +5,19 @@ use reviver_isa::arith::{Arith, Elementary};
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
+use reviver_vm::watch::Freed;
 
 use crate::driver::{Backend, Code};
 use crate::form::{Definition, Jump, SsaEnd, SsaForm};
 use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
-use crate::run::{CellMemory, CodeOutcome, Counts};
+use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
-/// Carries out a form on cells. `inputs` are what [`Form::inputs`] asks for, in that order; `left` is how many steps may be
-/// made.
-pub fn evaluate(form: &SsaForm, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome {
+/// Carries out a form.
+pub fn evaluate(form: &SsaForm, job: Job) -> CodeOutcome {
     match form.numbers.system {
-        RealSystem::F64 => Evaluation::new(form, F64, inputs).run(cells, left),
-        RealSystem::F32 => Evaluation::new(form, F32, inputs).run(cells, left),
-        RealSystem::Fixed(bits) => Evaluation::new(form, FixedPoint::new(bits), inputs).run(cells, left),
+        RealSystem::F64 => Evaluation::new(form, F64, job).run(),
+        RealSystem::F32 => Evaluation::new(form, F32, job).run(),
+        RealSystem::Fixed(bits) => Evaluation::new(form, FixedPoint::new(bits), job).run(),
     }
 }
 
@@ -32,13 +32,16 @@ impl Backend for Evaluator {
 }
 
 impl Code for SsaForm {
-    fn run(&self, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome {
-        evaluate(self, inputs, cells, left)
+    fn run(&self, job: Job) -> CodeOutcome {
+        evaluate(self, job)
     }
 }
 
-struct Evaluation<'f, R> {
+struct Evaluation<'f, 'c, R> {
     form: &'f SsaForm,
+    job: Job<'c>,
+    /// Steps that may still be made.
+    left: u64,
     numbers: Arithmetic<Narrow, R>,
     /// What each value is: an integer, or the bits of a real.
     values: Vec<u64>,
@@ -54,27 +57,26 @@ impl From<Fault> for CheckFailed {
     }
 }
 
-impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
-    fn new(form: &'f SsaForm, reals: R, inputs: &[u32]) -> Evaluation<'f, R> {
+impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
+    fn new(form: &'f SsaForm, reals: R, job: Job<'c>) -> Evaluation<'f, 'c, R> {
         let numbers = Arithmetic { words: Narrow(form.numbers.word), reals };
         let mut values = vec![0; form.definitions.len()];
-        for ((value, _), &given) in form.inputs().zip(inputs) {
+        for ((value, _), &given) in form.inputs().zip(job.inputs) {
             values[value.0 as usize] = given.into();
         }
-        Evaluation { form, numbers, values, counts: Counts::default() }
+        Evaluation { form, numbers, values, left: job.left, job, counts: Counts::default() }
     }
 
-    fn run(mut self, cells: &mut CellMemory, budget: u64) -> CodeOutcome {
-        let mut left = budget;
+    fn run(mut self) -> CodeOutcome {
         let mut block = 0;
         loop {
             let here = &self.form.blocks[block as usize];
             for &value in &here.ops {
-                if self.op(value, cells).is_err() {
+                if self.op(value).is_err() {
                     return CodeOutcome::Failed;
                 }
             }
-            left -= u64::from(here.steps);
+            self.left -= u64::from(here.steps);
             let jump = match &here.end {
                 SsaEnd::Go(jump) => jump,
                 SsaEnd::Branch { condition, yes, no } => {
@@ -85,7 +87,7 @@ impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
                     }
                 }
                 SsaEnd::Pause { steps, next, stop } => {
-                    if left >= u64::from(*steps) {
+                    if self.left >= u64::from(*steps) {
                         next
                     } else {
                         stop
@@ -94,7 +96,7 @@ impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
                 SsaEnd::Exit { position } => {
                     return CodeOutcome::Exit {
                         position: *position,
-                        steps: budget - left,
+                        steps: self.job.left - self.left,
                         counts: self.counts,
                     };
                 }
@@ -125,9 +127,9 @@ impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
         self.numbers.reals.of_bits(self.bits(value))
     }
 
-    fn op(&mut self, value: SsaValue, cells: &mut CellMemory) -> Result<(), CheckFailed> {
+    fn op(&mut self, value: SsaValue) -> Result<(), CheckFailed> {
         let Some(Definition::Op(op)) = self.form.definition(value) else { return Ok(()) };
-        let made = match self.made(op, cells) {
+        let made = match self.made(op) {
             Ok(made) => made,
             Err(_) if op.guard.is_some_and(|guard| self.int(guard) == 0) => Some(0),
             Err(failed) => return Err(failed),
@@ -143,7 +145,7 @@ impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
     }
 
     /// What an operation gives, if it gives anything.
-    fn made(&mut self, op: &SsaOp, cells: &mut CellMemory) -> Result<Option<u64>, CheckFailed> {
+    fn made(&mut self, op: &SsaOp) -> Result<Option<u64>, CheckFailed> {
         let s = self.numbers;
         let reals = s.reals;
         let ints = |e: &Self| e.operands::<2>(op).map(|value| e.int(value));
@@ -214,10 +216,11 @@ impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
                 let [base, index, stride] = self.operands(op).map(|value| self.int(value));
                 int(base + index * stride)
             }
-            OpKind::Load(space) => Ok(Some(cells.load(space, self.int(a)))),
+            OpKind::Load(space) => Ok(Some(self.job.cells.load(space, self.int(a)))),
             OpKind::Store(space) => {
                 let [address, value] = self.operands(op);
-                cells.store(space, self.int(address), self.bits(value));
+                let (address, value) = (self.int(address), self.bits(value));
+                self.job.cells.store(space, address, value);
                 Ok(None)
             }
             OpKind::RequireAdmitted => reals.admit(self.real(a)).map(|_| None).map_err(CheckFailed::from),
@@ -239,6 +242,20 @@ impl<'f, R: Reals<Bits = u64>> Evaluation<'f, R> {
             }
             OpKind::CountDropped => {
                 self.counts.drops += u64::from(self.real(a) != R::Cell::default());
+                Ok(None)
+            }
+            OpKind::Jumped => {
+                let before = self.job.left - self.left - 1;
+                self.job.watcher.iter_mut().for_each(|watcher| watcher.jumped(before));
+                Ok(None)
+            }
+            OpKind::Freed { at } => {
+                let [value, adjoint] = pair(self);
+                if value != R::Cell::default() {
+                    let freed = Freed { at, value: reals.to_f64(value) };
+                    let adjoint = reals.to_f64(adjoint);
+                    self.job.watcher.iter_mut().for_each(|watcher| watcher.freed(freed, adjoint));
+                }
                 Ok(None)
             }
         }

@@ -19,6 +19,8 @@ pub struct Version {
     pub way: Way,
     /// Whether steps carry adjoints.
     pub gradient: bool,
+    /// Whether somebody watches jumps, and what is freed.
+    pub is_watched: bool,
 }
 
 /// What a program computes with.

@@ -122,6 +122,12 @@ pub enum OpKind {
     CountDiscarded,
     /// An adjoint is dropped, if it isn't 0.
     CountDropped,
+    /// A branch was taken by the last step that was counted: whoever watches is told.
+    Jumped,
+    /// The step of an instruction frees a real with an adjoint: if it isn't 0, whoever watches is told.
+    Freed {
+        at: u32,
+    },
 }
 
 /// What is known of an operation.
@@ -190,7 +196,8 @@ impl OpKind {
             OpKind::RequireAdmitted | OpKind::RequireVacant => acts(&[Real], Fails::Maybe),
             OpKind::RequireTrue => acts(&[Int], Fails::Maybe),
             OpKind::RequireApart => acts(&[Int, Int], Fails::Maybe),
-            OpKind::CountErased(_) => acts(&[], Fails::Never),
+            OpKind::CountErased(_) | OpKind::Jumped => acts(&[], Fails::Never),
+            OpKind::Freed { .. } => acts(&[Real, Real], Fails::Never),
             OpKind::CountDiscarded | OpKind::CountDropped => acts(&[Real], Fails::Never),
         }
     }

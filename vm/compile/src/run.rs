@@ -1,5 +1,7 @@
 //! How compiled code is asked to run, and what it answers. Knows no form and no machine.
 
+use reviver_vm::watch::Watcher;
+
 /// The cells that code works on: those of a machine's state.
 #[derive(Debug)]
 pub struct CellMemory<'c> {
@@ -15,6 +17,18 @@ pub struct Counts {
     pub erased_bits: u64,
     pub discarded_bits: u64,
     pub drops: u64,
+}
+
+/// What code is asked to do.
+#[derive(Debug)]
+pub struct Job<'c> {
+    /// What the form asks for ([`crate::form::SsaForm::inputs`]), in that order.
+    pub inputs: &'c [u32],
+    pub cells: CellMemory<'c>,
+    /// How many steps may be made.
+    pub left: u64,
+    /// Who watches, if the version is watched.
+    pub watcher: Option<Watcher<'c>>,
 }
 
 /// What code came to.

@@ -10,7 +10,7 @@ use reviver_assembler::files::Disk;
 use reviver_compile::check::check;
 use reviver_compile::driver::{Backend, Code, Driver};
 use reviver_compile::form::SsaForm;
-use reviver_compile::run::{CellMemory, CodeOutcome};
+use reviver_compile::run::{CodeOutcome, Job};
 use reviver_vm::{Machine, Program, Runner, Stop, Trap, Travel};
 
 /// The steps that forms have made.
@@ -31,8 +31,8 @@ impl Backend for Counting {
 }
 
 impl Code for Counted {
-    fn run(&self, inputs: &[u32], cells: &mut CellMemory, left: u64) -> CodeOutcome {
-        let outcome = self.form.run(inputs, cells, left);
+    fn run(&self, job: Job) -> CodeOutcome {
+        let outcome = self.form.run(job);
         if let CodeOutcome::Exit { steps, .. } = outcome {
             self.steps.fetch_add(steps, Ordering::Relaxed);
         }
@@ -59,12 +59,13 @@ fn to_the_end(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
     Ok(())
 }
 
-/// Both ways; the adjoints of the way back begin with 1 everywhere.
+/// Both ways, watched; the adjoints of the way back begin with 1 everywhere.
 fn journey(program: &Arc<Program>, runner: Option<Arc<dyn Runner>>) -> (Vec<Result<(), Trap>>, Machine) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     if let Some(runner) = runner {
         machine.run_by(runner);
     }
+    machine.watch();
     let mut outcomes = vec![to_the_end(&mut machine, Travel::Forward)];
     if !program.reads_mode() && !program.switches_mode() {
         machine.state_mut().set_mode(true);
@@ -83,7 +84,7 @@ fn forms_come_to_the_same() {
         let found = journey(&program, Some(Arc::new(Driver::new(&program, counting.clone()))));
         assert_eq!(found.0, expected.0, "{name}");
         assert!(found.1.state() == expected.1.state(), "{name}: {:#?}", found.1.state());
-        assert!(found.1.reports().iter().eq(expected.1.reports().iter()), "{name}");
+        assert_eq!(found.1.reports(), expected.1.reports(), "{name}");
         let steps = 2 * (expected.1.state().step.unsigned_abs()).max(1);
         by_forms += counting.0.load(Ordering::Relaxed);
         all += steps;

@@ -10,6 +10,7 @@ use reviver_flow::graph::Way;
 use reviver_flow::{Flow, Slot, Step};
 use reviver_isa::Module;
 use reviver_isa::arith::Order;
+use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::Operation;
 
 use self::draft::Draft;
@@ -30,7 +31,14 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     let storage = AddressedCells::of(flow, slots(flow, &stretches));
     let plan = Plan::of(&stretches);
     let draft = Draft::new(NumberKinds::of(module), plan.ends);
-    let scope = StepWriter { flow, draft: &draft, storage: &storage, gradient: version.gradient };
+    let scope = StepWriter {
+        flow,
+        draft: &draft,
+        storage: &storage,
+        gradient: version.gradient,
+        is_watched: version.is_watched,
+        at: 0,
+    };
     // Each stretch was found behind one that leads to it.
     for (stretch, place) in stretches.iter().zip(&plan.places) {
         write(scope, version.way, stretch, *place);
@@ -109,7 +117,8 @@ impl Plan {
             .map(|stretch| StretchBlocks {
                 head: stretch.is_head.then(|| (new(), new())),
                 body: new(),
-                taken: matches!(stretch.end, StretchEnd::Branch { .. }).then(&mut new),
+                taken: matches!(stretch.end, StretchEnd::Branch { .. } | StretchEnd::Jump { .. })
+                    .then(&mut new),
             })
             .collect();
         let mut ends = vec![SsaEnd::Exit { position: 0 }; next as usize];
@@ -120,17 +129,20 @@ impl Plan {
                 ends[head as usize] = SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) };
                 ends[stop as usize] = SsaEnd::Exit { position: stretch.position };
             }
-            ends[place.body as usize] = match (stretch.end, place.taken) {
-                (StretchEnd::Branch { taken: (taken, _), next, .. }, Some(through)) => {
-                    ends[through as usize] = SsaEnd::Go(first(taken));
+            let through = |ends: &mut Vec<SsaEnd>, number: usize| {
+                let Some(taken) = place.taken else { return first(number) };
+                ends[taken as usize] = SsaEnd::Go(first(number));
+                to(taken)
+            };
+            ends[place.body as usize] = match stretch.end {
+                StretchEnd::Branch { taken: (taken, _), next, .. } => {
+                    let (yes, no) = (through(&mut ends, taken), first(next));
                     // The condition is put in where it is written.
-                    SsaEnd::Branch { condition: SsaValue(0), yes: to(through), no: first(next) }
+                    SsaEnd::Branch { condition: SsaValue(0), yes, no }
                 }
-                (StretchEnd::Branch { next, .. }, None) => SsaEnd::Go(first(next)),
-                (StretchEnd::Fall { to, .. } | StretchEnd::Jump { to, .. } | StretchEnd::Pass { to }, _) => {
-                    SsaEnd::Go(first(to))
-                }
-                (StretchEnd::Exit { position }, _) => SsaEnd::Exit { position },
+                StretchEnd::Jump { to, .. } => SsaEnd::Go(through(&mut ends, to)),
+                StretchEnd::Fall { to, .. } | StretchEnd::Pass { to } => SsaEnd::Go(first(to)),
+                StretchEnd::Exit { position } => SsaEnd::Exit { position },
             };
         }
         Plan { places, ends }
@@ -141,28 +153,37 @@ impl Plan {
 fn write(scope: StepWriter, way: Way, stretch: &Stretch, place: StretchBlocks) {
     let (flow, draft) = (scope.flow, scope.draft);
     draft.enter(place.body);
-    for step in stretch.steps.iter().filter_map(|&at| flow.step(at)) {
-        scope.step(step, operation(step, way));
+    for &at in &stretch.steps {
+        if let Some(step) = flow.step(at) {
+            StepWriter { at, ..scope }.step(step, operation(step, way));
+        }
     }
     draft
         .count_steps(stretch.steps.len() as u32 + u32::from(!matches!(stretch.end, StretchEnd::Exit { .. })));
     match stretch.end {
         StretchEnd::Fall { join, .. } => scope.require(join, false),
-        StretchEnd::Jump { join, .. } => scope.require(join, true),
+        StretchEnd::Jump { join, .. } => scope.land(place, join),
         StretchEnd::Branch { at, taken: (_, join), .. } => {
             if let Some(holds) = flow.step(at).and_then(|step| scope.condition(step)) {
                 draft.set_condition(holds);
             }
-            if let Some(taken) = place.taken {
-                draft.enter(taken);
-                scope.require(join, true);
-            }
+            scope.land(place, join);
         }
         StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => {}
     }
 }
 
 impl StepWriter<'_> {
+    /// What comes where a branch is taken: whoever watches is told, and its join must agree.
+    fn land(self, place: StretchBlocks, join: u32) {
+        let Some(taken) = place.taken else { return };
+        self.draft.enter(taken);
+        if self.is_watched && keeps(Rule::PathsAreCompared) {
+            self.draft.op(OpKind::Jumped, []);
+        }
+        self.require(join, true);
+    }
+
     /// Fails unless the condition of a join agrees with how it is come to.
     fn require(self, join: u32, was_jumped_to: bool) {
         let Some(holds) = self.flow.step(join).and_then(|step| self.condition(step)) else { return };

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use reviver_flow::Flow;
 use reviver_flow::graph::{BlockEnd, Edge, Way};
+use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::update::Action;
 
 use crate::error::Outside;
@@ -115,6 +116,14 @@ impl Paths<'_> {
         Ok(self.number(position))
     }
 
+    /// That of the block behind a join.
+    fn behind(&mut self, block: u32, join: u32) -> Result<usize, Outside> {
+        match keeps(Rule::LandingsLieBehindThePartner) {
+            true => self.of_block(block),
+            false => Ok(self.number(self.before(join))),
+        }
+    }
+
     fn stretch(&mut self, position: u32) -> Result<Stretch, Outside> {
         let blocks = self.flow.graph().blocks();
         let number =
@@ -149,11 +158,11 @@ impl Paths<'_> {
             }
             BlockEnd::Branch { at, taken: Edge { to, join: Some(join) }, next } => {
                 match self.flow.step(at).ok_or(Outside::Code)?.orderings().0 {
-                    ALWAYS => StretchEnd::Jump { to: self.of_block(to)?, join },
+                    ALWAYS => StretchEnd::Jump { to: self.behind(to, join)?, join },
                     NEVER => StretchEnd::Pass { to: self.of_block(next.to)? },
                     _ => StretchEnd::Branch {
                         at,
-                        taken: (self.of_block(to)?, join),
+                        taken: (self.behind(to, join)?, join),
                         next: self.of_block(next.to)?,
                     },
                 }

@@ -8,6 +8,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
+use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
 
 use super::arith::SsaNumbers;
@@ -22,6 +23,9 @@ pub(super) struct StepWriter<'a> {
     pub draft: &'a Draft,
     pub storage: &'a AddressedCells,
     pub gradient: bool,
+    pub is_watched: bool,
+    /// The instruction whose step is put down.
+    pub at: u32,
 }
 
 /// Where an operand is.
@@ -320,6 +324,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     }
     fn receives(&self, cell: usize) -> Bit {
         match self.slot(cell).map(|slot| slot.location) {
+            _ if !keeps(Rule::ConstantsReceiveNothing) => Bit::Known(true),
             Some(Location::Cell(Anchor::Constant(_))) | None => Bit::Known(false),
             // What is passed may be a constant.
             Some(Location::Cell(Anchor::Parameter(n))) => {
@@ -418,7 +423,9 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             (Class::Real, RealSystem::F32) => 32,
             (Class::Real, RealSystem::F64 | RealSystem::Fixed(_)) => 64,
         };
-        self.draft().op(OpKind::CountErased(width), []);
+        if keeps(Rule::ErasuresAreCounted) {
+            self.draft().op(OpKind::CountErased(width), []);
+        }
         if GRADIENT && class == Class::Real {
             self.is_silent(cell);
         }
@@ -427,12 +434,18 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         self.is_silent(cell);
     }
     fn frees(&mut self, cell: usize) {
+        if self.scope.is_watched {
+            let adjoint = if GRADIENT { self.adjoint(cell) } else { self.draft().real(0) };
+            self.draft().op(OpKind::Freed { at: self.scope.at }, [self.real(cell), adjoint]);
+        }
         self.draft().op(OpKind::CountDiscarded, [self.real(cell)]);
     }
     fn drop_adjoint(&mut self, cell: usize) {
         self.draft().op(OpKind::CountDropped, [self.adjoint(cell)]);
         let zero = self.draft().real(0);
-        self.set_adjoint(cell, zero);
+        if keeps(Rule::AdjointsAreDropped) {
+            self.set_adjoint(cell, zero);
+        }
     }
 }
 

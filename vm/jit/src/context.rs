@@ -1,0 +1,48 @@
+//! What native code is given, and where it leaves its answer: its one argument. Knows no operation.
+
+use std::mem::offset_of;
+
+use reviver_vm::watch::Watcher;
+
+/// The memory that native code works on. Its fields are found by their offsets.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CodeContext<'c> {
+    pub ints: *mut i64,
+    pub reals: *mut u64,
+    pub adjoints: *mut u64,
+    /// What the form asks for, in its order.
+    pub inputs: *const u32,
+    /// Steps that might be made at first.
+    pub budget: u64,
+    /// Steps that may still be made.
+    pub left: u64,
+    pub erased_bits: u64,
+    pub discarded_bits: u64,
+    pub drops: u64,
+    /// Bits behind the point of a fixed-point number.
+    pub fraction_bits: u32,
+    /// Where the machine goes on.
+    pub position: u32,
+    /// Whether the last function that was called had no value: 0 or 1.
+    pub has_failed: u64,
+    /// Who is told of jumps and of what is freed.
+    pub watcher: Option<Watcher<'c>>,
+}
+
+/// A field of the context, by its offset.
+#[derive(Clone, Copy, Debug)]
+pub struct ContextField(pub i32);
+
+impl ContextField {
+    pub const INTS: ContextField = ContextField(offset_of!(CodeContext, ints) as i32);
+    pub const REALS: ContextField = ContextField(offset_of!(CodeContext, reals) as i32);
+    pub const ADJOINTS: ContextField = ContextField(offset_of!(CodeContext, adjoints) as i32);
+    pub const INPUTS: ContextField = ContextField(offset_of!(CodeContext, inputs) as i32);
+    pub const LEFT: ContextField = ContextField(offset_of!(CodeContext, left) as i32);
+    pub const ERASED_BITS: ContextField = ContextField(offset_of!(CodeContext, erased_bits) as i32);
+    pub const DISCARDED_BITS: ContextField = ContextField(offset_of!(CodeContext, discarded_bits) as i32);
+    pub const DROPS: ContextField = ContextField(offset_of!(CodeContext, drops) as i32);
+    pub const POSITION: ContextField = ContextField(offset_of!(CodeContext, position) as i32);
+    pub const HAS_FAILED: ContextField = ContextField(offset_of!(CodeContext, has_failed) as i32);
+}

@@ -1,0 +1,207 @@
+//! Functions that native code calls: those of number systems that are too long to be put in place. Each is the one that
+//! the interpreter calls. Knows no form.
+
+use reviver_compile::op::{Coordinate, OpKind};
+use reviver_isa::arith::Elementary;
+use reviver_isa::fault::Eval;
+use reviver_isa::module::RealSystem;
+use reviver_isa::number::{F32, F64, FixedPoint, Reals, Wide, Words};
+use reviver_vm::watch::Freed;
+
+use crate::context::CodeContext;
+
+/// The address of a function's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Address(pub usize);
+
+macro_rules! address {
+    ($function:ident as $type:ty) => {
+        Address($function as $type as *const () as usize)
+    };
+}
+
+/// By the name of an elementary function its code, which a macro makes.
+macro_rules! of_elementary {
+    ($function:expr, $made:ident) => {
+        of_elementary!($function, $made, Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p
+            Sigmoid Cbrt Erf ErfSlope LogGamma Digamma)
+    };
+    ($function:expr, $made:ident, $($Name:ident)+) => {
+        match $function { $( Elementary::$Name => $made!(Elementary::$Name), )+ }
+    };
+}
+
+/// The functions of a float system: there is a value for everything.
+macro_rules! float {
+    ($module:ident, $System:expr, $float:ty) => {
+        mod $module {
+            use super::*;
+
+            fn value(found: Eval<$float>) -> $float {
+                found.unwrap_or(<$float>::NAN)
+            }
+
+            macro_rules! unary {
+                ($function:expr) => {{
+                    extern "C" fn call(a: $float) -> $float {
+                        value($System.elementary($function, a))
+                    }
+                    address!(call as extern "C" fn($float) -> $float)
+                }};
+            }
+
+            pub fn elementary(function: Elementary) -> Address {
+                of_elementary!(function, unary)
+            }
+
+            macro_rules! binary {
+                ($method:ident) => {{
+                    extern "C" fn call(a: $float, b: $float) -> $float {
+                        value($System.$method(a, b))
+                    }
+                    address!(call as extern "C" fn($float, $float) -> $float)
+                }};
+            }
+
+            macro_rules! turn {
+                ($method:ident, $coordinate:tt) => {{
+                    extern "C" fn call(x: $float, y: $float, angle: $float) -> $float {
+                        value($System.$method(x, y, angle).map(|turned| turned.$coordinate))
+                    }
+                    address!(call as extern "C" fn($float, $float, $float) -> $float)
+                }};
+            }
+
+            extern "C" fn powi(a: $float, exponent: i64) -> $float {
+                value($System.powi(a, exponent))
+            }
+
+            pub fn of(kind: OpKind) -> Option<Address> {
+                Some(match kind {
+                    OpKind::Elementary(function) => elementary(function),
+                    OpKind::Pow => binary!(pow),
+                    OpKind::Atan2 => binary!(atan2),
+                    OpKind::Hypot => binary!(hypot),
+                    OpKind::Powi => address!(powi as extern "C" fn($float, i64) -> $float),
+                    OpKind::Turn { back, axis } => match (back, axis) {
+                        (false, Coordinate::X) => turn!(rotate, 0),
+                        (false, Coordinate::Y) => turn!(rotate, 1),
+                        (true, Coordinate::X) => turn!(rotate_back, 0),
+                        (true, Coordinate::Y) => turn!(rotate_back, 1),
+                    },
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+float!(double, F64, f64);
+float!(single, F32, f32);
+
+/// The functions of fixed point: each takes the context, and says there whether it had no value.
+mod fixed {
+    use super::*;
+
+    fn value(context: &mut CodeContext, found: impl FnOnce(FixedPoint) -> Eval<i64>) -> i64 {
+        let found = found(FixedPoint::new(context.fraction_bits as u8));
+        context.has_failed = found.is_err().into();
+        found.unwrap_or(0)
+    }
+
+    macro_rules! unary {
+        ($function:expr) => {{
+            extern "C" fn call(context: &mut CodeContext, a: i64) -> i64 {
+                value(context, |system| system.elementary($function, a))
+            }
+            address!(call as extern "C" fn(&mut CodeContext, i64) -> i64)
+        }};
+    }
+
+    macro_rules! binary {
+        ($method:ident) => {{
+            extern "C" fn call(context: &mut CodeContext, a: i64, b: i64) -> i64 {
+                value(context, |system| system.$method(a, b))
+            }
+            address!(call as extern "C" fn(&mut CodeContext, i64, i64) -> i64)
+        }};
+    }
+
+    macro_rules! turn {
+        ($method:ident, $coordinate:tt) => {{
+            extern "C" fn call(context: &mut CodeContext, x: i64, y: i64, angle: i64) -> i64 {
+                value(context, |system| system.$method(x, y, angle).map(|turned| turned.$coordinate))
+            }
+            address!(call as extern "C" fn(&mut CodeContext, i64, i64, i64) -> i64)
+        }};
+    }
+
+    extern "C" fn of_int(context: &mut CodeContext, a: i64) -> i64 {
+        value(context, |system| system.of_int(a))
+    }
+
+    extern "C" fn to_int(context: &mut CodeContext, a: i64) -> i64 {
+        value(context, |system| system.to_int(a))
+    }
+
+    extern "C" fn neg(context: &mut CodeContext, a: i64) -> i64 {
+        value(context, |system| system.neg(a))
+    }
+
+    pub fn of(kind: OpKind) -> Option<Address> {
+        Some(match kind {
+            OpKind::Elementary(function) => of_elementary!(function, unary),
+            OpKind::Mul => binary!(mul),
+            OpKind::Div => binary!(div),
+            OpKind::Pow => binary!(pow),
+            OpKind::Powi => binary!(powi),
+            OpKind::Atan2 => binary!(atan2),
+            OpKind::Hypot => binary!(hypot),
+            OpKind::Neg => address!(neg as extern "C" fn(&mut CodeContext, i64) -> i64),
+            OpKind::RealOf => address!(of_int as extern "C" fn(&mut CodeContext, i64) -> i64),
+            OpKind::IntOf => address!(to_int as extern "C" fn(&mut CodeContext, i64) -> i64),
+            OpKind::Turn { back, axis } => match (back, axis) {
+                (false, Coordinate::X) => turn!(rotate, 0),
+                (false, Coordinate::Y) => turn!(rotate, 1),
+                (true, Coordinate::X) => turn!(rotate_back, 0),
+                (true, Coordinate::Y) => turn!(rotate_back, 1),
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// The integer power, not yet wrapped; the exponent isn't negative.
+pub fn int_pow() -> Address {
+    extern "C" fn call(a: i64, exponent: i64) -> i64 {
+        Wide.pow(a, exponent).unwrap_or(0)
+    }
+    address!(call as extern "C" fn(i64, i64) -> i64)
+}
+
+/// Tells whoever watches that a branch was taken: takes the context, and how many steps may still be made.
+pub fn jumped() -> Address {
+    extern "C" fn call(context: &mut CodeContext, left: u64) {
+        let before = context.budget - left - 1;
+        context.watcher.iter_mut().for_each(|watcher| watcher.jumped(before));
+    }
+    address!(call as extern "C" fn(&mut CodeContext, u64))
+}
+
+/// Tells whoever watches that a real is freed which isn't 0: takes the context, the instruction, the real and its adjoint in
+/// binary64.
+pub fn freed() -> Address {
+    extern "C" fn call(context: &mut CodeContext, at: u32, value: f64, adjoint: f64) {
+        context.watcher.iter_mut().for_each(|watcher| watcher.freed(Freed { at, value }, adjoint));
+    }
+    address!(call as extern "C" fn(&mut CodeContext, u32, f64, f64))
+}
+
+/// The function that carries an operation on reals out, where that isn't done in place.
+pub fn real(kind: OpKind, system: RealSystem) -> Option<Address> {
+    match system {
+        RealSystem::F64 => double::of(kind),
+        RealSystem::F32 => single::of(kind),
+        RealSystem::Fixed(_) => fixed::of(kind),
+    }
+}

@@ -1,0 +1,106 @@
+//! Native code for programs, made by Cranelift of their SSA forms. What an operation means is said by
+//! [`reviver_compile::evaluate`]; functions that are too long to be put in place are the interpreter's own, called. This crate knows no
+//! program, no step and no state.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `translate` | from a form to Cranelift's language: integers, reals, memory |
+//! | `functions` | what native code calls |
+//! | `context`, `native` | what it is given; where it is run, the one file with unsafe code |
+//!
+//! ```
+//! use std::sync::Arc;
+//! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
+//! use reviver_compile::driver::Driver;
+//! use reviver_jit::Jit;
+//! use reviver_vm::{Machine, Program, Stop, Travel};
+//!
+//! let text = ".in n default 1000000\n.out sum\nfor i in 0..n\n    add sum, i\nrof\n";
+//! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
+//! let program = Arc::new(Program::new(module, 0).unwrap());
+//! let mut machine = Machine::at_begin(program.clone()).unwrap();
+//! machine.run_by(Arc::new(Driver::new(&program, Jit::new().unwrap())));
+//! assert_eq!(machine.run(Travel::Forward, u64::MAX >> 1), Ok(Stop::Bound));
+//! assert_eq!(machine.state().ints[program.flow().layout().globals[1] as usize], 499_999_500_000);
+//! ```
+
+mod context;
+mod functions;
+mod native;
+mod translate;
+
+use std::sync::Arc;
+
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, default_libcall_names};
+use reviver_compile::driver::{Backend, Code};
+use reviver_compile::form::SsaForm;
+use reviver_isa::module::RealSystem;
+
+use native::Native;
+
+/// Why there is no native code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no native code for this machine: {0}")]
+pub struct NoNativeCode(String);
+
+/// Makes native code for the machine that it runs on.
+#[derive(Clone)]
+pub struct Jit {
+    target: Arc<dyn TargetIsa>,
+}
+
+impl std::fmt::Debug for Jit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Jit({})", self.target.triple())
+    }
+}
+
+impl Jit {
+    /// For this machine. What it makes is verified where the build has assertions.
+    ///
+    /// # Errors
+    /// Cranelift doesn't know the machine.
+    pub fn new() -> Result<Jit, NoNativeCode> {
+        let mut flags = settings::builder();
+        let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+        let wanted = [
+            ("opt_level", "speed"),
+            ("enable_verifier", verify),
+            ("is_pic", "false"),
+            ("use_colocated_libcalls", "false"),
+        ];
+        for (name, value) in wanted {
+            flags.set(name, value).map_err(|error| NoNativeCode(error.to_string()))?;
+        }
+        let host = cranelift_native::builder().map_err(|error| NoNativeCode(error.to_owned()))?;
+        let target = host.finish(settings::Flags::new(flags));
+        Ok(Jit { target: target.map_err(|error| NoNativeCode(error.to_string()))? })
+    }
+
+    fn native(&self, form: &SsaForm) -> Option<Native> {
+        let builder = JITBuilder::with_isa(self.target.clone(), default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let mut context = module.make_context();
+        let config = module.target_config();
+        context.func.signature = translate::signature(config);
+        translate::translate(form, &mut context.func, config)?;
+        let made = module.declare_function("form", Linkage::Local, &context.func.signature);
+        let function = made.ok()?;
+        module.define_function(function, &mut context).ok()?;
+        module.finalize_definitions().ok()?;
+        let fraction_bits = match form.numbers.system {
+            RealSystem::Fixed(bits) => bits.into(),
+            RealSystem::F64 | RealSystem::F32 => 0,
+        };
+        Some(Native::new(module, function, fraction_bits))
+    }
+}
+
+impl Backend for Jit {
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
+        Some(Box::new(self.native(&form)?))
+    }
+}

@@ -1,0 +1,88 @@
+//! Native code, and the one place where it is run. Everything here that a compiler of Rust can't check says why it holds.
+//!
+//! The memory of code is the library's, which first writes it and then makes it executable and no longer writable.
+#![allow(unsafe_code)]
+
+use std::mem::transmute;
+
+use cranelift_jit::JITModule;
+use cranelift_module::FuncId;
+use reviver_compile::driver::Code;
+use reviver_compile::run::{CodeOutcome, Counts, Job};
+
+use crate::context::CodeContext;
+
+/// The type that every form's code has: see [`crate::translate::signature`].
+type FormCode = extern "C" fn(&mut CodeContext) -> i64;
+
+/// The code of a form.
+#[derive(Debug)]
+pub struct Native {
+    entry: FormCode,
+    fraction_bits: u32,
+    _code: OwnedCode,
+}
+
+/// Memory that lives as long as the code in it may be run.
+struct OwnedCode(Option<JITModule>);
+
+impl std::fmt::Debug for OwnedCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("native code")
+    }
+}
+
+// SAFETY: once the code is finished nothing changes the module, or looks at it, until it is dropped, which happens once; the
+// code itself is only read.
+unsafe impl Send for OwnedCode {}
+// SAFETY: as above; there is no method that takes the module by reference.
+unsafe impl Sync for OwnedCode {}
+
+impl Drop for OwnedCode {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // SAFETY: the only pointer into this memory is the `entry` that is dropped with it, and no call of it is under way,
+            // because a call borrows the `Native` that owns both.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+impl Native {
+    /// The code of a function that a module has finished.
+    pub fn new(module: JITModule, function: FuncId, fraction_bits: u32) -> Native {
+        let address = module.get_finalized_function(function);
+        // SAFETY: the function was translated with the signature of `FormCode`: one pointer, and an integer of 64 bits back,
+        // in the calling convention of the host, which is that of `extern "C"`.
+        let entry = unsafe { transmute::<*const u8, FormCode>(address) };
+        Native { entry, fraction_bits, _code: OwnedCode(Some(module)) }
+    }
+}
+
+impl Code for Native {
+    /// The addresses that a form computes are those of cells that a verified program has, as the interpreter's are: literals
+    /// lie within the static cells, indices are checked, and inputs come from the state of the same program.
+    fn run(&self, Job { inputs, cells, left, watcher }: Job) -> CodeOutcome {
+        let mut context = CodeContext {
+            ints: cells.ints.as_mut_ptr(),
+            reals: cells.reals.as_mut_ptr(),
+            adjoints: cells.adjoints.as_mut_ptr(),
+            inputs: inputs.as_ptr(),
+            budget: left,
+            left,
+            erased_bits: 0,
+            discarded_bits: 0,
+            drops: 0,
+            fraction_bits: self.fraction_bits,
+            position: 0,
+            has_failed: 0,
+            watcher,
+        };
+        if (self.entry)(&mut context) == crate::translate::FAILED {
+            return CodeOutcome::Failed;
+        }
+        let CodeContext { erased_bits, discarded_bits, drops, position, .. } = context;
+        let counts = Counts { erased_bits, discarded_bits, drops };
+        CodeOutcome::Exit { position, steps: left - context.left, counts }
+    }
+}

@@ -1,0 +1,173 @@
+//! Cells in memory, what the call gives, and what is counted.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, types};
+use reviver_compile::op::{OpKind, Space, SsaOp};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use super::{Translation, type_of};
+use crate::context::ContextField;
+use crate::functions;
+
+/// Bytes of a cell, whatever is in it.
+const CELL: i64 = 8;
+
+fn number(space: Space) -> usize {
+    match space {
+        Space::Ints => 0,
+        Space::Reals => 1,
+        Space::Adjoints => 2,
+    }
+}
+
+/// Cells of one space are never those of another.
+fn flags(space: Space) -> MemFlags {
+    let region = match space {
+        Space::Ints => AliasRegion::Heap,
+        Space::Reals => AliasRegion::Table,
+        Space::Adjoints => AliasRegion::Vmctx,
+    };
+    MemFlags::trusted().with_alias_region(Some(region))
+}
+
+impl Translation<'_> {
+    pub(super) fn find_memories(&mut self) -> Option<()> {
+        for (space, field) in [
+            (Space::Ints, ContextField::INTS),
+            (Space::Reals, ContextField::REALS),
+            (Space::Adjoints, ContextField::ADJOINTS),
+        ] {
+            let memory = self.load(self.pointer, field)?;
+            self.memories[number(space)] = Some(memory);
+        }
+        Some(())
+    }
+
+    /// Where a cell lies.
+    fn place(&mut self, space: Space, address: ir::Value) -> Option<ir::Value> {
+        let offset = self.builder.ins().imul_imm(address, CELL);
+        Some(self.builder.ins().iadd(self.memories[number(space)]?, offset))
+    }
+
+    pub(super) fn memory_op(&mut self, op: &SsaOp) -> Option<Option<ir::Value>> {
+        match op.kind {
+            OpKind::Input(wanted) => {
+                let place = self.form.inputs().position(|(_, input)| input == wanted)?;
+                let inputs = self.load(self.pointer, ContextField::INPUTS)?;
+                let offset = i32::try_from(place * size_of::<u32>()).ok()?;
+                let value = self.builder.ins().load(types::I32, MemFlags::trusted(), inputs, offset);
+                Some(Some(self.builder.ins().uextend(types::I64, value)))
+            }
+            OpKind::Index { offset } => {
+                let [index, length] = self.operands(op)?;
+                let index = self.builder.ins().iadd_imm(index, offset);
+                let fails = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, length);
+                self.fail_if(fails, op);
+                Some(Some(index))
+            }
+            OpKind::Place => {
+                let [base, index, stride] = self.operands(op)?;
+                let distance = self.builder.ins().imul(index, stride);
+                Some(Some(self.builder.ins().iadd(base, distance)))
+            }
+            OpKind::Load(space) => {
+                let [address] = self.operands(op)?;
+                let place = self.place(space, address)?;
+                let bits = self.builder.ins().load(types::I64, flags(space), place, 0);
+                Some(Some(self.value_of_bits(space.class(), bits)))
+            }
+            OpKind::Store(space) => {
+                let [address, value] = self.operands(op)?;
+                let place = self.place(space, address)?;
+                let bits = self.bits_of(space.class(), value);
+                self.builder.ins().store(flags(space), bits, place, 0);
+                Some(None)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of what a cell holds.
+    fn value_of_bits(&mut self, class: Class, bits: ir::Value) -> ir::Value {
+        match type_of(class, self.kinds.system) {
+            types::F64 => self.builder.ins().bitcast(types::F64, MemFlags::new(), bits),
+            types::F32 => {
+                let bits = self.builder.ins().ireduce(types::I32, bits);
+                self.builder.ins().bitcast(types::F32, MemFlags::new(), bits)
+            }
+            _ => bits,
+        }
+    }
+
+    fn bits_of(&mut self, class: Class, value: ir::Value) -> ir::Value {
+        match type_of(class, self.kinds.system) {
+            types::F64 => self.builder.ins().bitcast(types::I64, MemFlags::new(), value),
+            types::F32 => {
+                let bits = self.builder.ins().bitcast(types::I32, MemFlags::new(), value);
+                self.builder.ins().uextend(types::I64, bits)
+            }
+            _ => value,
+        }
+    }
+
+    pub(super) fn count(&mut self, op: &SsaOp) -> Option<()> {
+        let width = match self.kinds.system {
+            RealSystem::F32 => 32,
+            RealSystem::F64 | RealSystem::Fixed(_) => 64,
+        };
+        match op.kind {
+            OpKind::CountErased(bits) => self.add(ContextField::ERASED_BITS, bits.into()),
+            OpKind::CountDiscarded => {
+                let [value] = self.operands(op)?;
+                let bits = self.bits_of(Class::Real, value);
+                let counts = self.builder.ins().icmp_imm(IntCC::NotEqual, bits, 0);
+                self.add_where(counts, ContextField::DISCARDED_BITS, width)
+            }
+            _ => {
+                let [value] = self.operands(op)?;
+                let counts = match self.kinds.system {
+                    RealSystem::Fixed(_) => self.builder.ins().icmp_imm(IntCC::NotEqual, value, 0),
+                    RealSystem::F64 | RealSystem::F32 => {
+                        let zero = self.zero();
+                        self.builder.ins().fcmp(FloatCC::NotEqual, value, zero)
+                    }
+                };
+                self.add_where(counts, ContextField::DROPS, 1)
+            }
+        }
+    }
+
+    /// Tells whoever watches what is freed, where it isn't 0.
+    pub(super) fn freed(&mut self, op: &SsaOp, at: u32) -> Option<()> {
+        let [value, adjoint] = self.operands(op)?;
+        let zero = self.zero();
+        let counts = self.builder.ins().fcmp(FloatCC::NotEqual, value, zero);
+        let (tells, next) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(counts, tells, &[], next, &[]);
+        self.builder.switch_to_block(tells);
+        let (context, at) = (self.context?, self.builder.ins().iconst(types::I32, i64::from(at)));
+        let [value, adjoint] = [value, adjoint].map(|real| self.in_double(real));
+        self.call(functions::freed(), &[context, at, value, adjoint], None);
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+        Some(())
+    }
+
+    fn add(&mut self, field: ContextField, count: i64) -> Option<()> {
+        let before = self.load(types::I64, field)?;
+        let after = self.builder.ins().iadd_imm(before, count);
+        self.store(after, field)
+    }
+
+    fn add_where(&mut self, counts: ir::Value, field: ContextField, count: i64) -> Option<()> {
+        let (adds, next) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(adds);
+        self.builder.ins().brif(counts, adds, &[], next, &[]);
+        self.builder.switch_to_block(adds);
+        self.add(field, count)?;
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+        Some(())
+    }
+}

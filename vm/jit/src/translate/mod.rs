@@ -1,0 +1,318 @@
+//! From a form to Cranelift's intermediate language. Knows no memory that code lies in.
+
+mod ints;
+mod memory;
+mod reals;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlags, Signature, types};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use reviver_compile::form::{Definition, Jump, NumberKinds, SsaEnd, SsaForm};
+use reviver_compile::op::{OpKind, SsaOp, SsaValue};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use crate::context::ContextField;
+use crate::functions::{self, Address};
+
+/// What native code gives back: 1 where a check has failed, else 0.
+pub const FAILED: i64 = 1;
+
+/// The signature of every form's code: it takes the context, and says whether a check has failed.
+pub fn signature(config: TargetFrontendConfig) -> Signature {
+    let mut signature = Signature::new(config.default_call_conv);
+    signature.params.push(AbiParam::new(config.pointer_type()));
+    signature.returns.push(AbiParam::new(types::I64));
+    signature
+}
+
+/// Writes a form's code into a function of that signature. `None` where it has something that there is no code for.
+pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFrontendConfig) -> Option<()> {
+    let mut own = FunctionBuilderContext::new();
+    let mut builder = FunctionBuilder::new(function, &mut own);
+    let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
+    let failed = builder.create_block();
+    builder.set_cold_block(failed);
+    let left = builder.declare_var(types::I64);
+    let mut translation = Translation {
+        form,
+        kinds: form.numbers,
+        values: vec![None; form.definitions.len()],
+        blocks,
+        failed,
+        left,
+        context: None,
+        pointer: config.pointer_type(),
+        calls: config.default_call_conv,
+        memories: [None; 3],
+        builder,
+    };
+    translation.write()?;
+    translation.builder.seal_all_blocks();
+    translation.builder.finalize();
+    Some(())
+}
+
+struct Translation<'a> {
+    form: &'a SsaForm,
+    kinds: NumberKinds,
+    /// What each value of the form is here.
+    values: Vec<Option<ir::Value>>,
+    blocks: Vec<ir::Block>,
+    /// Where a failed check leads to.
+    failed: ir::Block,
+    /// Steps that may still be made.
+    left: Variable,
+    context: Option<ir::Value>,
+    pointer: ir::Type,
+    calls: CallConv,
+    /// Where the cells of each space lie.
+    memories: [Option<ir::Value>; 3],
+    builder: FunctionBuilder<'a>,
+}
+
+/// The type of a class's values.
+fn type_of(class: Class, system: RealSystem) -> ir::Type {
+    match (class, system) {
+        (Class::Int, _) | (Class::Real, RealSystem::Fixed(_)) => types::I64,
+        (Class::Real, RealSystem::F64) => types::F64,
+        (Class::Real, RealSystem::F32) => types::F32,
+    }
+}
+
+impl Translation<'_> {
+    fn write(&mut self) -> Option<()> {
+        for (number, block) in self.form.blocks.iter().enumerate() {
+            for &parameter in &block.parameters {
+                let class = self.form.class(parameter)?;
+                let type_ = type_of(class, self.kinds.system);
+                let value = self.builder.append_block_param(*self.blocks.get(number)?, type_);
+                self.define(parameter, value);
+            }
+        }
+        self.begin()?;
+        // Values are made before they are used in this order, which leaves out what nothing leads to.
+        let order = reviver_compile::order::postorder(self.form, |_| true);
+        let end = order.iter().position(|&block| block == 0)?;
+        for &block in order.get(..=end)?.iter().rev() {
+            self.block(block)?;
+        }
+        self.builder.switch_to_block(self.failed);
+        let answer = self.builder.ins().iconst(types::I64, FAILED);
+        self.builder.ins().return_(&[answer]);
+        Some(())
+    }
+
+    /// What stands before the first block.
+    fn begin(&mut self) -> Option<()> {
+        let entry = self.builder.create_block();
+        self.builder.append_block_params_for_function_params(entry);
+        self.builder.switch_to_block(entry);
+        self.context = self.builder.block_params(entry).first().copied();
+        let left = self.load(types::I64, ContextField::LEFT)?;
+        self.builder.def_var(self.left, left);
+        self.find_memories()?;
+        self.builder.ins().jump(*self.blocks.first()?, &[]);
+        Some(())
+    }
+
+    /// What a field of the context holds.
+    fn load(&mut self, type_: ir::Type, field: ContextField) -> Option<ir::Value> {
+        Some(self.builder.ins().load(type_, MemFlags::trusted(), self.context?, field.0))
+    }
+
+    fn store(&mut self, value: ir::Value, field: ContextField) -> Option<()> {
+        self.builder.ins().store(MemFlags::trusted(), value, self.context?, field.0);
+        Some(())
+    }
+
+    fn block(&mut self, number: u32) -> Option<()> {
+        let block = self.form.blocks.get(number as usize)?;
+        self.builder.switch_to_block(*self.blocks.get(number as usize)?);
+        for &value in &block.ops {
+            let Definition::Op(op) = self.form.definition(value)? else { return None };
+            if let Some(made) = self.op(op)? {
+                self.define(value, made);
+            }
+        }
+        if block.steps > 0 {
+            let left = self.builder.use_var(self.left);
+            let left = self.builder.ins().iadd_imm(left, -i64::from(block.steps));
+            self.builder.def_var(self.left, left);
+        }
+        self.end(&block.end)
+    }
+
+    fn end(&mut self, end: &SsaEnd) -> Option<()> {
+        match end {
+            SsaEnd::Go(jump) => {
+                let (to, arguments) = self.jump(jump)?;
+                self.builder.ins().jump(to, &arguments);
+            }
+            SsaEnd::Branch { condition, yes, no } => {
+                let condition = self.value(*condition)?;
+                self.branch(condition, yes, no)?;
+            }
+            SsaEnd::Pause { steps, next, stop } => {
+                let left = self.builder.use_var(self.left);
+                let lasts =
+                    self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(*steps));
+                self.branch(lasts, next, stop)?;
+            }
+            SsaEnd::Exit { position } => {
+                let left = self.builder.use_var(self.left);
+                self.store(left, ContextField::LEFT)?;
+                let position = self.builder.ins().iconst(types::I32, i64::from(*position));
+                self.store(position, ContextField::POSITION)?;
+                let answer = self.builder.ins().iconst(types::I64, 0);
+                self.builder.ins().return_(&[answer]);
+            }
+        }
+        Some(())
+    }
+
+    fn branch(&mut self, condition: ir::Value, yes: &Jump, no: &Jump) -> Option<()> {
+        let ((yes, yes_arguments), (no, no_arguments)) = (self.jump(yes)?, self.jump(no)?);
+        self.builder.ins().brif(condition, yes, &yes_arguments, no, &no_arguments);
+        Some(())
+    }
+
+    fn jump(&self, jump: &Jump) -> Option<(ir::Block, Vec<BlockArg>)> {
+        let arguments = jump.arguments.iter().map(|&value| self.value(value).map(BlockArg::from));
+        Some((*self.blocks.get(jump.to as usize)?, arguments.collect::<Option<_>>()?))
+    }
+
+    fn define(&mut self, value: SsaValue, made: ir::Value) {
+        if let Some(slot) = self.values.get_mut(value.0 as usize) {
+            *slot = Some(made);
+        }
+    }
+
+    fn value(&self, value: SsaValue) -> Option<ir::Value> {
+        self.values.get(value.0 as usize).copied().flatten()
+    }
+
+    fn operands<const N: usize>(&self, op: &SsaOp) -> Option<[ir::Value; N]> {
+        let mut found = [ir::Value::from_u32(0); N];
+        for (found, &operand) in found.iter_mut().zip(&op.operands) {
+            *found = self.value(operand)?;
+        }
+        (op.operands.len() == N).then_some(found)
+    }
+
+    /// What an operation gives, if it gives anything.
+    fn op(&mut self, op: &SsaOp) -> Option<Option<ir::Value>> {
+        match op.kind {
+            OpKind::Int(value) => Some(Some(self.builder.ins().iconst(types::I64, value))),
+            OpKind::IntAdd
+            | OpKind::IntSub
+            | OpKind::IntNeg
+            | OpKind::IntMul
+            | OpKind::IntDiv
+            | OpKind::IntRem
+            | OpKind::IntPow
+            | OpKind::IntAnd
+            | OpKind::IntOr
+            | OpKind::IntXor
+            | OpKind::IntNot
+            | OpKind::IntRol
+            | OpKind::IntRor
+            | OpKind::IntShl
+            | OpKind::IntShr
+            | OpKind::IntSar
+            | OpKind::IntTest(_)
+            | OpKind::IntChoose => self.int_op(op).map(Some),
+            OpKind::Real(_)
+            | OpKind::Add
+            | OpKind::Sub
+            | OpKind::Mul
+            | OpKind::Div
+            | OpKind::Neg
+            | OpKind::Pow
+            | OpKind::Powi
+            | OpKind::Atan2
+            | OpKind::Hypot
+            | OpKind::Elementary(_)
+            | OpKind::Turn { .. }
+            | OpKind::Test(_)
+            | OpKind::Choose
+            | OpKind::RealOf
+            | OpKind::IntOf => self.real_op(op).map(Some),
+            OpKind::Input(_) | OpKind::Index { .. } | OpKind::Place | OpKind::Load(_) | OpKind::Store(_) => {
+                self.memory_op(op)
+            }
+            OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart => {
+                let fails = self.requirement(op)?;
+                self.fail_if(fails, op);
+                Some(None)
+            }
+            OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => {
+                self.count(op)?;
+                Some(None)
+            }
+            OpKind::Jumped => {
+                let (context, left) = (self.context?, self.builder.use_var(self.left));
+                self.call(functions::jumped(), &[context, left], None);
+                Some(None)
+            }
+            OpKind::Freed { at } => {
+                self.freed(op, at)?;
+                Some(None)
+            }
+        }
+    }
+
+    /// Whether a check fails, but for its guard.
+    fn requirement(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        match op.kind {
+            OpKind::RequireTrue => {
+                let [condition] = self.operands(op)?;
+                Some(self.builder.ins().icmp_imm(IntCC::Equal, condition, 0))
+            }
+            OpKind::RequireApart => {
+                let [a, b] = self.operands(op)?;
+                Some(self.builder.ins().icmp(IntCC::Equal, a, b))
+            }
+            _ => self.real_requirement(op),
+        }
+    }
+
+    /// Leaves where something holds, and the operation isn't guarded against it.
+    fn fail_if(&mut self, fails: ir::Value, op: &SsaOp) {
+        let fails = match op.guard.and_then(|guard| self.value(guard)) {
+            Some(guard) => {
+                let counts = self.builder.ins().icmp_imm(IntCC::NotEqual, guard, 0);
+                self.builder.ins().band(fails, counts)
+            }
+            None => fails,
+        };
+        let next = self.builder.create_block();
+        self.builder.ins().brif(fails, self.failed, &[], next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Calls a function that is no part of the code.
+    fn call(
+        &mut self,
+        address: Address,
+        arguments: &[ir::Value],
+        gives: Option<ir::Type>,
+    ) -> Option<ir::Value> {
+        let mut signature = Signature::new(self.calls);
+        for &argument in arguments {
+            let type_ = self.builder.func.dfg.value_type(argument);
+            signature.params.push(AbiParam::new(type_));
+        }
+        signature.returns.extend(gives.map(AbiParam::new));
+        let signature = self.builder.import_signature(signature);
+        let callee = self.builder.ins().iconst(self.pointer, address.0 as i64);
+        let call = self.builder.ins().call_indirect(signature, callee, arguments);
+        self.builder.inst_results(call).first().copied()
+    }
+
+    /// 1 where something holds, else 0, as an integer.
+    fn bit(&mut self, holds: ir::Value) -> ir::Value {
+        self.builder.ins().uextend(types::I64, holds)
+    }
+}

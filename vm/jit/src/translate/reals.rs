@@ -1,0 +1,186 @@
+//! Reals: the floats of the processor, or fixed point in integers.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use reviver_compile::op::{OpKind, SsaOp};
+use reviver_isa::arith::{Elementary, Order};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Word};
+
+use super::ints::comparison;
+use super::{Translation, type_of};
+use crate::context::ContextField;
+use crate::functions;
+
+fn float_comparison(order: Order) -> FloatCC {
+    match order {
+        Order::Eq => FloatCC::Equal,
+        Order::Ne => FloatCC::NotEqual,
+        Order::Lt => FloatCC::LessThan,
+        Order::Le => FloatCC::LessThanOrEqual,
+        Order::Gt => FloatCC::GreaterThan,
+        Order::Ge => FloatCC::GreaterThanOrEqual,
+    }
+}
+
+impl Translation<'_> {
+    /// A float in binary64.
+    pub(super) fn in_double(&mut self, a: ir::Value) -> ir::Value {
+        match self.kinds.system {
+            RealSystem::F32 => self.builder.ins().fpromote(types::F64, a),
+            RealSystem::F64 | RealSystem::Fixed(_) => a,
+        }
+    }
+
+    fn is_fixed(&self) -> bool {
+        matches!(self.kinds.system, RealSystem::Fixed(_))
+    }
+
+    /// The real whose bits these are.
+    fn literal(&mut self, bits: u64) -> ir::Value {
+        match self.kinds.system {
+            RealSystem::F64 => self.builder.ins().f64const(Ieee64::with_bits(bits)),
+            RealSystem::F32 => self.builder.ins().f32const(Ieee32::with_bits(bits as u32)),
+            RealSystem::Fixed(_) => self.builder.ins().iconst(types::I64, bits as i64),
+        }
+    }
+
+    pub(super) fn zero(&mut self) -> ir::Value {
+        self.literal(0)
+    }
+
+    /// A float of this value, which both widths have.
+    fn float(&mut self, value: f64) -> ir::Value {
+        match self.kinds.system {
+            RealSystem::F32 => self.literal(u64::from((value as f32).to_bits())),
+            RealSystem::F64 | RealSystem::Fixed(_) => self.literal(value.to_bits()),
+        }
+    }
+
+    pub(super) fn real_op(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        match op.kind {
+            OpKind::Real(bits) => Some(self.literal(bits)),
+            OpKind::Choose => {
+                let [condition, yes, no] = self.operands(op)?;
+                Some(self.builder.ins().select(condition, yes, no))
+            }
+            OpKind::Test(order) => {
+                let [a, b] = self.operands(op)?;
+                let holds = match self.is_fixed() {
+                    true => self.builder.ins().icmp(comparison(order), a, b),
+                    false => self.builder.ins().fcmp(float_comparison(order), a, b),
+                };
+                Some(self.bit(holds))
+            }
+            _ if self.is_fixed() => self.fixed_op(op),
+            _ => self.float_op(op),
+        }
+    }
+
+    fn float_op(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        let pair = || self.operands::<2>(op);
+        let one = || self.operands::<1>(op).map(|[a]| a);
+        match op.kind {
+            OpKind::Add => pair().map(|[a, b]| self.builder.ins().fadd(a, b)),
+            OpKind::Sub => pair().map(|[a, b]| self.builder.ins().fsub(a, b)),
+            OpKind::Mul => pair().map(|[a, b]| self.builder.ins().fmul(a, b)),
+            OpKind::Div => pair().map(|[a, b]| self.builder.ins().fdiv(a, b)),
+            OpKind::Neg => one().map(|a| self.builder.ins().fneg(a)),
+            OpKind::Elementary(Elementary::Sqrt) => one().map(|a| self.builder.ins().sqrt(a)),
+            OpKind::RealOf => {
+                let type_ = type_of(Class::Real, self.kinds.system);
+                one().map(|a| self.builder.ins().fcvt_from_sint(type_, a))
+            }
+            OpKind::IntOf => {
+                let a = one()?;
+                Some(self.whole(op, a))
+            }
+            _ => {
+                let address = functions::real(op.kind, self.kinds.system)?;
+                let arguments: Option<Vec<ir::Value>> =
+                    op.operands.iter().map(|&value| self.value(value)).collect();
+                self.call(address, &arguments?, Some(type_of(Class::Real, self.kinds.system)))
+            }
+        }
+    }
+
+    /// The integer part of a float; fails where no word has it.
+    fn whole(&mut self, op: &SsaOp, a: ir::Value) -> ir::Value {
+        // Every float from -2^63 to below 2^63 has an integer part that fits, and no other one.
+        let end = 9_223_372_036_854_775_808.0;
+        let (start, end) = (self.float(-end), self.float(end));
+        let is_below = self.builder.ins().fcmp(FloatCC::UnorderedOrLessThan, a, start);
+        let is_above = self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, a, end);
+        let fails = self.builder.ins().bor(is_below, is_above);
+        self.fail_if(fails, op);
+        let whole = self.builder.ins().fcvt_to_sint_sat(types::I64, a);
+        self.within_word(op, whole)
+    }
+
+    /// Fails where an integer is no word.
+    fn within_word(&mut self, op: &SsaOp, whole: ir::Value) -> ir::Value {
+        if self.kinds.word != Word::W64 {
+            let wrapped = self.wrap(whole);
+            let fails = self.builder.ins().icmp(IntCC::NotEqual, wrapped, whole);
+            self.fail_if(fails, op);
+        }
+        whole
+    }
+
+    fn fixed_op(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        if let OpKind::Add | OpKind::Sub = op.kind {
+            let [a, b] = self.operands(op)?;
+            return Some(self.fixed_sum(op, a, b));
+        }
+        let address = functions::real(op.kind, self.kinds.system)?;
+        let own = op.operands.iter().map(|&value| self.value(value));
+        let arguments: Vec<ir::Value> = std::iter::once(self.context).chain(own).collect::<Option<_>>()?;
+        let made = self.call(address, &arguments, Some(types::I64))?;
+        let fails = self.load(types::I64, ContextField::HAS_FAILED)?;
+        let fails = self.builder.ins().icmp_imm(IntCC::NotEqual, fails, 0);
+        self.fail_if(fails, op);
+        match op.kind {
+            OpKind::IntOf => Some(self.within_word(op, made)),
+            _ => Some(made),
+        }
+    }
+
+    /// A sum or a difference; fails where it overflows, which the signs tell.
+    fn fixed_sum(&mut self, op: &SsaOp, a: ir::Value, b: ir::Value) -> ir::Value {
+        let is_sum = op.kind == OpKind::Add;
+        let made = if is_sum { self.builder.ins().iadd(a, b) } else { self.builder.ins().isub(a, b) };
+        let (from_a, from_b) = (self.builder.ins().bxor(made, a), self.builder.ins().bxor(made, b));
+        // A difference overflows where the signs of a and b differ, and those of a and the difference.
+        let from_b = if is_sum { from_b } else { self.builder.ins().bnot(from_b) };
+        let both = self.builder.ins().band(from_a, from_b);
+        let fails = self.builder.ins().icmp_imm(IntCC::SignedLessThan, both, 0);
+        self.fail_if(fails, op);
+        made
+    }
+
+    /// Whether a check of a real fails, but for its guard.
+    pub(super) fn real_requirement(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        let [a] = self.operands(op)?;
+        if self.is_fixed() {
+            return Some(match op.kind {
+                OpKind::RequireVacant => self.builder.ins().icmp_imm(IntCC::NotEqual, a, 0),
+                // Everything that there is may stand in a cell.
+                _ => self.builder.ins().iconst(types::I8, 0),
+            });
+        }
+        let magnitude = self.builder.ins().fabs(a);
+        Some(match op.kind {
+            OpKind::RequireVacant => {
+                // Tolerances are binary64 in either system.
+                let magnitude = self.in_double(magnitude);
+                let tolerance = self.builder.ins().f64const(self.kinds.tolerance);
+                self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, magnitude, tolerance)
+            }
+            _ => {
+                let infinity = self.float(f64::INFINITY);
+                self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, magnitude, infinity)
+            }
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Runs by native code stop where runs by the interpreter stop: at any budget, at a trap however late, and where something is
+//! shown; and they come to the same state.
+
+use std::sync::Arc;
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::FilesInMemory;
+use reviver_compile::driver::Driver;
+use reviver_jit::Jit;
+use reviver_vm::{Machine, Program, Travel};
+
+/// The same machine twice: one is the interpreter's.
+struct Pair {
+    plain: Machine,
+    driven: Machine,
+}
+
+impl Pair {
+    fn of(text: &str) -> Pair {
+        let assembly = assemble("journey.rasm", text.into(), &FilesInMemory::new());
+        let module = assembly.module.unwrap_or_else(|| panic!("{text}: {:?}", assembly.diagnostics));
+        let program = Arc::new(Program::new(module, 0).unwrap());
+        let plain = Machine::at_begin(program.clone()).unwrap();
+        let mut driven = plain.try_clone().unwrap();
+        driven.run_by(Arc::new(Driver::new(&program, Jit::new().unwrap())));
+        Pair { plain, driven }
+    }
+
+    /// Both run, stop for the same reason, and are the same then.
+    #[track_caller]
+    fn run(&mut self, travel: Travel, budget: u64) {
+        let (expected, found) = (self.plain.run(travel, budget), self.driven.run(travel, budget));
+        assert_eq!(found, expected, "{travel:?} {budget}");
+        assert!(self.driven.state() == self.plain.state(), "{travel:?} {budget}: {:#?}", self.driven.state());
+    }
+
+    fn copy(&self) -> Pair {
+        Pair { plain: self.plain.try_clone().unwrap(), driven: self.driven.try_clone().unwrap() }
+    }
+}
+
+/// Loops in loops, branches, arrays, calls both ways, floats that lose bits, a stack, and what is shown.
+const MANY_THINGS: &str = "\
+.in n default 7
+.out A[5], sum: real, last
+.ancilla x: real
+.garbage left[]
+for i in 0..n
+    for j in 0..4
+        add A[j], i
+        if j > 1
+            add.mul last, i, j
+        else
+            call halve(A, j)
+        fi j > 1
+        compute
+            add x, toreal(j) * 0.1
+            add x, 0.7
+        apply
+            add sum, x / 3
+        uncompute
+    rof
+    local kept = i
+    push kept
+    delocal kept = 0
+    show last
+rof
+.proc halve(inout V[], in k)
+    add V[k+1], k
+    xor V[k], 5
+.end
+";
+
+#[test]
+fn every_budget_leads_to_the_interpreter_s_state() {
+    let begin = Pair::of(MANY_THINGS);
+    let mut far = begin.copy();
+    while far.plain.state().step < 400 {
+        let budget = 400 - far.plain.state().step as u64;
+        far.run(Travel::Forward, budget);
+    }
+    for budget in 0..300 {
+        begin.copy().run(Travel::Forward, budget);
+        far.copy().run(Travel::Backward, budget);
+    }
+}
+
+#[test]
+fn a_trap_is_the_interpreter_s_however_late_it_comes() {
+    for (rounds, broken) in
+        [(1, "div"), (400_000, "div"), (400_000, "index"), (400_000, "vacate"), (3, "assert")]
+    {
+        let at = rounds - 1;
+        let step = match broken {
+            "div" => format!("add s, 10 / ({at} - i)"),
+            "index" => format!("local k = i - {at}\n add A[k+3], 1\n delocal k = i - {at}"),
+            "vacate" => format!("local k = i / {at}\n vacate k\n delocal k = i / {at}"),
+            _ => format!("assert i < {at}"),
+        };
+        let text = format!(".in n default {rounds}\n.out s, A[3]\nfor i in 0..n\n add s, i\n {step}\nrof\n");
+        let mut pair = Pair::of(&text);
+        pair.run(Travel::Forward, u64::MAX >> 2);
+        assert!(pair.plain.run(Travel::Forward, 1).is_err() || broken == "index", "{broken}");
+        pair.run(Travel::Backward, u64::MAX >> 2);
+    }
+}
