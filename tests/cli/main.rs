@@ -9,6 +9,7 @@ mod debugger;
 mod debugger_page;
 mod derivatives;
 mod documents;
+mod engines;
 mod images;
 mod json_errors;
 mod limits;

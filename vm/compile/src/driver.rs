@@ -4,15 +4,17 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use reviver_flow::graph::Way;
 use reviver_vm::state::{Part, State};
 use reviver_vm::travel::{Leg, Stop, Travel};
-use reviver_vm::{Machine, Program, Runner, Trap};
+use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 
 use crate::build::build;
+use crate::build::paths::steps_to_entry;
+use crate::error::Outside;
 use crate::form::{SsaForm, Version};
 use crate::op::Input;
 use crate::run::{CellMemory, CodeOutcome, Job};
@@ -41,23 +43,36 @@ struct Compiled {
 /// Runs one program by compiled code, of which each version is made when it is first needed.
 #[derive(Debug)]
 pub struct Driver<B> {
+    program: Program,
     backend: B,
     has_rules: bool,
     /// Steps that are still the interpreter's before anything is compiled.
     interpreted_first: AtomicU64,
     versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
+    /// Whether something couldn't be compiled, or so much was: then nothing more is tried.
+    has_given_up: AtomicBool,
 }
 
 /// Legs of fewer steps are the interpreter's.
 const SHORTEST_LEG: u64 = 16;
 /// Steps between two copies of the machine, or as many as it has cells.
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
+/// The most versions.
+const MOST_VERSIONS: usize = 1 << 12;
+/// The most steps that are interpreted before code is looked for again.
+const MOST_INTERPRETED: u64 = 1 << 12;
 
 impl<B: Backend> Driver<B> {
-    /// For runs of a program.
+    /// For runs of a program. Machines of other programs are the interpreter's.
     pub fn new(program: &Program, backend: B) -> Driver<B> {
-        let has_rules = program.module().procedures.iter().any(|procedure| procedure.rule.is_some());
-        Driver { backend, has_rules, interpreted_first: AtomicU64::new(0), versions: RwLock::default() }
+        Driver {
+            program: program.clone(),
+            backend,
+            has_rules: program.module().procedures.iter().any(|procedure| procedure.rule.is_some()),
+            interpreted_first: AtomicU64::new(0),
+            versions: RwLock::default(),
+            has_given_up: AtomicBool::new(false),
+        }
     }
 
     /// The same, but nothing is compiled before so many steps are made: shorter runs are over by then.
@@ -66,54 +81,90 @@ impl<B: Backend> Driver<B> {
         Driver { interpreted_first: AtomicU64::new(steps), ..self }
     }
 
-    /// The code at which a machine stands, if there is some.
-    fn code(&self, machine: &Machine, travel: Travel) -> Option<Arc<Compiled>> {
+    /// Whether it may run a machine: one of its program, whose state is one of the program's too. Native code asks nothing of
+    /// cells and references.
+    fn takes(&self, machine: &Machine) -> bool {
+        std::ptr::eq(self.program.flow(), machine.program().flow())
+            && checkpoint::fits(machine.program(), machine.state())
+    }
+
+    /// The code at which a machine stands; or how many steps it may be to where there is some.
+    fn code(&self, machine: &Machine, travel: Travel) -> Result<Arc<Compiled>, u64> {
         let (program, state) = (machine.program(), machine.state());
         // Steps in rules are counted apart.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
-            return None;
+            return Err(1);
         }
         let way = match (state.inverted, travel) {
             (false, Travel::Forward) | (true, Travel::Backward) => Way::Along,
             (false, Travel::Backward) | (true, Travel::Forward) => Way::Against,
         };
+        let steps = steps_to_entry(program.flow(), state.position, way);
+        if steps > 0 {
+            return Err(steps);
+        }
         // Exact numbers come back by themselves.
         let is_watched = machine.reports().watch().is_some() && !program.module().real.is_exact();
         let version = Version { position: state.position, way, gradient: state.mode(), is_watched };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
-        known.unwrap_or_else(|| {
-            let made = self.compiled(program, version).map(Arc::new);
-            let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
-            versions.insert(version, made.clone());
-            made
-        })
+        let found = match known {
+            Some(found) => found,
+            None if self.has_given_up.load(Ordering::Relaxed) => None,
+            None => self.made(version),
+        };
+        found.ok_or(1)
     }
 
-    fn compiled(&self, program: &Program, version: Version) -> Option<Compiled> {
-        let form = build(program.module(), program.flow(), version).ok()?;
-        let inputs = form.inputs().map(|(_, input)| input).collect();
-        let first_steps = u64::from(form.first_steps);
-        (first_steps > 0).then_some(())?;
-        Some(Compiled { inputs, first_steps, code: self.backend.compile(form)? })
+    /// Compiles a version, unless it makes no step.
+    fn made(&self, version: Version) -> Option<Arc<Compiled>> {
+        let compiled = self.compiled(version).unwrap_or_else(|_| {
+            self.has_given_up.store(true, Ordering::Relaxed);
+            None
+        });
+        let made = compiled.map(Arc::new);
+        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
+        versions.insert(version, made.clone());
+        if versions.len() >= MOST_VERSIONS {
+            self.has_given_up.store(true, Ordering::Relaxed);
+        }
+        made
+    }
+
+    fn compiled(&self, version: Version) -> Result<Option<Compiled>, Outside> {
+        let form = build(self.program.module(), self.program.flow(), version)?;
+        if form.first_steps == 0 {
+            return Ok(None);
+        }
+        let (inputs, first_steps) =
+            (form.inputs().map(|(_, input)| input).collect(), form.first_steps.into());
+        let code = self.backend.compile(form).ok_or(Outside::TooLarge)?;
+        Ok(Some(Compiled { inputs, first_steps, code }))
+    }
+
+    /// Steps to be interpreted before the first copy of a machine is made: what copying it costs is to be small beside
+    /// them.
+    fn steps_first(&self, cells: u64) -> u64 {
+        self.interpreted_first.load(Ordering::Relaxed).max(cells / 2)
     }
 }
 
 impl<B: Backend> Runner for Driver<B> {
     fn run(&self, machine: &mut Machine, leg: Leg) -> Result<Stop, Trap> {
-        if machine.residues().is_some() || leg.budget < SHORTEST_LEG {
+        let cells = (machine.state().ints.len() + machine.state().reals.len()) as u64;
+        if machine.residues().is_some() || leg.budget < SHORTEST_LEG.max(4 * cells) || !self.takes(machine) {
             return machine.interpret(None, leg);
         }
         let mut journey = Journey { driver: self, leg, copy: None };
-        let first = self.interpreted_first.load(Ordering::Relaxed).min(leg.budget);
         // What the steps need is made before the first one.
-        if let Some(stop) = journey.interpret(machine, first)? {
-            return Ok(stop);
+        let outcome = journey.interpret(machine, self.steps_first(cells));
+        let made = leg.budget - journey.leg.budget;
+        // Several machines may take from it.
+        let less = |steps: u64| Some(steps.saturating_sub(made));
+        let _ = self.interpreted_first.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        match outcome? {
+            Some(stop) => Ok(stop),
+            None => journey.go(machine),
         }
-        // Several machines may have taken from it meanwhile.
-        let _ = self
-            .interpreted_first
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |steps| Some(steps.saturating_sub(first)));
-        journey.go(machine)
     }
 }
 
@@ -133,14 +184,20 @@ struct Snapshot {
 
 impl<B: Backend> Journey<'_, B> {
     fn go(mut self, machine: &mut Machine) -> Result<Stop, Trap> {
+        let mut in_vain = 0;
         loop {
-            let code = self.driver.code(machine, self.leg.travel);
-            let Some(code) = code else {
-                if let Some(stop) = self.interpret(machine, 1)? {
-                    return Ok(stop);
+            let code = match self.driver.code(machine, self.leg.travel) {
+                Ok(code) => code,
+                Err(steps) => {
+                    let steps = steps.max(1 << in_vain);
+                    in_vain = (in_vain + 1).min(MOST_INTERPRETED.ilog2());
+                    if let Some(stop) = self.interpret(machine, steps)? {
+                        return Ok(stop);
+                    }
+                    continue;
                 }
-                continue;
             };
+            in_vain = 0;
             if self.leg.budget < code.first_steps || !self.has_copy(machine) {
                 return machine.interpret(None, self.leg);
             }

@@ -6,4 +6,7 @@ pub enum Outside {
     /// A position, or a step, that isn't in the code.
     #[error("the position isn't in the program's code")]
     Code,
+    /// Its values would take too much memory.
+    #[error("the code is too long, or has too many variables in too many branches")]
+    TooLarge,
 }

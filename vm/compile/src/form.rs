@@ -120,7 +120,8 @@ pub struct SsaForm {
     pub numbers: NumberKinds,
     pub definitions: Vec<Definition>,
     pub blocks: Vec<SsaBlock>,
-    /// The most steps from the beginning to the first pause or exit.
+    /// The most steps from the beginning to an exit, or to a pause behind the one that it may begin with. Code is run
+    /// where at least so many may be made.
     pub first_steps: u32,
 }
 

@@ -25,7 +25,7 @@ pub struct Job<'c> {
     /// What the form asks for ([`crate::form::SsaForm::inputs`]), in that order.
     pub inputs: &'c [u32],
     pub cells: CellMemory<'c>,
-    /// How many steps may be made.
+    /// How many steps may be made: at least [`crate::form::SsaForm::first_steps`].
     pub left: u64,
     /// Who watches, if the version is watched.
     pub watcher: Option<Watcher<'c>>,

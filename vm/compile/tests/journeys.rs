@@ -7,6 +7,7 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
 use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
+use reviver_vm::state::Reference;
 use reviver_vm::{Machine, Program, Travel};
 
 /// The same machine twice: one is the interpreter's.
@@ -32,6 +33,7 @@ impl Pair {
         let (expected, found) = (self.plain.run(travel, budget), self.driven.run(travel, budget));
         assert_eq!(found, expected, "{travel:?} {budget}");
         assert!(self.driven.state() == self.plain.state(), "{travel:?} {budget}: {:#?}", self.driven.state());
+        assert_eq!(self.driven.reports(), self.plain.reports(), "{travel:?} {budget}");
     }
 
     fn copy(&self) -> Pair {
@@ -103,4 +105,47 @@ fn a_trap_is_the_interpreter_s_however_late_it_comes() {
         assert!(pair.plain.run(Travel::Forward, 1).is_err() || broken == "index", "{broken}");
         pair.run(Travel::Backward, u64::MAX >> 2);
     }
+}
+
+#[test]
+fn what_is_watched_and_reported_is_the_interpreter_s() {
+    // A step that names an adjoint is nobody's business; one that frees a value is.
+    let mut pair = Pair::of(
+        ".inout x: real default 1\n.out y: real\n.ancilla t: real\nadd.square y, x\nadd x', 1e-12\nvacate x'\n\
+         add t, 1e-13\nvacate t\n",
+    );
+    pair.plain.watch();
+    pair.driven.watch();
+    pair.run(Travel::Forward, 1000);
+    assert!(pair.plain.reports().watch().is_some_and(|watch| watch != &Default::default()));
+    // A constant may have an adjoint, which is lost where it is converted.
+    let mut pair = Pair::of(
+        ".inout n, y: real\ngrad.on\ncall p(y, 2.5)\nadd.toint n, 2.5\ngrad.off\n\
+         .proc p(inout a: real, in b: real)\nadd b', 1.0\n.end\n",
+    );
+    pair.run(Travel::Forward, 1000);
+    assert!(!pair.plain.reports().is_empty());
+}
+
+#[test]
+fn machines_of_other_programs_and_states_that_are_none_are_the_interpreter_s() {
+    let text = |cells| format!(".in n default 40\n.out A[{cells}]\nfor i in 0..n\n add A[i], i\nrof\n");
+    let (small, mut large) = (Pair::of(&text(40)), Pair::of(&text(5000)));
+    large.driven.run_by(Arc::new(Driver::new(small.plain.program(), Evaluator)));
+    large.run(Travel::Forward, 1 << 30);
+    let mut broken = small.copy();
+    for machine in [&mut broken.plain, &mut broken.driven] {
+        machine.state_mut().references.push(Reference { base: 9, length: 9, stride: 9 });
+    }
+    broken.run(Travel::Forward, 1 << 30);
+}
+
+#[test]
+fn code_that_takes_too_much_is_the_interpreter_s() {
+    let names: Vec<String> = (0..1500).map(|n| format!("v{n}")).collect();
+    let branches = names.iter().map(|v| format!(" if n > 0\n add {v}, i\n fi n > 0\n")).collect::<String>();
+    let text = format!(".in n default 20\n.out {}\nfor i in 0..n\n{branches}rof\n", names.join(", "));
+    let mut pair = Pair::of(&text);
+    pair.run(Travel::Forward, 1 << 30);
+    pair.run(Travel::Backward, 1 << 30);
 }

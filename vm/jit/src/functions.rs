@@ -191,10 +191,11 @@ pub fn jumped() -> Address {
 /// Tells whoever watches that a real is freed which isn't 0: takes the context, the instruction, the real and its adjoint in
 /// binary64.
 pub fn freed() -> Address {
-    extern "C" fn call(context: &mut CodeContext, at: u32, value: f64, adjoint: f64) {
+    extern "C" fn call(context: &mut CodeContext, at: u64, value: f64, adjoint: f64) {
+        let at = at as u32;
         context.watcher.iter_mut().for_each(|watcher| watcher.freed(Freed { at, value }, adjoint));
     }
-    address!(call as extern "C" fn(&mut CodeContext, u32, f64, f64))
+    address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64))
 }
 
 /// The function that carries an operation on reals out, where that isn't done in place.

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use reviver_compile::driver::{Backend, Code};
 use reviver_compile::form::SsaForm;
 use reviver_isa::module::RealSystem;
@@ -71,6 +71,9 @@ impl Jit {
             ("enable_verifier", verify),
             ("is_pic", "false"),
             ("use_colocated_libcalls", "false"),
+            // A frame of many values touches each of its pages, so that a full stack is noticed at its guard.
+            ("enable_probestack", "true"),
+            ("probestack_strategy", "inline"),
         ];
         for (name, value) in wanted {
             flags.set(name, value).map_err(|error| NoNativeCode(error.to_string()))?;
@@ -83,20 +86,31 @@ impl Jit {
     fn native(&self, form: &SsaForm) -> Option<Native> {
         let builder = JITBuilder::with_isa(self.target.clone(), default_libcall_names());
         let mut module = JITModule::new(builder);
-        let mut context = module.make_context();
-        let config = module.target_config();
-        context.func.signature = translate::signature(config);
-        translate::translate(form, &mut context.func, config)?;
-        let made = module.declare_function("form", Linkage::Local, &context.func.signature);
-        let function = made.ok()?;
-        module.define_function(function, &mut context).ok()?;
-        module.finalize_definitions().ok()?;
         let fraction_bits = match form.numbers.system {
             RealSystem::Fixed(bits) => bits.into(),
             RealSystem::F64 | RealSystem::F32 => 0,
         };
-        Some(Native::new(module, function, fraction_bits))
+        match finished(&mut module, form) {
+            Some(function) => Some(Native::new(module, function, fraction_bits)),
+            None => {
+                native::discard(module);
+                None
+            }
+        }
     }
+}
+
+/// The function of a form's code, finished. `None` where it can't be made: it is too long, or the system gives no memory that
+/// code may be run in.
+fn finished(module: &mut JITModule, form: &SsaForm) -> Option<FuncId> {
+    let mut context = module.make_context();
+    let config = module.target_config();
+    context.func.signature = translate::signature(config);
+    translate::translate(form, &mut context.func, config)?;
+    let function = module.declare_function("form", Linkage::Local, &context.func.signature).ok()?;
+    module.define_function(function, &mut context).ok()?;
+    module.finalize_definitions().ok()?;
+    Some(function)
 }
 
 impl Backend for Jit {

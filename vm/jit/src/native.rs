@@ -32,20 +32,23 @@ impl std::fmt::Debug for OwnedCode {
     }
 }
 
-// SAFETY: once the code is finished nothing changes the module, or looks at it, until it is dropped, which happens once; the
-// code itself is only read.
-unsafe impl Send for OwnedCode {}
-// SAFETY: as above; there is no method that takes the module by reference.
+// SAFETY: once the code is finished nothing changes the module, or looks at it, until it is dropped, which happens once; there is
+// no method that takes it by reference, and the code itself is only read.
 unsafe impl Sync for OwnedCode {}
 
 impl Drop for OwnedCode {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: the only pointer into this memory is the `entry` that is dropped with it, and no call of it is under way,
-            // because a call borrows the `Native` that owns both.
+            // SAFETY: the only pointer into this memory, if there is one, is the `entry` that is dropped with it, and no call of
+            // it is under way, because a call borrows the `Native` that owns both.
             unsafe { module.free_memory() }
         }
     }
+}
+
+/// Gives the memory of a module back whose code was never run.
+pub fn discard(module: JITModule) {
+    drop(OwnedCode(Some(module)));
 }
 
 impl Native {
@@ -61,7 +64,8 @@ impl Native {
 
 impl Code for Native {
     /// The addresses that a form computes are those of cells that a verified program has, as the interpreter's are: literals
-    /// lie within the static cells, indices are checked, and inputs come from the state of the same program.
+    /// lie within the static cells, indices are checked, and inputs come from a state that the driver has found to be the
+    /// program's.
     fn run(&self, Job { inputs, cells, left, watcher }: Job) -> CodeOutcome {
         let mut context = CodeContext {
             ints: cells.ints.as_mut_ptr(),

@@ -10,13 +10,13 @@ pub(crate) trait Mode {
     const WATCHED: bool;
 }
 
-/// WithAdjoints mode is off: values only.
+/// Gradient mode is off: values only.
 pub(crate) struct Plain;
 
 /// Values only, on a way that is to be gone back with gradient mode on.
 pub(crate) struct Watched;
 
-/// WithAdjoints mode is on: adjoints are carried.
+/// Gradient mode is on: adjoints are carried.
 pub(crate) struct WithAdjoints;
 
 impl Mode for Plain {

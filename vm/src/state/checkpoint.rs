@@ -128,22 +128,33 @@ const FURTHEST: u64 = 1 << 61;
 
 type Fitness = Result<(), &'static str>;
 
+/// Whether a state has the program's cells, frames, references and position: whoever runs code that asks nothing of them
+/// asks first.
+pub fn fits(program: &Program, state: &State) -> bool {
+    check_shape(program, state).is_ok()
+}
+
 /// Everything that the interpreter takes for granted, and what no run can come to.
 fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitness {
     check_counts(state)?;
     check_limits(program, state)?;
+    check_shape(program, state)?;
+    check_numbers(program, state)?;
+    residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
+}
+
+fn check_shape(program: &Program, state: &State) -> Fitness {
     let (frames, procedure) = walk_calls(program, state)?;
     if (state.ints.len(), state.reals.len()) != frames {
         return Err("the cells don't match its memory layout");
     }
     check_pools(program, state)?;
     check_adjoints(state)?;
-    check_numbers(program, state)?;
     let bounds = &program.module().procedures[procedure];
     if !(bounds.entry < state.position && state.position <= bounds.exit) {
         return Err("the position is outside of the procedure");
     }
-    residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
+    Ok(())
 }
 
 fn check_counts(state: &State) -> Fitness {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
 
+use crate::error::Outside;
 use crate::form::{Definition, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
@@ -19,6 +20,9 @@ pub(super) struct CellVariable {
     pub space: Space,
     pub anchor: Anchor,
 }
+
+/// A form that takes more of them isn't made: its memory isn't asked for.
+const MOST_WORK: usize = 1 << 22;
 
 /// The block that everything begins with: literals, inputs, and what variables hold at first.
 const ENTRY: u32 = 0;
@@ -48,6 +52,8 @@ struct Inner {
     is_written: Vec<bool>,
     /// What a variable holds at the end of a block, as far as it is written.
     held: HashMap<(u32, u32), SsaValue>,
+    /// How many values, and notes of what is held, there are.
+    work: usize,
     /// Parameters of blocks, for variables: what is passed for them is still to be found.
     open: Vec<(u32, u32)>,
 }
@@ -77,6 +83,11 @@ impl Draft {
     /// Goes on with a block.
     pub fn enter(&self, block: u32) {
         self.inner.borrow_mut().current = block;
+    }
+
+    /// Whether it isn't going to be made.
+    pub fn is_too_large(&self) -> bool {
+        self.inner.borrow().work > MOST_WORK
     }
 
     /// Counts steps that the current block makes.
@@ -155,22 +166,25 @@ impl Draft {
             let all = inner.all_variables.iter().zip(&inner.is_written);
             all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable).collect()
         };
-        for variable in written {
+        for variable in written.into_iter().take_while(|_| !self.is_too_large()) {
             let (address, value) = (self.address(variable.anchor), self.read(variable));
             self.op(OpKind::Store(variable.space), [address, value]);
         }
     }
 
     /// The form, once all blocks are written.
-    pub fn finish(self, version: Version) -> SsaForm {
+    pub fn finish(self, version: Version) -> Result<SsaForm, Outside> {
         let mut inner = self.inner.into_inner();
         let mut next = 0;
-        while let Some(&(block, variable)) = inner.open.get(next) {
+        while let Some(&(block, variable)) = inner.open.get(next).filter(|_| inner.work <= MOST_WORK) {
             inner.pass(block, variable);
             next += 1;
         }
+        if inner.work > MOST_WORK {
+            return Err(Outside::TooLarge);
+        }
         let Inner { definitions, blocks, .. } = inner;
-        SsaForm { version, numbers: self.numbers, definitions, blocks, first_steps: 0 }
+        Ok(SsaForm { version, numbers: self.numbers, definitions, blocks, first_steps: 0 })
     }
 }
 
@@ -182,6 +196,7 @@ impl Inner {
         operands: [SsaValue; N],
         guard: Option<SsaValue>,
     ) -> SsaValue {
+        self.work += 1;
         let value = SsaValue(self.definitions.len() as u32);
         let op = SsaOp { kind, operands: operands.into_iter().collect(), guard };
         self.definitions.push(Definition::Op(op));
@@ -239,6 +254,7 @@ impl Inner {
                 _ => break self.parameter(at, variable),
             }
         };
+        self.work += way.len();
         for block in way {
             self.held.insert((block, variable), value);
         }
@@ -268,6 +284,7 @@ impl Inner {
             let end = &mut self.blocks[predecessor as usize].end;
             for jump in end.jumps_mut().filter(|jump| jump.to == block) {
                 jump.arguments.push(value);
+                self.work += 1;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 mod arith;
 mod draft;
-mod paths;
+pub(crate) mod paths;
 mod step;
 mod storage;
 
@@ -41,6 +41,9 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     };
     // Each stretch was found behind one that leads to it.
     for (stretch, place) in stretches.iter().zip(&plan.places) {
+        if draft.is_too_large() {
+            return Err(Outside::TooLarge);
+        }
         write(scope, version.way, stretch, *place);
     }
     for (stretch, place) in stretches.iter().zip(&plan.places) {
@@ -53,7 +56,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
             draft.store_variables();
         }
     }
-    Ok(with_pauses(draft.finish(version)))
+    draft.finish(version).map(with_pauses)
 }
 
 /// The step that a way makes of one.
@@ -210,6 +213,8 @@ fn with_pauses(mut form: SsaForm) -> SsaForm {
             *steps = *most;
         }
     }
-    form.first_steps = most.first().copied().unwrap_or(0);
+    // The first block may lead to a pause, which is no way to make a step.
+    let first = form.blocks.first().into_iter().flat_map(|block| block.end.jumps());
+    form.first_steps = first.map(|jump| most[jump.to as usize]).max().unwrap_or(0);
     form
 }

@@ -76,6 +76,24 @@ fn is_compiled(action: Action) -> bool {
     }
 }
 
+/// How many steps there are from a position to where code may begin: at the near end of a block, or behind a step that
+/// is the interpreter's. Elsewhere a run may be interrupted, and code that began there would be another copy of a loop.
+pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
+    let blocks = flow.graph().blocks();
+    let number = blocks.partition_point(|block| block.start <= position);
+    let Some(range) = number.checked_sub(1).and_then(|n| blocks.get(n)) else { return 1 };
+    let (near, far, before) = match way {
+        Way::Along => (range.start, range.end, position.checked_sub(1)),
+        Way::Against => (range.end, range.start, Some(position)),
+    };
+    let is_compiled = |at: u32| flow.step(at).is_some_and(|step| is_compiled(step.operation.update.action()));
+    match before {
+        _ if position == near => 0,
+        Some(before) if is_compiled(before) => u64::from(position.abs_diff(far)) + 1,
+        Some(_) | None => 0,
+    }
+}
+
 /// The stretches of a version; the first one is where it begins.
 pub(super) fn stretches(flow: &Flow, version: Version) -> Result<Vec<Stretch>, Outside> {
     let mut paths = Paths { flow, way: version.way, numbers: HashMap::new(), open: Vec::new() };
@@ -129,18 +147,24 @@ impl Paths<'_> {
         let number =
             blocks.partition_point(|block| block.start <= position).checked_sub(1).ok_or(Outside::Code)?;
         let range = blocks.get(number).filter(|block| position <= block.end).ok_or(Outside::Code)?;
-        let all: Vec<u32> = match self.way {
-            Way::Along => (position..range.end).collect(),
-            Way::Against => (range.start..position).rev().collect(),
+        let steps = match self.way {
+            Way::Along => self.compiled(position..range.end),
+            Way::Against => self.compiled((range.start..position).rev()),
         };
+        let (behind, far) = match self.way {
+            Way::Along => (position + steps.len() as u32, range.end),
+            Way::Against => (position - steps.len() as u32, range.start),
+        };
+        let end =
+            if behind == far { self.end(number as u32)? } else { StretchEnd::Exit { position: behind } };
+        Ok(Stretch { position, steps, end, is_head: false })
+    }
+
+    /// The steps up to one that is the interpreter's.
+    fn compiled(&self, steps: impl Iterator<Item = u32>) -> Vec<u32> {
         let is_own =
             |at: &u32| self.flow.step(*at).is_some_and(|step| is_compiled(step.operation.update.action()));
-        let steps: Vec<u32> = all.iter().copied().take_while(is_own).collect();
-        let end = match all.get(steps.len()) {
-            Some(&left) => StretchEnd::Exit { position: self.before(left) },
-            None => self.end(number as u32)?,
-        };
-        Ok(Stretch { position, steps, end, is_head: false })
+        steps.take_while(is_own).collect()
     }
 
     /// The position before a step.

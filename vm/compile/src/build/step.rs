@@ -119,6 +119,10 @@ impl<'a> StepWriter<'a> {
 
     fn cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match anchor {
+            // What somebody has put into the adjoint of a constant stays there.
+            Anchor::Constant(_) if space == Space::Adjoints => {
+                OperandHome::Memory(self.draft.address(anchor))
+            }
             Anchor::Constant(cell) => OperandHome::Literal(self.literal(space, cell)),
             Anchor::Fixed(cell) if space == Space::Ints && cell == reviver_flow::layout::MODE as u32 => {
                 OperandHome::Literal(self.draft.int(self.gradient.into()))
@@ -128,7 +132,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// What a constant is. It has no adjoint.
+    /// What a constant is.
     fn literal(self, space: Space, cell: u32) -> SsaValue {
         let layout = self.flow.layout();
         let of = |start: u32| cell.checked_sub(start).map_or(usize::MAX, |n| n as usize);
@@ -137,11 +141,10 @@ impl<'a> StepWriter<'a> {
                 let value = layout.pool_ints.get(of(layout.pool_ints_start)).copied();
                 self.draft.int(value.unwrap_or(0))
             }
-            Space::Reals => {
+            Space::Reals | Space::Adjoints => {
                 let bits = layout.pool_reals.get(of(layout.pool_reals_start)).copied();
                 self.draft.real(bits.unwrap_or(0))
             }
-            Space::Adjoints => self.draft.real(0),
         }
     }
 
@@ -434,7 +437,8 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         self.is_silent(cell);
     }
     fn frees(&mut self, cell: usize) {
-        if self.scope.is_watched {
+        // A step that names an adjoint acts on copies, which nobody watches.
+        if self.scope.is_watched && !self.step.names_adjoint() {
             let adjoint = if GRADIENT { self.adjoint(cell) } else { self.draft().real(0) };
             self.draft().op(OpKind::Freed { at: self.scope.at }, [self.real(cell), adjoint]);
         }

@@ -140,13 +140,17 @@ impl Translation<'_> {
 
     /// Tells whoever watches what is freed, where it isn't 0.
     pub(super) fn freed(&mut self, op: &SsaOp, at: u32) -> Option<()> {
+        // Exact numbers aren't watched.
+        if matches!(self.kinds.system, RealSystem::Fixed(_)) {
+            return None;
+        }
         let [value, adjoint] = self.operands(op)?;
         let zero = self.zero();
         let counts = self.builder.ins().fcmp(FloatCC::NotEqual, value, zero);
         let (tells, next) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(counts, tells, &[], next, &[]);
         self.builder.switch_to_block(tells);
-        let (context, at) = (self.context?, self.builder.ins().iconst(types::I32, i64::from(at)));
+        let (context, at) = (self.context?, self.builder.ins().iconst(types::I64, i64::from(at)));
         let [value, adjoint] = [value, adjoint].map(|real| self.in_double(real));
         self.call(functions::freed(), &[context, at, value, adjoint], None);
         self.builder.ins().jump(next, &[]);

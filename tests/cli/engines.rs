@@ -1,0 +1,47 @@
+//! `--engine`: whoever makes the steps, the same is printed, with the same exit code.
+
+use crate::support::{Folder, reviver};
+
+/// Asserts that a command prints the same on every engine, and ends with an exit code.
+#[track_caller]
+fn same_on_all(command: &str, code: i32) {
+    let expected = reviver(command).expect(code);
+    for engine in ["interp", "jit", "auto"] {
+        let found = reviver(&format!("{command} --engine {engine}")).expect(code);
+        assert_eq!(found.stdout, expected.stdout, "{engine}");
+        assert_eq!(found.stderr, expected.stderr, "{engine}");
+    }
+}
+
+#[test]
+fn all_commands_print_the_same_on_every_engine() {
+    same_on_all("run programs/fib.rasm --set n=1000000 --check", 0);
+    same_on_all("run programs/fib.rasm --back --set a=55,b=89", 0);
+    same_on_all("run programs/leapfrog.rasm --check", 0);
+    same_on_all("run programs/besselj.rasm --check --exact", 0);
+    same_on_all("run programs/fib_recursive.rasm --check --word 16", 0);
+    same_on_all("grad programs/besselj.rasm --loss out --verify", 0);
+    same_on_all("grad programs/besselj.rasm --loss out --real f32 --whole", 0);
+    same_on_all("grad programs/particles.rasm --loss loss", 0);
+    same_on_all("jacobian programs/rotation.rasm", 0);
+    same_on_all("hessian programs/besselj.rasm --loss out", 0);
+    same_on_all("taylor programs/besselj.rasm --along z --of out --order 3", 0);
+}
+
+#[test]
+fn limits_and_traps_are_the_same_on_every_engine() {
+    let folder = Folder::new();
+    let file = folder
+        .file("late.rasm", ".in n default 2000000\n.out s\nfor i in 0..n\n add s, 1 / (1999999 - i)\nrof\n");
+    same_on_all(&format!("run {file}"), 4);
+    same_on_all(&format!("run {file} --json"), 4);
+    same_on_all(&format!("run {file} --max-steps 1234567"), 5);
+}
+
+#[test]
+fn an_engine_that_there_is_none_of_is_refused() {
+    reviver("run programs/fib.rasm --engine fast")
+        .expect(2)
+        .says("invalid value 'fast'")
+        .says("interp, jit, auto");
+}
