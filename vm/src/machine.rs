@@ -34,13 +34,13 @@ pub struct Machine<B = u64> {
 }
 
 /// Makes the steps of one program in the interpreter's place, which it may always ask for help
-/// ([`Machine::interpret`]). Runs that stop at places, and runs over lifted numbers, stay the interpreter's.
+/// ([`Machine::interpret`]). Runs over lifted numbers stay the interpreter's.
 pub trait Runner: Debug + Send + Sync {
-    /// Makes the steps of a leg.
+    /// Makes the steps of a leg, but none at a place to stop at: [`Machine::run_until`].
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
-    fn run(&self, machine: &mut Machine, leg: Leg) -> Result<Stop, Trap>;
+    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap>;
 }
 
 /// Steps between two looks at whether to stop.
@@ -214,10 +214,10 @@ impl<B: Interpreted> Machine<B> {
     /// A trap, as [`Machine::run`].
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let leg = Leg { travel, budget };
-        if let (None, Some(runner)) = (stops, self.runner.clone())
+        if let Some(runner) = self.runner.clone()
             && let Some(plain) = (self as &mut dyn Any).downcast_mut::<Machine>()
         {
-            return runner.run(plain, leg);
+            return runner.run(plain, stops, leg);
         }
         self.interpret(stops, leg)
     }

@@ -69,6 +69,11 @@ impl Stops {
         self.nodes.contains(&node)
     }
 
+    /// The place, where there is only one.
+    pub fn only(&self) -> Option<Node> {
+        self.nodes.iter().next().copied().filter(|_| self.nodes.len() == 1)
+    }
+
     /// The program that stops.
     pub(crate) fn program(&self) -> &Program {
         &self.program

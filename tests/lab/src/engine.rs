@@ -8,6 +8,7 @@ use reviver_compile::evaluate::Evaluator;
 use reviver_jit::Jit;
 use reviver_vm::differentiate;
 use reviver_vm::state::State;
+use reviver_vm::stops::Stops;
 use reviver_vm::travel::{Leg, Stop};
 use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 
@@ -66,7 +67,11 @@ impl Engine {
 struct Stepwise;
 
 impl Runner for Stepwise {
-    fn run(&self, machine: &mut Machine, Leg { travel, budget }: Leg) -> Result<Stop, Trap> {
+    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+        if stops.is_some() {
+            return machine.interpret(stops, leg);
+        }
+        let Leg { travel, budget } = leg;
         let alone = |machine: &mut Machine, budget| machine.interpret(None, Leg { travel, budget });
         let mut outcome = if budget == 0 { alone(machine, 0) } else { Ok(Stop::Budget) };
         for made in 1..=budget {

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use reviver_flow::graph::Way;
 use reviver_vm::state::{Part, State};
+use reviver_vm::stops::{Node, Stops};
 use reviver_vm::travel::{Leg, Stop, Travel};
 use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 
@@ -89,7 +90,7 @@ impl<B: Backend> Driver<B> {
     }
 
     /// The code at which a machine stands; or how many steps it may be to where there is some.
-    fn code(&self, machine: &Machine, travel: Travel) -> Result<Arc<Compiled>, u64> {
+    fn code(&self, machine: &Machine, stops: Option<&Stops>, travel: Travel) -> Result<Arc<Compiled>, u64> {
         let (program, state) = (machine.program(), machine.state());
         // Steps in rules are counted apart.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
@@ -105,7 +106,9 @@ impl<B: Backend> Driver<B> {
         }
         // Exact numbers come back by themselves.
         let is_watched = machine.reports().watch().is_some() && !program.module().real.is_exact();
-        let version = Version { position: state.position, way, gradient: state.mode(), is_watched };
+        let is_here = |node: &Node| node.backward == (way == Way::Against);
+        let stop = stops.and_then(Stops::only).filter(is_here).map(|node| node.position);
+        let version = Version { position: state.position, way, gradient: state.mode(), is_watched, stop };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match known {
             Some(found) => found,
@@ -149,12 +152,15 @@ impl<B: Backend> Driver<B> {
 }
 
 impl<B: Backend> Runner for Driver<B> {
-    fn run(&self, machine: &mut Machine, leg: Leg) -> Result<Stop, Trap> {
+    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
         let cells = (machine.state().ints.len() + machine.state().reals.len()) as u64;
-        if machine.residues().is_some() || leg.budget < SHORTEST_LEG.max(4 * cells) || !self.takes(machine) {
-            return machine.interpret(None, leg);
+        let is_short = leg.budget < SHORTEST_LEG.max(4 * cells);
+        // The places to stop at that a debugger knows may be many.
+        let stops_often = stops.is_some_and(|stops| stops.only().is_none());
+        if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
+            return machine.interpret(stops, leg);
         }
-        let mut journey = Journey { driver: self, leg, copy: None };
+        let mut journey = Journey { driver: self, stops, leg, copy: None };
         // What the steps need is made before the first one.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
@@ -171,6 +177,7 @@ impl<B: Backend> Runner for Driver<B> {
 /// A run under way.
 struct Journey<'d, B> {
     driver: &'d Driver<B>,
+    stops: Option<&'d Stops>,
     /// What is left of it.
     leg: Leg,
     copy: Option<Snapshot>,
@@ -186,7 +193,11 @@ impl<B: Backend> Journey<'_, B> {
     fn go(mut self, machine: &mut Machine) -> Result<Stop, Trap> {
         let mut in_vain = 0;
         loop {
-            let code = match self.driver.code(machine, self.leg.travel) {
+            let node = Node::of(machine.state(), self.leg.travel);
+            if self.stops.is_some_and(|stops| stops.contains(node)) {
+                return Ok(Stop::Budget);
+            }
+            let code = match self.driver.code(machine, self.stops, self.leg.travel) {
                 Ok(code) => code,
                 Err(steps) => {
                     let steps = steps.max(1 << in_vain);
@@ -199,7 +210,7 @@ impl<B: Backend> Journey<'_, B> {
             };
             in_vain = 0;
             if self.leg.budget < code.first_steps || !self.has_copy(machine) {
-                return machine.interpret(None, self.leg);
+                return machine.interpret(self.stops, self.leg);
             }
             let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
             let (state, watcher) = machine.state_and_watcher(Leg { budget: left, ..self.leg });
@@ -230,7 +241,7 @@ impl<B: Backend> Journey<'_, B> {
     fn interpret(&mut self, machine: &mut Machine, steps: u64) -> Result<Option<Stop>, Trap> {
         let before = machine.state().step;
         let budget = steps.min(self.leg.budget);
-        let stop = machine.interpret(None, Leg { budget, ..self.leg })?;
+        let stop = machine.interpret(self.stops, Leg { budget, ..self.leg })?;
         self.leg.budget -= machine.state().step.abs_diff(before);
         Ok((stop != Stop::Budget || self.leg.budget == 0).then_some(stop))
     }

@@ -21,6 +21,8 @@ pub struct Version {
     pub gradient: bool,
     /// Whether somebody watches jumps, and what is freed.
     pub is_watched: bool,
+    /// A position at which the run is to stop, if it comes there.
+    pub stop: Option<u32>,
 }
 
 /// What a program computes with.

@@ -8,6 +8,7 @@ use reviver_assembler::files::FilesInMemory;
 use reviver_compile::driver::Driver;
 use reviver_jit::Jit;
 use reviver_vm::state::Reference;
+use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, Program, Travel};
 
 /// The same machine twice: one is the interpreter's.
@@ -148,4 +149,25 @@ fn code_that_takes_too_much_is_the_interpreter_s() {
     let mut pair = Pair::of(&text);
     pair.run(Travel::Forward, 1 << 30);
     pair.run(Travel::Backward, 1 << 30);
+}
+
+#[test]
+fn every_place_to_stop_at_is_heeded() {
+    let begin = Pair::of(MANY_THINGS);
+    let instructions = begin.plain.program().module().code.len() as u32;
+    let mut far = begin.copy();
+    while far.plain.state().step < 400 {
+        let budget = 400 - far.plain.state().step as u64;
+        far.run(Travel::Forward, budget);
+    }
+    for (position, backward) in (0..instructions).flat_map(|position| [(position, false), (position, true)]) {
+        let stops = Stops::new(begin.plain.program(), [Node { position, backward }]);
+        for (start, travel) in [(&begin, Travel::Forward), (&far, Travel::Backward)] {
+            let mut pair = start.copy();
+            let [expected, found] =
+                [&mut pair.plain, &mut pair.driven].map(|m| m.run_until(Some(&stops), travel, 350));
+            assert_eq!(found, expected, "{position} {backward} {travel:?}");
+            assert!(pair.plain.state() == pair.driven.state(), "{position} {backward} {travel:?}");
+        }
+    }
 }

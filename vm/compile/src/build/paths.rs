@@ -96,7 +96,7 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
 
 /// The stretches of a version; the first one is where it begins.
 pub(super) fn stretches(flow: &Flow, version: Version) -> Result<Vec<Stretch>, Outside> {
-    let mut paths = Paths { flow, way: version.way, numbers: HashMap::new(), open: Vec::new() };
+    let mut paths = Paths { flow, version, numbers: HashMap::new(), open: Vec::new() };
     paths.number(version.position);
     let mut found = Vec::new();
     while let Some(&position) = paths.open.get(found.len()) {
@@ -108,7 +108,7 @@ pub(super) fn stretches(flow: &Flow, version: Version) -> Result<Vec<Stretch>, O
 
 struct Paths<'f> {
     flow: &'f Flow,
-    way: Way,
+    version: Version,
     numbers: HashMap<u32, usize>,
     /// Where each begins.
     open: Vec<u32>,
@@ -127,7 +127,7 @@ impl Paths<'_> {
     /// That of a block.
     fn of_block(&mut self, block: u32) -> Result<usize, Outside> {
         let range = self.flow.graph().blocks().get(block as usize).ok_or(Outside::Code)?;
-        let position = match self.way {
+        let position = match self.version.way {
             Way::Along => range.start,
             Way::Against => range.end,
         };
@@ -147,14 +147,20 @@ impl Paths<'_> {
         let number =
             blocks.partition_point(|block| block.start <= position).checked_sub(1).ok_or(Outside::Code)?;
         let range = blocks.get(number).filter(|block| position <= block.end).ok_or(Outside::Code)?;
-        let steps = match self.way {
+        let mut steps = match self.version.way {
             Way::Along => self.compiled(position..range.end),
             Way::Against => self.compiled((range.start..position).rev()),
         };
-        let (behind, far) = match self.way {
+        let (behind, far) = match self.version.way {
             Way::Along => (position + steps.len() as u32, range.end),
             Way::Against => (position - steps.len() as u32, range.start),
         };
+        let stop =
+            self.version.stop.filter(|stop| (position.min(behind)..=position.max(behind)).contains(stop));
+        if let Some(stop) = stop {
+            steps.truncate(position.abs_diff(stop) as usize);
+            return Ok(Stretch { position, steps, end: StretchEnd::Exit { position: stop }, is_head: false });
+        }
         let end =
             if behind == far { self.end(number as u32)? } else { StretchEnd::Exit { position: behind } };
         Ok(Stretch { position, steps, end, is_head: false })
@@ -169,14 +175,14 @@ impl Paths<'_> {
 
     /// The position before a step.
     fn before(&self, at: u32) -> u32 {
-        match self.way {
+        match self.version.way {
             Way::Along => at,
             Way::Against => at + 1,
         }
     }
 
     fn end(&mut self, block: u32) -> Result<StretchEnd, Outside> {
-        Ok(match self.flow.end(block, self.way).ok_or(Outside::Code)? {
+        Ok(match self.flow.end(block, self.version.way).ok_or(Outside::Code)? {
             BlockEnd::Go { next: Edge { to, join: Some(join) } } => {
                 StretchEnd::Fall { to: self.of_block(to)?, join }
             }
