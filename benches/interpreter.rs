@@ -9,7 +9,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use reviver_vm::Travel;
 
 use harness::clock::{Best, measures, time};
-use harness::machines::{machine, machine_of, to_the_end};
+use harness::machines::{self, machine, machine_of, to_the_end};
 use harness::operands;
 
 mod harness {
@@ -29,6 +29,8 @@ struct Case {
     program: &'static str,
     native: fn(),
     bound: f64,
+    /// What is asked of native code.
+    asked: f64,
 }
 
 const CASES: [Case; 3] = [
@@ -37,9 +39,22 @@ const CASES: [Case; 3] = [
         program: "benches/fibonacci.rasm",
         native: native::fibonacci::run,
         bound: 20.0,
+        asked: 1.5,
     },
-    Case { name: "leapfrog", program: "benches/leapfrog.rasm", native: native::leapfrog::run, bound: 4.5 },
-    Case { name: "matrix", program: "benches/matrix.rasm", native: native::matrix::run, bound: 8.0 },
+    Case {
+        name: "leapfrog",
+        program: "benches/leapfrog.rasm",
+        native: native::leapfrog::run,
+        bound: 4.5,
+        asked: 1.1,
+    },
+    Case {
+        name: "matrix",
+        program: "benches/matrix.rasm",
+        native: native::matrix::run,
+        bound: 8.0,
+        asked: 1.3,
+    },
 ];
 
 fn criterion_groups(criterion: &mut Criterion) {
@@ -117,6 +132,33 @@ fn by_operands() {
     }
 }
 
+/// The same programs by native code, which is made before anything is timed.
+fn by_native_code() {
+    println!("\n| program | native (ms) | native code ÷ native | asked | backward ÷ forward | asked |");
+    println!("|---|---|---|---|---|---|");
+    for case in &CASES {
+        let mut m = machines::by_native_code(&machine(case.program));
+        to_the_end(&mut m, Travel::Forward);
+        to_the_end(&mut m, Travel::Backward);
+        let mut best = Best::none();
+        for _ in 0..40 {
+            best.round([
+                time(case.native),
+                time(|| to_the_end(&mut m, Travel::Forward)),
+                time(|| to_the_end(&mut m, Travel::Backward)),
+            ]);
+        }
+        let [native, forward, backward] = best.seconds();
+        let (ratio, back) = (forward / native, backward / forward);
+        println!(
+            "| {} | {:.3} | {ratio:.2} | ≤ {} | {back:.2} | ≤ 1.15 |",
+            case.name,
+            native * 1e3,
+            case.asked
+        );
+    }
+}
+
 fn main() {
     if !measures() {
         return;
@@ -126,4 +168,5 @@ fn main() {
     criterion.final_summary();
     ratios();
     by_operands();
+    by_native_code();
 }

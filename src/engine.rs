@@ -19,6 +19,10 @@ pub fn runner(choice: EngineChoice, program: &Program) -> Fallible<Option<Arc<dy
 /// Shorter runs are over before native code is made.
 const INTERPRETED_FIRST: u64 = 1 << 20;
 
+/// Code without a loop that makes fewer steps is left to the interpreter.
+#[cfg(feature = "jit")]
+const SHORTEST_CODE: u32 = 32;
+
 #[cfg(feature = "jit")]
 fn native(program: &Program, interpreted_first: u64) -> Fallible<Arc<dyn Runner>> {
     use crate::failure::Failure;
@@ -28,7 +32,7 @@ fn native(program: &Program, interpreted_first: u64) -> Fallible<Arc<dyn Runner>
     let jit = Jit::new().map_err(|error| {
         Failure::usage(error).help("`--engine interp` runs every program, and `auto` takes what there is")
     })?;
-    Ok(Arc::new(Driver::new(program, jit).interpreting_first(interpreted_first)))
+    Ok(Arc::new(Driver::new(program, jit).leaving(SHORTEST_CODE).interpreting_first(interpreted_first)))
 }
 
 #[cfg(not(feature = "jit"))]

@@ -8,7 +8,7 @@ use reviver_vm::differentiate::early_turn;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Machine, State, Stop, Travel};
 
-use super::machines::{machine, to_the_end};
+use super::machines::{by_native_code, machine, to_the_end};
 
 /// Real inputs under their names.
 pub type Inputs = Vec<(&'static str, Vec<f64>)>;
@@ -38,6 +38,12 @@ impl Subject {
         let loss = cells(&machine, loss).start;
         let turn = early_turn(machine.program(), &[loss]).map(Rc::new);
         Subject { loss, wrt, machine, turn }
+    }
+
+    /// The same, moved by native code.
+    pub fn by_native_code(&self) -> Subject {
+        let machine = by_native_code(&self.machine);
+        Subject { machine, loss: self.loss, wrt: self.wrt.clone(), turn: self.turn.clone() }
     }
 
     /// Steps from the beginning to the end.

@@ -16,7 +16,7 @@ use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 use crate::build::build;
 use crate::build::paths::steps_to_entry;
 use crate::error::Outside;
-use crate::form::{SsaForm, Version};
+use crate::form::{SsaBlock, SsaEnd, SsaForm, Version};
 use crate::op::Input;
 use crate::run::{CellMemory, CodeOutcome, Job};
 
@@ -47,6 +47,8 @@ pub struct Driver<B> {
     program: Program,
     backend: B,
     has_rules: bool,
+    /// Code without a loop that makes fewer steps isn't made.
+    least_steps: u32,
     /// Steps that are still the interpreter's before anything is compiled.
     interpreted_first: AtomicU64,
     versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
@@ -70,6 +72,7 @@ impl<B: Backend> Driver<B> {
             program: program.clone(),
             backend,
             has_rules: program.module().procedures.iter().any(|procedure| procedure.rule.is_some()),
+            least_steps: 1,
             interpreted_first: AtomicU64::new(0),
             versions: RwLock::default(),
             has_given_up: AtomicBool::new(false),
@@ -80,6 +83,13 @@ impl<B: Backend> Driver<B> {
     #[must_use]
     pub fn interpreting_first(self, steps: u64) -> Driver<B> {
         Driver { interpreted_first: AtomicU64::new(steps), ..self }
+    }
+
+    /// The same, but code without a loop that makes fewer steps than these is left to the interpreter, which is as fast as
+    /// going there and back.
+    #[must_use]
+    pub fn leaving(self, least_steps: u32) -> Driver<B> {
+        Driver { least_steps: least_steps.max(1), ..self }
     }
 
     /// Whether it may run a machine: one of its program, whose state is one of the program's too. Native code asks nothing of
@@ -135,7 +145,10 @@ impl<B: Backend> Driver<B> {
 
     fn compiled(&self, version: Version) -> Result<Option<Compiled>, Outside> {
         let form = build(self.program.module(), self.program.flow(), version)?;
-        if form.first_steps == 0 {
+        let is_loop = |block: &SsaBlock| matches!(block.end, SsaEnd::Pause { .. });
+        let is_long = form.first_steps >= self.least_steps || form.blocks.iter().any(is_loop);
+        // What makes no step leads nowhere.
+        if form.first_steps == 0 || !is_long {
             return Ok(None);
         }
         let (inputs, first_steps) =
