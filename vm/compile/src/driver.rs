@@ -60,6 +60,8 @@ pub struct Driver<B> {
 const SHORTEST_LEG: u64 = 16;
 /// Steps between two copies of the machine, or as many as it has cells.
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
+/// So many cells are copied in no time.
+const FEW_CELLS: u64 = 1 << 12;
 /// The most versions.
 const MOST_VERSIONS: usize = 1 << 12;
 /// The most steps that are interpreted before code is looked for again.
@@ -157,10 +159,10 @@ impl<B: Backend> Driver<B> {
         Ok(Some(Compiled { inputs, first_steps, code }))
     }
 
-    /// Steps to be interpreted before the first copy of a machine is made: what copying it costs is to be small beside
-    /// them.
+    /// Steps to be interpreted before the first copy of a machine is made: what copying many cells costs is to be small
+    /// beside them.
     fn steps_first(&self, cells: u64) -> u64 {
-        self.interpreted_first.load(Ordering::Relaxed).max(cells / 2)
+        self.interpreted_first.load(Ordering::Relaxed).max(cells.saturating_sub(FEW_CELLS) / 2)
     }
 }
 
