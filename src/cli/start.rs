@@ -50,7 +50,8 @@ pub struct Start {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     /// Who makes the steps: the interpreter (`interp`), native code that is made when it is first needed (`jit`), or native
-    /// code once a run is long (`auto`). What comes out is the same
+    /// code once a run is long (`auto`). What comes out is the same. With `--exact`, for second derivatives and for Taylor
+    /// coefficients it is always the interpreter
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t)]
     pub engine: EngineChoice,
     /// Print one JSON object instead of text
