@@ -76,6 +76,14 @@ impl RealSystem {
         }
     }
 
+    /// Bits of a real.
+    pub fn width(self) -> u32 {
+        match self {
+            RealSystem::F32 => 32,
+            RealSystem::F64 | RealSystem::Fixed(_) => 64,
+        }
+    }
+
     /// Whether sums are exact, so that every program restores its start bit for bit.
     pub fn is_exact(self) -> bool {
         matches!(self, RealSystem::Fixed(_))

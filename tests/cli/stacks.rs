@@ -180,7 +180,9 @@ fn values_of_a_given_stack_have_derivatives() {
         .expect(2)
         .says("there is no cell `x[3]`")
         .says("3 values are given on the stack `x`; indices start at 0, at the bottom");
-    reviver(&format!("taylor {file} --along x --of y --order 2 --set x=,n=0")).expect(2).says("x");
+    reviver(&format!("taylor {file} --along x --of y --order 2 --set x=,n=0"))
+        .expect(2)
+        .says("--along: `x` has no values at the start");
     let refused = "`x` is a stack, and a result is a cell";
     reviver(&format!("grad {file} --loss x[0]")).expect(2).says(refused).says("before it is pushed");
     reviver(&format!("jacobian {file} --of x")).expect(2).says(refused);

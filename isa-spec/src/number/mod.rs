@@ -15,6 +15,6 @@ pub use arithmetic::Arithmetic;
 pub use fixed_point::FixedPoint;
 pub use float::{F32, F64};
 pub use lifted::Lifted;
-pub use literal::literal_bits;
+pub use literal::{literal_bits, try_literal_bits};
 pub use reals::Reals;
 pub use words::{Narrow, Wide, Words};

@@ -2,8 +2,7 @@
 
 use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::Eval;
-use reviver_isa::module::RealSystem;
-use reviver_isa::number::{F32, F64, FixedPoint, Reals};
+use reviver_isa::number::try_literal_bits;
 
 use super::draft::Draft;
 use crate::op::{Coordinate, OpKind, SsaValue};
@@ -11,18 +10,6 @@ use crate::op::{Coordinate, OpKind, SsaValue};
 /// Numbers of a form that is being written.
 #[derive(Clone, Copy)]
 pub(super) struct SsaNumbers<'d>(pub &'d Draft);
-
-/// The bits of a literal in a number system.
-fn literal(system: RealSystem, value: f64) -> Eval<u64> {
-    fn bits<R: Reals<Bits = u64>>(reals: R, value: f64) -> Eval<u64> {
-        reals.literal(value).map(|cell| reals.to_bits(cell))
-    }
-    match system {
-        RealSystem::F64 => bits(F64, value),
-        RealSystem::F32 => bits(F32, value),
-        RealSystem::Fixed(fraction) => bits(FixedPoint::new(fraction), value),
-    }
-}
 
 impl Arith for SsaNumbers<'_> {
     type Int = SsaValue;
@@ -88,7 +75,7 @@ impl Arith for SsaNumbers<'_> {
     }
 
     fn real(&self, value: f64) -> Eval<SsaValue> {
-        literal(self.0.numbers().system, value).map(|bits| self.0.real(bits))
+        try_literal_bits(self.0.numbers().system, value).map(|bits| self.0.real(bits))
     }
     fn add(&self, a: SsaValue, b: SsaValue) -> Eval<SsaValue> {
         Ok(self.0.op(OpKind::Add, [a, b]))

@@ -421,10 +421,9 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     }
     fn erases(&mut self, class: Class, cell: usize) {
         let numbers = self.draft().numbers();
-        let width = match (class, numbers.system) {
-            (Class::Int, _) => numbers.word.bits(),
-            (Class::Real, RealSystem::F32) => 32,
-            (Class::Real, RealSystem::F64 | RealSystem::Fixed(_)) => 64,
+        let width = match class {
+            Class::Int => numbers.word.bits(),
+            Class::Real => numbers.system.width(),
         };
         if keeps(Rule::ErasuresAreCounted) {
             self.draft().op(OpKind::CountErased(width), []);

@@ -112,10 +112,7 @@ impl Translation<'_> {
     }
 
     pub(super) fn count(&mut self, op: &SsaOp) -> Option<()> {
-        let width = match self.kinds.system {
-            RealSystem::F32 => 32,
-            RealSystem::F64 | RealSystem::Fixed(_) => 64,
-        };
+        let width = i64::from(self.kinds.system.width());
         match op.kind {
             OpKind::CountErased(bits) => self.add(ContextField::ERASED_BITS, bits.into()),
             OpKind::CountDiscarded => {
