@@ -42,6 +42,7 @@ pub mod driver;
 pub mod error;
 pub mod evaluate;
 pub mod form;
+mod frames;
 pub mod op;
 pub mod order;
 pub mod run;

@@ -11,6 +11,7 @@ pub struct CodeContext<'c> {
     pub ints: *mut i64,
     pub reals: *mut u64,
     pub adjoints: *mut u64,
+    pub references: *mut i64,
     /// What the form asks for, in its order.
     pub inputs: *const u32,
     /// Steps that might be made at first.
@@ -20,10 +21,12 @@ pub struct CodeContext<'c> {
     pub erased_bits: u64,
     pub discarded_bits: u64,
     pub drops: u64,
+    /// Steps that entered a call or left one.
+    pub calls: u64,
     /// Bits behind the point of a fixed-point number.
     pub fraction_bits: u32,
-    /// Where the machine goes on.
-    pub position: u32,
+    /// The number of the exit by which the form was left.
+    pub exit: u32,
     /// Whether the last function that was called had no value: 0 or 1.
     pub has_failed: u64,
     /// Who is told of jumps and of what is freed.
@@ -38,11 +41,13 @@ impl ContextField {
     pub const INTS: ContextField = ContextField(offset_of!(CodeContext, ints) as i32);
     pub const REALS: ContextField = ContextField(offset_of!(CodeContext, reals) as i32);
     pub const ADJOINTS: ContextField = ContextField(offset_of!(CodeContext, adjoints) as i32);
+    pub const REFERENCES: ContextField = ContextField(offset_of!(CodeContext, references) as i32);
     pub const INPUTS: ContextField = ContextField(offset_of!(CodeContext, inputs) as i32);
     pub const LEFT: ContextField = ContextField(offset_of!(CodeContext, left) as i32);
     pub const ERASED_BITS: ContextField = ContextField(offset_of!(CodeContext, erased_bits) as i32);
     pub const DISCARDED_BITS: ContextField = ContextField(offset_of!(CodeContext, discarded_bits) as i32);
     pub const DROPS: ContextField = ContextField(offset_of!(CodeContext, drops) as i32);
-    pub const POSITION: ContextField = ContextField(offset_of!(CodeContext, position) as i32);
+    pub const CALLS: ContextField = ContextField(offset_of!(CodeContext, calls) as i32);
+    pub const EXIT: ContextField = ContextField(offset_of!(CodeContext, exit) as i32);
     pub const HAS_FAILED: ContextField = ContextField(offset_of!(CodeContext, has_failed) as i32);
 }

@@ -71,22 +71,24 @@ impl Code for Native {
             ints: cells.ints.as_mut_ptr(),
             reals: cells.reals.as_mut_ptr(),
             adjoints: cells.adjoints.as_mut_ptr(),
+            references: cells.references.as_mut_ptr(),
             inputs: inputs.as_ptr(),
             budget: left,
             left,
             erased_bits: 0,
             discarded_bits: 0,
             drops: 0,
+            calls: 0,
             fraction_bits: self.fraction_bits,
-            position: 0,
+            exit: 0,
             has_failed: 0,
             watcher,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return CodeOutcome::Failed;
         }
-        let CodeContext { erased_bits, discarded_bits, drops, position, .. } = context;
-        let counts = Counts { erased_bits, discarded_bits, drops };
-        CodeOutcome::Exit { position, steps: left - context.left, counts }
+        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, .. } = context;
+        let counts = Counts { erased_bits, discarded_bits, drops, calls };
+        CodeOutcome::Exit { exit, steps: left - context.left, counts }
     }
 }

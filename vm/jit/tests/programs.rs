@@ -102,6 +102,7 @@ fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
 #[test]
 fn compiled_code_comes_to_the_same_and_makes_most_steps() {
     for share in [share(Evaluator), share(Jit::new().unwrap())] {
+        println!("{share} of the steps are those of compiled code");
         assert!(share > 0.8, "{share} of the steps are those of compiled code");
         assert!(share <= 1.0, "{share} of the steps");
     }

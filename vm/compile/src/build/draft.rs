@@ -11,7 +11,7 @@ use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
 
 use crate::error::Outside;
-use crate::form::{Definition, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
+use crate::form::{Definition, Demands, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
 /// A cell that only steps which name it reach.
@@ -71,7 +71,7 @@ impl Draft {
                 }
             }
         }
-        let block = |end| SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, end };
+        let block = |end| SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, calls: 0, end };
         inner.blocks = ends.into_iter().map(block).collect();
         Draft { numbers, inner: RefCell::new(inner) }
     }
@@ -95,6 +95,14 @@ impl Draft {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
             block.steps += steps;
+        }
+    }
+
+    /// The last of them enters a call or leaves one.
+    pub fn count_call(&self) {
+        let inner = &mut *self.inner.borrow_mut();
+        if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
+            block.calls += 1;
         }
     }
 
@@ -129,6 +137,16 @@ impl Draft {
         self.inner.borrow_mut().known(OpKind::Input(input))
     }
 
+    /// The address base + index·stride.
+    pub fn place(&self, base: SsaValue, index: SsaValue, stride: SsaValue) -> SsaValue {
+        match [base, index, stride].map(|value| self.inner.borrow().literal(value)) {
+            [Some(base), Some(index), Some(stride)] => self.int(base + index * stride),
+            [_, Some(0), _] => base,
+            [Some(0), _, Some(1)] => index,
+            _ => self.op(OpKind::Place, [base, index, stride]),
+        }
+    }
+
     /// The address of an anchor's cell.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
         self.inner.borrow_mut().address(anchor)
@@ -159,12 +177,13 @@ impl Draft {
         inner.held.insert((inner.current, number), value);
     }
 
-    /// Stores every variable that is written anywhere, at the end of the current block.
-    pub fn store_variables(&self) {
+    /// Stores every variable that is written anywhere and still alive, at the end of the current block.
+    pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let written: Vec<CellVariable> = {
             let inner = self.inner.borrow();
             let all = inner.all_variables.iter().zip(&inner.is_written);
-            all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable).collect()
+            let written = all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable);
+            written.filter(|variable| is_alive(*variable)).collect()
         };
         for variable in written.into_iter().take_while(|_| !self.is_too_large()) {
             let (address, value) = (self.address(variable.anchor), self.read(variable));
@@ -184,11 +203,20 @@ impl Draft {
             return Err(Outside::TooLarge);
         }
         let Inner { definitions, blocks, .. } = inner;
-        Ok(SsaForm { version, numbers: self.numbers, definitions, blocks, first_steps: 0 })
+        let (exits, demands) = (Vec::new(), Demands::default());
+        Ok(SsaForm { version, numbers: self.numbers, definitions, blocks, exits, demands, first_steps: 0 })
     }
 }
 
 impl Inner {
+    /// The literal integer that a value is, if it is one.
+    fn literal(&self, value: SsaValue) -> Option<i64> {
+        match self.definitions.get(value.0 as usize)? {
+            Definition::Op(SsaOp { kind: OpKind::Int(literal), .. }) => Some(*literal),
+            Definition::Op(_) | Definition::Parameter(_) => None,
+        }
+    }
+
     fn put<const N: usize>(
         &mut self,
         block: u32,

@@ -18,17 +18,19 @@ fn number(space: Space) -> usize {
         Space::Ints => 0,
         Space::Reals => 1,
         Space::Adjoints => 2,
+        Space::References => 3,
     }
 }
 
 /// Cells of one space are never those of another.
 fn flags(space: Space) -> MemFlags {
     let region = match space {
-        Space::Ints => AliasRegion::Heap,
-        Space::Reals => AliasRegion::Table,
-        Space::Adjoints => AliasRegion::Vmctx,
+        Space::Ints => Some(AliasRegion::Heap),
+        Space::Reals => Some(AliasRegion::Table),
+        Space::Adjoints => Some(AliasRegion::Vmctx),
+        Space::References => None,
     };
-    MemFlags::trusted().with_alias_region(Some(region))
+    MemFlags::trusted().with_alias_region(region)
 }
 
 impl Translation<'_> {
@@ -37,6 +39,7 @@ impl Translation<'_> {
             (Space::Ints, ContextField::INTS),
             (Space::Reals, ContextField::REALS),
             (Space::Adjoints, ContextField::ADJOINTS),
+            (Space::References, ContextField::REFERENCES),
         ] {
             let memory = self.load(self.pointer, field)?;
             self.memories[number(space)] = Some(memory);
