@@ -16,9 +16,10 @@ use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 use crate::build::build;
 use crate::build::paths::steps_to_entry;
 use crate::error::Outside;
-use crate::form::{Demands, FormExit, SsaBlock, SsaEnd, SsaForm, StopPlace, Version};
+use crate::form::{Demands, FormExit, FrameZeros, SsaBlock, SsaEnd, SsaForm, StopPlace, Version};
 use crate::frames;
 use crate::op::Input;
+use crate::passes::{PASSES, Pass, improved};
 use crate::run::{CellMemory, CodeOutcome, Job};
 
 /// A version, as an engine runs it.
@@ -50,6 +51,8 @@ pub struct Driver<B> {
     program: Program,
     backend: B,
     has_rules: bool,
+    /// What forms go through before code is made of them.
+    passes: &'static [Pass],
     /// Code without a loop that makes fewer steps isn't made.
     least_steps: u32,
     /// Steps that are still the interpreter's before anything is compiled.
@@ -77,11 +80,18 @@ impl<B: Backend> Driver<B> {
             program: program.clone(),
             backend,
             has_rules: program.module().procedures.iter().any(|procedure| procedure.rule.is_some()),
+            passes: &PASSES,
             least_steps: 1,
             interpreted_first: AtomicU64::new(0),
             versions: RwLock::default(),
             has_given_up: AtomicBool::new(false),
         }
+    }
+
+    /// The same, but forms go through these passes only.
+    #[must_use]
+    pub fn improving(self, passes: &'static [Pass]) -> Driver<B> {
+        Driver { passes, ..self }
     }
 
     /// The same, but nothing is compiled before so many steps are made: shorter runs are over by then.
@@ -105,7 +115,14 @@ impl<B: Backend> Driver<B> {
     }
 
     /// The code at which a machine stands; or how many steps it may be to where there is some.
-    fn code(&self, machine: &Machine, stops: Option<&Stops>, travel: Travel) -> Result<Arc<Compiled>, u64> {
+    /// Where a run begins its cells are looked at.
+    fn code(
+        &self,
+        machine: &Machine,
+        stops: Option<&Stops>,
+        travel: Travel,
+        begins: bool,
+    ) -> Result<Arc<Compiled>, u64> {
         let (program, state) = (machine.program(), machine.state());
         // Steps in rules are counted apart.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
@@ -122,7 +139,9 @@ impl<B: Backend> Driver<B> {
         // Exact numbers come back by themselves.
         let is_watched = machine.reports().watch().is_some() && !program.module().real.is_exact();
         let stop = stops.and_then(Stops::only).map(stop_place);
-        let version = Version { position: state.position, way, gradient: state.mode(), is_watched, stop };
+        let gradient = state.mode();
+        let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
+        let version = Version { position: state.position, way, gradient, is_watched, stop, zeros };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match known {
             Some(found) => found,
@@ -158,7 +177,7 @@ impl<B: Backend> Driver<B> {
         }
         let inputs = form.inputs().map(|(_, input)| input).collect();
         let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
-        let code = self.backend.compile(form).ok_or(Outside::TooLarge)?;
+        let code = self.backend.compile(improved(form, self.passes)).ok_or(Outside::TooLarge)?;
         Ok(Some(Compiled { inputs, exits, demands, first_steps, code }))
     }
 
@@ -178,7 +197,8 @@ impl<B: Backend> Runner for Driver<B> {
         if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
             return machine.interpret(stops, leg);
         }
-        let mut journey = Journey { driver: self, stops, leg, copy: None, references: Vec::new() };
+        let mut journey =
+            Journey { driver: self, stops, leg, copy: None, references: Vec::new(), has_begun: false };
         // What the steps need is made before the first one.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
@@ -201,6 +221,8 @@ struct Journey<'d, B> {
     copy: Option<Snapshot>,
     /// Where code leaves what open calls pass.
     references: Vec<i64>,
+    /// Whether code was looked for already.
+    has_begun: bool,
 }
 
 /// A machine as it was, and what was left of the run then.
@@ -217,7 +239,8 @@ impl<B: Backend> Journey<'_, B> {
             if self.stops.is_some_and(|stops| stops.contains(node)) {
                 return Ok(Stop::Budget);
             }
-            let code = match self.driver.code(machine, self.stops, self.leg.travel) {
+            let begins = !std::mem::replace(&mut self.has_begun, true);
+            let code = match self.driver.code(machine, self.stops, self.leg.travel, begins) {
                 Ok(code) => code,
                 Err(steps) => {
                     let steps = steps.max(1 << in_vain);

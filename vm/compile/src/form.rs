@@ -23,6 +23,15 @@ pub struct Version {
     pub is_watched: bool,
     /// Where the run is to stop, if it comes there.
     pub stop: Option<StopPlace>,
+    /// What of main's own variables holds 0 where it begins: code that begins where a program does is made for that.
+    pub zeros: FrameZeros,
+}
+
+/// What of main's frame holds 0, to the last bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FrameZeros {
+    pub cells: bool,
+    pub adjoints: bool,
 }
 
 /// A position in the code, as it is come to one way.

@@ -2,12 +2,13 @@
 //! no code.
 
 use std::collections::TryReserveError;
+use std::ops::Range;
 
 use reviver_isa::verify::MAX_CELLS;
 use reviver_vm::Program;
 use reviver_vm::state::{CallRecord, Part, Reference, State};
 
-use crate::form::{Demands, FormExit};
+use crate::form::{Demands, FormExit, FrameZeros};
 
 /// Whether a program's limits have room for what a form may open.
 pub(crate) fn have_room(program: &Program, state: &State, demands: Demands) -> bool {
@@ -15,6 +16,28 @@ pub(crate) fn have_room(program: &Program, state: &State, demands: Demands) -> b
     let cells = (state.ints.len() as u64 + u64::from(demands.frame_ints))
         .max(state.reals.len() as u64 + u64::from(demands.frame_reals));
     depth <= u64::from(program.module().limits.depth) && cells <= MAX_CELLS
+}
+
+/// Larger frames of main aren't looked at: code is the better for few cells only.
+const MOST_LOOKED_AT: u32 = 1 << 10;
+
+/// What of main's frame holds 0, where no call is open.
+pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
+    let layout = program.flow().layout();
+    let (ints, reals) =
+        (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start);
+    if !state.calls.is_empty() || ints.len().max(reals.len()) as u32 > MOST_LOOKED_AT {
+        return FrameZeros::default();
+    }
+    let range = |range: &Range<u32>| range.start as usize..range.end as usize;
+    let are_zero =
+        |cells: &[u64]| cells.get(range(&reals)).is_some_and(|own| own.iter().all(|&bits| bits == 0));
+    let ints_are_zero = state.ints.get(range(&ints)).is_some_and(|own| own.iter().all(|&value| value == 0));
+    let adjoints = state.adjoints.as_ref().filter(|_| state.mode());
+    FrameZeros {
+        cells: ints_are_zero && are_zero(&state.reals),
+        adjoints: adjoints.is_some_and(|adjoints| are_zero(&adjoints.cells)),
+    }
 }
 
 /// Adds the cells behind those of a state.

@@ -5,22 +5,40 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
-use reviver_compile::driver::Driver;
+use reviver_compile::check::check;
+use reviver_compile::driver::{Backend, Code, Driver};
 use reviver_compile::evaluate::Evaluator;
+use reviver_compile::form::SsaForm;
+use reviver_compile::passes::PASSES;
 use reviver_jit::Jit;
 use reviver_vm::state::Reference;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, Program, Runner, Travel};
 
-/// Who runs a program in the interpreter's place.
-fn runners(program: &Program) -> [Arc<dyn Runner>; 2] {
-    [Arc::new(Driver::new(program, Evaluator)), Arc::new(Driver::new(program, Jit::new().unwrap()))]
+/// Forms that are well made, as they stand.
+#[derive(Debug)]
+struct Checked;
+
+impl Backend for Checked {
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
+        check(&form).unwrap_or_else(|problem| panic!("{problem}\n{form}"));
+        Evaluator.compile(form)
+    }
 }
 
-/// The same machine three times: one is the interpreter's, the others are run by forms and by native code.
+/// Who runs a program in the interpreter's place: forms after each pass, and native code.
+fn runners(program: &Program) -> Vec<Arc<dyn Runner>> {
+    let after = (0..=PASSES.len()).filter_map(|count| PASSES.get(..count));
+    let forms =
+        after.map(|passes| Arc::new(Driver::new(program, Checked).improving(passes)) as Arc<dyn Runner>);
+    let native: Arc<dyn Runner> = Arc::new(Driver::new(program, Jit::new().unwrap()));
+    forms.chain([native]).collect()
+}
+
+/// The same machine several times: one is the interpreter's, the others are run by forms and by native code.
 struct Machines {
     plain: Machine,
-    driven: [Machine; 2],
+    driven: Vec<Machine>,
 }
 
 impl Machines {
@@ -29,7 +47,8 @@ impl Machines {
         let module = assembly.module.unwrap_or_else(|| panic!("{text}: {:?}", assembly.diagnostics));
         let program = Arc::new(Program::new(module, 0).unwrap());
         let plain = Machine::at_begin(program.clone()).unwrap();
-        let mut machines = Machines { driven: [&plain, &plain].map(|m| m.try_clone().unwrap()), plain };
+        let driven = runners(&program).iter().map(|_| plain.try_clone().unwrap()).collect();
+        let mut machines = Machines { driven, plain };
         machines.run_as(&program);
         machines
     }
@@ -54,15 +73,15 @@ impl Machines {
     #[track_caller]
     fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) {
         let expected = self.plain.run_until(stops, travel, budget);
-        for driven in &mut self.driven {
-            assert_eq!(driven.run_until(stops, travel, budget), expected, "{travel:?} {budget}");
-            assert!(driven.state() == self.plain.state(), "{travel:?} {budget}: {:#?}", driven.state());
-            assert_eq!(driven.reports(), self.plain.reports(), "{travel:?} {budget}");
+        for (n, driven) in self.driven.iter_mut().enumerate() {
+            assert_eq!(driven.run_until(stops, travel, budget), expected, "{n}: {travel:?} {budget}");
+            assert!(driven.state() == self.plain.state(), "{n}: {travel:?} {budget}: {:#?}", driven.state());
+            assert_eq!(driven.reports(), self.plain.reports(), "{n}: {travel:?} {budget}");
         }
     }
 
     fn copy(&self) -> Machines {
-        let driven = self.driven.each_ref().map(|driven| driven.try_clone().unwrap());
+        let driven = self.driven.iter().map(|driven| driven.try_clone().unwrap()).collect();
         Machines { plain: self.plain.try_clone().unwrap(), driven }
     }
 }

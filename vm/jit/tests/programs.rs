@@ -30,7 +30,7 @@ struct Counted {
 
 impl<B: Backend> Backend for Counting<B> {
     fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
-        check(&form).unwrap_or_else(|problem| panic!("{problem}\n{form:#?}"));
+        check(&form).unwrap_or_else(|problem| panic!("{problem}\n{form}"));
         let code = self.backend.compile(form).expect("code for every form");
         Some(Box::new(Counted { code, steps: self.steps.clone() }))
     }

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
@@ -19,6 +20,26 @@ use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 pub(super) struct CellVariable {
     pub space: Space,
     pub anchor: Anchor,
+}
+
+/// The cells that hold 0 where a form begins: among all integers, reals and adjoints.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ZeroCells {
+    pub ints: Range<u32>,
+    pub reals: Range<u32>,
+    pub adjoints: Range<u32>,
+}
+
+impl ZeroCells {
+    fn have(&self, CellVariable { space, anchor }: CellVariable) -> bool {
+        let Anchor::Fixed(cell) = anchor else { return false };
+        match space {
+            Space::Ints => self.ints.contains(&cell),
+            Space::Reals => self.reals.contains(&cell),
+            Space::Adjoints => self.adjoints.contains(&cell),
+            Space::References => false,
+        }
+    }
 }
 
 /// A form that takes more of them isn't made: its memory isn't asked for.
@@ -38,6 +59,7 @@ struct Inner {
     definitions: Vec<Definition>,
     blocks: Vec<SsaBlock>,
     predecessors: Vec<Vec<u32>>,
+    zeros: ZeroCells,
     /// Where operations are put.
     current: u32,
     /// Where this is 0, operations don't fail.
@@ -59,9 +81,9 @@ struct Inner {
 }
 
 impl Draft {
-    /// Blocks that lead to each other by the numbers of their ends.
-    pub fn new(numbers: NumberKinds, ends: Vec<SsaEnd>) -> Draft {
-        let mut inner = Inner { predecessors: vec![Vec::new(); ends.len()], ..Inner::default() };
+    /// Blocks that lead to each other by the numbers of their ends. Of what holds 0 at first it says so.
+    pub fn new(numbers: NumberKinds, ends: Vec<SsaEnd>, zeros: ZeroCells) -> Draft {
+        let mut inner = Inner { predecessors: vec![Vec::new(); ends.len()], zeros, ..Inner::default() };
         for (number, end) in (0..).zip(&ends) {
             for jump in end.jumps() {
                 if let Some(known) = inner.predecessors.get_mut(jump.to as usize)
@@ -290,7 +312,14 @@ impl Inner {
     }
 
     fn loaded(&mut self, variable: u32) -> SsaValue {
-        let CellVariable { space, anchor } = self.all_variables[variable as usize];
+        let held = self.all_variables[variable as usize];
+        let CellVariable { space, anchor } = held;
+        if self.zeros.have(held) {
+            return self.known(match space.class() {
+                Class::Int => OpKind::Int(0),
+                Class::Real => OpKind::Real(0),
+            });
+        }
         let address = self.address(anchor);
         self.put(ENTRY, OpKind::Load(space), [address], None)
     }

@@ -9,6 +9,8 @@ pub(crate) mod paths;
 mod step;
 mod storage;
 
+use std::ops::Range;
+
 use reviver_flow::graph::Way;
 use reviver_flow::{Flow, Slot, Step};
 use reviver_isa::Module;
@@ -18,13 +20,13 @@ use reviver_isa::step::Operation;
 
 use self::activation::Activations;
 use self::call::PassedValues;
-use self::draft::Draft;
+use self::draft::{Draft, ZeroCells};
 use self::exits::{Exits, demands};
 use self::paths::{Stretch, StretchEnd, stretches};
 use self::step::StepWriter;
 use self::storage::AddressedCells;
 use crate::error::Outside;
-use crate::form::{FormExit, Jump, NumberKinds, SsaEnd, SsaForm, Version};
+use crate::form::{FormExit, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
 use crate::op::{OpKind, SsaValue};
 use crate::order;
 
@@ -37,7 +39,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     let stretches = stretches(flow, version, &mut activations)?;
     let storage = AddressedCells::of(flow, &activations, slots(flow, &stretches));
     let plan = Plan::of(&stretches, &activations);
-    let draft = Draft::new(NumberKinds::of(module), plan.ends);
+    let draft = Draft::new(NumberKinds::of(module), plan.ends, zero_cells(flow, version.zeros));
     let passed = PassedValues::default();
     let scope = StepWriter {
         flow,
@@ -68,6 +70,19 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     }
     let demands = demands(&activations, &plan.exits);
     draft.finish(version).map(|form| with_pauses(SsaForm { exits: plan.exits, demands, ..form }))
+}
+
+/// The cells of main's frame that hold 0.
+fn zero_cells(flow: &Flow, zeros: FrameZeros) -> ZeroCells {
+    let layout = flow.layout();
+    let (ints, reals) =
+        (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start);
+    let held = |holds: bool, cells: &Range<u32>| if holds { cells.clone() } else { 0..0 };
+    ZeroCells {
+        ints: held(zeros.cells, &ints),
+        reals: held(zeros.cells, &reals),
+        adjoints: held(zeros.adjoints, &reals),
+    }
 }
 
 /// The step that a way makes of one.
