@@ -14,8 +14,12 @@ pub struct CodeContext<'c> {
     pub references: *mut i64,
     /// What the form asks for, in its order.
     pub inputs: *const u32,
-    /// Steps that might be made at first.
-    pub budget: u64,
+    /// The number of the interval that the last step that might be made would cross, and what is added to it for each step
+    /// that is left: by these a jump is marked.
+    pub last_interval: i64,
+    pub per_step_left: i64,
+    /// The sum of the marks of jumps.
+    pub marks: u64,
     /// Steps that may still be made.
     pub left: u64,
     pub erased_bits: u64,
@@ -29,7 +33,7 @@ pub struct CodeContext<'c> {
     pub exit: u32,
     /// Whether the last function that was called had no value: 0 or 1.
     pub has_failed: u64,
-    /// Who is told of jumps and of what is freed.
+    /// Who is told of what is freed.
     pub watcher: Option<Watcher<'c>>,
 }
 
@@ -43,6 +47,9 @@ impl ContextField {
     pub const ADJOINTS: ContextField = ContextField(offset_of!(CodeContext, adjoints) as i32);
     pub const REFERENCES: ContextField = ContextField(offset_of!(CodeContext, references) as i32);
     pub const INPUTS: ContextField = ContextField(offset_of!(CodeContext, inputs) as i32);
+    pub const LAST_INTERVAL: ContextField = ContextField(offset_of!(CodeContext, last_interval) as i32);
+    pub const PER_STEP_LEFT: ContextField = ContextField(offset_of!(CodeContext, per_step_left) as i32);
+    pub const MARKS: ContextField = ContextField(offset_of!(CodeContext, marks) as i32);
     pub const LEFT: ContextField = ContextField(offset_of!(CodeContext, left) as i32);
     pub const ERASED_BITS: ContextField = ContextField(offset_of!(CodeContext, erased_bits) as i32);
     pub const DISCARDED_BITS: ContextField = ContextField(offset_of!(CodeContext, discarded_bits) as i32);

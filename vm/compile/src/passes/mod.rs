@@ -2,11 +2,13 @@
 //! gives the same state, steps and counts, and fails nowhere where it didn't, but where the interpreter has a trap to show.
 //! Knows no engine.
 
+mod admitted;
 mod exits;
 mod facts;
 mod numbering;
 mod parameters;
 mod replacing;
+mod straighten;
 mod unused;
 
 use crate::form::SsaForm;
@@ -15,13 +17,15 @@ use crate::form::SsaForm;
 pub type Pass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them.
-pub const PASSES: [Pass; 6] = [
+pub const PASSES: [Pass; 8] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("parameters again", parameters::drop_trivial),
     ("numbering again", numbering::number),
     ("exits", exits::drop_unchanged),
     ("unused", unused::drop_unused),
+    ("straighten", straighten::straighten),
+    ("admitted", admitted::drop_implied),
 ];
 
 /// A form that has gone through some of them.

@@ -175,13 +175,14 @@ impl Numbering<'_> {
             return;
         }
         self.undo.push(Note::Finite(value));
-        // What isn't finite makes no sum, difference or product finite.
-        let parts = match self.form.op(value) {
-            Some(op) if matches!(op.kind, OpKind::Add | OpKind::Sub | OpKind::Mul) && op.guard.is_none() => {
-                op.operands.clone()
-            }
-            _ => return,
+        // What isn't finite makes no sum, difference, product or, divided, quotient finite.
+        let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()) else { return };
+        let count = match op.kind {
+            OpKind::Add | OpKind::Sub | OpKind::Mul => 2,
+            OpKind::Div => 1,
+            _ => 0,
         };
+        let parts: Vec<SsaValue> = op.operands.iter().copied().take(count).collect();
         parts.into_iter().for_each(|part| self.is_known_finite(part));
     }
 

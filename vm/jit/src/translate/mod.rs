@@ -14,7 +14,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use crate::context::ContextField;
-use crate::functions::{self, Address};
+use crate::functions::Address;
 
 /// What native code gives back: 1 where a check has failed, else 0.
 pub const FAILED: i64 = 1;
@@ -34,7 +34,7 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
     let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
     let failed = builder.create_block();
     builder.set_cold_block(failed);
-    let [left, calls_made] = [(); 2].map(|()| builder.declare_var(types::I64));
+    let [left, calls_made, marks] = [(); 3].map(|()| builder.declare_var(types::I64));
     let mut translation = Translation {
         form,
         kinds: form.numbers,
@@ -43,6 +43,7 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
         failed,
         left,
         calls_made,
+        marks,
         context: None,
         pointer: config.pointer_type(),
         calls: config.default_call_conv,
@@ -67,6 +68,8 @@ struct Translation<'a> {
     left: Variable,
     /// Steps that entered a call or left one.
     calls_made: Variable,
+    /// The sum of the marks of jumps.
+    marks: Variable,
     context: Option<ir::Value>,
     pointer: ir::Type,
     calls: CallConv,
@@ -117,6 +120,7 @@ impl Translation<'_> {
         self.builder.def_var(self.left, left);
         let none = self.builder.ins().iconst(types::I64, 0);
         self.builder.def_var(self.calls_made, none);
+        self.builder.def_var(self.marks, none);
         self.find_memories()?;
         self.builder.ins().jump(*self.blocks.first()?, &[]);
         Some(())
@@ -175,6 +179,10 @@ impl Translation<'_> {
                 self.store(left, ContextField::LEFT)?;
                 let calls = self.builder.use_var(self.calls_made);
                 self.store(calls, ContextField::CALLS)?;
+                if self.form.version.is_watched {
+                    let marks = self.builder.use_var(self.marks);
+                    self.store(marks, ContextField::MARKS)?;
+                }
                 let exit = self.builder.ins().iconst(types::I32, i64::from(*exit));
                 self.store(exit, ContextField::EXIT)?;
                 let answer = self.builder.ins().iconst(types::I64, 0);
@@ -264,8 +272,7 @@ impl Translation<'_> {
                 Some(None)
             }
             OpKind::Jumped => {
-                let (context, left) = (self.context?, self.builder.use_var(self.left));
-                self.call(functions::jumped(), &[context, left], None);
+                self.mark_jump()?;
                 Some(None)
             }
             OpKind::Freed { at } => {
