@@ -274,7 +274,7 @@ impl<B: Backend> Journey<'_, B> {
 }
 
 /// What a version asks for, as it is in the current call.
-fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
+pub(crate) fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
     let own = state.references.get(state.frame.references as usize..).unwrap_or_default();
     let passed = |n: u32| own.get(n as usize);
     let given = |input: &Input| match *input {
@@ -286,7 +286,7 @@ fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
     wanted.iter().map(given).collect()
 }
 
-fn cells(state: &mut State) -> CellMemory<'_> {
+pub(crate) fn cells(state: &mut State) -> CellMemory<'_> {
     CellMemory {
         ints: &mut state.ints,
         reals: &mut state.reals,

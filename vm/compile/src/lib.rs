@@ -9,6 +9,7 @@
 //! | [`build()`] | from the flow to a form |
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
+//! | [`route`] | all the way between two positions, for who can begin anew |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
 //! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
@@ -44,6 +45,7 @@ pub mod evaluate;
 pub mod form;
 pub mod op;
 pub mod order;
+pub mod route;
 pub mod run;
 
 pub use build::build;
