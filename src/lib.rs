@@ -49,6 +49,7 @@ pub use api::executable::Executable;
 pub use api::gradient::Derivative;
 pub use api::hessian::SecondDerivatives;
 pub use api::loss::LossCell;
+pub use api::places;
 pub use api::source::{self, Assembled, assemble, assemble_with, open};
 pub use api::workspace::Workspace;
 pub use reviver_assembler::constants::GivenConstant;

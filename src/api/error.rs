@@ -1,13 +1,10 @@
 //! What can go wrong, in the words that the user wrote: where, why, and what helps. Knows how things are said; judges nothing.
 
-use std::path::Path;
-
 use reviver_assembler::constants::RefusedConstant;
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::image;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{RealSystem, Role, Structure};
-use reviver_isa::names::printable;
+use reviver_isa::module::{RealSystem, Role};
 use reviver_isa::verify::Violation;
 use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::explain::Explanation;
@@ -17,6 +14,7 @@ use reviver_vm::room::OutOfMemory;
 use thiserror::Error;
 
 use super::engine::NoEngine;
+use super::places::place;
 
 /// Why there is no program, or no result.
 #[derive(Debug, Error)]
@@ -117,25 +115,6 @@ impl Error {
             place.push_str(&format!(":{first}"));
         }
         Error::Trap { place, backward, explanation }
-    }
-}
-
-/// Where an instruction stands in the text, as far as the program records it.
-pub(super) fn place_of(file: &str, structure: &Structure, at: u32) -> String {
-    place(file, structure.file(at), structure.line(at))
-}
-
-/// `file:line` as people look it up: in the included file, if the line is of one. `file` is the program's, from whose folder
-/// the path of the included one leads on.
-pub fn place(file: &str, included: Option<&str>, line: Option<u32>) -> String {
-    let place = match included {
-        Some(path) => Path::new(file).with_file_name(path).display().to_string(),
-        None => file.to_owned(),
-    };
-    let place = printable(&place);
-    match line {
-        Some(line) => format!("{place}:{line}"),
-        None => place.into_owned(),
     }
 }
 

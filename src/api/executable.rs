@@ -1,5 +1,5 @@
 //! A program that is ready to be called: its code, and its cells as they are before anything is given. Shared by all threads; what a
-//! call changes is in a [`Workspace`].
+//! call changes is in a workspace.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,6 @@ use super::cells::{IntCells, NamedCells, RealCells};
 use super::engine::{self, EngineChoice, NativeBackend};
 use super::error::Error;
 use super::loss::LossCell;
-use super::workspace::Workspace;
 
 /// A compiled program. A copy is another name for the same one, for another thread.
 #[derive(Clone, Debug)]
@@ -53,14 +52,6 @@ impl Executable {
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
         let shared = Shared { id, name, program, backend, runner, there, back, begin };
         Ok(Executable { shared: Arc::new(shared) })
-    }
-
-    /// What a thread calls the program in.
-    ///
-    /// # Errors
-    /// There is no memory for its cells.
-    pub fn workspace(&self) -> Result<Workspace, Error> {
-        Workspace::new(self.clone())
     }
 
     /// The integers of a name: `n`, an array `A` (of a matrix row after row), an element `A[3]`, `M[1,2]`.

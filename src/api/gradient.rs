@@ -7,10 +7,11 @@ use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
 use reviver_vm::values::Value;
 
 use super::cells::RealCells;
-use super::error::{Error, place_of};
+use super::error::Error;
 use super::executable::Shared;
 use super::loss::{CompiledLoss, LossCell};
 use super::numbers::take_reals;
+use super::places::place_of;
 use super::workspace::{Readable, Workspace};
 
 /// A value whose gradient was found; [`Workspace::adjoints`] reads that.

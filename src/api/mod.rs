@@ -8,5 +8,6 @@ pub mod gradient;
 pub mod hessian;
 pub mod loss;
 mod numbers;
+pub mod places;
 pub mod source;
 pub mod workspace;

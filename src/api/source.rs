@@ -128,8 +128,8 @@ pub fn module(
         return Ok(ReadModule { module, warnings: Vec::new(), sources: None, is_own: false });
     }
     let mut assembly = assembler::assemble_with(name, bytes, files, constants);
-    if let Some(refused) = assembly.refused.pop() {
-        return Err(NoModule::Constant(assembly.refused.into_iter().next().unwrap_or(refused)));
+    if !assembly.refused.is_empty() {
+        return Err(NoModule::Constant(assembly.refused.swap_remove(0)));
     }
     match assembly.module.take() {
         Some(module) => {

@@ -131,8 +131,18 @@ fn check_length(program: &Program, cells: NamedCells, given: usize) -> Result<()
     }
 }
 
+impl Executable {
+    /// What a thread calls the program in.
+    ///
+    /// # Errors
+    /// There is no memory for its cells.
+    pub fn workspace(&self) -> Result<Workspace, Error> {
+        Workspace::new(self.clone())
+    }
+}
+
 impl Workspace {
-    pub(super) fn new(executable: Executable) -> Result<Workspace, Error> {
+    fn new(executable: Executable) -> Result<Workspace, Error> {
         let shared = &executable.shared;
         let inputs = Gifts::new(shared, Travel::Forward)?;
         let mut machine = Machine::resume(shared.program.clone(), inputs.state.try_clone()?, None);

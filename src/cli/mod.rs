@@ -12,7 +12,7 @@ use clap_complete::Shell;
 
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
-pub use start::{Constants, EngineChoice, Given, Start};
+pub use start::{Constants, Given, Start};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())

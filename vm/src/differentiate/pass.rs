@@ -260,14 +260,14 @@ pub(super) fn turn_round<B: Interpreted>(
     loss: usize,
 ) -> Result<Turn, OutOfMemory> {
     let history_bytes = machine.history_bytes() as u64;
-    let program = Arc::clone(machine.program());
-    let state = machine.state_mut();
     // The last thing that can fail comes first.
-    state.make_adjoints()?;
+    machine.state_mut().make_adjoints()?;
+    let (program, state) = (machine.program(), machine.state());
     let value = state.reals.get(loss).map_or(0, |bits| bits.word());
-    let largest = largest(&program, start).max(largest(&program, state));
+    let largest = largest(program, start).max(largest(program, state));
     let (step, position) = (state.step, state.position);
     let one = B::of_word(literal_bits(program.module().real, 1.0));
+    let state = machine.state_mut();
     state.set_mode(true);
     state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
     Ok(Turn { step, position, loss: loss as u64, value, largest, history_bytes })
