@@ -37,8 +37,8 @@
 //! last bit on the way in, and to the nearest `f64` on the way out. What the number system can't hold, infinities and NaN
 //! among it, is refused. Bits go in and out as they are ([`Workspace::give_real_bits`]).
 //!
-//! What the command line's programs have beside named cells isn't given by this interface: tapes are empty, stacks begin empty,
-//! and what `show` shows is not shown.
+//! What programs have beside named cells isn't given by name: tapes and stacks begin empty, unless a state is given that has some
+//! ([`Workspace::begin_with`]). What `show` shows is not shown.
 
 mod api;
 
@@ -54,10 +54,10 @@ pub use api::source::{self, Assembled, assemble, assemble_with, open};
 pub use api::workspace::Workspace;
 pub use reviver_assembler::constants::GivenConstant;
 pub use reviver_assembler::files::{Disk, Files, FilesInMemory};
-pub use reviver_vm::Program;
 pub use reviver_vm::differentiate::{Astray, DifferentiateError, Trust};
 pub use reviver_vm::explain::Explanation;
 pub use reviver_vm::garbage::Garbage;
+pub use reviver_vm::{Machine, Program, State, Travel};
 
 /// The examples of the page are compiled and run.
 #[cfg(doctest)]

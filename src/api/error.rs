@@ -80,6 +80,10 @@ pub enum Error {
     Doubtful { losses: Vec<String> },
     #[error("{0}")]
     Underivable(Box<DifferentiateError>),
+    #[error(
+        "a run can't begin with this state: it is none of the program's, or stands somewhere else than where the run begins"
+    )]
+    NoBeginning,
     #[error("there is nothing to read: {0}")]
     NothingToRead(&'static str),
     #[error("{0} for the cells of the program: smaller arrays take less")]

@@ -38,8 +38,12 @@ pub(super) struct Shared {
 }
 
 impl Executable {
-    /// Compiles what a call runs, in both directions. Code for gradients is made by [`Executable::loss`].
-    pub(super) fn new(name: &str, program: &Arc<Program>, engine: EngineChoice) -> Result<Executable, Error> {
+    /// Compiles a program that was made by the crates below this one; `name` is that of its file, for errors. Code for gradients is made
+    /// by [`Executable::loss`].
+    ///
+    /// # Errors
+    /// There is no such engine here, or no memory for the program's cells.
+    pub fn new(name: &str, program: &Arc<Program>, engine: EngineChoice) -> Result<Executable, Error> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let backend = engine::backend(engine)?;
         let runner = engine::runner(engine, program)?;

@@ -5,7 +5,7 @@ use reviver_compile::route::{Route, RouteEnd};
 use reviver_vm::explain::explain;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, State, Stop, Travel};
+use reviver_vm::{Machine, Program, State, Stop, Travel, checkpoint};
 
 use super::cells::{IntCells, NamedCells, RealCells};
 use super::error::Error;
@@ -209,6 +209,42 @@ impl Workspace {
         self.prepare_results()?;
         let program = own(&self.executable, cells.0)?;
         self.results.as_mut().map_or(Ok(()), |results| results.give_ints(program, cells.0, values))
+    }
+
+    /// Begins a run in a direction with a state that was made by the crates below this one, with values on tapes and stacks, say; what is given
+    /// afterwards is given to that.
+    ///
+    /// # Errors
+    /// It is no state of the program, or doesn't stand at the end that the run begins at; nothing is changed then.
+    pub fn begin_with(&mut self, travel: Travel, mut state: State) -> Result<(), Error> {
+        let program = &self.executable.shared.program;
+        let first = if travel == Travel::Forward { program.begin() } else { program.end() };
+        if !checkpoint::fits(program, &state)
+            || state.position != first
+            || !state.calls.is_empty()
+            || state.mode()
+        {
+            return Err(Error::NoBeginning);
+        }
+        state = state.as_start();
+        state.counters.shown = i64::MAX;
+        let gifts = Gifts { travel, state, missing: Vec::new() };
+        match travel {
+            Travel::Forward => self.inputs = gifts,
+            Travel::Backward => self.results = Some(gifts),
+        }
+        Ok(())
+    }
+
+    /// The state where the last run has arrived, with its tapes and stacks, for the crates below this one.
+    ///
+    /// # Errors
+    /// No run has arrived.
+    pub fn state(&self) -> Result<&State, Error> {
+        match self.held {
+            Readable::Arrived(_) => Ok(self.machine.state()),
+            Readable::Nothing | Readable::Adjoints => Err(NO_RUN),
+        }
     }
 
     /// The most steps that a call may make in one direction. There is no limit unless this sets one.
