@@ -1,10 +1,11 @@
-//! Calls for a value and its gradient. By native code where that leads all the way and the judge of the way back agrees; else
-//! by the passes of the machine, which find out what is wrong, and mend what rounding has spoilt.
+//! Calls for a value and its gradient. In the machine that a workspace has, by code as far as there is some; where that doesn't come to
+//! a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
+//! rounding has spoilt.
 
-use reviver_compile::route::{Route, RouteEnd};
-use reviver_vm::Program;
+use reviver_compile::route::RouteEnd;
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
 use reviver_vm::values::Value;
+use reviver_vm::{Machine, Program, Stop, Travel};
 
 use super::cells::RealCells;
 use super::error::Error;
@@ -26,7 +27,9 @@ pub struct Derivative {
     pub trust: Trust,
 }
 
-/// More steps than the way there took may be looked at at a time; a way back that goes on for longer is lost.
+/// So many steps of rules, which are the way back's alone, are made between two looks at how far it has come.
+const RULE_STEPS: u64 = 1024;
+/// So many steps more than there were may code make on the way back until it pauses; what is lost makes more.
 const SLACK: u64 = 1 << 16;
 
 impl Workspace {
@@ -54,12 +57,8 @@ impl Workspace {
             return Err(Error::Foreign);
         }
         self.inputs.complete(&self.executable.shared.program)?;
-        let routes = loss.shared.routes.as_ref().filter(|_| !self.keeps_history);
-        let by_code = match routes {
-            Some(routes) => self.by_code(&loss.shared, routes)?,
-            None => None,
-        };
-        let found = match by_code {
+        let in_place = if self.keeps_history { None } else { self.in_place(&loss.shared)? };
+        let found = match in_place {
             Some(found) => found,
             None => self.by_passes(&loss.shared)?,
         };
@@ -105,29 +104,23 @@ impl Workspace {
         Ok(())
     }
 
-    /// There and back by code. None where it doesn't lead all the way, or where nobody vouches for the way back.
-    fn by_code(
-        &mut self,
-        loss: &CompiledLoss,
-        [there, back]: &[Route; 2],
-    ) -> Result<Option<Derivative>, Error> {
+    /// There and back in the machine that is there. None where that leads somewhere else, or where nobody vouches for the way back.
+    fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<Derivative>, Error> {
         let (machine, start) = (&mut self.machine, &self.inputs.state);
         machine.renew(start)?;
         let program = &self.executable.shared.program;
         if !program.module().real.is_exact() {
             machine.watch();
         }
-        if there.run(machine, self.most_steps) != RouteEnd::Arrived {
+        if !there(machine, loss, self.most_steps) {
             return Ok(None);
         }
         let pass = TurnedPass::new(machine, start, loss.cell)?;
-        let steps = pass.step().unsigned_abs();
-        let enough = steps.saturating_add(back.first_steps()).saturating_add(SLACK);
-        if back.run(machine, enough.min(self.most_steps)) != RouteEnd::Arrived {
+        if !back(machine, loss, start.own_steps(), self.most_steps) {
             return Ok(None);
         }
         let Ok(loss_error) = pass.judged(machine, start) else { return Ok(None) };
-        let steps_back = pass.step().abs_diff(machine.state().step);
+        let (steps, steps_back) = (pass.step().unsigned_abs(), pass.step().abs_diff(machine.state().step));
         let trust = Trust { reports: machine.reports().clone(), mended: None, loss_error };
         Ok(Some(Derivative { value: approximate(program, pass.value()), steps, steps_back, trust }))
     }
@@ -150,6 +143,51 @@ impl Workspace {
         let program = self.executable.shared.program.clone();
         Subject::new(program, self.inputs.state.try_clone()?, self.keeps_history, self.most_steps)
     }
+}
+
+/// Leads a machine from its start to where the gradient turns; whether it is there.
+fn there(machine: &mut Machine, loss: &CompiledLoss, most_steps: u64) -> bool {
+    match loss.there.as_ref().map_or(RouteEnd::Underway, |route| route.run(machine, most_steps)) {
+        RouteEnd::Arrived => return true,
+        RouteEnd::Failed => return false,
+        RouteEnd::Underway => {}
+    }
+    let left = most_steps.saturating_sub(machine.state().step.unsigned_abs());
+    match machine.run_until(loss.stops.as_ref(), Travel::Forward, left) {
+        Ok(Stop::Bound) => true,
+        Ok(Stop::Budget) => is_at(machine, loss.turn),
+        Ok(Stop::Shown { .. } | Stop::Interrupted) | Err(_) => false,
+    }
+}
+
+/// Leads it back to the start; whether it is there. A way back that makes more steps of its own than the way there is lost, and
+/// might never arrive.
+fn back(machine: &mut Machine, loss: &CompiledLoss, first: i64, most_steps: u64) -> bool {
+    let turn = machine.state().step;
+    let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
+    let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
+    if let (Some(route), Some(ahead)) = (&loss.back, ahead(machine)) {
+        // Code pauses where fewer steps are left than it may make in one go.
+        match route.run(machine, enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK))) {
+            RouteEnd::Arrived => return true,
+            RouteEnd::Failed => return false,
+            RouteEnd::Underway => {}
+        }
+    }
+    while let Some(ahead) = ahead(machine) {
+        let left = most_steps.saturating_sub(turn.abs_diff(machine.state().step));
+        match machine.run_until(None, Travel::Backward, enough(ahead).min(left)) {
+            Ok(Stop::Bound) => return true,
+            Ok(Stop::Budget) if is_at(machine, machine.program().begin()) => return true,
+            Ok(Stop::Budget) if left > 0 => {}
+            Ok(Stop::Budget | Stop::Shown { .. } | Stop::Interrupted) | Err(_) => return false,
+        }
+    }
+    false
+}
+
+fn is_at(machine: &Machine, position: u32) -> bool {
+    machine.state().position == position && machine.state().calls.is_empty()
 }
 
 pub(super) fn approximate(program: &Program, bits: u64) -> f64 {

@@ -6,6 +6,7 @@ use reviver_compile::route::{Route, RoutePlan};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_vm::differentiate::{Origin, Subject, Variable, early_turn};
+use reviver_vm::stops::Stops;
 use reviver_vm::{Program, State};
 
 use super::cells::{NamedCells, RealCells};
@@ -26,8 +27,12 @@ pub(super) struct CompiledLoss {
     pub variable: Variable,
     /// Where it lies among the reals.
     pub cell: usize,
+    /// Where the way there ends, and what makes a run stop there; none at the end of the program.
+    pub turn: u32,
+    pub stops: Option<Stops>,
     /// The way to the turn, and the way back from there.
-    pub routes: Option<[Route; 2]>,
+    pub there: Option<Route>,
+    pub back: Option<Route>,
 }
 
 impl LossCell {
@@ -46,21 +51,19 @@ impl LossCell {
         let cell = cells.range().start;
         let variable = Variable { global: cells.global, element: cells.element, origin: Origin::Cell(cell) };
         let stops = early_turn(program, &[cell]);
-        let turn = stops.as_ref().map_or(Some(program.end()), |stops| stops.only().map(|node| node.position));
+        let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
         let route = |plan| Route::new(program, backend?, plan);
-        let routes = turn.and_then(|turn| {
-            let [there, back] = RoutePlan::gradient(program, turn);
-            Some([route(there)?, route(back)?])
-        });
+        let [there, back] = RoutePlan::gradient(program, turn).map(route);
+        let executable = cells.executable;
         Ok(LossCell {
-            shared: Arc::new(CompiledLoss { executable: cells.executable, variable, cell, routes }),
+            shared: Arc::new(CompiledLoss { executable, variable, cell, turn, stops, there, back }),
         })
     }
 
-    /// Whether native code leads to the turn and back, so that gradients neither interpret nor allocate, unless their way back
-    /// has to be made again with a history.
+    /// Whether native code leads to the turn and back, so that gradients interpret nothing, unless their way back has to be made
+    /// again with a history.
     pub fn is_native(&self) -> bool {
-        self.shared.routes.is_some()
+        self.shared.there.is_some() && self.shared.back.is_some()
     }
 }
 

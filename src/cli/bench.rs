@@ -19,7 +19,7 @@ pub struct BenchOptions {
     #[arg(long, value_name = "NAME")]
     pub loss: Option<String>,
     /// So long it may take, but for a program that takes longer to be run once in each way
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     pub seconds: f64,
     /// Print one JSON object instead of text
     #[arg(long)]
