@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use reviver::source::{self, NoModule, NoProgram, is_image};
 use reviver_assembler::assemble::assemble_with;
 use reviver_assembler::constants::GivenConstant;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
@@ -14,6 +15,7 @@ use reviver_isa::Module;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Violation, verify};
 use reviver_vm::Program;
+use reviver_vm::room::OutOfMemory;
 use serde_json::Value as Json;
 
 use crate::cli::Constants;
@@ -21,7 +23,7 @@ use crate::constants;
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::output::diagnostics;
 use crate::output::places::place;
-use crate::read::{files, is_image, name, shown, source};
+use crate::read::{self, files, name, shown};
 use crate::streams::complain;
 
 /// A command runs one program. Its text is kept for reports of what happens to it later.
@@ -34,7 +36,7 @@ pub fn kept_text() -> Option<&'static Sources> {
 
 /// The module in a text or an image. Warnings are printed on the way.
 pub fn module(path: &Path, constants: &Constants) -> Fallible<Module> {
-    module_of(path, source(path)?, constants)
+    module_of(path, read::source(path)?, constants)
 }
 
 /// The same, of a file that has been read.
@@ -46,26 +48,21 @@ pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
     if is_image(path, &bytes) {
         constants::check_none(constants, path)?;
-        let module =
-            image::decode(&bytes).map_err(|error| Failure::load(format_args!("{}: {error}", shown(path))));
-        return module.map(|module| (module, Json::Null));
     }
-    let mut assembly = assemble_with(&name(path), bytes, files(), &constants::given(constants)?);
-    if let Some(refused) = assembly.refused.first() {
-        return Err(constants::refused(refused));
+    let given = constants::given(constants)?;
+    let found = source::module(&name(path), bytes, files(), &given).map_err(|error| match error {
+        NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))),
+        NoModule::Constant(refused) => constants::refused(&refused),
+        NoModule::Text { sources, diagnostics } => faulty(&sources, &diagnostics, "nothing was assembled"),
+    })?;
+    let Some(sources) = found.sources else { return Ok((found.module, Json::Null)) };
+    complain(&render::render(&sources, &found.warnings, color()));
+    let warnings = diagnostics::json(&sources, &found.warnings);
+    // A disassembly speaks of another text, which isn't here.
+    if found.is_own {
+        TEXT.get_or_init(|| sources);
     }
-    match assembly.module.take() {
-        Some(module) => {
-            complain(&render::render(&assembly.sources, &assembly.diagnostics, color()));
-            let warnings = diagnostics::json(&assembly.sources, &assembly.diagnostics);
-            // A disassembly speaks of another text, which isn't here.
-            if assembly.is_own(&module.structure) {
-                TEXT.get_or_init(|| assembly.sources);
-            }
-            Ok((module, warnings))
-        }
-        None => Err(faulty(&assembly.sources, &assembly.diagnostics, "nothing was assembled")),
-    }
+    Ok((found.module, warnings))
 }
 
 /// The constants that were given, of which the text has every one.
@@ -100,16 +97,21 @@ pub fn text_of(path: &Path, module: &Module) -> Fallible<String> {
 
 /// A module as an image.
 pub fn encoded(path: &Path, module: &Module) -> Fallible<Vec<u8>> {
-    image::encode(module).map_err(|error| {
-        Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
-    })
+    image::encode(module).map_err(|error| no_memory(path, &error))
+}
+
+/// There is no memory for the program's image.
+fn no_memory(path: &Path, error: &OutOfMemory) -> Failure {
+    Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
 }
 
 /// A module as a program that can run.
 pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     let structure = module.structure.clone();
-    let hash = xxhash_rust::xxh3::xxh3_128(&encoded(path, &module)?);
-    Program::new(module, hash).map(Arc::new).map_err(|violations| refused(path, &structure, &violations))
+    source::program(module).map_err(|error| match error {
+        NoProgram::NoMemory(error) => no_memory(path, &error),
+        NoProgram::Violations(violations) => refused(path, &structure, &violations),
+    })
 }
 
 /// Why an image (or a text, in other numbers than its own) is no program.

@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod read;
 mod start;
+mod stopwatch;
 mod streams;
 mod subject;
 mod table;
@@ -69,6 +70,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Jacobian(options) => commands::jacobian::run(options),
         Invocation::Hessian(options) => commands::hessian::run(options),
         Invocation::Taylor(options) => commands::taylor::run(options),
+        Invocation::Bench(options) => commands::bench::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),
         Invocation::Expand(options) => commands::expand::run(options),

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use reviver_assembler::image;
 use reviver_files::{Content, ReadError, UsedFiles};
 use reviver_isa::names::printable;
 
 use crate::failure::{Failure, Fallible};
+
+pub use reviver::source::is_image;
 
 /// The files that this process uses. There is one register of them, so that nobody can ask another.
 pub fn files() -> &'static UsedFiles {
@@ -22,7 +23,7 @@ pub fn data(path: &Path) -> Fallible<Vec<u8>> {
 
 /// The bytes of a program, a text or an image; `-` is standard input.
 pub fn source(path: &Path) -> Fallible<Vec<u8>> {
-    content(path, if is_called_image(path) { Content::Data } else { Content::Text })
+    content(path, if is_image(path, &[]) { Content::Data } else { Content::Text })
 }
 
 /// The bytes of a text that is no program; `-` is standard input.
@@ -59,14 +60,4 @@ pub fn name(path: &Path) -> String {
 /// What a file is called in messages. A terminal obeys nothing in it.
 pub fn shown(path: &Path) -> String {
     printable(&name(path)).into_owned()
-}
-
-/// Whether a file is an image rather than a text. A damaged image must not be taken for a text.
-pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
-    let magic = image::MAGIC;
-    bytes.starts_with(&magic[..4]) || is_called_image(path)
-}
-
-fn is_called_image(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "rbc")
 }

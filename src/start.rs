@@ -29,11 +29,16 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
 
 /// The program with the numbers that the options ask for, and in their notation.
 pub fn program(options: &Start) -> Fallible<Arc<Program>> {
-    let program = in_numbers(&options.given, load::module(&options.given.file, &options.given.constants)?)?;
+    let program = plain_program(&options.given)?;
     Ok(match options.notation() {
         Notation::Signed => program,
         notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),
     })
+}
+
+/// The program with the numbers that the options ask for, in the notation of the language.
+pub fn plain_program(options: &Given) -> Fallible<Arc<Program>> {
+    in_numbers(options, load::module(&options.file, &options.constants)?)
 }
 
 /// A module as a program with the numbers that the options ask for.

@@ -1,5 +1,6 @@
 //! The command line as data: subcommands, options and their help.
 
+mod bench;
 mod debugger;
 mod derivatives;
 mod start;
@@ -10,9 +11,10 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use bench::BenchOptions;
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
-pub use start::{Constants, EngineChoice, Given, Start};
+pub use start::{Constants, Given, Start};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -41,6 +43,7 @@ pub enum Invocation {
     Jacobian(JacobianOptions),
     Hessian(HessianOptions),
     Taylor(TaylorOptions),
+    Bench(BenchOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
     Expand(ExpandOptions),
@@ -60,6 +63,7 @@ impl Invocation {
             Invocation::Jacobian(options) => options.differentiated.start.json,
             Invocation::Hessian(options) => options.differentiated.start.json,
             Invocation::Taylor(options) => options.start.json,
+            Invocation::Bench(options) => options.json,
             Invocation::Check(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)

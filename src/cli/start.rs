@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reviver::EngineChoice;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::notation::Notation;
 
@@ -52,7 +54,7 @@ pub struct Start {
     /// Who makes the steps: the interpreter (`interp`), native code that is made when it is first needed (`jit`), or native
     /// code once a run is long (`auto`). What comes out is the same. With `--exact`, for second derivatives and for Taylor
     /// coefficients it is always the interpreter
-    #[arg(long, value_name = "ENGINE", value_enum, default_value_t)]
+    #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -76,15 +78,6 @@ impl Start {
     }
 }
 
-/// `--engine`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum EngineChoice {
-    #[default]
-    Interp,
-    Jit,
-    Auto,
-}
-
 /// `--real`; `fixed` alone keeps the program's own fraction bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealChoice {
@@ -101,6 +94,12 @@ impl RealChoice {
             (RealChoice::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
         }
     }
+}
+
+/// `--engine`.
+fn engines() -> impl TypedValueParser<Value = EngineChoice> {
+    let names = PossibleValuesParser::new(EngineChoice::ALL.map(EngineChoice::name));
+    names.try_map(|name| EngineChoice::from_name(&name).ok_or("there is no such engine"))
 }
 
 fn parse_real(text: &str) -> Result<RealChoice, String> {

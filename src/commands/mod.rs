@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub mod asm;
+pub mod bench;
 pub mod check;
 pub mod completions;
 pub mod debug;

@@ -8,9 +8,16 @@ fn same_on_all(command: &str, code: i32) {
     let expected = reviver(command).expect(code);
     for engine in ["interp", "jit", "auto"] {
         let found = reviver(&format!("{command} --engine {engine}")).expect(code);
-        assert_eq!(found.stdout, expected.stdout, "{engine}");
+        assert_eq!(but_for_memory(&found.stdout), but_for_memory(&expected.stdout), "{engine}");
         assert_eq!(found.stderr, expected.stderr, "{engine}");
     }
+}
+
+/// Without the one figure that tells what an engine takes, not what it finds.
+fn but_for_memory(text: &str) -> String {
+    let Some((before, behind)) = text.split_once("memory: ") else { return text.into() };
+    let rest = behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
+    format!("{before}memory:{rest}")
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! exit code. What programs compute is tested elsewhere.
 
 mod bad_input;
+mod bench;
 mod both_ways;
 mod commands;
 mod constants;

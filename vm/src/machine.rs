@@ -66,6 +66,15 @@ impl Machine {
         let state = initial_state(&program, program.end())?;
         Ok(Machine::resume(program, state, None))
     }
+
+    /// Begins anew at a state of the same program, with no history and nothing reported, in the memory that there is.
+    ///
+    /// # Errors
+    /// There is no memory for the state, which is none of the program's then.
+    pub fn renew(&mut self, start: &State) -> Result<(), OutOfMemory> {
+        self.forget();
+        self.state.renew(start)
+    }
 }
 
 impl<B: Interpreted> Machine<B> {

@@ -8,42 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use reviver_flow::graph::Way;
-use reviver_vm::state::{Part, State};
+use reviver_vm::state::Part;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::travel::{Leg, Stop, Travel};
 use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 
+use crate::backend::Backend;
 use crate::build::build;
 use crate::build::paths::steps_to_entry;
+use crate::compiled::Compiled;
 use crate::error::Outside;
-use crate::form::{Demands, FormExit, FrameZeros, SsaBlock, SsaEnd, SsaForm, StopPlace, Version};
+use crate::form::{FrameZeros, SsaBlock, SsaEnd, StopPlace, Version};
 use crate::frames;
-use crate::op::Input;
 use crate::passes::{PASSES, Pass, improved};
-use crate::run::{CellMemory, CodeOutcome, Job};
-
-/// A version, as an engine runs it.
-pub trait Code: Debug + Send + Sync {
-    /// Runs it.
-    fn run(&self, job: Job) -> CodeOutcome;
-}
-
-/// What makes code of forms.
-pub trait Backend: Debug + Send + Sync {
-    /// The code of a form, unless that is something it can't be made of.
-    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>>;
-}
-
-/// Code with what is asked before it is run.
-#[derive(Debug)]
-struct Compiled {
-    inputs: Vec<Input>,
-    exits: Vec<FormExit>,
-    demands: Demands,
-    /// The most steps before it can pause.
-    first_steps: u64,
-    code: Box<dyn Code>,
-}
 
 /// Runs one program by compiled code, of which each version is made when it is first needed.
 #[derive(Debug)]
@@ -148,7 +125,7 @@ impl<B: Backend> Driver<B> {
             None if self.has_given_up.load(Ordering::Relaxed) => None,
             None => self.made(version),
         };
-        let fits = |code: &Arc<Compiled>| frames::have_room(program, state, code.demands);
+        let fits = |code: &Arc<Compiled>| code.fits(program, state);
         found.filter(fits).ok_or(1)
     }
 
@@ -175,10 +152,7 @@ impl<B: Backend> Driver<B> {
         if form.first_steps == 0 || !is_long {
             return Ok(None);
         }
-        let inputs = form.inputs().map(|(_, input)| input).collect();
-        let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
-        let code = self.backend.compile(improved(form, self.passes)).ok_or(Outside::TooLarge)?;
-        Ok(Some(Compiled { inputs, exits, demands, first_steps, code }))
+        Compiled::of(improved(form, self.passes), &self.backend).map(Some).ok_or(Outside::TooLarge)
     }
 
     /// Steps to be interpreted before the first copy of a machine is made: what copying many cells costs is to be small
@@ -197,8 +171,7 @@ impl<B: Backend> Runner for Driver<B> {
         if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
             return machine.interpret(stops, leg);
         }
-        let mut journey =
-            Journey { driver: self, stops, leg, copy: None, references: Vec::new(), has_begun: false };
+        let mut journey = Journey { driver: self, stops, leg, copy: None, has_begun: false };
         // What the steps need is made before the first one.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
@@ -219,8 +192,6 @@ struct Journey<'d, B> {
     /// What is left of it.
     leg: Leg,
     copy: Option<Snapshot>,
-    /// Where code leaves what open calls pass.
-    references: Vec<i64>,
     /// Whether code was looked for already.
     has_begun: bool,
 }
@@ -256,37 +227,17 @@ impl<B: Backend> Journey<'_, B> {
                 return machine.interpret(self.stops, self.leg);
             }
             let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
-            let (state, watcher) = machine.state_and_watcher(Leg { budget: left, ..self.leg });
-            let inputs = inputs(&code.inputs, state);
-            let outcome = if frames::extend(state, code.demands).is_ok() {
-                self.references.resize(code.demands.references as usize, 0);
-                let cells = cells(state, &mut self.references);
-                code.code.run(Job { inputs: &inputs, cells, left, watcher })
-            } else {
-                CodeOutcome::Failed
-            };
-            match outcome {
-                CodeOutcome::Exit { exit, steps, counts } => {
-                    if let Some(exit) = code.exits.get(exit as usize) {
-                        frames::leave(state, exit, code.demands, &self.references);
-                    }
-                    let sign = self.leg.travel.sign();
-                    state.step += sign * steps as i64;
-                    state.counters.erased_bits += counts.erased_bits;
-                    state.counters.discarded_bits += counts.discarded_bits;
-                    state.counters.drops += counts.drops;
-                    state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
-                    self.leg.budget -= steps;
-                }
-                CodeOutcome::Failed => {
-                    let Some(copy) = self.copy.take() else { continue };
-                    let again = copy.budget - self.leg.budget;
-                    *machine = copy.machine;
-                    self.leg.budget = copy.budget;
-                    if let Some(stop) = self.interpret(machine, again + left)? {
-                        return Ok(stop);
-                    }
-                }
+            let leg = Leg { budget: left, ..self.leg };
+            if let Some(steps) = code.run(machine, leg) {
+                self.leg.budget -= steps;
+                continue;
+            }
+            let Some(copy) = self.copy.take() else { continue };
+            let again = copy.budget - self.leg.budget;
+            *machine = copy.machine;
+            self.leg.budget = copy.budget;
+            if let Some(stop) = self.interpret(machine, again + left)? {
+                return Ok(stop);
             }
         }
     }
@@ -312,29 +263,7 @@ impl<B: Backend> Journey<'_, B> {
     }
 }
 
-/// What a version asks for, as it is in the current call.
-fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
-    let own = state.references.get(state.frame.references as usize..).unwrap_or_default();
-    let passed = |n: u32| own.get(n as usize);
-    let given = |input: &Input| match *input {
-        Input::Frame(class) => state.frame.start(class),
-        Input::Base(n) => passed(n).map_or(0, |reference| reference.base),
-        Input::Length(n) => passed(n).map_or(0, |reference| reference.length),
-        Input::Stride(n) => passed(n).map_or(0, |reference| reference.stride),
-    };
-    wanted.iter().map(given).collect()
-}
-
 /// The one place to stop at.
 fn stop_place(node: Node) -> StopPlace {
     StopPlace { position: node.position, way: if node.backward { Way::Against } else { Way::Along } }
-}
-
-fn cells<'c>(state: &'c mut State, references: &'c mut [i64]) -> CellMemory<'c> {
-    CellMemory {
-        references,
-        ints: &mut state.ints,
-        reals: &mut state.reals,
-        adjoints: state.adjoints.as_mut().map_or(&mut [], |adjoints| &mut adjoints.cells),
-    }
 }

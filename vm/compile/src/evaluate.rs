@@ -7,7 +7,7 @@ use reviver_isa::module::RealSystem;
 use reviver_isa::number::{Arithmetic, F32, F64, FixedPoint, Narrow, Reals};
 use reviver_vm::watch::Freed;
 
-use crate::driver::{Backend, Code};
+use crate::backend::{Backend, Code};
 use crate::form::{Definition, Jump, SsaEnd, SsaForm};
 use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
 use crate::run::{CellMemory, CodeOutcome, Counts, Job};

@@ -41,6 +41,13 @@ pub struct StopPlace {
     pub way: Way,
 }
 
+impl FrameZeros {
+    /// Whether all of others are among them.
+    pub fn include(self, others: FrameZeros) -> bool {
+        self.cells >= others.cells && self.adjoints >= others.adjoints
+    }
+}
+
 /// What a program computes with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberKinds {

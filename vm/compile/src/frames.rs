@@ -21,12 +21,22 @@ pub(crate) fn have_room(program: &Program, state: &State, demands: Demands) -> b
 /// Larger frames of main aren't looked at: code is the better for few cells only.
 const MOST_LOOKED_AT: u32 = 1 << 10;
 
+/// Whether main's frame is looked at.
+pub(crate) fn are_few(program: &Program) -> bool {
+    let (ints, reals) = own_cells(program);
+    ints.len().max(reals.len()) as u32 <= MOST_LOOKED_AT
+}
+
+/// Main's frame: its integers and its reals.
+fn own_cells(program: &Program) -> (Range<u32>, Range<u32>) {
+    let layout = program.flow().layout();
+    (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start)
+}
+
 /// What of main's frame holds 0, where no call is open.
 pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
-    let layout = program.flow().layout();
-    let (ints, reals) =
-        (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start);
-    if !state.calls.is_empty() || ints.len().max(reals.len()) as u32 > MOST_LOOKED_AT {
+    let (ints, reals) = own_cells(program);
+    if !state.calls.is_empty() || !are_few(program) {
         return FrameZeros::default();
     }
     let range = |range: &Range<u32>| range.start as usize..range.end as usize;

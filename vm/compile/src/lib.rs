@@ -9,7 +9,9 @@
 //! | [`build()`] | from the flow to a form |
 //! | [`passes`] | what makes a form better |
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
+//! | [`backend`] | what an engine that compiles has to have |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
+//! | [`route`] | all the way between two positions, for who can begin anew |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
 //! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
@@ -37,8 +39,10 @@
 //! assert!(plain.state() == driven.state());
 //! ```
 
+pub mod backend;
 mod build;
 pub mod check;
+mod compiled;
 pub mod driver;
 pub mod error;
 pub mod evaluate;
@@ -47,6 +51,7 @@ mod frames;
 pub mod op;
 pub mod order;
 pub mod passes;
+pub mod route;
 pub mod run;
 mod text;
 

@@ -35,7 +35,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use reviver_compile::driver::{Backend, Code};
+use reviver_compile::backend::{Backend, Code};
 use reviver_compile::form::SsaForm;
 use reviver_isa::module::RealSystem;
 

@@ -7,7 +7,7 @@ use std::mem::transmute;
 
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
-use reviver_compile::driver::Code;
+use reviver_compile::backend::Code;
 use reviver_compile::run::{CodeOutcome, Counts, Job};
 
 use crate::context::CodeContext;

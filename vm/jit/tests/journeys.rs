@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
+use reviver_compile::backend::{Backend, Code};
 use reviver_compile::check::check;
-use reviver_compile::driver::{Backend, Code, Driver};
+use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::form::SsaForm;
 use reviver_compile::passes::PASSES;

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
+use reviver_compile::backend::{Backend, Code};
 use reviver_compile::check::check;
-use reviver_compile::driver::{Backend, Code, Driver};
+use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::form::SsaForm;
 use reviver_compile::run::{CodeOutcome, Job};

@@ -5,11 +5,13 @@
 use std::fmt;
 
 use reviver_isa::instruction::Class;
-use reviver_isa::number::literal_bits;
+use reviver_isa::module::RealSystem;
+use reviver_isa::number::{F32, F64, FixedPoint, Reals, literal_bits};
 
 use crate::explain::{Explanation, cell_name};
 use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
+use crate::numbers::with_reals;
 use crate::program::Program;
 use crate::state::drift::same_values;
 use crate::state::values::Value;
@@ -94,8 +96,9 @@ pub(super) fn judge<B: Interpreted>(
     if let Some((cell, by)) = misses.beyond(rounding, ulp) {
         return Err(Astray::Missed { name: misses.name(cell), by });
     }
-    let (error, size) = (watch.error() + misses.error(), loss.abs() + misses.terms());
-    if error > rounding.of_loss * size {
+    let error = watch.error() + misses.error();
+    // What is off by nothing needn't be weighed.
+    if error != 0.0 && error > rounding.of_loss * (loss.abs() + misses.terms()) {
         return Err(Astray::Sensitive { loss_error: error });
     }
     Ok(error)
@@ -103,8 +106,11 @@ pub(super) fn judge<B: Interpreted>(
 
 /// The greatest magnitude of a real cell.
 pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f64 {
-    let magnitude = |bits: &B| program.approximate(Value::Real(bits.word())).abs();
-    state.reals.iter().map(magnitude).fold(0.0, f64::max)
+    // The number system is asked for once, not for each cell.
+    with_reals!(program.module().real, |reals| {
+        let magnitude = |bits: &B| reals.to_f64(reals.of_bits(bits.word())).abs();
+        state.reals.iter().map(magnitude).fold(0.0, f64::max)
+    })
 }
 
 /// The unit in the last place of a number of this magnitude.
@@ -160,7 +166,8 @@ impl<B: Interpreted> Misses<'_, B> {
     fn beyond(&self, rounding: Rounding, ulp: f64) -> Option<(Option<usize>, f64)> {
         let pairs = self.start.reals.iter().copied().zip(self.end.reals.iter().copied()).enumerate();
         let cells = pairs.map(|(cell, (from, to))| (Some(cell), from, to));
-        let mut all = cells.chain(self.moved().map(|[from, to]| (None, from, to)));
+        let all = cells.chain(self.moved().map(|[from, to]| (None, from, to)));
+        let mut all = all.filter(|(_, from, to)| from != to);
         all.find_map(|(cell, from, to)| {
             let (from, to) = (self.number(from), self.number(to));
             let by = (to - from).abs();
@@ -190,6 +197,7 @@ impl<B: Interpreted> Misses<'_, B> {
     fn error(&self) -> f64 {
         let adjoints = self.end.adjoints.iter().flat_map(|adjoints| &adjoints.cells);
         let reals = self.start.reals.iter().zip(&self.end.reals).zip(adjoints);
+        let reals = reals.filter(|((from, to), _)| from != to);
         reals
             .map(|((&from, &to), &adjoint)| {
                 ((self.number(to) - self.number(from)) * self.number(adjoint)).abs()

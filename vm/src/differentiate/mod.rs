@@ -6,6 +6,7 @@
 //! Language" (2020): no tape, because the inverse program finds the intermediate values again.
 
 pub mod astray;
+mod by_hand;
 pub mod check;
 pub mod lift;
 pub mod matrices;
@@ -28,6 +29,7 @@ use crate::room::{self, OutOfMemory};
 use crate::state::State;
 
 pub use astray::Astray;
+pub use by_hand::TurnedPass;
 pub use matrices::Origin;
 pub use pass::Gradient;
 pub use turning::early_turn;

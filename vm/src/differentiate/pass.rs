@@ -217,19 +217,8 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Switches gradient mode on and adds 1 to the adjoint of the loss.
-    fn turn_round(&mut self, subject: &Subject, start: &State<B>, loss: usize) -> Result<Turn, OutOfMemory> {
-        let program = &subject.program;
-        let history_bytes = self.machine.history_bytes() as u64;
-        let state = self.machine.state_mut();
-        // The last thing that can fail comes first.
-        state.make_adjoints()?;
-        let value = state.reals.get(loss).map_or(0, |bits| bits.word());
-        let largest = largest(program, start).max(largest(program, state));
-        let (step, position) = (state.step, state.position);
-        let turn = Turn { step, position, loss: loss as u64, value, largest, history_bytes };
-        let one = B::of_word(literal_bits(program.module().real, 1.0));
-        state.set_mode(true);
-        state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
+    fn turn_round(&mut self, start: &State<B>, loss: usize) -> Result<Turn, OutOfMemory> {
+        let turn = turn_round(&mut self.machine, start, loss)?;
         self.turn = Some(turn);
         Ok(turn)
     }
@@ -247,7 +236,7 @@ impl<B: Interpreted> Pass<B> {
             Some(turn) => turn,
             None => {
                 self.there(subject, turning)?;
-                self.turn_round(subject, start, loss)?
+                self.turn_round(start, loss)?
             }
         };
         backward(subject, &mut self.machine, start.own_steps())?;
@@ -262,6 +251,26 @@ impl<B: Interpreted> Pass<B> {
         let history_bytes = usize::try_from(turn.history_bytes).unwrap_or(usize::MAX);
         Arrival { state: self.machine.into_state(), reports, turn, history_bytes, loss_error }
     }
+}
+
+/// Switches gradient mode on in a machine that has come to its turn, and adds 1 to the adjoint of the loss.
+pub(super) fn turn_round<B: Interpreted>(
+    machine: &mut Machine<B>,
+    start: &State<B>,
+    loss: usize,
+) -> Result<Turn, OutOfMemory> {
+    let history_bytes = machine.history_bytes() as u64;
+    // The last thing that can fail comes first.
+    machine.state_mut().make_adjoints()?;
+    let (program, state) = (machine.program(), machine.state());
+    let value = state.reals.get(loss).map_or(0, |bits| bits.word());
+    let largest = largest(program, start).max(largest(program, state));
+    let (step, position) = (state.step, state.position);
+    let one = B::of_word(literal_bits(program.module().real, 1.0));
+    let state = machine.state_mut();
+    state.set_mode(true);
+    state.adjoints_mut().cells.get_mut(loss).into_iter().for_each(|adjoint| *adjoint = one);
+    Ok(Turn { step, position, loss: loss as u64, value, largest, history_bytes })
 }
 
 impl Subject {

@@ -12,6 +12,7 @@ pub mod given;
 pub mod lanes;
 pub mod lookup;
 pub mod notation;
+mod renew;
 pub mod values;
 
 use reviver_isa::instruction::Class;

@@ -29,7 +29,7 @@ pub(super) struct Activation {
     pub called: Option<Called>,
     /// The first cell of its frame, of each class: integers, reals.
     frame: [Anchor; 2],
-    parameters: Vec<Binding>,
+    parameters: Vec<ParameterRegion>,
 }
 
 /// The call that an activation is made by.
@@ -47,7 +47,7 @@ pub(super) struct Called {
 
 /// What is passed for a parameter, as far as it is known before a run.
 #[derive(Clone, Copy, Debug)]
-struct Binding {
+struct ParameterRegion {
     /// The cells among which those are that it refers to, as the version's own procedure names them.
     region: Region,
     /// Whether it begins with the first of them.
@@ -158,7 +158,7 @@ impl<'f> Activations<'f> {
             }
             (Anchor::Parameter(n), Some(Activation { called: Some(_), parameters, .. })) => {
                 match parameters.get(n as usize) {
-                    Some(Binding { region, is_first: true }) => AnchorPlace::Own(region.anchor),
+                    Some(ParameterRegion { region, is_first: true }) => AnchorPlace::Own(region.anchor),
                     Some(_) | None => AnchorPlace::Computed(n),
                 }
             }
@@ -231,7 +231,7 @@ impl<'f> Activations<'f> {
             && !is_recursive()
     }
 
-    fn binding(&self, by: u32, passed: &Passed) -> Binding {
+    fn binding(&self, by: u32, passed: &Passed) -> ParameterRegion {
         let region = passed.region(self.flow.elements());
         let region = region.unwrap_or(Region { anchor: Anchor::Constant(0), length: 0 });
         let is_first = match *passed {
@@ -240,7 +240,7 @@ impl<'f> Activations<'f> {
             Passed::Span { .. } | Passed::Row { .. } | Passed::Column { .. } => false,
         };
         let is_own = matches!(self.place(by, region.anchor), AnchorPlace::Own(_));
-        Binding { region: self.region(by, region), is_first: is_first && is_own }
+        ParameterRegion { region: self.region(by, region), is_first: is_first && is_own }
     }
 
     /// Whether cells are read to find what is passed.

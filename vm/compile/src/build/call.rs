@@ -1,37 +1,14 @@
 //! Entering and leaving callees that are put in place: what is passed is found and told apart, the frame begins with zeros
 //! and ends vacant. Knows no other step.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
-use reviver_flow::call::Array;
-use reviver_flow::{Anchor, CallSite, Location, Matrix, Passed, Slot};
+use reviver_flow::{CallSite, Passed};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use super::activation::AnchorPlace;
 use super::draft::CellVariable;
-use super::step::{OperandHome, StepWriter};
-use crate::op::{Input, OpKind, Space, SsaValue};
-
-/// A reference: the first cell, the number of cells, and the distance of neighbours.
-pub(super) type ReferenceValues = [SsaValue; 3];
-
-/// What the calls of a form pass, by the number of the activation that they make.
-#[derive(Debug, Default)]
-pub(super) struct PassedValues(RefCell<HashMap<u32, Vec<ReferenceValues>>>);
-
-impl PassedValues {
-    /// What an activation is passed; nothing where that isn't the form's call.
-    pub fn of(&self, activation: u32) -> Vec<ReferenceValues> {
-        self.0.borrow().get(&activation).cloned().unwrap_or_default()
-    }
-
-    /// What it is passed for a parameter.
-    pub fn parameter(&self, activation: u32, n: u32) -> Option<ReferenceValues> {
-        self.0.borrow().get(&activation)?.get(n as usize).copied()
-    }
-}
+use super::passed::ReferenceValues;
+use super::writer::{OperandHome, StepWriter};
+use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
     /// Enters an activation from the one that calls it.
@@ -43,7 +20,7 @@ impl StepWriter<'_> {
         for (first, second) in self.activations.to_tell_apart(passes) {
             self.tell_apart(passes, &passed, first, second);
         }
-        self.passed.0.borrow_mut().insert(callee, passed);
+        self.passed.put(callee, passed);
         self.draft.count_call();
         let inside = StepWriter { activation: callee, ..self };
         for (space, cell) in inside.frame() {
@@ -159,56 +136,6 @@ impl StepWriter<'_> {
                 [draft.place(base, self.index(column, columns), one), rows, columns]
             }
         }
-    }
-
-    /// The address of the cell of a slot.
-    fn slot_address(self, slot: &Slot) -> SsaValue {
-        match slot.location {
-            Location::Cell(anchor) => self.anchor_address(anchor),
-            Location::Element(_) => self.address(&self.operand(slot)),
-        }
-    }
-
-    /// The address of the cell at an anchor of the activation.
-    pub fn anchor_address(self, anchor: Anchor) -> SsaValue {
-        match self.activations.place(self.activation, anchor) {
-            AnchorPlace::Own(anchor) => self.draft.address(anchor),
-            AnchorPlace::Computed(n) => self.computed(n),
-        }
-    }
-
-    /// The first cell that is passed for a parameter, where the call has found it.
-    pub fn computed(self, n: u32) -> SsaValue {
-        self.passed.parameter(self.activation, n).map_or_else(|| self.draft.int(0), |[base, ..]| base)
-    }
-
-    /// What is passed for an anchor, if it is a parameter.
-    fn passed_for(self, anchor: Anchor) -> Option<ReferenceValues> {
-        let Anchor::Parameter(n) = anchor else { return None };
-        let is_given = self.activations.get(self.activation).is_some_and(|own| own.called.is_none());
-        if is_given {
-            return Some(
-                [Input::Base(n), Input::Length(n), Input::Stride(n)].map(|input| self.draft.input(input)),
-            );
-        }
-        self.passed.parameter(self.activation, n)
-    }
-
-    /// All elements of a vector.
-    pub fn array(self, Array { base, length }: Array) -> ReferenceValues {
-        self.passed_for(base).unwrap_or_else(|| {
-            let length = self.draft.int(length.unwrap_or(0).into());
-            [self.anchor_address(base), length, self.draft.int(1)]
-        })
-    }
-
-    /// The rows of a matrix.
-    pub fn matrix(self, Matrix { base, size }: Matrix) -> ReferenceValues {
-        self.passed_for(base).unwrap_or_else(|| {
-            let (rows, columns) = size.unwrap_or((0, 0));
-            let [rows, columns] = [rows, columns].map(|size| self.draft.int(size.into()));
-            [self.anchor_address(base), rows, columns]
-        })
     }
 
     /// The caller's arguments must still refer to the cells that the callee worked on.

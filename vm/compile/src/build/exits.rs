@@ -5,7 +5,7 @@ use reviver_isa::instruction::Class;
 
 use super::activation::Activations;
 use super::draft::CellVariable;
-use super::step::StepWriter;
+use super::writer::StepWriter;
 use crate::form::{Demands, FormExit, OpenedCall, SsaEnd};
 use crate::op::{OpKind, Space};
 

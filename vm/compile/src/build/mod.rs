@@ -5,9 +5,11 @@ mod arith;
 mod call;
 mod draft;
 mod exits;
+mod passed;
 pub(crate) mod paths;
 mod step;
 mod storage;
+mod writer;
 
 use std::ops::Range;
 
@@ -19,12 +21,12 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::Operation;
 
 use self::activation::Activations;
-use self::call::PassedValues;
 use self::draft::{Draft, ZeroCells};
 use self::exits::{Exits, demands};
+use self::passed::PassedValues;
 use self::paths::{Stretch, StretchEnd, stretches};
-use self::step::StepWriter;
 use self::storage::AddressedCells;
+use self::writer::StepWriter;
 use crate::error::Outside;
 use crate::form::{FormExit, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
 use crate::op::{OpKind, SsaValue};

@@ -3,9 +3,7 @@
 
 use arrayvec::ArrayVec;
 use reviver_flow::alias::{Alias, Aliases};
-use reviver_flow::call::Array;
-use reviver_flow::graph::Way;
-use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Guards, Location, Slot, Step};
+use reviver_flow::{Anchor, ArrayElement, Guards, Location, Slot, Step};
 use reviver_isa::arith::Order;
 use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
@@ -13,45 +11,14 @@ use reviver_isa::module::RealSystem;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
 
-use super::activation::{Activations, AnchorPlace};
+use super::activation::AnchorPlace;
 use super::arith::SsaNumbers;
-use super::call::PassedValues;
-use super::draft::{CellVariable, Draft};
-use super::storage::{AddressedCells, space};
+use super::draft::Draft;
+use super::storage::space;
+use super::writer::{OperandHome, StepWriter};
 use crate::op::{Input, OpKind, Space, SsaValue};
 
-/// What steps of one version are put down with.
-#[derive(Clone, Copy)]
-pub(super) struct StepWriter<'a> {
-    pub flow: &'a Flow,
-    pub draft: &'a Draft,
-    pub storage: &'a AddressedCells,
-    pub activations: &'a Activations<'a>,
-    pub passed: &'a PassedValues,
-    /// The activation whose step is put down.
-    pub activation: u32,
-    pub gradient: bool,
-    pub is_watched: bool,
-    /// The instruction whose step is put down.
-    pub at: u32,
-}
-
-/// Where an operand is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum OperandHome {
-    Literal(SsaValue),
-    /// The cell at an anchor, which is a variable.
-    Variable(Anchor),
-    /// The address of a cell in memory.
-    Memory(SsaValue),
-}
-
-impl<'a> StepWriter<'a> {
-    /// The way in which the activation is gone through.
-    pub fn way(self) -> Way {
-        self.activations.get(self.activation).map_or(Way::Along, |activation| activation.way)
-    }
-
+impl StepWriter<'_> {
     /// Puts down what a step does to cells.
     pub fn step(self, step: &Step, operation: Operation) {
         let operands = self.operands(step);
@@ -116,111 +83,6 @@ impl<'a> StepWriter<'a> {
         let cells = elements.flat_map(ArrayElement::subscripts).filter_map(|subscript| subscript.cell);
         for cell in cells {
             self.draft.op(OpKind::RequireApart, [target, self.anchor_address(cell)]);
-        }
-    }
-
-    pub fn operand(self, slot: &Slot) -> OperandHome {
-        match slot.location {
-            Location::Cell(anchor) => self.cell(space(slot), anchor),
-            Location::Element(number) => match self.flow.element(number) {
-                Some(element) => OperandHome::Memory(self.element(element)),
-                // Of a flow that isn't its own.
-                None => OperandHome::Memory(self.draft.int(0)),
-            },
-        }
-    }
-
-    /// The cell at an anchor of the activation.
-    fn cell(self, space: Space, anchor: Anchor) -> OperandHome {
-        match self.activations.place(self.activation, anchor) {
-            AnchorPlace::Own(anchor) => self.own_cell(space, anchor),
-            AnchorPlace::Computed(n) => OperandHome::Memory(self.computed(n)),
-        }
-    }
-
-    /// The cell at an anchor of the version's own procedure.
-    pub fn own_cell(self, space: Space, anchor: Anchor) -> OperandHome {
-        match anchor {
-            // What somebody has put into the adjoint of a constant stays there.
-            Anchor::Constant(_) if space == Space::Adjoints => {
-                OperandHome::Memory(self.draft.address(anchor))
-            }
-            Anchor::Constant(cell) => OperandHome::Literal(self.literal(space, cell)),
-            Anchor::Fixed(cell) if space == Space::Ints && cell == reviver_flow::layout::MODE as u32 => {
-                OperandHome::Literal(self.draft.int(self.gradient.into()))
-            }
-            _ if self.storage.is_variable(space.class(), anchor) => OperandHome::Variable(anchor),
-            _ => OperandHome::Memory(self.draft.address(anchor)),
-        }
-    }
-
-    /// What a constant is.
-    fn literal(self, space: Space, cell: u32) -> SsaValue {
-        let layout = self.flow.layout();
-        let of = |start: u32| cell.checked_sub(start).map_or(usize::MAX, |n| n as usize);
-        match space {
-            Space::Ints | Space::References => {
-                let value = layout.pool_ints.get(of(layout.pool_ints_start)).copied();
-                self.draft.int(value.unwrap_or(0))
-            }
-            Space::Reals | Space::Adjoints => {
-                let bits = layout.pool_reals.get(of(layout.pool_reals_start)).copied();
-                self.draft.real(bits.unwrap_or(0))
-            }
-        }
-    }
-
-    /// The address of an element, whose indices are within its array.
-    fn element(self, element: &ArrayElement) -> SsaValue {
-        let draft = self.draft;
-        match *element {
-            ArrayElement::Vector { base, length, index } => {
-                let [base, length, stride] = self.array(Array { base, length });
-                draft.place(base, self.index(index, length), stride)
-            }
-            ArrayElement::Matrix { matrix, row, column } => {
-                let [base, rows, columns] = self.matrix(matrix);
-                let (row, column) = (self.index(row, rows), self.index(column, columns));
-                draft.place(draft.place(base, row, columns), column, draft.int(1))
-            }
-        }
-    }
-
-    /// An index that is below a length.
-    pub fn index(self, index: ArrayIndex, length: SsaValue) -> SsaValue {
-        let cell = match index.cell {
-            Some(anchor) => self.value(Space::Ints, &self.cell(Space::Ints, anchor)),
-            None => self.draft.int(0),
-        };
-        self.draft.op(OpKind::Index { offset: index.offset }, [cell, length])
-    }
-
-    /// What an operand holds.
-    pub fn value(self, space: Space, operand: &OperandHome) -> SsaValue {
-        match *operand {
-            OperandHome::Literal(value) => value,
-            OperandHome::Variable(anchor) => self.draft.read(CellVariable { space, anchor }),
-            OperandHome::Memory(address) => self.draft.op(OpKind::Load(space), [address]),
-        }
-    }
-
-    pub fn set(self, space: Space, operand: &OperandHome, value: SsaValue) {
-        match *operand {
-            // No target is a constant, and none has an adjoint.
-            OperandHome::Literal(_) => {}
-            OperandHome::Variable(anchor) => self.draft.write(CellVariable { space, anchor }, value),
-            OperandHome::Memory(address) => {
-                self.draft.op(OpKind::Store(space), [address, value]);
-            }
-        }
-    }
-
-    pub fn address(self, operand: &OperandHome) -> SsaValue {
-        match *operand {
-            // No cell has this address.
-            OperandHome::Literal(_) => self.draft.int(-1),
-            OperandHome::Variable(anchor) => self.draft.address(anchor),
-            OperandHome::Memory(address) => address,
         }
     }
 }

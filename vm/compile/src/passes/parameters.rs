@@ -15,7 +15,7 @@ pub(super) fn drop_trivial(form: &mut SsaForm) {
 
 /// What is passed for a parameter, as far as it is known.
 #[derive(Clone, Copy, PartialEq)]
-enum Given {
+enum PassedValue {
     Nothing,
     /// This value, or the parameter itself.
     One(SsaValue),
@@ -24,8 +24,8 @@ enum Given {
 
 /// Finds parameters for which one value is passed, or they themselves. Whether there were any.
 fn find(form: &SsaForm, replacements: &mut Replacements, is_trivial: &mut [bool]) -> bool {
-    let mut given: Vec<Vec<Given>> =
-        form.blocks.iter().map(|block| vec![Given::Nothing; block.parameters.len()]).collect();
+    let mut given: Vec<Vec<PassedValue>> =
+        form.blocks.iter().map(|block| vec![PassedValue::Nothing; block.parameters.len()]).collect();
     for jump in form.blocks.iter().flat_map(|block| block.end.jumps()) {
         let (Some(block), Some(given)) = (form.blocks.get(jump.to as usize), given.get_mut(jump.to as usize))
         else {
@@ -35,9 +35,9 @@ fn find(form: &SsaForm, replacements: &mut Replacements, is_trivial: &mut [bool]
             let argument = replacements.find(argument);
             *given = match *given {
                 known if argument == replacements.find(parameter) => known,
-                Given::Nothing => Given::One(argument),
-                Given::One(value) if value == argument => Given::One(value),
-                Given::One(_) | Given::Several => Given::Several,
+                PassedValue::Nothing => PassedValue::One(argument),
+                PassedValue::One(value) if value == argument => PassedValue::One(value),
+                PassedValue::One(_) | PassedValue::Several => PassedValue::Several,
             };
         }
     }
@@ -45,7 +45,7 @@ fn find(form: &SsaForm, replacements: &mut Replacements, is_trivial: &mut [bool]
     for (block, given) in form.blocks.iter().zip(&given) {
         for (&parameter, given) in block.parameters.iter().zip(given) {
             let slot = is_trivial.get_mut(parameter.0 as usize);
-            if let (&Given::One(value), Some(is_trivial @ false)) = (given, slot) {
+            if let (&PassedValue::One(value), Some(is_trivial @ false)) = (given, slot) {
                 // Another one that was found just now may have led back here.
                 let value = replacements.find(value);
                 if value != parameter {

@@ -1,0 +1,99 @@
+//! Which engine makes the steps of a program, and where native code is to be had. Knows no program by name and no command line.
+
+use std::fmt;
+use std::sync::Arc;
+
+use reviver_compile::driver::Driver;
+use reviver_vm::{Program, Runner};
+use thiserror::Error;
+
+/// Who makes the steps. What comes out is the same, bit for bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The interpreter.
+    #[default]
+    Interp,
+    /// Native code; an error where there is none for this machine.
+    Jit,
+    /// Native code where there is some, else the interpreter.
+    Auto,
+}
+
+impl EngineChoice {
+    pub const ALL: [EngineChoice; 3] = [EngineChoice::Interp, EngineChoice::Jit, EngineChoice::Auto];
+
+    /// `interp`, `jit`, `auto`.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineChoice::Interp => "interp",
+            EngineChoice::Jit => "jit",
+            EngineChoice::Auto => "auto",
+        }
+    }
+
+    /// The inverse of [`EngineChoice::name`].
+    pub fn from_name(name: &str) -> Option<EngineChoice> {
+        EngineChoice::ALL.into_iter().find(|choice| choice.name() == name)
+    }
+}
+
+impl fmt::Display for EngineChoice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Why there is no native code.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoEngine {
+    #[error("{0}")]
+    Machine(String),
+    #[error("this build of Reviver has no native code: the feature `jit` adds it")]
+    Build,
+}
+
+/// Code without a loop that makes fewer steps is left to the interpreter where a machine would have to be copied for it.
+const SHORTEST_CODE: u32 = 32;
+/// Single runs that are shorter are over before native code is made for them.
+const INTERPRETED_FIRST: u64 = 1 << 20;
+
+/// What makes native code.
+#[cfg(feature = "jit")]
+pub(super) type NativeBackend = reviver_jit::Jit;
+/// Nothing does; what stands here is never made.
+#[cfg(not(feature = "jit"))]
+pub(super) type NativeBackend = reviver_compile::evaluate::Evaluator;
+
+/// Native code for this machine.
+#[cfg(feature = "jit")]
+fn native() -> Result<NativeBackend, NoEngine> {
+    reviver_jit::Jit::new().map_err(|error| NoEngine::Machine(error.to_string()))
+}
+
+#[cfg(not(feature = "jit"))]
+fn native() -> Result<NativeBackend, NoEngine> {
+    Err(NoEngine::Build)
+}
+
+/// What makes the code that a choice asks for; none where the interpreter makes the steps.
+pub(super) fn backend(choice: EngineChoice) -> Result<Option<NativeBackend>, NoEngine> {
+    match choice {
+        EngineChoice::Interp => Ok(None),
+        EngineChoice::Jit => native().map(Some),
+        EngineChoice::Auto => Ok(native().ok()),
+    }
+}
+
+/// Who makes the steps of machines of a program, from anywhere to anywhere, instead of their own interpreter; none where
+/// nobody does. With [`EngineChoice::Auto`] nothing is compiled before a million steps are made.
+///
+/// # Errors
+/// There is no native code, and it was asked for.
+pub fn runner(choice: EngineChoice, program: &Program) -> Result<Option<Arc<dyn Runner>>, NoEngine> {
+    let Some(backend) = backend(choice)? else { return Ok(None) };
+    let driver = Driver::new(program, backend).leaving(SHORTEST_CODE);
+    Ok(Some(match choice {
+        EngineChoice::Auto => Arc::new(driver.interpreting_first(INTERPRETED_FIRST)),
+        EngineChoice::Interp | EngineChoice::Jit => Arc::new(driver),
+    }))
+}

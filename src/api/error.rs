@@ -1,0 +1,190 @@
+//! What can go wrong, in the words that the user wrote: where, why, and what helps. Knows how things are said; judges nothing.
+
+use reviver_assembler::constants::RefusedConstant;
+use reviver_assembler::diagnostic::Diagnostic;
+use reviver_assembler::image;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{RealSystem, Role};
+use reviver_isa::verify::Violation;
+use reviver_vm::differentiate::DifferentiateError;
+use reviver_vm::explain::Explanation;
+use reviver_vm::garbage::Garbage;
+use reviver_vm::lookup::IndexError;
+use reviver_vm::room::OutOfMemory;
+use thiserror::Error;
+
+use super::engine::NoEngine;
+use super::places::place;
+
+/// Why there is no program, or no result.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file can't be read.
+    #[error("{name}: {why}")]
+    Unreadable { name: String, why: String },
+    /// A text is no program: each diagnostic with its place, and all of them as text, with the lines that they are about.
+    #[error("{rendered}")]
+    Text { diagnostics: Vec<Diagnostic>, rendered: String },
+    /// An image can't be decoded.
+    #[error("{name}: {error}")]
+    Image { name: String, error: Box<image::LoadError> },
+    /// A constant that was given can't stand for one of the text.
+    #[error("{}", constant(.0))]
+    Constant(RefusedConstant),
+    /// Rules that the program breaks; of a text only where it is used with other numbers than its own.
+    #[error("{name}: {}", broken(violations))]
+    Refused { name: String, violations: Vec<Violation> },
+    /// The engine that was asked for isn't there.
+    #[error("{0}; the engine `interp` runs every program, and `auto` takes what there is")]
+    Engine(#[from] NoEngine),
+
+    #[error("the program has no cell `{name}`{}", meant(near.as_deref(), known))]
+    Unknown { name: String, near: Option<String>, known: Vec<String> },
+    #[error("`{name}` is {}, and {} were asked for", one(*class), several(*class))]
+    Class { name: String, class: Class },
+    #[error("there is no cell `{name}`: {why}")]
+    Index { name: String, why: IndexErrorText },
+    /// Values on stacks are reached by the program alone.
+    #[error("`{name}` is a stack, which has no cells: copy what is wanted to a cell in the program")]
+    Stack { name: String },
+    #[error("`{name}` has {cells} cells, and one was asked for: name one of them, such as `{name}[0]`")]
+    Several { name: String, cells: usize },
+    /// A handle of one program was used with another.
+    #[error("this name was looked up in another program: ask the one that is called")]
+    Foreign,
+
+    #[error("`{name}` has {cells} cells, and the slice has {given}")]
+    Length { name: String, cells: usize, given: usize },
+    #[error("`{name}` can't be given: it is `{}`; {}", role.directive(), takes(*role, *backward))]
+    NotTaken { name: String, role: Role, backward: bool },
+    /// An integer is wider than the program's words. `index` counts in the slice.
+    #[error("`{name}`: {value}, at index {index} of the slice, is not an integer of {bits} bits")]
+    NotAnInteger { name: String, index: usize, value: i64, bits: u32 },
+    /// The number system has no such number. `index` counts in the slice.
+    #[error("`{name}`: {value}, at index {index} of the slice, is not a number that fits into {system}")]
+    NotAReal { name: String, index: usize, value: f64, system: RealSystem },
+    #[error("{} needs every result; not given: {}", if *backward { "going back" } else { "an inverse program" }, quoted(names))]
+    Missing { names: Vec<String>, backward: bool },
+
+    /// The program trapped. `place` is the file, the line and, where that is known, the column.
+    #[error("{place}: {}{}{}", if *backward { "on the way back: " } else { "" }, explanation.message, cure(explanation.help.as_deref()))]
+    Trap { place: String, backward: bool, explanation: Box<Explanation> },
+    #[error("stopped after {steps} steps, before the {}: raise the limit, or begin with less", if *backward { "beginning" } else { "end" })]
+    StepLimit { backward: bool, steps: u64 },
+    /// The way back has come to cells that no run begins with: the results that were given are none of the program's.
+    #[error("these are no results of the program: going back left {}", left(garbage))]
+    NoSuchResults { garbage: Vec<Garbage> },
+    /// Values that count were lost on the way, so that the derivatives may be wrong: what, and where.
+    #[error("the derivatives may be wrong: {}", losses.join("; "))]
+    Doubtful { losses: Vec<String> },
+    #[error("{0}")]
+    Underivable(Box<DifferentiateError>),
+    #[error(
+        "a run can't begin with this state: it is none of the program's, or stands somewhere else than where the run begins"
+    )]
+    NoBeginning,
+    #[error("there is nothing to read: {0}")]
+    NothingToRead(&'static str),
+    #[error("{0} for the cells of the program: smaller arrays take less")]
+    NoMemory(#[from] OutOfMemory),
+}
+
+/// What is wrong with indices: too many or too few, one that is outside, or no numbers at all.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum IndexErrorText {
+    #[error("{0}")]
+    Wrong(#[from] IndexError),
+    #[error("an element is named like `A[3]` or `M[1,2]`; indices start at 0")]
+    Unreadable,
+}
+
+impl Error {
+    /// A trap or another reason why there is no derivative. `file` is the name of the program's file.
+    pub(super) fn of_derivative(file: &str, error: DifferentiateError) -> Error {
+        match error {
+            DifferentiateError::Trap { backward, explanation } => Error::trap(file, backward, explanation),
+            DifferentiateError::StepLimit { backward, steps } => Error::StepLimit { backward, steps },
+            DifferentiateError::NoMemory(error) => Error::NoMemory(error),
+            error => Error::Underivable(Box::new(error)),
+        }
+    }
+
+    /// A trap with its place.
+    pub(super) fn trap(file: &str, backward: bool, explanation: Box<Explanation>) -> Error {
+        let spot = explanation.spot.as_ref();
+        let included = spot.and_then(|spot| spot.file.as_deref());
+        let mut place = place(file, included, spot.map(|spot| spot.line));
+        if let Some((first, _)) = spot.and_then(|spot| spot.columns) {
+            place.push_str(&format!(":{first}"));
+        }
+        Error::Trap { place, backward, explanation }
+    }
+}
+
+fn constant(refused: &RefusedConstant) -> String {
+    match refused {
+        RefusedConstant::Real { name } => {
+            format!("`{name}` is an integer, and a real was given: write its `.const` as a real")
+        }
+        RefusedConstant::Unknown { name, is_cell: true, .. } => {
+            format!("`{name}` is a cell, not a constant: it is given by each call")
+        }
+        RefusedConstant::Unknown { name, known, .. } if known.is_empty() => {
+            format!("the text has no constant `{name}`: a `.const` declares one")
+        }
+        RefusedConstant::Unknown { name, known, .. } => {
+            format!("the text has no constant `{name}`; its constants are {}", quoted(known))
+        }
+    }
+}
+
+fn broken(violations: &[Violation]) -> String {
+    let first = violations.first().map_or("", |violation| violation.message.as_str());
+    match violations.len() {
+        0 | 1 => first.to_owned(),
+        n => format!("{first} (and {} more)", n - 1),
+    }
+}
+
+fn meant(near: Option<&str>, known: &[String]) -> String {
+    match near {
+        Some(near) => format!(": did you mean `{near}`?"),
+        None if known.is_empty() => String::new(),
+        None => format!("; its cells are {}", quoted(known)),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    const NAMED: usize = 8;
+    let quoted: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => quoted.join(", "),
+        more => format!("{} and {more} more", quoted.join(", ")),
+    }
+}
+
+fn one(class: Class) -> &'static str {
+    if class == Class::Int { "an integer" } else { "a real" }
+}
+
+fn several(class: Class) -> &'static str {
+    if class == Class::Int { "reals" } else { "integers" }
+}
+
+fn takes(role: Role, backward: bool) -> &'static str {
+    match (role, backward) {
+        (Role::Private, _) => "private cells begin and end at their initial value",
+        (_, true) => "a run back is given the results, and finds the inputs",
+        (_, false) => "a run is given the `.in` and `.inout` cells",
+    }
+}
+
+fn cure(help: Option<&str>) -> String {
+    help.map_or_else(String::new, |help| format!(" ({help})"))
+}
+
+fn left(garbage: &[Garbage]) -> String {
+    let lines: Vec<String> = garbage.iter().flat_map(Garbage::lines).collect();
+    lines.join("; ")
+}

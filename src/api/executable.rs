@@ -1,0 +1,99 @@
+//! A program that is ready to be called: its code, and its cells as they are before anything is given. Shared by all threads; what a
+//! call changes is in a workspace.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use reviver_compile::route::{Route, RoutePlan};
+use reviver_isa::instruction::Class;
+use reviver_vm::{Machine, Program, Runner, State, Travel};
+
+use super::cells::{IntCells, NamedCells, RealCells};
+use super::engine::{self, EngineChoice, NativeBackend};
+use super::error::Error;
+use super::loss::LossCell;
+
+/// A compiled program. A copy is another name for the same one, for another thread.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What all calls have in common.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// No other executable of this process has this number.
+    pub id: u64,
+    /// The name of the program's file.
+    pub name: String,
+    pub program: Arc<Program>,
+    pub backend: Option<NativeBackend>,
+    /// Makes the steps that no route makes.
+    pub runner: Option<Arc<dyn Runner>>,
+    /// From the beginning to the end, and from there back.
+    pub there: Option<Route>,
+    pub back: Option<Route>,
+    /// As a run begins if nothing is given.
+    pub begin: State,
+}
+
+impl Executable {
+    /// Compiles a program that was made by the crates below this one; `name` is that of its file, for errors. Code for gradients is made
+    /// by [`Executable::loss`].
+    ///
+    /// # Errors
+    /// There is no such engine here, or no memory for the program's cells.
+    pub fn new(name: &str, program: &Arc<Program>, engine: EngineChoice) -> Result<Executable, Error> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let backend = engine::backend(engine)?;
+        let runner = engine::runner(engine, program)?;
+        let route = |travel| Route::new(program, backend.as_ref()?, RoutePlan::whole(program, travel));
+        let (there, back) = (route(Travel::Forward), route(Travel::Backward));
+        let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
+        // What a program shows is shown to nobody.
+        begin.counters.shown = i64::MAX;
+        let (id, name, program) =
+            (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
+        let shared = Shared { id, name, program, backend, runner, there, back, begin };
+        Ok(Executable { shared: Arc::new(shared) })
+    }
+
+    /// The integers of a name: `n`, an array `A` (of a matrix row after row), an element `A[3]`, `M[1,2]`.
+    ///
+    /// # Errors
+    /// There are no such cells, or they are reals.
+    pub fn ints(&self, name: &str) -> Result<IntCells, Error> {
+        self.cells(name, Class::Int).map(IntCells)
+    }
+
+    /// The reals of a name: `x`, an array `A` (of a matrix row after row), an element `A[3]`, `M[1,2]`.
+    ///
+    /// # Errors
+    /// There are no such cells, or they are integers.
+    pub fn reals(&self, name: &str) -> Result<RealCells, Error> {
+        self.cells(name, Class::Real).map(RealCells)
+    }
+
+    /// A real cell that is to be differentiated. Compiles the code of its gradient, so ask once.
+    ///
+    /// # Errors
+    /// There is no such cell, it is an integer or one of several, or the program can't be differentiated from outside.
+    pub fn loss(&self, name: &str) -> Result<LossCell, Error> {
+        let Shared { program, begin, backend, .. } = &*self.shared;
+        LossCell::new(program, begin, backend.as_ref(), self.cells(name, Class::Real)?)
+    }
+
+    /// Whether native code leads all the way, forward and back, so that such calls neither interpret nor allocate.
+    pub fn is_native(&self) -> bool {
+        self.shared.there.is_some() && self.shared.back.is_some()
+    }
+
+    /// The program, for everything that the libraries below this one can do with it.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.shared.program
+    }
+
+    fn cells(&self, name: &str, class: Class) -> Result<NamedCells, Error> {
+        NamedCells::find(&self.shared.program, &self.shared.begin, self.shared.id, name, class)
+    }
+}

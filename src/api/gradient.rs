@@ -1,0 +1,208 @@
+//! Calls for a value and its gradient. In the machine that a workspace has, by code as far as there is some; where that doesn't come to
+//! a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
+//! rounding has spoilt.
+
+use reviver_compile::route::RouteEnd;
+use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
+use reviver_vm::values::Value;
+use reviver_vm::{Machine, Program, Stop, Travel};
+
+use super::cells::RealCells;
+use super::error::Error;
+use super::executable::Shared;
+use super::loss::{CompiledLoss, LossCell};
+use super::numbers::take_reals;
+use super::places::place_of;
+use super::workspace::{Readable, Workspace};
+
+/// A value whose gradient was found; [`Workspace::adjoints`] reads that.
+#[derive(Clone, Debug)]
+pub struct Derivative {
+    /// The loss.
+    pub value: f64,
+    /// Steps of the way there, and of the way back.
+    pub steps: u64,
+    pub steps_back: u64,
+    /// How far it can be trusted: whether the way back was made again with a history, how much the loss may be off, and what was lost.
+    pub trust: Trust,
+}
+
+/// So many steps of rules, which are the way back's alone, are made between two looks at how far it has come.
+const RULE_STEPS: u64 = 1024;
+/// So many steps more than there were may code make on the way back until it pauses; what is lost makes more.
+const SLACK: u64 = 1 << 16;
+
+impl Workspace {
+    /// The value of a loss and its gradient by all real inputs. Nobody vouches for a gradient whose way back wasn't the way there: in
+    /// floats it is made again then, with a history, and [`Derivative::trust`] says so.
+    ///
+    /// # Errors
+    /// A trap, the step limit, no memory; a way back that doesn't lead to the start; and values that count and were lost
+    /// ([`Error::Doubtful`]).
+    pub fn gradient(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
+        let found = self.gradient_anyway(loss)?;
+        let held = std::mem::replace(&mut self.held, Readable::Nothing);
+        certain(&self.executable.shared, &found.trust)?;
+        self.held = held;
+        Ok(found)
+    }
+
+    /// The same, but values that count and were lost are no error: [`Trust::reports`] of what comes says which, and where.
+    ///
+    /// # Errors
+    /// As [`Workspace::gradient`], but for [`Error::Doubtful`].
+    pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
+        self.held = Readable::Nothing;
+        if loss.shared.executable != self.executable.shared.id {
+            return Err(Error::Foreign);
+        }
+        self.inputs.complete(&self.executable.shared.program)?;
+        let in_place = if self.keeps_history { None } else { self.in_place(&loss.shared)? };
+        let found = match in_place {
+            Some(found) => found,
+            None => self.by_passes(&loss.shared)?,
+        };
+        self.held = Readable::Adjoints;
+        Ok(found)
+    }
+
+    /// Gives inputs, finds the value of a loss, and reads its gradient by these inputs: what a method of optimisation asks for.
+    ///
+    /// # Errors
+    /// As [`Workspace::give_reals`] and [`Workspace::gradient`].
+    pub fn gradient_at(
+        &mut self,
+        loss: &LossCell,
+        cells: RealCells,
+        values: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<Derivative, Error> {
+        self.give_reals(cells, values)?;
+        let found = self.gradient(loss)?;
+        self.adjoints(cells, gradient)?;
+        Ok(found)
+    }
+
+    /// Reads the derivatives of the last gradient's loss by some reals at the start.
+    ///
+    /// # Errors
+    /// A slice of another length, or no gradient was found.
+    pub fn adjoints(&self, cells: RealCells, values: &mut [f64]) -> Result<(), Error> {
+        let shared = &self.executable.shared;
+        if cells.0.executable != shared.id {
+            return Err(Error::Foreign);
+        }
+        if self.held != Readable::Adjoints {
+            return Err(Error::NothingToRead("no gradient was found; `gradient` finds one"));
+        }
+        if cells.len() != values.len() {
+            let name = cells.0.name(&shared.program);
+            return Err(Error::Length { name, cells: cells.len(), given: values.len() });
+        }
+        let adjoints = self.machine.state().adjoints.as_ref().and_then(|all| all.cells.get(cells.0.range()));
+        take_reals(shared.program.module().real, adjoints.unwrap_or_default(), values);
+        Ok(())
+    }
+
+    /// There and back in the machine that is there. None where that leads somewhere else, or where nobody vouches for the way back.
+    fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<Derivative>, Error> {
+        let (machine, start) = (&mut self.machine, &self.inputs.state);
+        machine.renew(start)?;
+        let program = &self.executable.shared.program;
+        if !program.module().real.is_exact() {
+            machine.watch();
+        }
+        if !there(machine, loss, self.most_steps) {
+            return Ok(None);
+        }
+        let pass = TurnedPass::new(machine, start, loss.cell)?;
+        if !back(machine, loss, start.own_steps(), self.most_steps) {
+            return Ok(None);
+        }
+        let Ok(loss_error) = pass.judged(machine, start) else { return Ok(None) };
+        let (steps, steps_back) = (pass.step().unsigned_abs(), pass.step().abs_diff(machine.state().step));
+        let trust = Trust { reports: machine.reports().clone(), mended: None, loss_error };
+        Ok(Some(Derivative { value: approximate(program, pass.value()), steps, steps_back, trust }))
+    }
+
+    /// By the passes of the machine.
+    fn by_passes(&mut self, loss: &CompiledLoss) -> Result<Derivative, Error> {
+        let (shared, start) = (&self.executable.shared, &self.inputs.state);
+        let failed = |error| Error::of_derivative(&shared.name, error);
+        let subject = self.subject().map_err(failed)?;
+        let subject = Subject { runner: shared.runner.clone(), ..subject };
+        let found = differentiate::gradient(&subject, &loss.variable).map_err(failed)?;
+        self.machine.renew(start)?;
+        self.machine.state_mut().adjoints = Some(found.adjoints);
+        let (steps, steps_back, trust) = (found.steps, found.steps_back, found.trust);
+        Ok(Derivative { value: approximate(&shared.program, found.value), steps, steps_back, trust })
+    }
+
+    /// The program at the start that was given.
+    pub(super) fn subject(&self) -> Result<Subject, differentiate::DifferentiateError> {
+        let program = self.executable.shared.program.clone();
+        Subject::new(program, self.inputs.state.try_clone()?, self.keeps_history, self.most_steps)
+    }
+}
+
+/// Leads a machine from its start to where the gradient turns; whether it is there.
+fn there(machine: &mut Machine, loss: &CompiledLoss, most_steps: u64) -> bool {
+    match loss.there.as_ref().map_or(RouteEnd::Underway, |route| route.run(machine, most_steps)) {
+        RouteEnd::Arrived => return true,
+        RouteEnd::Failed => return false,
+        RouteEnd::Underway => {}
+    }
+    let left = most_steps.saturating_sub(machine.state().step.unsigned_abs());
+    match machine.run_until(loss.stops.as_ref(), Travel::Forward, left) {
+        Ok(Stop::Bound) => true,
+        Ok(Stop::Budget) => is_at(machine, loss.turn),
+        Ok(Stop::Shown { .. } | Stop::Interrupted) | Err(_) => false,
+    }
+}
+
+/// Leads it back to the start; whether it is there. A way back that makes more steps of its own than the way there is lost, and
+/// might never arrive.
+fn back(machine: &mut Machine, loss: &CompiledLoss, first: i64, most_steps: u64) -> bool {
+    let turn = machine.state().step;
+    let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
+    let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
+    if let (Some(route), Some(ahead)) = (&loss.back, ahead(machine)) {
+        // Code pauses where fewer steps are left than it may make in one go.
+        match route.run(machine, enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK))) {
+            RouteEnd::Arrived => return true,
+            RouteEnd::Failed => return false,
+            RouteEnd::Underway => {}
+        }
+    }
+    while let Some(ahead) = ahead(machine) {
+        let left = most_steps.saturating_sub(turn.abs_diff(machine.state().step));
+        match machine.run_until(None, Travel::Backward, enough(ahead).min(left)) {
+            Ok(Stop::Bound) => return true,
+            Ok(Stop::Budget) if is_at(machine, machine.program().begin()) => return true,
+            Ok(Stop::Budget) if left > 0 => {}
+            Ok(Stop::Budget | Stop::Shown { .. } | Stop::Interrupted) | Err(_) => return false,
+        }
+    }
+    false
+}
+
+fn is_at(machine: &Machine, position: u32) -> bool {
+    machine.state().position == position && machine.state().calls.is_empty()
+}
+
+pub(super) fn approximate(program: &Program, bits: u64) -> f64 {
+    program.approximate(Value::Real(bits))
+}
+
+/// Whether nothing was lost that may make derivatives wrong.
+pub(super) fn certain(shared: &Shared, trust: &Trust) -> Result<(), Error> {
+    if trust.reports.is_empty() {
+        return Ok(());
+    }
+    let structure = &shared.program.module().structure;
+    let told = trust.reports.iter().map(|(at, loss, tally)| {
+        let place = place_of(&shared.name, structure, at);
+        format!("{place}: {} ({} {})", loss.describe(), loss.measure(), tally.largest)
+    });
+    Err(Error::Doubtful { losses: told.collect() })
+}

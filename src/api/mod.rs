@@ -1,0 +1,13 @@
+//! What the library offers, a file for each subject. Prints nothing; only [`source`] reads files.
+
+pub mod cells;
+pub mod engine;
+pub mod error;
+pub mod executable;
+pub mod gradient;
+pub mod hessian;
+pub mod loss;
+mod numbers;
+pub mod places;
+pub mod source;
+pub mod workspace;

@@ -1,0 +1,69 @@
+//! Numbers of Rust as a program's numbers, and back: slices as cells. Knows number systems; knows no names.
+
+use reviver_isa::module::{RealSystem, Word};
+use reviver_isa::number::{F32, F64, FixedPoint, Reals};
+
+/// Puts numbers into cells, each as the nearest one of a system; or, where there is none such, the index of the first of these, and
+/// nothing has changed.
+pub fn put_reals(system: RealSystem, values: &[f64], cells: &mut [u64]) -> Result<(), usize> {
+    fn nearest<R: Reals<Bits = u64>>(reals: R) -> impl Fn(f64) -> Option<u64> {
+        move |value| {
+            let number = reals.literal(value).and_then(|number| reals.admit(number)).ok()?;
+            Some(reals.to_bits(number))
+        }
+    }
+    match system {
+        RealSystem::F64 => put(values, cells, nearest(F64)),
+        RealSystem::F32 => put(values, cells, nearest(F32)),
+        RealSystem::Fixed(bits) => put(values, cells, nearest(FixedPoint::new(bits))),
+    }
+}
+
+/// Puts numbers into cells as the bits of their system; or the index of the first one that is no number, and nothing has changed.
+pub fn put_bits(system: RealSystem, values: &[u64], cells: &mut [u64]) -> Result<(), usize> {
+    fn admitted<R: Reals<Bits = u64>>(reals: R) -> impl Fn(u64) -> Option<u64> {
+        move |bits| {
+            let number = reals.of_bits(bits);
+            (reals.to_bits(number) == bits && reals.admit(number).is_ok()).then_some(bits)
+        }
+    }
+    match system {
+        RealSystem::F64 => put(values, cells, admitted(F64)),
+        RealSystem::F32 => put(values, cells, admitted(F32)),
+        RealSystem::Fixed(bits) => put(values, cells, admitted(FixedPoint::new(bits))),
+    }
+}
+
+/// Puts values into cells in a form of theirs; or the index of the first one that has none, and nothing has changed.
+fn put<V: Copy, C>(values: &[V], cells: &mut [C], form: impl Fn(V) -> Option<C>) -> Result<(), usize> {
+    if let Some(at) = values.iter().position(|&value| form(value).is_none()) {
+        return Err(at);
+    }
+    for (cell, &value) in cells.iter_mut().zip(values) {
+        if let Some(value) = form(value) {
+            *cell = value;
+        }
+    }
+    Ok(())
+}
+
+/// The nearest `f64` of each cell.
+pub fn take_reals(system: RealSystem, cells: &[u64], values: &mut [f64]) {
+    match system {
+        RealSystem::F64 => take(F64, cells, values),
+        RealSystem::F32 => take(F32, cells, values),
+        RealSystem::Fixed(bits) => take(FixedPoint::new(bits), cells, values),
+    }
+}
+
+fn take<R: Reals<Bits = u64>>(reals: R, cells: &[u64], values: &mut [f64]) {
+    for (value, &bits) in values.iter_mut().zip(cells) {
+        *value = reals.to_f64(reals.of_bits(bits));
+    }
+}
+
+/// Puts integers into cells; or the index of the first one that doesn't fit into the words, and nothing has changed.
+pub fn put_ints(word: Word, values: &[i64], cells: &mut [i64]) -> Result<(), usize> {
+    let range = word.range();
+    put(values, cells, |value| range.contains(&value).then_some(value))
+}

@@ -1,0 +1,33 @@
+//! What `bench` is told.
+
+use clap::Args;
+
+use super::Given;
+
+/// How fast a program runs on each engine, forward, back, and for a gradient.
+///
+/// Each number is the best of many rounds, in which engines and directions take turns. Machines are noisy: compare numbers of one
+/// call of this command, not of two.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver bench programs/fib.rasm --set n=1000
+  reviver bench programs/besselj.rasm --loss out --json")]
+pub struct BenchOptions {
+    #[command(flatten)]
+    pub given: Given,
+    /// Measure the gradient of this real cell too: `y`, `A[3]`, `M[1,2]`
+    #[arg(long, value_name = "NAME")]
+    pub loss: Option<String>,
+    /// So long it may take, but for a program that takes longer to be run once in each way
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_seconds)]
+    pub seconds: f64,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    const MOST: f64 = 86_400.0;
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=MOST).contains(seconds));
+    seconds.ok_or_else(|| format!("seconds are a number from 0 to {MOST}"))
+}

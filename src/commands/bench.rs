@@ -1,0 +1,156 @@
+//! `reviver bench`: a program on every engine, timed in turns.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reviver::{EngineChoice, Error, Executable, LossCell, Workspace};
+use reviver_vm::{Program, State, Travel};
+
+use crate::cli::BenchOptions;
+use crate::failure::{Exit, Failure, Fallible};
+use crate::output::bench::{BenchPage, EngineFigures, Figure};
+use crate::stopwatch::{TimedWork, in_turns};
+use crate::{output, read, start, streams};
+
+pub fn run(options: &BenchOptions) -> Fallible {
+    start::check_input(&options.given, &[])?;
+    let program = start::plain_program(&options.given)?;
+    let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
+    let page = page(options, &program, &state)?;
+    streams::print_with(|out| match options.json {
+        true => output::object(page.members(), &Ok(()), out),
+        false => page.text(out),
+    })
+}
+
+/// An engine with a program that is ready to be called.
+struct Contender {
+    engine: EngineChoice,
+    program: Executable,
+    loss: Option<LossCell>,
+    figures: EngineFigures,
+}
+
+/// What is timed of an engine.
+#[derive(Clone, Copy)]
+enum BenchedCall {
+    Forward,
+    Back,
+    Gradient,
+}
+
+fn page(options: &BenchOptions, program: &Arc<Program>, state: &State) -> Fallible<BenchPage> {
+    let until = Instant::now() + Duration::from_secs_f64(options.seconds);
+    let started = Instant::now();
+    let mut contenders = Vec::new();
+    let mut missing = None;
+    for engine in [EngineChoice::Interp, EngineChoice::Jit] {
+        match contender(options, program, engine) {
+            Ok(contender) => contenders.push(contender),
+            Err(Error::Engine(error)) => missing = Some(error.to_string()),
+            Err(error) => return Err(failure(options, error)),
+        }
+    }
+    let rounds = measured(&mut contenders, state, until).map_err(|error| failure(options, error))?;
+    let engines = contenders.into_iter().map(|contender| (contender.engine, contender.figures)).collect();
+    Ok(BenchPage { engines, missing, rounds, seconds: started.elapsed().as_secs_f64() })
+}
+
+fn contender(
+    options: &BenchOptions,
+    program: &Arc<Program>,
+    engine: EngineChoice,
+) -> Result<Contender, Error> {
+    let started = Instant::now();
+    let program = Executable::new(&read::name(&options.given.file), program, engine)?;
+    let loss = options.loss.as_deref().map(|name| program.loss(name)).transpose()?;
+    let seconds = started.elapsed().as_secs_f64();
+    let is_native = program.is_native() && loss.as_ref().is_none_or(LossCell::is_native);
+    let native = (engine != EngineChoice::Interp).then_some((seconds, is_native));
+    Ok(Contender { engine, program, loss, figures: EngineFigures { native, ..EngineFigures::default() } })
+}
+
+/// Times everything, and puts down what it took; how many rounds there were.
+fn measured(contenders: &mut [Contender], state: &State, until: Instant) -> Result<u64, Error> {
+    let mut works = Vec::new();
+    let mut deeds = Vec::new();
+    for (n, contender) in contenders.iter_mut().enumerate() {
+        for deed in [BenchedCall::Forward, BenchedCall::Back, BenchedCall::Gradient] {
+            let Some((steps, work)) = work(contender, deed, state)? else { continue };
+            works.push(work);
+            deeds.push((n, deed, steps));
+        }
+    }
+    let rounds = in_turns(&mut works, until)?;
+    for ((n, deed, steps), work) in deeds.into_iter().zip(&works) {
+        let Some(contender) = contenders.get_mut(n) else { continue };
+        let figure = Some(Figure { steps, seconds: work.seconds() });
+        match deed {
+            BenchedCall::Forward => contender.figures.forward = figure,
+            BenchedCall::Back => contender.figures.back = figure,
+            BenchedCall::Gradient => contender.figures.gradient = figure,
+        }
+    }
+    Ok(rounds)
+}
+
+/// A thing to be timed, and its steps; none where the program can't do it.
+fn work(
+    contender: &mut Contender,
+    deed: BenchedCall,
+    state: &State,
+) -> Result<Option<(u64, TimedWork<'static, Error>)>, Error> {
+    let mut call = contender.program.workspace()?;
+    call.begin_with(Travel::Forward, state.try_clone()?)?;
+    match deed {
+        BenchedCall::Forward => {
+            let steps = call.run()?;
+            TimedWork::new(move || call.run().map(drop)).map(|work| Some((steps, work)))
+        }
+        BenchedCall::Back => {
+            call.run()?;
+            match back(&mut call) {
+                Ok(steps) => {
+                    TimedWork::new(move || call.run_back().map(drop)).map(|work| Some((steps, work)))
+                }
+                Err(error @ (Error::Trap { .. } | Error::NoSuchResults { .. })) => {
+                    contender.figures.no_way_back = Some(error.to_string());
+                    Ok(None)
+                }
+                Err(error) => Err(error),
+            }
+        }
+        BenchedCall::Gradient => {
+            let Some(loss) = contender.loss.clone() else { return Ok(None) };
+            let found = call.gradient_anyway(&loss)?;
+            contender.figures.is_mended = found.trust.mended.is_some();
+            let work = TimedWork::new(move || call.gradient_anyway(&loss).map(drop))?;
+            Ok(Some((found.steps + found.steps_back, work)))
+        }
+    }
+}
+
+/// Goes back from where a run has arrived.
+fn back(call: &mut Workspace) -> Result<u64, Error> {
+    let arrived = call.state()?.try_clone()?;
+    call.begin_with(Travel::Backward, arrived)?;
+    call.run_back()
+}
+
+fn failure(options: &BenchOptions, error: Error) -> Failure {
+    let file = read::name(&options.given.file);
+    match error {
+        Error::Trap { backward, explanation, .. } => {
+            let what = if backward { "trap on the way back" } else { "trap" };
+            output::trap(Exit::Trap, what, &file, &explanation)
+        }
+        error @ Error::NoMemory(_) => Failure::new(Exit::Trap, error),
+        error @ (Error::Unknown { .. }
+        | Error::Class { .. }
+        | Error::Index { .. }
+        | Error::Stack { .. }
+        | Error::Several { .. }) => Failure::usage(format_args!("--loss: {error}")),
+        error @ Error::Underivable(_) => Failure::new(Exit::Check, error),
+        error => Failure::usage(error),
+    }
+}

@@ -1,0 +1,155 @@
+//! What `bench` has measured: a table for people, one JSON object for programs. Measures nothing.
+
+use std::io::{self, Write};
+
+use reviver::EngineChoice;
+use serde_json::{Map, Value as Json, json};
+
+use super::told::Object;
+
+/// Everything that is said about how fast a program is.
+pub struct BenchPage {
+    pub engines: Vec<(EngineChoice, EngineFigures)>,
+    /// Why there is no native code.
+    pub missing: Option<String>,
+    pub rounds: u64,
+    /// What all of it took.
+    pub seconds: f64,
+}
+
+/// What was measured of an engine.
+#[derive(Default)]
+pub struct EngineFigures {
+    pub forward: Option<Figure>,
+    pub back: Option<Figure>,
+    pub gradient: Option<Figure>,
+    /// What making native code took, and whether it leads all the way.
+    pub native: Option<(f64, bool)>,
+    /// Why the program doesn't run back.
+    pub no_way_back: Option<String>,
+    /// Whether the way back of the gradient was made again with a history.
+    pub is_mended: bool,
+}
+
+/// The least time that a run took.
+#[derive(Clone, Copy)]
+pub struct Figure {
+    pub steps: u64,
+    pub seconds: f64,
+}
+
+impl Figure {
+    fn steps_per_second(self) -> f64 {
+        self.steps as f64 / self.seconds.max(1e-9)
+    }
+
+    fn json(self) -> Json {
+        json!({ "steps": self.steps, "seconds": self.seconds, "steps_per_second": self.steps_per_second() })
+    }
+}
+
+impl EngineFigures {
+    fn named(&self) -> impl Iterator<Item = (&'static str, Figure)> {
+        let figures = [("forward", self.forward), ("back", self.back), ("gradient", self.gradient)];
+        figures.into_iter().filter_map(|(name, figure)| Some((name, figure?)))
+    }
+
+    /// How many times as long as a run a gradient takes.
+    fn ratio(&self) -> Option<f64> {
+        Some(self.gradient?.seconds / self.forward?.seconds.max(1e-9))
+    }
+
+    fn json(&self) -> Json {
+        let mut members: Map<String, Json> =
+            self.named().map(|(name, figure)| (name.to_owned(), figure.json())).collect();
+        if let Some(ratio) = self.ratio() {
+            members.insert("gradient_per_objective".into(), ratio.into());
+            members.insert("mended".into(), self.is_mended.into());
+        }
+        if let Some((seconds, is_native)) = self.native {
+            members.insert("compile_seconds".into(), seconds.into());
+            members.insert("all_native".into(), is_native.into());
+        }
+        if let Some(why) = &self.no_way_back {
+            members.insert("no_way_back".into(), why.clone().into());
+        }
+        Json::Object(members)
+    }
+}
+
+impl BenchPage {
+    pub fn members(&self) -> Object<'_> {
+        let engines = self.engines.iter().map(|(engine, figures)| (engine.name().to_owned(), figures.json()));
+        let mut object = Object::default();
+        object.insert("engines", Json::Object(engines.collect()));
+        if let Some(missing) = &self.missing {
+            object.insert("no_native_code", missing.clone());
+        }
+        object.insert("rounds", self.rounds);
+        object.insert("seconds", self.seconds);
+        object
+    }
+
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{:<7} {:<9} {:>12} {:>14} {:>16}", "engine", "", "steps", "time", "steps a second")?;
+        for (engine, figures) in &self.engines {
+            for (name, figure) in figures.named() {
+                let (time, speed) = (time(figure.seconds), grouped(figure.steps_per_second()));
+                writeln!(out, "{engine:<7} {name:<9} {:>12} {time:>14} {speed:>16}", figure.steps)?;
+            }
+        }
+        for (engine, figures) in &self.engines {
+            figures.told(*engine, out)?;
+        }
+        if let Some(missing) = &self.missing {
+            writeln!(out, "no native code: {missing}")?;
+        }
+        let (rounds, seconds) = (self.rounds, self.seconds);
+        let plural = if rounds == 1 { "" } else { "s" };
+        writeln!(
+            out,
+            "best of {rounds} round{plural} in {seconds:.1} s; machines are noisy: compare what stands in one table"
+        )
+    }
+}
+
+impl EngineFigures {
+    /// What the table doesn't hold.
+    fn told(&self, engine: EngineChoice, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(ratio) = self.ratio() {
+            let mended = if self.is_mended { ", made again with a history" } else { "" };
+            writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{mended}")?;
+        }
+        if let Some((seconds, is_native)) = self.native {
+            let rest = if is_native { "it leads all the way" } else { "some steps are the interpreter's" };
+            writeln!(out, "{engine}: native code was made in {}, and {rest}", time(seconds))?;
+        }
+        match &self.no_way_back {
+            Some(why) => writeln!(out, "{engine}: no way back: {why}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Seconds in the unit that they are best read in.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-5 => format!("{:.1} ns", s * 1e9),
+        s if s < 1e-2 => format!("{:.1} µs", s * 1e6),
+        s if s < 10.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.1} s"),
+    }
+}
+
+/// A speed with its thousands apart, as far as it means anything.
+fn grouped(speed: f64) -> String {
+    let digits = format!("{speed:.0}");
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

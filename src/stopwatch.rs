@@ -1,0 +1,104 @@
+//! Times of pieces of work: the best of many rounds, in which they take turns, so that a noisy moment hits all alike. Knows no
+//! program.
+
+use std::time::{Duration, Instant};
+
+/// A piece of work that is timed over and over.
+pub struct TimedWork<'w, E> {
+    work: Box<dyn FnMut() -> Result<(), E> + 'w>,
+    /// So often it is done in one timed part.
+    repeats: u32,
+    best: Duration,
+}
+
+/// One timed part takes about so long, so that the clock's own time doesn't count.
+const PART: Duration = Duration::from_millis(1);
+const MOST_REPEATS: u32 = 1 << 16;
+
+impl<'w, E> TimedWork<'w, E> {
+    /// Does it once, which tells how often to do it in a timed part.
+    pub fn new(work: impl FnMut() -> Result<(), E> + 'w) -> Result<TimedWork<'w, E>, E> {
+        let mut timed = TimedWork { work: Box::new(work), repeats: 1, best: Duration::MAX };
+        timed.round()?;
+        let once = timed.best.max(Duration::from_nanos(1));
+        let repeats = u32::try_from(PART.as_nanos() / once.as_nanos()).unwrap_or(MOST_REPEATS);
+        timed.repeats = repeats.clamp(1, MOST_REPEATS);
+        // What was done for the first time, with cold caches, is no measure for what is done often.
+        if timed.repeats > 1 {
+            timed.best = Duration::MAX;
+        }
+        Ok(timed)
+    }
+
+    fn round(&mut self) -> Result<(), E> {
+        let start = Instant::now();
+        for _ in 0..self.repeats {
+            (self.work)()?;
+        }
+        self.best = self.best.min(start.elapsed());
+        Ok(())
+    }
+
+    fn is_timed(&self) -> bool {
+        self.best < Duration::MAX
+    }
+
+    /// The least that it took to do it once.
+    pub fn seconds(&self) -> f64 {
+        self.best.as_secs_f64() / f64::from(self.repeats)
+    }
+}
+
+/// Times all pieces in turns until a moment, each at least once; how many rounds that were.
+pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> Result<u64, E> {
+    let mut rounds = 0;
+    loop {
+        for work in &mut *works {
+            if Instant::now() < until || !work.is_timed() {
+                work.round()?;
+            }
+        }
+        rounds += 1;
+        if Instant::now() >= until {
+            return Ok(rounds);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_timed_at_least_once() {
+        let mut counts = [0; 2];
+        let [first, second] = &mut counts;
+        let quick = TimedWork::new(|| {
+            *first += 1;
+            Ok::<(), ()>(())
+        });
+        let slow = TimedWork::new(|| {
+            std::thread::sleep(Duration::from_millis(3));
+            *second += 1;
+            Ok(())
+        });
+        let mut works = [quick.unwrap(), slow.unwrap()];
+        assert_eq!(in_turns(&mut works, Instant::now()), Ok(1));
+        assert!(works.iter().all(TimedWork::is_timed));
+        assert!(works[1].seconds() >= 0.003 && works[0].seconds() < 0.001);
+        drop(works);
+        assert!(counts[0] > 100 && counts[1] == 1, "{counts:?}");
+    }
+
+    #[test]
+    fn what_fails_ends_it() {
+        let mut left = 3;
+        let work = TimedWork::new(|| {
+            left -= 1;
+            std::thread::sleep(Duration::from_millis(2));
+            if left == 0 { Err("broken") } else { Ok(()) }
+        });
+        let until = Instant::now() + Duration::from_secs(60);
+        assert_eq!(in_turns(&mut [work.unwrap()], until), Err("broken"));
+    }
+}

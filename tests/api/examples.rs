@@ -1,0 +1,23 @@
+//! The examples are run: what they assert holds, and what they print is what they say.
+
+#[path = "../../examples/newton.rs"]
+mod newton;
+#[path = "../../examples/two_threads.rs"]
+mod two_threads;
+#[path = "../../examples/value_and_gradient.rs"]
+mod value_and_gradient;
+
+#[test]
+fn the_value_and_the_gradient_are_found() {
+    value_and_gradient::main().unwrap();
+}
+
+#[test]
+fn newtons_method_converges() {
+    newton::main().unwrap();
+}
+
+#[test]
+fn two_threads_find_the_same() {
+    two_threads::main().unwrap();
+}

@@ -1,0 +1,163 @@
+//! Derivatives: their values, how far they can be trusted, and what is no derivative.
+
+use reviver::{EngineChoice, Error, open};
+
+use crate::support::{ENGINES, compiled};
+
+/// y = x₀²·x₁ + sin(x₁), by a loop that sums n times.
+const LOOP: &str = "
+.in n default 3
+.inout x[2]: real default {0.5, 2}
+.out y: real
+for i in 0..n
+    compute
+        local s = x[0] * x[0]
+    apply
+        add.mul y, s, x[1]
+    uncompute
+rof
+add.sin y, x[1]
+";
+
+#[test]
+fn a_gradient_is_that_of_the_formula() {
+    for engine in ENGINES {
+        let program = compiled(LOOP, engine);
+        let (x, loss) = (program.reals("x").unwrap(), program.loss("y").unwrap());
+        assert_eq!(loss.is_native(), engine == EngineChoice::Jit);
+        let mut call = program.workspace().unwrap();
+        for [a, b] in [[0.5, 2.0], [3.0, -1.0], [0.0, 0.0]] {
+            let mut slope = [0.0; 2];
+            let found = call.gradient_at(&loss, x, &[a, b], &mut slope).unwrap();
+            let wanted = (3.0 * a * a * b + b.sin(), [6.0 * a * b, 3.0 * a * a + b.cos()]);
+            assert!((found.value - wanted.0).abs() < 1e-14, "{found:?}");
+            assert!(slope.iter().zip(wanted.1).all(|(g, w)| (g - w).abs() < 1e-14), "{slope:?}");
+            assert!(found.trust.mended.is_none() && found.trust.reports.is_empty());
+        }
+    }
+}
+
+#[test]
+fn second_derivatives_are_those_of_the_formula() {
+    for engine in ENGINES {
+        let program = compiled(LOOP, engine);
+        let (x, loss) = (program.reals("x").unwrap(), program.loss("y").unwrap());
+        let mut call = program.workspace().unwrap();
+        let [a, b] = [0.5, 2.0];
+        call.give_reals(x, &[a, b]).unwrap();
+        let found = call.hessian(&loss, &[x]).unwrap();
+        let wanted = [[6.0 * b, 6.0 * a], [6.0 * a, -b.sin()]];
+        for (row, wanted) in found.rows.iter().zip(wanted) {
+            assert!(row.iter().zip(wanted).all(|(h, w)| (h - w).abs() < 1e-13), "{found:?}");
+        }
+        assert_eq!(found.rows, call.hessian(&loss, &[]).unwrap().rows);
+        let second = program.reals("x[1]").unwrap();
+        assert_eq!(call.hessian(&loss, &[second]).unwrap().rows, [[found.rows[1][1]]]);
+        assert_eq!(found.value, call.gradient(&loss).unwrap().value);
+    }
+}
+
+/// A way back that compares rounded numbers otherwise is made again, and says so.
+#[test]
+fn a_way_back_that_went_astray_is_mended() {
+    for engine in ENGINES {
+        let program =
+            open(concat!(env!("CARGO_MANIFEST_DIR"), "/programs/tie.rasm")).unwrap().compile(engine).unwrap();
+        let loss = program.loss("paid").unwrap();
+        let mut call = program.workspace().unwrap();
+        for _ in 0..2 {
+            let found = call.gradient(&loss).unwrap();
+            assert_eq!(found.trust.mended.map(|astray| astray.name()), Some("path"));
+        }
+    }
+}
+
+#[test]
+fn a_converted_real_that_counts_is_doubtful() {
+    let text =
+        ".inout x: real default 2\n.out y: real\n.garbage g\nadd.toint g, x\nadd.toreal y, g\nadd y, x\n";
+    for engine in ENGINES {
+        let program = compiled(text, engine);
+        let (x, loss) = (program.reals("x").unwrap(), program.loss("y").unwrap());
+        let mut call = program.workspace().unwrap();
+        let error = call.gradient(&loss).unwrap_err();
+        assert!(matches!(error, Error::Doubtful { .. }), "{error}");
+        assert!(
+            error.to_string().contains("test.rasm:4: an active real was converted to an integer"),
+            "{error}"
+        );
+        let mut slope = [0.0];
+        assert!(call.adjoints(x, &mut slope).is_err(), "nobody vouches for them");
+        let found = call.gradient_anyway(&loss).unwrap();
+        call.adjoints(x, &mut slope).unwrap();
+        assert_eq!((found.value, slope, found.trust.reports.iter().count()), (4.0, [1.0], 1));
+    }
+}
+
+#[test]
+fn an_overwritten_cell_that_counts_is_doubtful_and_has_a_place() {
+    let text = ".inout x: real default 2\n.inout w: real default 5\n.out y: real\nadd.mul y, x, w\noverwrite x, 7.0\nadd.mul y, x, w\n";
+    for engine in ENGINES {
+        let program = compiled(text, engine);
+        let loss = program.loss("y").unwrap();
+        let mut call = program.workspace().unwrap();
+        // Without a history nothing leads back over it.
+        let said = call.gradient(&loss).unwrap_err().to_string();
+        assert!(said.starts_with("test.rasm:5") && said.contains("on the way back"), "{said}");
+        call.keep_history(true);
+        let error = call.gradient(&loss).unwrap_err();
+        assert!(matches!(error, Error::Doubtful { .. }), "{error}");
+        let said = error.to_string();
+        assert!(said.contains("test.rasm:5: an active cell was overwritten"), "{said}");
+        let found = call.gradient_anyway(&loss).unwrap();
+        assert_eq!((found.value, found.trust.reports.iter().count()), (45.0, 1));
+    }
+}
+
+#[test]
+fn gradients_trap_where_the_program_does_and_heed_limits() {
+    let text = ".in n default 1\n.inout x: real default 4\n.out y: real\nassert n > 0\nadd.sqrt y, x\n";
+    for engine in ENGINES {
+        let program = compiled(text, engine);
+        let (n, x, loss) =
+            (program.ints("n").unwrap(), program.reals("x").unwrap(), program.loss("y").unwrap());
+        let mut call = program.workspace().unwrap();
+        let mut slope = [f64::NAN];
+        for _ in 0..2 {
+            call.give_ints(n, &[0]).unwrap();
+            let said = call.gradient(&loss).unwrap_err().to_string();
+            assert!(said.starts_with("test.rasm:4") && said.contains("n > 0"), "{said}");
+            assert!(call.adjoints(x, &mut slope).is_err());
+            call.give_ints(n, &[1]).unwrap();
+            call.gradient_at(&loss, x, &[4.0], &mut slope).unwrap();
+            assert_eq!(slope, [0.25]);
+            // The value is there, but not its derivative.
+            let said = call.gradient_at(&loss, x, &[0.0], &mut slope).unwrap_err().to_string();
+            assert!(said.starts_with("test.rasm:5"), "{said}");
+        }
+        call.give_reals(x, &[4.0]).unwrap();
+        call.limit_steps(1);
+        assert!(matches!(call.gradient(&loss), Err(Error::StepLimit { .. })));
+    }
+}
+
+#[test]
+fn a_run_between_two_gradients_changes_nothing() {
+    for engine in ENGINES {
+        let program = compiled(LOOP, engine);
+        let (x, y, loss) =
+            (program.reals("x").unwrap(), program.reals("y").unwrap(), program.loss("y").unwrap());
+        let mut call = program.workspace().unwrap();
+        let mut gradient = || {
+            let value = call.gradient(&loss).unwrap().value;
+            let mut slope = [0.0; 2];
+            call.adjoints(x, &mut slope).unwrap();
+            assert!(call.real(y).is_err(), "results are read behind a run");
+            call.run().unwrap();
+            assert!(call.adjoints(x, &mut slope).is_err(), "adjoints are read behind a gradient");
+            assert_eq!(call.real(y).unwrap(), value);
+            (value, slope)
+        };
+        assert_eq!(gradient(), gradient());
+    }
+}

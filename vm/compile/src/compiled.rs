@@ -1,0 +1,88 @@
+//! The code of a version, with what it asks of a machine and how that is moved by it. Knows no engine, and neither which version
+//! is wanted nor what follows a failure.
+
+use reviver_vm::travel::Leg;
+use reviver_vm::{Machine, Program, State};
+
+use crate::backend::{Backend, Code};
+use crate::form::{Demands, FormExit, SsaForm};
+use crate::frames;
+use crate::op::Input;
+use crate::run::{CellMemory, CodeOutcome, Job};
+
+/// Code with what is asked before it is run.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    inputs: Vec<Input>,
+    exits: Vec<FormExit>,
+    demands: Demands,
+    /// The most steps before it can pause.
+    pub first_steps: u64,
+    code: Box<dyn Code>,
+}
+
+/// Words for references that need no memory of their own.
+const FEW_WORDS: usize = 24;
+
+impl Compiled {
+    /// The code that a backend makes of a form, if it makes any.
+    pub fn of(form: SsaForm, backend: &impl Backend) -> Option<Compiled> {
+        let inputs = form.inputs().map(|(_, input)| input).collect();
+        let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
+        Some(Compiled { inputs, exits, demands, first_steps, code: backend.compile(form)? })
+    }
+
+    /// Whether a program's limits have room for the calls that it may open.
+    pub fn fits(&self, program: &Program, state: &State) -> bool {
+        frames::have_room(program, state, self.demands)
+    }
+
+    /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed,
+    /// and the machine's cells hold anything.
+    pub fn run(&self, machine: &mut Machine, leg: Leg) -> Option<u64> {
+        let (state, watcher) = machine.state_and_watcher(leg);
+        let inputs = inputs(&self.inputs, state);
+        frames::extend(state, self.demands).ok()?;
+        let (mut few, mut many) = ([0; FEW_WORDS], Vec::new());
+        let references = match few.get_mut(..self.demands.references as usize) {
+            Some(few) => few,
+            None => {
+                many.resize(self.demands.references as usize, 0);
+                &mut many[..]
+            }
+        };
+        let cells = cells(state, references);
+        let outcome = self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher });
+        let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
+        frames::leave(state, self.exits.get(exit as usize)?, self.demands, references);
+        let sign = leg.travel.sign();
+        state.step += sign * steps as i64;
+        state.counters.erased_bits += counts.erased_bits;
+        state.counters.discarded_bits += counts.discarded_bits;
+        state.counters.drops += counts.drops;
+        state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
+        Some(steps)
+    }
+}
+
+/// What a version asks for, as it is in the current call.
+fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
+    let own = state.references.get(state.frame.references as usize..).unwrap_or_default();
+    let passed = |n: u32| own.get(n as usize);
+    let given = |input: &Input| match *input {
+        Input::Frame(class) => state.frame.start(class),
+        Input::Base(n) => passed(n).map_or(0, |reference| reference.base),
+        Input::Length(n) => passed(n).map_or(0, |reference| reference.length),
+        Input::Stride(n) => passed(n).map_or(0, |reference| reference.stride),
+    };
+    wanted.iter().map(given).collect()
+}
+
+fn cells<'c>(state: &'c mut State, references: &'c mut [i64]) -> CellMemory<'c> {
+    CellMemory {
+        references,
+        ints: &mut state.ints,
+        reals: &mut state.reals,
+        adjoints: state.adjoints.as_mut().map_or(&mut [], |adjoints| &mut adjoints.cells),
+    }
+}
