@@ -128,18 +128,41 @@ impl Watcher<'_> {
         self.watch.jumped(self.clock.travel, mark(self.clock, self.clock.budget - made));
     }
 
+    /// The number of the interval that the first step crosses; each further one's is greater by [`Watcher::sign`].
+    pub fn first_interval(&self) -> i64 {
+        self.clock.interval(self.clock.budget).number
+    }
+
+    /// 1 where steps lead away from step 0 of the run's beginning, else -1.
+    pub fn sign(&self) -> i64 {
+        self.clock.travel.sign()
+    }
+
+    /// Branches were taken whose marks ([`MARK_ROUNDS`]) have this sum.
+    pub fn marked(&mut self, marks: u64) {
+        self.watch.jumped(self.clock.travel, marks);
+    }
+
     /// A real is freed that isn't 0, with its adjoint.
     pub fn freed(&mut self, freed: Freed, adjoint: f64) {
         self.watch.freed(freed, adjoint, self.rounding);
     }
 }
 
-/// The mark of a jump at the step that is next: the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast
-/// splittable pseudorandom number generators", 2014), applied to the step's number.
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), as rounds: a
+/// number is combined by exclusive or with itself, shifted right so far, and multiplied by a factor. All wraps.
+pub const MARK_ROUNDS: [(u32, u64); 2] = [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)];
+/// What the number of an interval is multiplied by before the rounds: the odd number next to 2⁶⁴ divided by the golden ratio.
+pub const MARK_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// How far it is shifted behind them.
+pub const MARK_SHIFT: u32 = 31;
+
+/// The mark of a jump at the step that is next: of the step's number.
 #[inline(always)]
 pub(crate) fn mark(clock: Clock, left: u64) -> u64 {
-    let mut mark = (clock.interval(left).number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mark = (mark ^ (mark >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mark = (mark ^ (mark >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mark ^ (mark >> 31)
+    let mut mark = (clock.interval(left).number as u64).wrapping_mul(MARK_FACTOR);
+    for (shift, factor) in MARK_ROUNDS {
+        mark = (mark ^ (mark >> shift)).wrapping_mul(factor);
+    }
+    mark ^ (mark >> MARK_SHIFT)
 }

@@ -29,7 +29,7 @@ pub const ALL: &[Engine] = &[
     Engine {
         name: "SSA forms as they stand",
         every: 4,
-        prepare: |program| Some(Arc::new(Driver::new(program, Evaluator))),
+        prepare: |program| Some(Arc::new(Driver::new(program, Evaluator).improving(&[]))),
     },
     Engine {
         name: "native code",

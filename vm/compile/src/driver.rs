@@ -16,8 +16,10 @@ use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
 use crate::build::build;
 use crate::build::paths::steps_to_entry;
 use crate::error::Outside;
-use crate::form::{SsaBlock, SsaEnd, SsaForm, Version};
+use crate::form::{Demands, FormExit, FrameZeros, SsaBlock, SsaEnd, SsaForm, StopPlace, Version};
+use crate::frames;
 use crate::op::Input;
+use crate::passes::{PASSES, Pass, improved};
 use crate::run::{CellMemory, CodeOutcome, Job};
 
 /// A version, as an engine runs it.
@@ -36,6 +38,8 @@ pub trait Backend: Debug + Send + Sync {
 #[derive(Debug)]
 struct Compiled {
     inputs: Vec<Input>,
+    exits: Vec<FormExit>,
+    demands: Demands,
     /// The most steps before it can pause.
     first_steps: u64,
     code: Box<dyn Code>,
@@ -47,6 +51,8 @@ pub struct Driver<B> {
     program: Program,
     backend: B,
     has_rules: bool,
+    /// What forms go through before code is made of them.
+    passes: &'static [Pass],
     /// Code without a loop that makes fewer steps isn't made.
     least_steps: u32,
     /// Steps that are still the interpreter's before anything is compiled.
@@ -74,11 +80,18 @@ impl<B: Backend> Driver<B> {
             program: program.clone(),
             backend,
             has_rules: program.module().procedures.iter().any(|procedure| procedure.rule.is_some()),
+            passes: &PASSES,
             least_steps: 1,
             interpreted_first: AtomicU64::new(0),
             versions: RwLock::default(),
             has_given_up: AtomicBool::new(false),
         }
+    }
+
+    /// The same, but forms go through these passes only.
+    #[must_use]
+    pub fn improving(self, passes: &'static [Pass]) -> Driver<B> {
+        Driver { passes, ..self }
     }
 
     /// The same, but nothing is compiled before so many steps are made: shorter runs are over by then.
@@ -102,7 +115,14 @@ impl<B: Backend> Driver<B> {
     }
 
     /// The code at which a machine stands; or how many steps it may be to where there is some.
-    fn code(&self, machine: &Machine, stops: Option<&Stops>, travel: Travel) -> Result<Arc<Compiled>, u64> {
+    /// Where a run begins its cells are looked at.
+    fn code(
+        &self,
+        machine: &Machine,
+        stops: Option<&Stops>,
+        travel: Travel,
+        begins: bool,
+    ) -> Result<Arc<Compiled>, u64> {
         let (program, state) = (machine.program(), machine.state());
         // Steps in rules are counted apart.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
@@ -118,16 +138,18 @@ impl<B: Backend> Driver<B> {
         }
         // Exact numbers come back by themselves.
         let is_watched = machine.reports().watch().is_some() && !program.module().real.is_exact();
-        let is_here = |node: &Node| node.backward == (way == Way::Against);
-        let stop = stops.and_then(Stops::only).filter(is_here).map(|node| node.position);
-        let version = Version { position: state.position, way, gradient: state.mode(), is_watched, stop };
+        let stop = stops.and_then(Stops::only).map(stop_place);
+        let gradient = state.mode();
+        let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
+        let version = Version { position: state.position, way, gradient, is_watched, stop, zeros };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match known {
             Some(found) => found,
             None if self.has_given_up.load(Ordering::Relaxed) => None,
             None => self.made(version),
         };
-        found.ok_or(1)
+        let fits = |code: &Arc<Compiled>| frames::have_room(program, state, code.demands);
+        found.filter(fits).ok_or(1)
     }
 
     /// Compiles a version, unless it makes no step.
@@ -153,10 +175,10 @@ impl<B: Backend> Driver<B> {
         if form.first_steps == 0 || !is_long {
             return Ok(None);
         }
-        let (inputs, first_steps) =
-            (form.inputs().map(|(_, input)| input).collect(), form.first_steps.into());
-        let code = self.backend.compile(form).ok_or(Outside::TooLarge)?;
-        Ok(Some(Compiled { inputs, first_steps, code }))
+        let inputs = form.inputs().map(|(_, input)| input).collect();
+        let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
+        let code = self.backend.compile(improved(form, self.passes)).ok_or(Outside::TooLarge)?;
+        Ok(Some(Compiled { inputs, exits, demands, first_steps, code }))
     }
 
     /// Steps to be interpreted before the first copy of a machine is made: what copying many cells costs is to be small
@@ -175,7 +197,8 @@ impl<B: Backend> Runner for Driver<B> {
         if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
             return machine.interpret(stops, leg);
         }
-        let mut journey = Journey { driver: self, stops, leg, copy: None };
+        let mut journey =
+            Journey { driver: self, stops, leg, copy: None, references: Vec::new(), has_begun: false };
         // What the steps need is made before the first one.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
@@ -196,6 +219,10 @@ struct Journey<'d, B> {
     /// What is left of it.
     leg: Leg,
     copy: Option<Snapshot>,
+    /// Where code leaves what open calls pass.
+    references: Vec<i64>,
+    /// Whether code was looked for already.
+    has_begun: bool,
 }
 
 /// A machine as it was, and what was left of the run then.
@@ -212,7 +239,8 @@ impl<B: Backend> Journey<'_, B> {
             if self.stops.is_some_and(|stops| stops.contains(node)) {
                 return Ok(Stop::Budget);
             }
-            let code = match self.driver.code(machine, self.stops, self.leg.travel) {
+            let begins = !std::mem::replace(&mut self.has_begun, true);
+            let code = match self.driver.code(machine, self.stops, self.leg.travel, begins) {
                 Ok(code) => code,
                 Err(steps) => {
                     let steps = steps.max(1 << in_vain);
@@ -230,13 +258,24 @@ impl<B: Backend> Journey<'_, B> {
             let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
             let (state, watcher) = machine.state_and_watcher(Leg { budget: left, ..self.leg });
             let inputs = inputs(&code.inputs, state);
-            match code.code.run(Job { inputs: &inputs, cells: cells(state), left, watcher }) {
-                CodeOutcome::Exit { position, steps, counts } => {
-                    state.position = position;
-                    state.step += self.leg.travel.sign() * steps as i64;
+            let outcome = if frames::extend(state, code.demands).is_ok() {
+                self.references.resize(code.demands.references as usize, 0);
+                let cells = cells(state, &mut self.references);
+                code.code.run(Job { inputs: &inputs, cells, left, watcher })
+            } else {
+                CodeOutcome::Failed
+            };
+            match outcome {
+                CodeOutcome::Exit { exit, steps, counts } => {
+                    if let Some(exit) = code.exits.get(exit as usize) {
+                        frames::leave(state, exit, code.demands, &self.references);
+                    }
+                    let sign = self.leg.travel.sign();
+                    state.step += sign * steps as i64;
                     state.counters.erased_bits += counts.erased_bits;
                     state.counters.discarded_bits += counts.discarded_bits;
                     state.counters.drops += counts.drops;
+                    state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
                     self.leg.budget -= steps;
                 }
                 CodeOutcome::Failed => {
@@ -286,8 +325,14 @@ pub(crate) fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
     wanted.iter().map(given).collect()
 }
 
-pub(crate) fn cells(state: &mut State) -> CellMemory<'_> {
+/// The one place to stop at.
+fn stop_place(node: Node) -> StopPlace {
+    StopPlace { position: node.position, way: if node.backward { Way::Against } else { Way::Along } }
+}
+
+pub(crate) fn cells<'c>(state: &'c mut State, references: &'c mut [i64]) -> CellMemory<'c> {
     CellMemory {
+        references,
         ints: &mut state.ints,
         reals: &mut state.reals,
         adjoints: state.adjoints.as_mut().map_or(&mut [], |adjoints| &mut adjoints.cells),

@@ -77,6 +77,7 @@ impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
                 }
             }
             self.left -= u64::from(here.steps);
+            self.counts.calls += u64::from(here.calls);
             let jump = match &here.end {
                 SsaEnd::Go(jump) => jump,
                 SsaEnd::Branch { condition, yes, no } => {
@@ -93,9 +94,9 @@ impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
                         stop
                     }
                 }
-                SsaEnd::Exit { position } => {
+                SsaEnd::Exit { exit } => {
                     return CodeOutcome::Exit {
-                        position: *position,
+                        exit: *exit,
                         steps: self.job.left - self.left,
                         counts: self.counts,
                     };
@@ -280,6 +281,7 @@ impl CellMemory<'_> {
             Space::Ints => self.ints[address as usize] as u64,
             Space::Reals => self.reals[address as usize],
             Space::Adjoints => self.adjoints[address as usize],
+            Space::References => self.references[address as usize] as u64,
         }
     }
 
@@ -288,6 +290,7 @@ impl CellMemory<'_> {
             Space::Ints => self.ints[address as usize] = value as i64,
             Space::Reals => self.reals[address as usize] = value,
             Space::Adjoints => self.adjoints[address as usize] = value,
+            Space::References => self.references[address as usize] = value as i64,
         }
     }
 }

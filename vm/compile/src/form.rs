@@ -21,8 +21,24 @@ pub struct Version {
     pub gradient: bool,
     /// Whether somebody watches jumps, and what is freed.
     pub is_watched: bool,
-    /// A position at which the run is to stop, if it comes there.
-    pub stop: Option<u32>,
+    /// Where the run is to stop, if it comes there.
+    pub stop: Option<StopPlace>,
+    /// What of main's own variables holds 0 where it begins: code that begins where a program does is made for that.
+    pub zeros: FrameZeros,
+}
+
+/// What of main's frame holds 0, to the last bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FrameZeros {
+    pub cells: bool,
+    pub adjoints: bool,
+}
+
+/// A position in the code, as it is come to one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StopPlace {
+    pub position: u32,
+    pub way: Way,
 }
 
 /// What a program computes with.
@@ -74,10 +90,48 @@ pub enum SsaEnd {
         next: Jump,
         stop: Jump,
     },
-    /// All cells are in memory; the machine goes on from a position.
+    /// All cells are in memory, and the machine goes on: by the number of a [`FormExit`].
     Exit {
-        position: u32,
+        exit: u32,
     },
+}
+
+/// Where a form is left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormExit {
+    /// The machine stands before the instruction of this index, and behind the one before.
+    pub position: u32,
+    /// The calls that the form has opened, the outermost first. What they pass is in [`crate::op::Space::References`], in this order.
+    pub calls: Vec<OpenedCall>,
+    /// Cells of the frames of these calls, of each class.
+    pub frame_ints: u32,
+    pub frame_reals: u32,
+}
+
+/// A call that is open where a form is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenedCall {
+    /// The instruction.
+    pub site: u32,
+    /// Whether the machine turns there.
+    pub turns: bool,
+    /// How many arguments it has.
+    pub references: u32,
+    /// Cells of the callee's frame, of each class.
+    pub frame_ints: u32,
+    pub frame_reals: u32,
+}
+
+/// What a form needs of the machine besides what it names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Demands {
+    /// Cells behind those of the machine, all 0, of each class.
+    pub frame_ints: u32,
+    pub frame_reals: u32,
+    /// Calls that may be open at once.
+    pub depth: u32,
+    /// Words for references.
+    pub references: u32,
 }
 
 impl SsaEnd {
@@ -112,6 +166,8 @@ pub struct SsaBlock {
     pub ops: Vec<SsaValue>,
     /// Steps of the machine that are made when it ends.
     pub steps: u32,
+    /// How many of them enter a call or leave one.
+    pub calls: u32,
     pub end: SsaEnd,
 }
 
@@ -122,6 +178,8 @@ pub struct SsaForm {
     pub numbers: NumberKinds,
     pub definitions: Vec<Definition>,
     pub blocks: Vec<SsaBlock>,
+    pub exits: Vec<FormExit>,
+    pub demands: Demands,
     /// The most steps from the beginning to an exit, or to a pause behind the one that it may begin with. Code is run
     /// where at least so many may be made.
     pub first_steps: u32,

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`form`], [`op`] | blocks of operations, and the table of what is known of each |
 //! | [`build()`] | from the flow to a form |
+//! | [`passes`] | what makes a form better |
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
 //! | [`route`] | all the way between two positions, for who can begin anew |
@@ -43,10 +44,13 @@ pub mod driver;
 pub mod error;
 pub mod evaluate;
 pub mod form;
+mod frames;
 pub mod op;
 pub mod order;
+pub mod passes;
 pub mod route;
 pub mod run;
+mod text;
 
 pub use build::build;
 pub use error::Outside;

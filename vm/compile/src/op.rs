@@ -17,13 +17,16 @@ pub enum Space {
     Reals,
     /// The adjoint of each real, at its address.
     Adjoints,
+    /// What the calls pass that are open where a form is left: of each argument the first cell, the number of cells, and
+    /// the distance of neighbours. Nothing loads them.
+    References,
 }
 
 impl Space {
     /// The class of what its cells hold.
     pub fn class(self) -> Class {
         match self {
-            Space::Ints => Class::Int,
+            Space::Ints | Space::References => Class::Int,
             Space::Reals | Space::Adjoints => Class::Real,
         }
     }
@@ -191,7 +194,7 @@ impl OpKind {
             OpKind::IntOf => gives(Int, &[Real], Fails::Maybe),
             OpKind::Index { .. } => gives(Int, &[Int, Int], Fails::Maybe),
             OpKind::Load(space) => Facts { is_placed: true, ..gives(space.class(), &[Int], Fails::Never) },
-            OpKind::Store(Space::Ints) => acts(&[Int, Int], Fails::Never),
+            OpKind::Store(Space::Ints | Space::References) => acts(&[Int, Int], Fails::Never),
             OpKind::Store(Space::Reals | Space::Adjoints) => acts(&[Int, Real], Fails::Never),
             OpKind::RequireAdmitted | OpKind::RequireVacant => acts(&[Real], Fails::Maybe),
             OpKind::RequireTrue => acts(&[Int], Fails::Maybe),

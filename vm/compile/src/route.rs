@@ -8,8 +8,10 @@ use reviver_vm::{Machine, Program, checkpoint};
 
 use crate::build::build;
 use crate::driver::{Backend, Code, cells, inputs};
-use crate::form::{SsaEnd, SsaForm, Version};
+use crate::form::{Demands, FormExit, FrameZeros, StopPlace, Version};
+use crate::frames;
 use crate::op::Input;
+use crate::passes::{PASSES, improved};
 use crate::run::{CodeOutcome, Job};
 
 /// Where a route leads from and to, and in which mode.
@@ -40,15 +42,27 @@ impl RoutePlan {
         [there, RoutePlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
+    /// Whether an exit is where it leads to.
+    fn ends_with(&self, exit: &FormExit) -> bool {
+        exit.position == self.to && exit.calls.is_empty()
+    }
+
     fn version(&self, program: &Program) -> Version {
         let bound = RoutePlan::whole(program, self.travel).to;
-        Version {
-            position: self.from,
-            way: if self.travel == Travel::Forward { Way::Along } else { Way::Against },
-            gradient: self.gradient,
-            is_watched: self.is_watched,
-            stop: (self.to != bound).then_some(self.to),
-        }
+        let way = if self.travel == Travel::Forward { Way::Along } else { Way::Against };
+        let stop = (self.to != bound).then_some(StopPlace { position: self.to, way });
+        let RoutePlan { gradient, is_watched, .. } = *self;
+        Version { position: self.from, way, gradient, is_watched, stop, zeros: self.zeros(program) }
+    }
+
+    /// What main's frame holds where a route begins: nothing at both ends of a program; and where a gradient turns, no adjoints.
+    fn zeros(&self, program: &Program) -> FrameZeros {
+        let layout = program.flow().layout();
+        let cells =
+            (layout.pool_ints_start - layout.main_ints).max(layout.pool_reals_start - layout.main_reals);
+        let is_looked_at = cells <= frames::MOST_LOOKED_AT;
+        let is_end = [program.begin(), program.end()].contains(&self.from);
+        FrameZeros { cells: is_looked_at && is_end, adjoints: is_looked_at && self.gradient }
     }
 }
 
@@ -57,10 +71,20 @@ impl RoutePlan {
 pub struct Route {
     program: Program,
     plan: RoutePlan,
+    zeros: FrameZeros,
     inputs: Vec<Input>,
+    exits: Vec<FormExit>,
+    demands: Demands,
     /// The most steps before it can pause.
     first_steps: u64,
     code: Box<dyn Code>,
+}
+
+/// Memory that runs of routes take besides the machine's; it serves again and again.
+#[derive(Debug, Default)]
+pub struct RouteRoom {
+    /// What open calls pass where code is left.
+    references: Vec<i64>,
 }
 
 /// What became of a machine that was sent on a route.
@@ -81,13 +105,14 @@ impl Route {
     /// Compiles a route. None where no code leads there without somebody's help, or where none can be made.
     pub fn new(program: &Program, backend: &impl Backend, plan: RoutePlan) -> Option<Route> {
         let form = build(program.module(), program.flow(), plan.version(program)).ok()?;
-        if !arrives(&form, plan.to) {
+        if !form.exits.iter().any(|exit| plan.ends_with(exit)) {
             return None;
         }
+        let zeros = plan.zeros(program);
         let inputs = form.inputs().map(|(_, input)| input).collect();
-        let first_steps = form.first_steps.into();
-        let code = backend.compile(form)?;
-        Some(Route { program: program.clone(), plan, inputs, first_steps, code })
+        let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
+        let code = backend.compile(improved(form, &PASSES))?;
+        Some(Route { program: program.clone(), plan, zeros, inputs, exits, demands, first_steps, code })
     }
 
     /// The most steps that may be made before it looks how many are left.
@@ -97,7 +122,7 @@ impl Route {
 
     /// Sends a machine on the way with at most so many steps. One that doesn't stand where the route begins, in its mode,
     /// stays there.
-    pub fn run(&self, machine: &mut Machine, budget: u64) -> RouteEnd {
+    pub fn run(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
         if budget < self.first_steps || !self.begins_at(machine) {
             return RouteEnd::Underway;
         }
@@ -105,14 +130,22 @@ impl Route {
         let (state, watcher) = machine.state_and_watcher(leg);
         // Main asks for none, as a rule.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state) };
-        match self.code.run(Job { inputs: &inputs, cells: cells(state), left: leg.budget, watcher }) {
-            CodeOutcome::Exit { position, steps, counts } => {
-                state.position = position;
-                state.step += leg.travel.sign() * steps as i64;
+        if frames::extend(state, self.demands).is_err() {
+            return RouteEnd::Failed;
+        }
+        room.references.resize(self.demands.references as usize, 0);
+        let cells = cells(state, &mut room.references);
+        match self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher }) {
+            CodeOutcome::Exit { exit, steps, counts } => {
+                let Some(exit) = self.exits.get(exit as usize) else { return RouteEnd::Failed };
+                frames::leave(state, exit, self.demands, &room.references);
+                let sign = leg.travel.sign();
+                state.step += sign * steps as i64;
                 state.counters.erased_bits += counts.erased_bits;
                 state.counters.discarded_bits += counts.discarded_bits;
                 state.counters.drops += counts.drops;
-                if position == self.plan.to { RouteEnd::Arrived } else { RouteEnd::Underway }
+                state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
+                if self.plan.ends_with(exit) { RouteEnd::Arrived } else { RouteEnd::Underway }
             }
             CodeOutcome::Failed => RouteEnd::Failed,
         }
@@ -127,10 +160,12 @@ impl Route {
             && machine.residues().is_none()
             && machine.reports().watch().is_some() == plan.is_watched
             && checkpoint::fits(machine.program(), state)
+            && frames::have_room(machine.program(), state, self.demands)
+            && self.finds_zeros(frames::zeros(machine.program(), state))
     }
-}
 
-/// Whether a form can be left at a position.
-fn arrives(form: &SsaForm, to: u32) -> bool {
-    form.blocks.iter().any(|block| block.end == SsaEnd::Exit { position: to })
+    /// Whether what the code takes to be 0 is.
+    fn finds_zeros(&self, found: FrameZeros) -> bool {
+        (found.cells || !self.zeros.cells) && (found.adjoints || !self.zeros.adjoints)
+    }
 }

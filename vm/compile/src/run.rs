@@ -9,6 +9,8 @@ pub struct CellMemory<'c> {
     pub reals: &'c mut [u64],
     /// One for each real where steps carry adjoints or name them; else it may be empty.
     pub adjoints: &'c mut [u64],
+    /// As many as the form demands.
+    pub references: &'c mut [i64],
 }
 
 /// What a run adds to a state's counters.
@@ -17,6 +19,8 @@ pub struct Counts {
     pub erased_bits: u64,
     pub discarded_bits: u64,
     pub drops: u64,
+    /// Steps that entered a call or left one.
+    pub calls: u64,
 }
 
 /// What code is asked to do.
@@ -34,8 +38,8 @@ pub struct Job<'c> {
 /// What code came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeOutcome {
-    /// All cells are as the interpreter has them at a position, so many steps later.
-    Exit { position: u32, steps: u64, counts: Counts },
+    /// All cells are as the interpreter has them where an exit leads to, so many steps later.
+    Exit { exit: u32, steps: u64, counts: Counts },
     /// Something can't be made, or perhaps not: the cells hold anything, and the interpreter has to say what happens.
     Failed,
 }

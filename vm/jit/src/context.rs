@@ -11,22 +11,29 @@ pub struct CodeContext<'c> {
     pub ints: *mut i64,
     pub reals: *mut u64,
     pub adjoints: *mut u64,
+    pub references: *mut i64,
     /// What the form asks for, in its order.
     pub inputs: *const u32,
-    /// Steps that might be made at first.
-    pub budget: u64,
+    /// The number of the interval that the last step that might be made would cross, and what is added to it for each step
+    /// that is left: by these a jump is marked.
+    pub last_interval: i64,
+    pub per_step_left: i64,
+    /// The sum of the marks of jumps.
+    pub marks: u64,
     /// Steps that may still be made.
     pub left: u64,
     pub erased_bits: u64,
     pub discarded_bits: u64,
     pub drops: u64,
+    /// Steps that entered a call or left one.
+    pub calls: u64,
     /// Bits behind the point of a fixed-point number.
     pub fraction_bits: u32,
-    /// Where the machine goes on.
-    pub position: u32,
+    /// The number of the exit by which the form was left.
+    pub exit: u32,
     /// Whether the last function that was called had no value: 0 or 1.
     pub has_failed: u64,
-    /// Who is told of jumps and of what is freed.
+    /// Who is told of what is freed.
     pub watcher: Option<Watcher<'c>>,
 }
 
@@ -38,11 +45,16 @@ impl ContextField {
     pub const INTS: ContextField = ContextField(offset_of!(CodeContext, ints) as i32);
     pub const REALS: ContextField = ContextField(offset_of!(CodeContext, reals) as i32);
     pub const ADJOINTS: ContextField = ContextField(offset_of!(CodeContext, adjoints) as i32);
+    pub const REFERENCES: ContextField = ContextField(offset_of!(CodeContext, references) as i32);
     pub const INPUTS: ContextField = ContextField(offset_of!(CodeContext, inputs) as i32);
+    pub const LAST_INTERVAL: ContextField = ContextField(offset_of!(CodeContext, last_interval) as i32);
+    pub const PER_STEP_LEFT: ContextField = ContextField(offset_of!(CodeContext, per_step_left) as i32);
+    pub const MARKS: ContextField = ContextField(offset_of!(CodeContext, marks) as i32);
     pub const LEFT: ContextField = ContextField(offset_of!(CodeContext, left) as i32);
     pub const ERASED_BITS: ContextField = ContextField(offset_of!(CodeContext, erased_bits) as i32);
     pub const DISCARDED_BITS: ContextField = ContextField(offset_of!(CodeContext, discarded_bits) as i32);
     pub const DROPS: ContextField = ContextField(offset_of!(CodeContext, drops) as i32);
-    pub const POSITION: ContextField = ContextField(offset_of!(CodeContext, position) as i32);
+    pub const CALLS: ContextField = ContextField(offset_of!(CodeContext, calls) as i32);
+    pub const EXIT: ContextField = ContextField(offset_of!(CodeContext, exit) as i32);
     pub const HAS_FAILED: ContextField = ContextField(offset_of!(CodeContext, has_failed) as i32);
 }

@@ -179,15 +179,6 @@ pub fn int_pow() -> Address {
     address!(call as extern "C" fn(i64, i64) -> i64)
 }
 
-/// Tells whoever watches that a branch was taken: takes the context, and how many steps may still be made.
-pub fn jumped() -> Address {
-    extern "C" fn call(context: &mut CodeContext, left: u64) {
-        let before = context.budget - left - 1;
-        context.watcher.iter_mut().for_each(|watcher| watcher.jumped(before));
-    }
-    address!(call as extern "C" fn(&mut CodeContext, u64))
-}
-
 /// Tells whoever watches that a real is freed which isn't 0: takes the context, the instruction, the real and its adjoint in
 /// binary64.
 pub fn freed() -> Address {

@@ -67,26 +67,33 @@ impl Code for Native {
     /// lie within the static cells, indices are checked, and inputs come from a state that the driver has found to be the
     /// program's.
     fn run(&self, Job { inputs, cells, left, watcher }: Job) -> CodeOutcome {
+        let (first, sign) =
+            watcher.as_ref().map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
         let mut context = CodeContext {
             ints: cells.ints.as_mut_ptr(),
             reals: cells.reals.as_mut_ptr(),
             adjoints: cells.adjoints.as_mut_ptr(),
+            references: cells.references.as_mut_ptr(),
             inputs: inputs.as_ptr(),
-            budget: left,
+            last_interval: first.wrapping_add(sign.wrapping_mul(left as i64)).wrapping_sub(sign),
+            per_step_left: -sign,
+            marks: 0,
             left,
             erased_bits: 0,
             discarded_bits: 0,
             drops: 0,
+            calls: 0,
             fraction_bits: self.fraction_bits,
-            position: 0,
+            exit: 0,
             has_failed: 0,
             watcher,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return CodeOutcome::Failed;
         }
-        let CodeContext { erased_bits, discarded_bits, drops, position, .. } = context;
-        let counts = Counts { erased_bits, discarded_bits, drops };
-        CodeOutcome::Exit { position, steps: left - context.left, counts }
+        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, marks, .. } = context;
+        context.watcher.iter_mut().for_each(|watcher| watcher.marked(marks));
+        let counts = Counts { erased_bits, discarded_bits, drops, calls };
+        CodeOutcome::Exit { exit, steps: left - context.left, counts }
     }
 }

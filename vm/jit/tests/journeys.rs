@@ -5,22 +5,40 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
-use reviver_compile::driver::Driver;
+use reviver_compile::check::check;
+use reviver_compile::driver::{Backend, Code, Driver};
 use reviver_compile::evaluate::Evaluator;
+use reviver_compile::form::SsaForm;
+use reviver_compile::passes::PASSES;
 use reviver_jit::Jit;
 use reviver_vm::state::Reference;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, Program, Runner, Travel};
 
-/// Who runs a program in the interpreter's place.
-fn runners(program: &Program) -> [Arc<dyn Runner>; 2] {
-    [Arc::new(Driver::new(program, Evaluator)), Arc::new(Driver::new(program, Jit::new().unwrap()))]
+/// Forms that are well made, as they stand.
+#[derive(Debug)]
+struct Checked;
+
+impl Backend for Checked {
+    fn compile(&self, form: SsaForm) -> Option<Box<dyn Code>> {
+        check(&form).unwrap_or_else(|problem| panic!("{problem}\n{form}"));
+        Evaluator.compile(form)
+    }
 }
 
-/// The same machine three times: one is the interpreter's, the others are run by forms and by native code.
+/// Who runs a program in the interpreter's place: forms after each pass, and native code.
+fn runners(program: &Program) -> Vec<Arc<dyn Runner>> {
+    let after = (0..=PASSES.len()).filter_map(|count| PASSES.get(..count));
+    let forms =
+        after.map(|passes| Arc::new(Driver::new(program, Checked).improving(passes)) as Arc<dyn Runner>);
+    let native: Arc<dyn Runner> = Arc::new(Driver::new(program, Jit::new().unwrap()));
+    forms.chain([native]).collect()
+}
+
+/// The same machine several times: one is the interpreter's, the others are run by forms and by native code.
 struct Machines {
     plain: Machine,
-    driven: [Machine; 2],
+    driven: Vec<Machine>,
 }
 
 impl Machines {
@@ -29,7 +47,8 @@ impl Machines {
         let module = assembly.module.unwrap_or_else(|| panic!("{text}: {:?}", assembly.diagnostics));
         let program = Arc::new(Program::new(module, 0).unwrap());
         let plain = Machine::at_begin(program.clone()).unwrap();
-        let mut machines = Machines { driven: [&plain, &plain].map(|m| m.try_clone().unwrap()), plain };
+        let driven = runners(&program).iter().map(|_| plain.try_clone().unwrap()).collect();
+        let mut machines = Machines { driven, plain };
         machines.run_as(&program);
         machines
     }
@@ -54,15 +73,15 @@ impl Machines {
     #[track_caller]
     fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) {
         let expected = self.plain.run_until(stops, travel, budget);
-        for driven in &mut self.driven {
-            assert_eq!(driven.run_until(stops, travel, budget), expected, "{travel:?} {budget}");
-            assert!(driven.state() == self.plain.state(), "{travel:?} {budget}: {:#?}", driven.state());
-            assert_eq!(driven.reports(), self.plain.reports(), "{travel:?} {budget}");
+        for (n, driven) in self.driven.iter_mut().enumerate() {
+            assert_eq!(driven.run_until(stops, travel, budget), expected, "{n}: {travel:?} {budget}");
+            assert!(driven.state() == self.plain.state(), "{n}: {travel:?} {budget}: {:#?}", driven.state());
+            assert_eq!(driven.reports(), self.plain.reports(), "{n}: {travel:?} {budget}");
         }
     }
 
     fn copy(&self) -> Machines {
-        let driven = self.driven.each_ref().map(|driven| driven.try_clone().unwrap());
+        let driven = self.driven.iter().map(|driven| driven.try_clone().unwrap()).collect();
         Machines { plain: self.plain.try_clone().unwrap(), driven }
     }
 }
@@ -99,16 +118,117 @@ rof
 .end
 ";
 
+/// Calls in calls, both ways, in loops, with rows, columns, spans, elements, matrices and arrays of a frame; floats that
+/// frames let go; and a procedure that calls itself.
+const CALLS: &str = "\
+.in n default 4
+.out A[6], M[3,4], B[2,4]: real, sum: real, deep
+for i in 0..n
+    local r = i % 3
+    call fill(A[1..r+3], M, i)
+    uncall bump(M[r, ..], A[5], 3)
+    call weigh(A[r], i)
+    call blur(B[.., r], B[.., 3], sum, 0.3)
+    call add_all(deep, M)
+    delocal r = i % 3
+rof
+call down(deep, n)
+.proc fill(inout V[], inout N[,], in k)
+    for j in 0..len(V)
+        add V[j], k
+        call bump(N[.., j], V[0], k)
+        uncall weigh(V[j], j)
+    rof
+.end
+.proc bump(inout C[], inout a, in k)
+.ancilla m, T[3]
+    compute
+        add m, k + 1
+        add T[1], m
+        call weigh(T[2], m)
+    apply
+        add C[0], T[2]
+        if m > 3
+            add C[1], m
+            add a, T[1]
+        fi m > 3
+    uncompute
+.end
+.proc weigh(inout c, in k)
+    add c, k
+    xor c, 3
+.end
+.proc blur(inout C[]: real, inout D[]: real, inout s: real, in f: real)
+.ancilla t: real, U[2]: real
+    add t, f
+    add s, t * 0.7
+    call grow(U, t)
+    add s, U[1] / 3
+    add C[1], U[0]
+    add D[0], C[1] * U[1]
+    uncall grow(U, t)
+    sub t, 0.1
+    sub t, f - 0.1
+.end
+.proc grow(inout V[]: real, in f: real)
+    add V[0], f * 0.1
+    add V[1], exp(V[0])
+    add V[0], 0.7
+.end
+.proc add_all(inout s, in N[,])
+    call add_them(s, N)
+.end
+.proc add_them(inout s, in V[])
+    for i in 0..len(V)
+        add s, V[i]
+    rof
+.end
+.proc down(inout s, in k)
+    if k > 0
+        local less = k - 1
+        call down(s, less)
+        add s, less
+        delocal less = k - 1
+    fi k > 0
+.end
+";
+
+/// Programs, and how far they run.
+const TRIED: [(&str, u64); 2] = [(MANY_THINGS, 400), (CALLS, 700)];
+
+/// Machines at the beginning of a program, and further on.
+fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {
+    let begin = Machines::of(text);
+    let mut far = begin.copy();
+    while far.plain.state().step < steps as i64 {
+        let before = far.plain.state().step;
+        far.run(Travel::Forward, steps - before as u64);
+        assert!(far.plain.state().step > before, "it has no so many steps: {before}");
+    }
+    [begin, far]
+}
+
 #[test]
 fn every_budget_leads_to_the_interpreter_s_state() {
-    let begin = Machines::of(MANY_THINGS);
-    let mut far = begin.copy();
-    while far.plain.state().step < 400 {
-        let budget = 400 - far.plain.state().step as u64;
-        far.run(Travel::Forward, budget);
+    for tried in TRIED {
+        let [begin, far] = at_both_ends(tried);
+        for budget in 0..tried.1 {
+            begin.copy().run(Travel::Forward, budget);
+            far.copy().run(Travel::Backward, budget);
+        }
     }
-    for budget in 0..300 {
-        begin.copy().run(Travel::Forward, budget);
+}
+
+#[test]
+fn adjoints_go_through_calls_as_the_interpreter_carries_them() {
+    let [_, mut far] = at_both_ends(TRIED[1]);
+    for machine in far.each() {
+        let state = machine.state_mut();
+        state.set_mode(true);
+        state.adjoints_mut().cells.fill(0.7_f64.to_bits());
+        machine.watch();
+    }
+    for budget in 0..700 {
         far.copy().run(Travel::Backward, budget);
     }
 }
@@ -177,17 +297,15 @@ fn code_that_takes_too_much_is_the_interpreter_s() {
 
 #[test]
 fn every_place_to_stop_at_is_heeded() {
-    let begin = Machines::of(MANY_THINGS);
-    let instructions = begin.plain.program().module().code.len() as u32;
-    let mut far = begin.copy();
-    while far.plain.state().step < 400 {
-        let budget = 400 - far.plain.state().step as u64;
-        far.run(Travel::Forward, budget);
-    }
-    for (position, backward) in (0..instructions).flat_map(|position| [(position, false), (position, true)]) {
-        let stops = Stops::new(begin.plain.program(), [Node { position, backward }]);
-        for (start, travel) in [(&begin, Travel::Forward), (&far, Travel::Backward)] {
-            start.copy().run_until(Some(&stops), travel, 350);
+    for tried in TRIED {
+        let [begin, far] = at_both_ends(tried);
+        let instructions = begin.plain.program().module().code.len() as u32;
+        let places = (0..instructions).flat_map(|position| [(position, false), (position, true)]);
+        for (position, backward) in places {
+            let stops = Stops::new(begin.plain.program(), [Node { position, backward }]);
+            for (start, travel) in [(&begin, Travel::Forward), (&far, Travel::Backward)] {
+                start.copy().run_until(Some(&stops), travel, tried.1);
+            }
         }
     }
 }

@@ -6,12 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
 
 use crate::error::Outside;
-use crate::form::{Definition, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
+use crate::form::{Definition, Demands, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
 /// A cell that only steps which name it reach.
@@ -19,6 +20,26 @@ use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 pub(super) struct CellVariable {
     pub space: Space,
     pub anchor: Anchor,
+}
+
+/// The cells that hold 0 where a form begins: among all integers, reals and adjoints.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ZeroCells {
+    pub ints: Range<u32>,
+    pub reals: Range<u32>,
+    pub adjoints: Range<u32>,
+}
+
+impl ZeroCells {
+    fn have(&self, CellVariable { space, anchor }: CellVariable) -> bool {
+        let Anchor::Fixed(cell) = anchor else { return false };
+        match space {
+            Space::Ints => self.ints.contains(&cell),
+            Space::Reals => self.reals.contains(&cell),
+            Space::Adjoints => self.adjoints.contains(&cell),
+            Space::References => false,
+        }
+    }
 }
 
 /// A form that takes more of them isn't made: its memory isn't asked for.
@@ -38,6 +59,7 @@ struct Inner {
     definitions: Vec<Definition>,
     blocks: Vec<SsaBlock>,
     predecessors: Vec<Vec<u32>>,
+    zeros: ZeroCells,
     /// Where operations are put.
     current: u32,
     /// Where this is 0, operations don't fail.
@@ -59,9 +81,9 @@ struct Inner {
 }
 
 impl Draft {
-    /// Blocks that lead to each other by the numbers of their ends.
-    pub fn new(numbers: NumberKinds, ends: Vec<SsaEnd>) -> Draft {
-        let mut inner = Inner { predecessors: vec![Vec::new(); ends.len()], ..Inner::default() };
+    /// Blocks that lead to each other by the numbers of their ends. Of what holds 0 at first it says so.
+    pub fn new(numbers: NumberKinds, ends: Vec<SsaEnd>, zeros: ZeroCells) -> Draft {
+        let mut inner = Inner { predecessors: vec![Vec::new(); ends.len()], zeros, ..Inner::default() };
         for (number, end) in (0..).zip(&ends) {
             for jump in end.jumps() {
                 if let Some(known) = inner.predecessors.get_mut(jump.to as usize)
@@ -71,7 +93,7 @@ impl Draft {
                 }
             }
         }
-        let block = |end| SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, end };
+        let block = |end| SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, calls: 0, end };
         inner.blocks = ends.into_iter().map(block).collect();
         Draft { numbers, inner: RefCell::new(inner) }
     }
@@ -95,6 +117,14 @@ impl Draft {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
             block.steps += steps;
+        }
+    }
+
+    /// The last of them enters a call or leaves one.
+    pub fn count_call(&self) {
+        let inner = &mut *self.inner.borrow_mut();
+        if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
+            block.calls += 1;
         }
     }
 
@@ -129,6 +159,16 @@ impl Draft {
         self.inner.borrow_mut().known(OpKind::Input(input))
     }
 
+    /// The address base + index·stride.
+    pub fn place(&self, base: SsaValue, index: SsaValue, stride: SsaValue) -> SsaValue {
+        match [base, index, stride].map(|value| self.inner.borrow().literal(value)) {
+            [Some(base), Some(index), Some(stride)] => self.int(base + index * stride),
+            [_, Some(0), _] => base,
+            [Some(0), _, Some(1)] => index,
+            _ => self.op(OpKind::Place, [base, index, stride]),
+        }
+    }
+
     /// The address of an anchor's cell.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
         self.inner.borrow_mut().address(anchor)
@@ -159,12 +199,13 @@ impl Draft {
         inner.held.insert((inner.current, number), value);
     }
 
-    /// Stores every variable that is written anywhere, at the end of the current block.
-    pub fn store_variables(&self) {
+    /// Stores every variable that is written anywhere and still alive, at the end of the current block.
+    pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let written: Vec<CellVariable> = {
             let inner = self.inner.borrow();
             let all = inner.all_variables.iter().zip(&inner.is_written);
-            all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable).collect()
+            let written = all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable);
+            written.filter(|variable| is_alive(*variable)).collect()
         };
         for variable in written.into_iter().take_while(|_| !self.is_too_large()) {
             let (address, value) = (self.address(variable.anchor), self.read(variable));
@@ -184,11 +225,20 @@ impl Draft {
             return Err(Outside::TooLarge);
         }
         let Inner { definitions, blocks, .. } = inner;
-        Ok(SsaForm { version, numbers: self.numbers, definitions, blocks, first_steps: 0 })
+        let (exits, demands) = (Vec::new(), Demands::default());
+        Ok(SsaForm { version, numbers: self.numbers, definitions, blocks, exits, demands, first_steps: 0 })
     }
 }
 
 impl Inner {
+    /// The literal integer that a value is, if it is one.
+    fn literal(&self, value: SsaValue) -> Option<i64> {
+        match self.definitions.get(value.0 as usize)? {
+            Definition::Op(SsaOp { kind: OpKind::Int(literal), .. }) => Some(*literal),
+            Definition::Op(_) | Definition::Parameter(_) => None,
+        }
+    }
+
     fn put<const N: usize>(
         &mut self,
         block: u32,
@@ -262,7 +312,14 @@ impl Inner {
     }
 
     fn loaded(&mut self, variable: u32) -> SsaValue {
-        let CellVariable { space, anchor } = self.all_variables[variable as usize];
+        let held = self.all_variables[variable as usize];
+        let CellVariable { space, anchor } = held;
+        if self.zeros.have(held) {
+            return self.known(match space.class() {
+                Class::Int => OpKind::Int(0),
+                Class::Real => OpKind::Real(0),
+            });
+        }
         let address = self.address(anchor);
         self.put(ENTRY, OpKind::Load(space), [address], None)
     }

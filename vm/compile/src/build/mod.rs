@@ -1,10 +1,15 @@
 //! From the flow to SSA form: the stretches of a version become blocks, and their steps operations.
 
+mod activation;
 mod arith;
+mod call;
 mod draft;
+mod exits;
 pub(crate) mod paths;
 mod step;
 mod storage;
+
+use std::ops::Range;
 
 use reviver_flow::graph::Way;
 use reviver_flow::{Flow, Slot, Step};
@@ -13,12 +18,15 @@ use reviver_isa::arith::Order;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::Operation;
 
-use self::draft::Draft;
+use self::activation::Activations;
+use self::call::PassedValues;
+use self::draft::{Draft, ZeroCells};
+use self::exits::{Exits, demands};
 use self::paths::{Stretch, StretchEnd, stretches};
 use self::step::StepWriter;
 use self::storage::AddressedCells;
 use crate::error::Outside;
-use crate::form::{Jump, NumberKinds, SsaEnd, SsaForm, Version};
+use crate::form::{FormExit, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
 use crate::op::{OpKind, SsaValue};
 use crate::order;
 
@@ -27,14 +35,19 @@ use crate::order;
 /// # Errors
 /// The version isn't one of the module.
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
-    let stretches = stretches(flow, version)?;
-    let storage = AddressedCells::of(flow, slots(flow, &stretches));
-    let plan = Plan::of(&stretches);
-    let draft = Draft::new(NumberKinds::of(module), plan.ends);
+    let mut activations = Activations::of(module, flow, version);
+    let stretches = stretches(flow, version, &mut activations)?;
+    let storage = AddressedCells::of(flow, &activations, slots(flow, &stretches));
+    let plan = Plan::of(&stretches, &activations);
+    let draft = Draft::new(NumberKinds::of(module), plan.ends, zero_cells(flow, version.zeros));
+    let passed = PassedValues::default();
     let scope = StepWriter {
         flow,
         draft: &draft,
         storage: &storage,
+        activations: &activations,
+        passed: &passed,
+        activation: 0,
         gradient: version.gradient,
         is_watched: version.is_watched,
         at: 0,
@@ -44,19 +57,32 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
         if draft.is_too_large() {
             return Err(Outside::TooLarge);
         }
-        write(scope, version.way, stretch, *place);
+        write(StepWriter { activation: stretch.activation, ..scope }, stretch, *place);
     }
     for (stretch, place) in stretches.iter().zip(&plan.places) {
+        let scope = StepWriter { activation: stretch.activation, ..scope };
         if let StretchEnd::Exit { .. } = stretch.end {
-            draft.enter(place.body);
-            draft.store_variables();
+            scope.store_all(place.body);
         }
         if let Some((_, stop)) = place.head {
-            draft.enter(stop);
-            draft.store_variables();
+            scope.store_all(stop);
         }
     }
-    draft.finish(version).map(with_pauses)
+    let demands = demands(&activations, &plan.exits);
+    draft.finish(version).map(|form| with_pauses(SsaForm { exits: plan.exits, demands, ..form }))
+}
+
+/// The cells of main's frame that hold 0.
+fn zero_cells(flow: &Flow, zeros: FrameZeros) -> ZeroCells {
+    let layout = flow.layout();
+    let (ints, reals) =
+        (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start);
+    let held = |holds: bool, cells: &Range<u32>| if holds { cells.clone() } else { 0..0 };
+    ZeroCells {
+        ints: held(zeros.cells, &ints),
+        reals: held(zeros.cells, &reals),
+        adjoints: held(zeros.adjoints, &reals),
+    }
 }
 
 /// The step that a way makes of one.
@@ -67,17 +93,22 @@ fn operation(step: &Step, way: Way) -> Operation {
     }
 }
 
-/// Every operand of the steps of some stretches, and of the conditions at their ends.
-fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = &'f Slot> {
+/// Every operand of the steps of some stretches, and of the conditions at their ends, with the activation that names it.
+fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (u32, &'f Slot)> {
     let steps = stretches.iter().flat_map(|stretch| {
         let (first, second) = match stretch.end {
             StretchEnd::Fall { join, .. } | StretchEnd::Jump { join, .. } => (Some(join), None),
             StretchEnd::Branch { at, taken: (_, join), .. } => (Some(at), Some(join)),
-            StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => (None, None),
+            StretchEnd::Pass { .. }
+            | StretchEnd::Call { .. }
+            | StretchEnd::Return { .. }
+            | StretchEnd::Exit { .. } => (None, None),
         };
-        stretch.steps.iter().copied().chain(first).chain(second)
+        let all = stretch.steps.iter().copied().chain(first).chain(second);
+        all.map(|at| (stretch.activation, at))
     });
-    steps.filter_map(|at| flow.step(at)).flat_map(|step| &step.slots)
+    let steps = steps.filter_map(|(activation, at)| flow.step(at).map(|step| (activation, step)));
+    steps.flat_map(|(activation, step)| step.slots.iter().map(move |slot| (activation, slot)))
 }
 
 /// The blocks that a stretch becomes.
@@ -101,6 +132,7 @@ impl StretchBlocks {
 struct Plan {
     places: Vec<StretchBlocks>,
     ends: Vec<SsaEnd>,
+    exits: Vec<FormExit>,
 }
 
 fn to(block: u32) -> Jump {
@@ -108,7 +140,8 @@ fn to(block: u32) -> Jump {
 }
 
 impl Plan {
-    fn of(stretches: &[Stretch]) -> Plan {
+    fn of(stretches: &[Stretch], activations: &Activations) -> Plan {
+        let mut exits = Exits::of(activations);
         // The first block belongs to none.
         let mut next = 1;
         let mut new = || {
@@ -124,13 +157,13 @@ impl Plan {
                     .then(&mut new),
             })
             .collect();
-        let mut ends = vec![SsaEnd::Exit { position: 0 }; next as usize];
+        let mut ends = vec![SsaEnd::Exit { exit: 0 }; next as usize];
         let first = |number: usize| to(places[number].first());
         ends[0] = SsaEnd::Go(first(0));
         for (stretch, place) in stretches.iter().zip(&places) {
             if let Some((head, stop)) = place.head {
                 ends[head as usize] = SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) };
-                ends[stop as usize] = SsaEnd::Exit { position: stretch.position };
+                ends[stop as usize] = exits.to(stretch.activation, stretch.position);
             }
             let through = |ends: &mut Vec<SsaEnd>, number: usize| {
                 let Some(taken) = place.taken else { return first(number) };
@@ -144,21 +177,24 @@ impl Plan {
                     SsaEnd::Branch { condition: SsaValue(0), yes, no }
                 }
                 StretchEnd::Jump { to, .. } => SsaEnd::Go(through(&mut ends, to)),
-                StretchEnd::Fall { to, .. } | StretchEnd::Pass { to } => SsaEnd::Go(first(to)),
-                StretchEnd::Exit { position } => SsaEnd::Exit { position },
+                StretchEnd::Fall { to, .. }
+                | StretchEnd::Pass { to }
+                | StretchEnd::Call { to, .. }
+                | StretchEnd::Return { to, .. } => SsaEnd::Go(first(to)),
+                StretchEnd::Exit { position } => exits.to(stretch.activation, position),
             };
         }
-        Plan { places, ends }
+        Plan { places, ends, exits: exits.all }
     }
 }
 
-/// Puts down the steps of a stretch, and the conditions at its end.
-fn write(scope: StepWriter, way: Way, stretch: &Stretch, place: StretchBlocks) {
+/// Puts down the steps of a stretch, and what is at its end.
+fn write(scope: StepWriter, stretch: &Stretch, place: StretchBlocks) {
     let (flow, draft) = (scope.flow, scope.draft);
     draft.enter(place.body);
     for &at in &stretch.steps {
         if let Some(step) = flow.step(at) {
-            StepWriter { at, ..scope }.step(step, operation(step, way));
+            StepWriter { at, ..scope }.step(step, operation(step, scope.way()));
         }
     }
     draft
@@ -172,6 +208,8 @@ fn write(scope: StepWriter, way: Way, stretch: &Stretch, place: StretchBlocks) {
             }
             scope.land(place, join);
         }
+        StretchEnd::Call { callee, .. } => scope.open(callee),
+        StretchEnd::Return { at, .. } => StepWriter { at, ..scope }.close(),
         StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => {}
     }
 }

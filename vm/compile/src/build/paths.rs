@@ -3,18 +3,20 @@
 
 use std::collections::HashMap;
 
-use reviver_flow::Flow;
 use reviver_flow::graph::{BlockEnd, Edge, Way};
+use reviver_flow::{Flow, StepLink};
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::update::Action;
 
+use super::activation::Activations;
 use crate::error::Outside;
 use crate::form::Version;
 
 /// Steps that follow each other, from a position on.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
-    /// Where it begins.
+    /// Where it begins: the number of the activation, and the position in its procedure.
+    pub activation: u32,
     pub position: u32,
     /// The steps, in the order in which they are made.
     pub steps: Vec<u32>,
@@ -34,6 +36,10 @@ pub(super) enum StretchEnd {
     Jump { to: usize, join: u32 },
     /// The same where it never holds.
     Pass { to: usize },
+    /// Into the callee of a call, by the number of its activation.
+    Call { to: usize, callee: u32 },
+    /// Behind the call that the stretch's activation was made by, over the bound of its procedure.
+    Return { to: usize, at: u32 },
     /// What comes next is the interpreter's.
     Exit { position: u32 },
 }
@@ -41,9 +47,11 @@ pub(super) enum StretchEnd {
 impl StretchEnd {
     fn successors(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
-            StretchEnd::Fall { to, .. } | StretchEnd::Jump { to, .. } | StretchEnd::Pass { to } => {
-                (Some(to), None)
-            }
+            StretchEnd::Fall { to, .. }
+            | StretchEnd::Jump { to, .. }
+            | StretchEnd::Pass { to }
+            | StretchEnd::Call { to, .. }
+            | StretchEnd::Return { to, .. } => (Some(to), None),
             StretchEnd::Branch { taken: (taken, _), next, .. } => (Some(taken), Some(next)),
             StretchEnd::Exit { .. } => (None, None),
         };
@@ -94,76 +102,102 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
     }
 }
 
-/// The stretches of a version; the first one is where it begins.
-pub(super) fn stretches(flow: &Flow, version: Version) -> Result<Vec<Stretch>, Outside> {
-    let mut paths = Paths { flow, version, numbers: HashMap::new(), open: Vec::new() };
-    paths.number(version.position);
+/// The stretches of a version; the first one is where it begins. The activations that they belong to are added.
+pub(super) fn stretches<'f>(
+    flow: &'f Flow,
+    version: Version,
+    activations: &mut Activations<'f>,
+) -> Result<Vec<Stretch>, Outside> {
+    let mut paths = Paths { flow, version, activations, numbers: HashMap::new(), open: Vec::new() };
+    paths.number(CodePlace { activation: 0, way: version.way, position: version.position });
     let mut found = Vec::new();
-    while let Some(&position) = paths.open.get(found.len()) {
-        found.push(paths.stretch(position)?);
+    while let Some(&place) = paths.open.get(found.len()) {
+        found.push(paths.stretch(place)?);
     }
     mark_heads(&mut found);
     Ok(found)
 }
 
-struct Paths<'f> {
-    flow: &'f Flow,
-    version: Version,
-    numbers: HashMap<u32, usize>,
-    /// Where each begins.
-    open: Vec<u32>,
+/// A position in the procedure of an activation, which is gone through one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct CodePlace {
+    activation: u32,
+    way: Way,
+    position: u32,
 }
 
-impl Paths<'_> {
-    /// The number of the stretch that begins at a position.
-    fn number(&mut self, position: u32) -> usize {
+impl CodePlace {
+    /// The position before a step.
+    fn before(self, at: u32) -> u32 {
+        match self.way {
+            Way::Along => at,
+            Way::Against => at + 1,
+        }
+    }
+}
+
+struct Paths<'a, 'f> {
+    flow: &'f Flow,
+    version: Version,
+    activations: &'a mut Activations<'f>,
+    numbers: HashMap<CodePlace, usize>,
+    /// Where each begins.
+    open: Vec<CodePlace>,
+}
+
+impl Paths<'_, '_> {
+    /// The number of the stretch that begins at a place.
+    fn number(&mut self, place: CodePlace) -> usize {
         let open = &mut self.open;
-        *self.numbers.entry(position).or_insert_with(|| {
-            open.push(position);
+        *self.numbers.entry(place).or_insert_with(|| {
+            open.push(place);
             open.len() - 1
         })
     }
 
-    /// That of a block.
-    fn of_block(&mut self, block: u32) -> Result<usize, Outside> {
+    /// That of a block of the procedure that a place is in.
+    fn of_block(&mut self, from: CodePlace, block: u32) -> Result<usize, Outside> {
         let range = self.flow.graph().blocks().get(block as usize).ok_or(Outside::Code)?;
-        let position = match self.version.way {
+        let position = match from.way {
             Way::Along => range.start,
             Way::Against => range.end,
         };
-        Ok(self.number(position))
+        Ok(self.number(CodePlace { position, ..from }))
     }
 
     /// That of the block behind a join.
-    fn behind(&mut self, block: u32, join: u32) -> Result<usize, Outside> {
+    fn behind(&mut self, from: CodePlace, block: u32, join: u32) -> Result<usize, Outside> {
         match keeps(Rule::LandingsLieBehindThePartner) {
-            true => self.of_block(block),
-            false => Ok(self.number(self.before(join))),
+            true => self.of_block(from, block),
+            false => Ok(self.number(CodePlace { position: from.before(join), ..from })),
         }
     }
 
-    fn stretch(&mut self, position: u32) -> Result<Stretch, Outside> {
+    fn stretch(&mut self, place: CodePlace) -> Result<Stretch, Outside> {
+        let CodePlace { activation, way, position } = place;
         let blocks = self.flow.graph().blocks();
         let number =
             blocks.partition_point(|block| block.start <= position).checked_sub(1).ok_or(Outside::Code)?;
         let range = blocks.get(number).filter(|block| position <= block.end).ok_or(Outside::Code)?;
-        let mut steps = match self.version.way {
+        let mut steps = match way {
             Way::Along => self.compiled(position..range.end),
             Way::Against => self.compiled((range.start..position).rev()),
         };
-        let (behind, far) = match self.version.way {
+        let (behind, far) = match way {
             Way::Along => (position + steps.len() as u32, range.end),
             Way::Against => (position - steps.len() as u32, range.start),
         };
-        let stop =
-            self.version.stop.filter(|stop| (position.min(behind)..=position.max(behind)).contains(stop));
-        if let Some(stop) = stop {
+        let is_on_the_way = |stop: &u32| (position.min(behind)..=position.max(behind)).contains(stop);
+        let stop = self.version.stop.filter(|stop| stop.way == way).map(|stop| stop.position);
+        let end = if let Some(stop) = stop.filter(is_on_the_way) {
             steps.truncate(position.abs_diff(stop) as usize);
-            return Ok(Stretch { position, steps, end: StretchEnd::Exit { position: stop }, is_head: false });
-        }
-        let end =
-            if behind == far { self.end(number as u32)? } else { StretchEnd::Exit { position: behind } };
-        Ok(Stretch { position, steps, end, is_head: false })
+            StretchEnd::Exit { position: stop }
+        } else if behind == far {
+            self.end(place, number as u32)?
+        } else {
+            StretchEnd::Exit { position: behind }
+        };
+        Ok(Stretch { activation, position, steps, end, is_head: false })
     }
 
     /// The steps up to one that is the interpreter's.
@@ -173,36 +207,53 @@ impl Paths<'_> {
         steps.take_while(is_own).collect()
     }
 
-    /// The position before a step.
-    fn before(&self, at: u32) -> u32 {
-        match self.version.way {
-            Way::Along => at,
-            Way::Against => at + 1,
-        }
-    }
-
-    fn end(&mut self, block: u32) -> Result<StretchEnd, Outside> {
-        Ok(match self.flow.end(block, self.version.way).ok_or(Outside::Code)? {
+    /// Where a block leads to that a place is in.
+    fn end(&mut self, from: CodePlace, block: u32) -> Result<StretchEnd, Outside> {
+        Ok(match self.flow.end(block, from.way).ok_or(Outside::Code)? {
             BlockEnd::Go { next: Edge { to, join: Some(join) } } => {
-                StretchEnd::Fall { to: self.of_block(to)?, join }
+                StretchEnd::Fall { to: self.of_block(from, to)?, join }
             }
             BlockEnd::Branch { at, taken: Edge { to, join: Some(join) }, next } => {
                 match self.flow.step(at).ok_or(Outside::Code)?.orderings().0 {
-                    ALWAYS => StretchEnd::Jump { to: self.behind(to, join)?, join },
-                    NEVER => StretchEnd::Pass { to: self.of_block(next.to)? },
+                    ALWAYS => StretchEnd::Jump { to: self.behind(from, to, join)?, join },
+                    NEVER => StretchEnd::Pass { to: self.of_block(from, next.to)? },
                     _ => StretchEnd::Branch {
                         at,
-                        taken: (self.behind(to, join)?, join),
-                        next: self.of_block(next.to)?,
+                        taken: (self.behind(from, to, join)?, join),
+                        next: self.of_block(from, next.to)?,
                     },
                 }
             }
             BlockEnd::Go { next: Edge { join: None, .. } }
             | BlockEnd::Branch { taken: Edge { join: None, .. }, .. } => return Err(Outside::Code),
-            BlockEnd::Call { at, .. } | BlockEnd::Switch { at, .. } | BlockEnd::Leave { at } => {
-                StretchEnd::Exit { position: self.before(at) }
+            BlockEnd::Call { at, .. } => {
+                self.call(from, at).unwrap_or(StretchEnd::Exit { position: from.before(at) })
             }
+            BlockEnd::Leave { at } => {
+                self.leave(from, at).unwrap_or(StretchEnd::Exit { position: from.before(at) })
+            }
+            BlockEnd::Switch { at, .. } => StretchEnd::Exit { position: from.before(at) },
         })
+    }
+
+    /// Into the callee of a call, if that is put in place.
+    fn call(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
+        let StepLink::Call(call) = self.flow.step(at)?.link else { return None };
+        let callee = self.activations.enter(from.activation, at, call)?;
+        let way = self.activations.get(callee)?.way;
+        let position = self.activations.begin(callee)?;
+        Some(StretchEnd::Call { to: self.number(CodePlace { activation: callee, way, position }), callee })
+    }
+
+    /// Behind the call that an activation was made by.
+    fn leave(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
+        let called = self.activations.get(from.activation)?.called?;
+        let way = self.activations.get(called.by)?.way;
+        let position = match way {
+            Way::Along => called.site + 1,
+            Way::Against => called.site,
+        };
+        Some(StretchEnd::Return { to: self.number(CodePlace { activation: called.by, way, position }), at })
     }
 }
 

@@ -3,7 +3,9 @@
 
 use arrayvec::ArrayVec;
 use reviver_flow::alias::{Alias, Aliases};
-use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Guards, Location, Matrix, Slot, Step};
+use reviver_flow::call::Array;
+use reviver_flow::graph::Way;
+use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Guards, Location, Slot, Step};
 use reviver_isa::arith::Order;
 use reviver_isa::fault::Eval;
 use reviver_isa::instruction::Class;
@@ -11,7 +13,9 @@ use reviver_isa::module::RealSystem;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::{AnyFunction, Changes, Engine, Failed, Operation};
 
+use super::activation::{Activations, AnchorPlace};
 use super::arith::SsaNumbers;
+use super::call::PassedValues;
 use super::draft::{CellVariable, Draft};
 use super::storage::{AddressedCells, space};
 use crate::op::{Input, OpKind, Space, SsaValue};
@@ -22,6 +26,10 @@ pub(super) struct StepWriter<'a> {
     pub flow: &'a Flow,
     pub draft: &'a Draft,
     pub storage: &'a AddressedCells,
+    pub activations: &'a Activations<'a>,
+    pub passed: &'a PassedValues,
+    /// The activation whose step is put down.
+    pub activation: u32,
     pub gradient: bool,
     pub is_watched: bool,
     /// The instruction whose step is put down.
@@ -30,7 +38,7 @@ pub(super) struct StepWriter<'a> {
 
 /// Where an operand is.
 #[derive(Clone, Copy, Debug)]
-enum OperandHome {
+pub(super) enum OperandHome {
     Literal(SsaValue),
     /// The cell at an anchor, which is a variable.
     Variable(Anchor),
@@ -39,6 +47,11 @@ enum OperandHome {
 }
 
 impl<'a> StepWriter<'a> {
+    /// The way in which the activation is gone through.
+    pub fn way(self) -> Way {
+        self.activations.get(self.activation).map_or(Way::Along, |activation| activation.way)
+    }
+
     /// Puts down what a step does to cells.
     pub fn step(self, step: &Step, operation: Operation) {
         let operands = self.operands(step);
@@ -102,11 +115,11 @@ impl<'a> StepWriter<'a> {
         });
         let cells = elements.flat_map(ArrayElement::subscripts).filter_map(|subscript| subscript.cell);
         for cell in cells {
-            self.draft.op(OpKind::RequireApart, [target, self.draft.address(cell)]);
+            self.draft.op(OpKind::RequireApart, [target, self.anchor_address(cell)]);
         }
     }
 
-    fn operand(self, slot: &Slot) -> OperandHome {
+    pub fn operand(self, slot: &Slot) -> OperandHome {
         match slot.location {
             Location::Cell(anchor) => self.cell(space(slot), anchor),
             Location::Element(number) => match self.flow.element(number) {
@@ -117,7 +130,16 @@ impl<'a> StepWriter<'a> {
         }
     }
 
+    /// The cell at an anchor of the activation.
     fn cell(self, space: Space, anchor: Anchor) -> OperandHome {
+        match self.activations.place(self.activation, anchor) {
+            AnchorPlace::Own(anchor) => self.own_cell(space, anchor),
+            AnchorPlace::Computed(n) => OperandHome::Memory(self.computed(n)),
+        }
+    }
+
+    /// The cell at an anchor of the version's own procedure.
+    pub fn own_cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match anchor {
             // What somebody has put into the adjoint of a constant stays there.
             Anchor::Constant(_) if space == Space::Adjoints => {
@@ -137,7 +159,7 @@ impl<'a> StepWriter<'a> {
         let layout = self.flow.layout();
         let of = |start: u32| cell.checked_sub(start).map_or(usize::MAX, |n| n as usize);
         match space {
-            Space::Ints => {
+            Space::Ints | Space::References => {
                 let value = layout.pool_ints.get(of(layout.pool_ints_start)).copied();
                 self.draft.int(value.unwrap_or(0))
             }
@@ -153,34 +175,19 @@ impl<'a> StepWriter<'a> {
         let draft = self.draft;
         match *element {
             ArrayElement::Vector { base, length, index } => {
-                let (length, stride) = match (base, length) {
-                    (Anchor::Parameter(n), _) => {
-                        (draft.input(Input::Length(n)), draft.input(Input::Stride(n)))
-                    }
-                    (_, length) => (draft.int(length.unwrap_or(0).into()), draft.int(1)),
-                };
-                let index = self.index(index, length);
-                draft.op(OpKind::Place, [draft.address(base), index, stride])
+                let [base, length, stride] = self.array(Array { base, length });
+                draft.place(base, self.index(index, length), stride)
             }
-            ArrayElement::Matrix { matrix: Matrix { base, size }, row, column } => {
-                let (rows, columns) = match (base, size) {
-                    (Anchor::Parameter(n), _) => {
-                        (draft.input(Input::Length(n)), draft.input(Input::Stride(n)))
-                    }
-                    (_, size) => {
-                        let (rows, columns) = size.unwrap_or((0, 0));
-                        (draft.int(rows.into()), draft.int(columns.into()))
-                    }
-                };
+            ArrayElement::Matrix { matrix, row, column } => {
+                let [base, rows, columns] = self.matrix(matrix);
                 let (row, column) = (self.index(row, rows), self.index(column, columns));
-                let first = draft.op(OpKind::Place, [draft.address(base), row, columns]);
-                draft.op(OpKind::Place, [first, column, draft.int(1)])
+                draft.place(draft.place(base, row, columns), column, draft.int(1))
             }
         }
     }
 
     /// An index that is below a length.
-    fn index(self, index: ArrayIndex, length: SsaValue) -> SsaValue {
+    pub fn index(self, index: ArrayIndex, length: SsaValue) -> SsaValue {
         let cell = match index.cell {
             Some(anchor) => self.value(Space::Ints, &self.cell(Space::Ints, anchor)),
             None => self.draft.int(0),
@@ -189,7 +196,7 @@ impl<'a> StepWriter<'a> {
     }
 
     /// What an operand holds.
-    fn value(self, space: Space, operand: &OperandHome) -> SsaValue {
+    pub fn value(self, space: Space, operand: &OperandHome) -> SsaValue {
         match *operand {
             OperandHome::Literal(value) => value,
             OperandHome::Variable(anchor) => self.draft.read(CellVariable { space, anchor }),
@@ -197,7 +204,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    fn set(self, space: Space, operand: &OperandHome, value: SsaValue) {
+    pub fn set(self, space: Space, operand: &OperandHome, value: SsaValue) {
         match *operand {
             // No target is a constant, and none has an adjoint.
             OperandHome::Literal(_) => {}
@@ -208,13 +215,33 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    fn address(self, operand: &OperandHome) -> SsaValue {
+    pub fn address(self, operand: &OperandHome) -> SsaValue {
         match *operand {
             // No cell has this address.
             OperandHome::Literal(_) => self.draft.int(-1),
             OperandHome::Variable(anchor) => self.draft.address(anchor),
             OperandHome::Memory(address) => address,
         }
+    }
+}
+
+impl StepWriter<'_> {
+    /// Whether the cell at an anchor may change. What is passed may be a constant.
+    fn is_no_constant(self, anchor: Anchor) -> Bit {
+        let n = match self.activations.place(self.activation, anchor) {
+            AnchorPlace::Own(Anchor::Constant(_)) => return Bit::Known(false),
+            AnchorPlace::Own(Anchor::Parameter(n)) => n,
+            // A call puts elements of arrays in other places than constants.
+            AnchorPlace::Own(Anchor::Fixed(_) | Anchor::Frame(..)) | AnchorPlace::Computed(_) => {
+                return Bit::Known(true);
+            }
+        };
+        let constants = self.flow.layout().constants(Class::Real);
+        let cell = self.draft.input(Input::Base(n));
+        let [start, end] = [constants.start, constants.end].map(|bound| self.draft.int(bound as i64));
+        let before = self.draft.op(OpKind::IntTest(Order::Lt), [cell, start]);
+        let behind = self.draft.op(OpKind::IntTest(Order::Ge), [cell, end]);
+        Bit::Value(self.draft.op(OpKind::IntOr, [before, behind]))
     }
 }
 
@@ -328,20 +355,9 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     fn receives(&self, cell: usize) -> Bit {
         match self.slot(cell).map(|slot| slot.location) {
             _ if !keeps(Rule::ConstantsReceiveNothing) => Bit::Known(true),
-            Some(Location::Cell(Anchor::Constant(_))) | None => Bit::Known(false),
-            // What is passed may be a constant.
-            Some(Location::Cell(Anchor::Parameter(n))) => {
-                let constants = self.scope.flow.layout().constants(Class::Real);
-                let draft = self.draft();
-                let cell = draft.input(Input::Base(n));
-                let [start, end] = [constants.start, constants.end].map(|bound| draft.int(bound as i64));
-                let before = draft.op(OpKind::IntTest(Order::Lt), [cell, start]);
-                let behind = draft.op(OpKind::IntTest(Order::Ge), [cell, end]);
-                Bit::Value(draft.op(OpKind::IntOr, [before, behind]))
-            }
-            Some(Location::Cell(Anchor::Fixed(_) | Anchor::Frame(..)) | Location::Element(_)) => {
-                Bit::Known(true)
-            }
+            Some(Location::Cell(anchor)) => self.scope.is_no_constant(anchor),
+            Some(Location::Element(_)) => Bit::Known(true),
+            None => Bit::Known(false),
         }
     }
     fn is_same(&self, a: usize, b: usize) -> Bit {

@@ -1,9 +1,10 @@
 //! Which cells may be reached by an address that is only known at run time, so that they stay in memory. All others are
 //! variables of the form: only a step that names them reaches them. Knows no step's meaning.
 
-use reviver_flow::{Anchor, Flow, Locus, Slot};
+use reviver_flow::{Anchor, Flow, Locus, Region, Slot};
 use reviver_isa::instruction::Class;
 
+use super::activation::{Activations, AnchorPlace};
 use crate::op::Space;
 
 /// The space of a slot's cell.
@@ -33,11 +34,15 @@ pub(super) struct AddressedCells {
 }
 
 impl AddressedCells {
-    /// Of the slots of a version.
-    pub fn of<'s>(flow: &Flow, slots: impl Iterator<Item = &'s Slot>) -> AddressedCells {
+    /// Of the slots of a version, each with the number of the activation that names it; and of what its calls pass.
+    pub fn of<'s>(
+        flow: &Flow,
+        activations: &Activations,
+        slots: impl Iterator<Item = (u32, &'s Slot)>,
+    ) -> AddressedCells {
         let mut storage = AddressedCells::default();
-        for slot in slots {
-            storage.add(flow, slot);
+        for (activation, slot) in slots {
+            storage.add(flow, activations, activation, slot);
         }
         for reached in [&mut storage.ints, &mut storage.reals] {
             merge(&mut reached.fixed);
@@ -46,23 +51,24 @@ impl AddressedCells {
         storage
     }
 
-    fn add(&mut self, flow: &Flow, slot: &Slot) {
+    fn add(&mut self, flow: &Flow, activations: &Activations, activation: u32, slot: &Slot) {
         let Some(locus) = flow.locus(slot) else { return };
-        let region = locus.region();
+        let named = locus.region();
+        let is_computed = match locus {
+            Locus::Cell(anchor) => matches!(activations.place(activation, anchor), AnchorPlace::Computed(_)),
+            Locus::Element(_) => true,
+        };
+        let region = activations.region(activation, named);
         let reached = self.reached_mut(slot.class);
-        match (region.anchor, &locus) {
-            (Anchor::Parameter(_), _) => reached.parameters = true,
-            (Anchor::Fixed(start), Locus::Element(_)) => {
-                reached.fixed.push((start, start.saturating_add(region.length)));
-            }
-            (Anchor::Frame(_, start), Locus::Element(_)) => {
-                reached.frame.push((start, start.saturating_add(region.length)));
-            }
-            (Anchor::Constant(_), _) | (Anchor::Fixed(_) | Anchor::Frame(..), Locus::Cell(_)) => {}
+        match region.anchor {
+            Anchor::Parameter(_) => reached.parameters = true,
+            Anchor::Fixed(start) if is_computed => reached.fixed.push(cells(start, region)),
+            Anchor::Frame(_, start) if is_computed => reached.frame.push(cells(start, region)),
+            Anchor::Constant(_) | Anchor::Fixed(_) | Anchor::Frame(..) => {}
         }
         if let Locus::Element(element) = locus {
             for cell in element.subscripts().filter_map(|subscript| subscript.cell) {
-                self.add(flow, &Slot::int(cell));
+                self.add(flow, activations, activation, &Slot::int(cell));
             }
         }
     }
@@ -90,6 +96,11 @@ impl AddressedCells {
             Anchor::Constant(_) | Anchor::Parameter(_) => false,
         }
     }
+}
+
+/// From the first cell of a region to behind its last.
+fn cells(start: u32, region: Region) -> (u32, u32) {
+    (start, start.saturating_add(region.length))
 }
 
 /// Makes ranges disjoint and orders them.

@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, types};
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
+use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT};
 
 use super::{Translation, type_of};
 use crate::context::ContextField;
@@ -18,17 +19,19 @@ fn number(space: Space) -> usize {
         Space::Ints => 0,
         Space::Reals => 1,
         Space::Adjoints => 2,
+        Space::References => 3,
     }
 }
 
 /// Cells of one space are never those of another.
 fn flags(space: Space) -> MemFlags {
     let region = match space {
-        Space::Ints => AliasRegion::Heap,
-        Space::Reals => AliasRegion::Table,
-        Space::Adjoints => AliasRegion::Vmctx,
+        Space::Ints => Some(AliasRegion::Heap),
+        Space::Reals => Some(AliasRegion::Table),
+        Space::Adjoints => Some(AliasRegion::Vmctx),
+        Space::References => None,
     };
-    MemFlags::trusted().with_alias_region(Some(region))
+    MemFlags::trusted().with_alias_region(region)
 }
 
 impl Translation<'_> {
@@ -37,6 +40,7 @@ impl Translation<'_> {
             (Space::Ints, ContextField::INTS),
             (Space::Reals, ContextField::REALS),
             (Space::Adjoints, ContextField::ADJOINTS),
+            (Space::References, ContextField::REFERENCES),
         ] {
             let memory = self.load(self.pointer, field)?;
             self.memories[number(space)] = Some(memory);
@@ -133,6 +137,27 @@ impl Translation<'_> {
                 self.add_where(counts, ContextField::DROPS, 1)
             }
         }
+    }
+
+    /// Adds the mark of a jump, as [`reviver_vm::watch`] has it, whose step is counted already.
+    pub(super) fn mark_jump(&mut self) -> Option<()> {
+        let last = self.load(types::I64, ContextField::LAST_INTERVAL)?;
+        let per_step_left = self.load(types::I64, ContextField::PER_STEP_LEFT)?;
+        let left = self.builder.use_var(self.left);
+        let distance = self.builder.ins().imul(left, per_step_left);
+        let number = self.builder.ins().iadd(last, distance);
+        let mut mark = self.builder.ins().imul_imm(number, MARK_FACTOR as i64);
+        for (shift, factor) in MARK_ROUNDS {
+            let shifted = self.builder.ins().ushr_imm(mark, i64::from(shift));
+            let mixed = self.builder.ins().bxor(mark, shifted);
+            mark = self.builder.ins().imul_imm(mixed, factor as i64);
+        }
+        let shifted = self.builder.ins().ushr_imm(mark, i64::from(MARK_SHIFT));
+        let mark = self.builder.ins().bxor(mark, shifted);
+        let marks = self.builder.use_var(self.marks);
+        let marks = self.builder.ins().iadd(marks, mark);
+        self.builder.def_var(self.marks, marks);
+        Some(())
     }
 
     /// Tells whoever watches what is freed, where it isn't 0.

@@ -14,7 +14,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use crate::context::ContextField;
-use crate::functions::{self, Address};
+use crate::functions::Address;
 
 /// What native code gives back: 1 where a check has failed, else 0.
 pub const FAILED: i64 = 1;
@@ -34,7 +34,7 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
     let blocks: Vec<ir::Block> = form.blocks.iter().map(|_| builder.create_block()).collect();
     let failed = builder.create_block();
     builder.set_cold_block(failed);
-    let left = builder.declare_var(types::I64);
+    let [left, calls_made, marks] = [(); 3].map(|()| builder.declare_var(types::I64));
     let mut translation = Translation {
         form,
         kinds: form.numbers,
@@ -42,10 +42,12 @@ pub fn translate(form: &SsaForm, function: &mut ir::Function, config: TargetFron
         blocks,
         failed,
         left,
+        calls_made,
+        marks,
         context: None,
         pointer: config.pointer_type(),
         calls: config.default_call_conv,
-        memories: [None; 3],
+        memories: [None; 4],
         builder,
     };
     translation.write()?;
@@ -64,11 +66,15 @@ struct Translation<'a> {
     failed: ir::Block,
     /// Steps that may still be made.
     left: Variable,
+    /// Steps that entered a call or left one.
+    calls_made: Variable,
+    /// The sum of the marks of jumps.
+    marks: Variable,
     context: Option<ir::Value>,
     pointer: ir::Type,
     calls: CallConv,
     /// Where the cells of each space lie.
-    memories: [Option<ir::Value>; 3],
+    memories: [Option<ir::Value>; 4],
     builder: FunctionBuilder<'a>,
 }
 
@@ -112,6 +118,9 @@ impl Translation<'_> {
         self.context = self.builder.block_params(entry).first().copied();
         let left = self.load(types::I64, ContextField::LEFT)?;
         self.builder.def_var(self.left, left);
+        let none = self.builder.ins().iconst(types::I64, 0);
+        self.builder.def_var(self.calls_made, none);
+        self.builder.def_var(self.marks, none);
         self.find_memories()?;
         self.builder.ins().jump(*self.blocks.first()?, &[]);
         Some(())
@@ -141,6 +150,11 @@ impl Translation<'_> {
             let left = self.builder.ins().iadd_imm(left, -i64::from(block.steps));
             self.builder.def_var(self.left, left);
         }
+        if block.calls > 0 {
+            let made = self.builder.use_var(self.calls_made);
+            let made = self.builder.ins().iadd_imm(made, i64::from(block.calls));
+            self.builder.def_var(self.calls_made, made);
+        }
         self.end(&block.end)
     }
 
@@ -160,11 +174,17 @@ impl Translation<'_> {
                     self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(*steps));
                 self.branch(lasts, next, stop)?;
             }
-            SsaEnd::Exit { position } => {
+            SsaEnd::Exit { exit } => {
                 let left = self.builder.use_var(self.left);
                 self.store(left, ContextField::LEFT)?;
-                let position = self.builder.ins().iconst(types::I32, i64::from(*position));
-                self.store(position, ContextField::POSITION)?;
+                let calls = self.builder.use_var(self.calls_made);
+                self.store(calls, ContextField::CALLS)?;
+                if self.form.version.is_watched {
+                    let marks = self.builder.use_var(self.marks);
+                    self.store(marks, ContextField::MARKS)?;
+                }
+                let exit = self.builder.ins().iconst(types::I32, i64::from(*exit));
+                self.store(exit, ContextField::EXIT)?;
                 let answer = self.builder.ins().iconst(types::I64, 0);
                 self.builder.ins().return_(&[answer]);
             }
@@ -252,8 +272,7 @@ impl Translation<'_> {
                 Some(None)
             }
             OpKind::Jumped => {
-                let (context, left) = (self.context?, self.builder.use_var(self.left));
-                self.call(functions::jumped(), &[context, left], None);
+                self.mark_jump()?;
                 Some(None)
             }
             OpKind::Freed { at } => {

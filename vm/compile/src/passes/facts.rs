@@ -1,0 +1,237 @@
+//! What is known of operations by what their operands are, bit for bit: for floats these are few. Knows no block.
+//!
+//! | | holds |
+//! |---|---|
+//! | (a ± e) ∓ e = a | of integers, which wrap, and of fixed point, where a ± e had no overflow |
+//! | e - e = 0, (0 ± e) ∓ e = 0 | of floats too, where e is finite: the sum that is checked then has made sure of it |
+//! | a - 0 = a | of floats; a + 0 isn't a, where a is -0 |
+
+use reviver_isa::arith::Order;
+use reviver_isa::module::RealSystem;
+
+use crate::form::NumberKinds;
+use crate::op::{OpKind, SsaOp, SsaValue};
+
+/// What is known of values where an operation stands.
+pub(super) trait Known {
+    fn numbers(&self) -> NumberKinds;
+    /// The operation that gives a value, if one does.
+    fn op(&self, value: SsaValue) -> Option<&SsaOp>;
+    /// Whether a float is neither infinite nor no number.
+    fn is_finite(&self, value: SsaValue) -> bool;
+
+    fn int(&self, value: SsaValue) -> Option<i64> {
+        match self.op(value)?.kind {
+            OpKind::Int(literal) => Some(literal),
+            _ => None,
+        }
+    }
+
+    fn real(&self, value: SsaValue) -> Option<u64> {
+        match self.op(value)?.kind {
+            OpKind::Real(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        matches!(self.numbers().system, RealSystem::Fixed(_))
+    }
+}
+
+/// What an operation comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Simplified {
+    /// What it is.
+    Itself,
+    Value(SsaValue),
+    Int(i64),
+    Real(u64),
+    /// It does nothing: a check that holds.
+    Nothing,
+}
+
+impl Simplified {
+    fn int_if(value: Option<i64>) -> Simplified {
+        value.map_or(Simplified::Itself, Simplified::Int)
+    }
+
+    fn nothing_if(holds: bool) -> Simplified {
+        if holds { Simplified::Nothing } else { Simplified::Itself }
+    }
+
+    fn or(self, other: impl FnOnce() -> Simplified) -> Simplified {
+        if self == Simplified::Itself { other() } else { self }
+    }
+}
+
+/// What an operation comes to that isn't guarded.
+pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
+    match (op.kind, op.operands.as_slice()) {
+        (OpKind::IntTest(order), &[a, b]) => tested(known, order, a, b),
+        (OpKind::Choose | OpKind::IntChoose, &[condition, yes, no]) => chosen(known, condition, yes, no),
+        (OpKind::Index { offset }, &[index, length]) => indexed(known, offset, index, length),
+        (OpKind::Place, &[base, index, stride]) => placed(known, base, index, stride),
+        (
+            OpKind::RequireTrue
+            | OpKind::RequireApart
+            | OpKind::RequireVacant
+            | OpKind::RequireAdmitted
+            | OpKind::CountDiscarded
+            | OpKind::CountDropped
+            | OpKind::Freed { .. },
+            operands,
+        ) => Simplified::nothing_if(does_nothing(known, op.kind, operands)),
+        (OpKind::IntNeg | OpKind::IntNot, &[a]) => match known.int(a) {
+            Some(a) => {
+                Simplified::Int(wrapped(known, if op.kind == OpKind::IntNeg { a.wrapping_neg() } else { !a }))
+            }
+            None => Simplified::Itself,
+        },
+        (
+            OpKind::IntAdd
+            | OpKind::IntSub
+            | OpKind::IntMul
+            | OpKind::IntAnd
+            | OpKind::IntOr
+            | OpKind::IntXor,
+            &[a, b],
+        ) => folded(known, op.kind, a, b).or(|| int_sum(known, op.kind, a, b)),
+        (OpKind::Add | OpKind::Sub, &[a, b]) => real_sum(known, op.kind, a, b),
+        _ => Simplified::Itself,
+    }
+}
+
+fn wrapped(known: &impl Known, value: i64) -> i64 {
+    let unused = i64::BITS - known.numbers().word.bits();
+    value << unused >> unused
+}
+
+/// An operation on two literals.
+fn folded(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
+    let (Some(a), Some(b)) = (known.int(a), known.int(b)) else { return Simplified::Itself };
+    let made = match kind {
+        OpKind::IntAdd => wrapped(known, a.wrapping_add(b)),
+        OpKind::IntSub => wrapped(known, a.wrapping_sub(b)),
+        OpKind::IntMul => wrapped(known, a.wrapping_mul(b)),
+        // Of addresses too, which aren't words.
+        OpKind::IntAnd => a & b,
+        OpKind::IntOr => a | b,
+        OpKind::IntXor => a ^ b,
+        _ => return Simplified::Itself,
+    };
+    Simplified::Int(made)
+}
+
+/// a + b, a - b and the like, where they undo each other or change nothing.
+fn int_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
+    let operands = |value: SsaValue, kind: OpKind| match known.op(value) {
+        Some(op) if op.kind == kind => <[SsaValue; 2]>::try_from(op.operands.as_slice()).ok(),
+        _ => None,
+    };
+    match kind {
+        OpKind::IntAdd => match (operands(a, OpKind::IntSub), operands(b, OpKind::IntSub)) {
+            (Some([left, taken]), _) if taken == b => Simplified::Value(left),
+            (_, Some([left, taken])) if taken == a => Simplified::Value(left),
+            _ if known.int(b) == Some(0) => Simplified::Value(a),
+            _ if known.int(a) == Some(0) => Simplified::Value(b),
+            _ => Simplified::Itself,
+        },
+        OpKind::IntSub => match operands(a, OpKind::IntAdd) {
+            _ if a == b => Simplified::Int(0),
+            Some([left, added]) if added == b => Simplified::Value(left),
+            Some([added, left]) if added == b => Simplified::Value(left),
+            _ if known.int(b) == Some(0) => Simplified::Value(a),
+            _ => Simplified::Itself,
+        },
+        OpKind::IntXor => match (operands(a, OpKind::IntXor), operands(b, OpKind::IntXor)) {
+            _ if a == b => Simplified::Int(0),
+            (Some([left, other]), _) if other == b => Simplified::Value(left),
+            (Some([other, left]), _) if other == b => Simplified::Value(left),
+            (_, Some([left, other])) if other == a => Simplified::Value(left),
+            (_, Some([other, left])) if other == a => Simplified::Value(left),
+            _ if known.int(b) == Some(0) => Simplified::Value(a),
+            _ if known.int(a) == Some(0) => Simplified::Value(b),
+            _ => Simplified::Itself,
+        },
+        OpKind::IntMul => match (known.int(a), known.int(b)) {
+            (_, Some(1)) => Simplified::Value(a),
+            (Some(1), _) => Simplified::Value(b),
+            _ => Simplified::Itself,
+        },
+        _ => Simplified::Itself,
+    }
+}
+
+fn tested(known: &impl Known, order: Order, a: SsaValue, b: SsaValue) -> Simplified {
+    if a == b {
+        return Simplified::Int(order.holds(0, 0).into());
+    }
+    let both = known.int(a).zip(known.int(b));
+    Simplified::int_if(both.map(|(a, b)| order.holds(a, b).into()))
+}
+
+fn chosen(known: &impl Known, condition: SsaValue, yes: SsaValue, no: SsaValue) -> Simplified {
+    match known.int(condition) {
+        _ if yes == no => Simplified::Value(yes),
+        Some(0) => Simplified::Value(no),
+        Some(_) => Simplified::Value(yes),
+        None => Simplified::Itself,
+    }
+}
+
+fn indexed(known: &impl Known, offset: i64, index: SsaValue, length: SsaValue) -> Simplified {
+    let (Some(index), Some(length)) = (known.int(index), known.int(length)) else {
+        return Simplified::Itself;
+    };
+    let index = index.wrapping_add(offset);
+    Simplified::int_if((0..length).contains(&index).then_some(index))
+}
+
+fn placed(known: &impl Known, base: SsaValue, index: SsaValue, stride: SsaValue) -> Simplified {
+    match [base, index, stride].map(|value| known.int(value)) {
+        [Some(base), Some(index), Some(stride)] => {
+            Simplified::int_if(index.checked_mul(stride).and_then(|distance| base.checked_add(distance)))
+        }
+        [_, Some(0), _] => Simplified::Value(base),
+        [Some(0), _, Some(1)] => Simplified::Value(index),
+        _ => Simplified::Itself,
+    }
+}
+
+fn does_nothing(known: &impl Known, kind: OpKind, operands: &[SsaValue]) -> bool {
+    match (kind, operands) {
+        (OpKind::RequireTrue, &[condition]) => known.int(condition).is_some_and(|holds| holds != 0),
+        (OpKind::RequireApart, &[a, b]) => known.int(a).zip(known.int(b)).is_some_and(|(a, b)| a != b),
+        (OpKind::RequireAdmitted, &[a]) => known.is_finite(a),
+        (
+            OpKind::RequireVacant | OpKind::CountDiscarded | OpKind::CountDropped | OpKind::Freed { .. },
+            &[a, ..],
+        ) => known.real(a) == Some(0),
+        _ => false,
+    }
+}
+
+/// A sum or a difference of reals, where it undoes another or changes nothing.
+fn real_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
+    let is_exact = known.is_exact();
+    let opposite = if kind == OpKind::Add { OpKind::Sub } else { OpKind::Add };
+    let is_zero = |value: SsaValue| known.real(value) == Some(0);
+    let undone = known.op(a).filter(|op| op.kind == opposite && op.guard.is_none());
+    if let Some(&[left, other]) = undone.map(|op| op.operands.as_slice()) {
+        if other == b && (is_exact || is_zero(left) && known.is_finite(b)) {
+            return Simplified::Value(left);
+        }
+        if is_exact && opposite == OpKind::Add && left == b {
+            return Simplified::Value(other);
+        }
+    }
+    match kind {
+        OpKind::Sub if is_zero(b) => Simplified::Value(a),
+        OpKind::Add if is_zero(a) && is_zero(b) => Simplified::Value(a),
+        OpKind::Sub if a == b && (is_exact || known.is_finite(a)) => Simplified::Real(0),
+        OpKind::Add if is_exact && is_zero(b) => Simplified::Value(a),
+        OpKind::Add if is_exact && is_zero(a) => Simplified::Value(b),
+        _ => Simplified::Itself,
+    }
+}

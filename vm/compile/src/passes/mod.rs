@@ -1,0 +1,38 @@
+//! What makes a form better without changing what it comes to: each pass is a file, and a form that has gone through it
+//! gives the same state, steps and counts, and fails nowhere where it didn't, but where the interpreter has a trap to show.
+//! Knows no engine.
+
+mod admitted;
+mod exits;
+mod facts;
+mod numbering;
+mod parameters;
+mod replacing;
+mod straighten;
+mod unused;
+
+use crate::form::SsaForm;
+
+/// A pass: what it is called, and what it does to a form.
+pub type Pass = (&'static str, fn(&mut SsaForm));
+
+/// The passes, in the order in which a form goes through them.
+pub const PASSES: [Pass; 8] = [
+    ("parameters", parameters::drop_trivial),
+    ("numbering", numbering::number),
+    ("parameters again", parameters::drop_trivial),
+    ("numbering again", numbering::number),
+    ("exits", exits::drop_unchanged),
+    ("unused", unused::drop_unused),
+    ("straighten", straighten::straighten),
+    ("admitted", admitted::drop_implied),
+];
+
+/// A form that has gone through some of them.
+#[must_use]
+pub fn improved(mut form: SsaForm, passes: &[Pass]) -> SsaForm {
+    for (_, pass) in passes {
+        pass(&mut form);
+    }
+    form
+}

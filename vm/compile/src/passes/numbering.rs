@@ -1,0 +1,351 @@
+//! Value numbering: operations that are the same, and have been made on every way to a place, are made once; what checks
+//! and branches have found holds behind them. Knows no rule of arithmetic: those are [`super::facts`].
+//!
+//! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the tree of dominators.
+
+use std::collections::{HashMap, HashSet};
+
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use super::facts::{Known, Simplified, simplified};
+use super::replacing::each_value;
+use crate::form::{Definition, NumberKinds, SsaEnd, SsaForm};
+use crate::op::{OpKind, SsaOp, SsaValue};
+use crate::order::{dominators, postorder};
+
+/// Numbers the values of a form.
+pub(super) fn number(form: &mut SsaForm) {
+    let dominators = dominators(form);
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
+    let mut order = postorder(form, |_| true);
+    order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
+    for &block in &order {
+        if let Some(above) = dominators[block as usize] {
+            children[above as usize].push(block);
+        }
+    }
+    let entered_by = sole_entries(form, &order);
+    let mut numbering = Numbering {
+        stands_for: (0..form.definitions.len() as u32).map(SsaValue).collect(),
+        form,
+        made: HashMap::new(),
+        finite: HashSet::new(),
+        undo: Vec::new(),
+        literals: Vec::new(),
+    };
+    numbering.walk(&children, &entered_by);
+    let literals = std::mem::take(&mut numbering.literals);
+    if let Some(entry) = form.blocks.first_mut() {
+        entry.ops.splice(0..0, literals);
+    }
+    drop_unreached(form);
+}
+
+/// By block the one way in, where there is one only: the block that it comes from, and whether its condition holds.
+fn sole_entries(form: &SsaForm, order: &[u32]) -> Vec<Option<(u32, bool)>> {
+    let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); form.blocks.len()];
+    for &from in order {
+        for (n, jump) in form.blocks[from as usize].end.jumps().enumerate() {
+            let (ways, entry) = &mut entries[jump.to as usize];
+            *ways += 1;
+            *entry = Some((from, n == 0));
+        }
+    }
+    entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
+}
+
+/// What isn't reached does nothing.
+fn drop_unreached(form: &mut SsaForm) {
+    let order = postorder(form, |_| true);
+    let reached = order.iter().position(|&block| block == 0).map_or(0, |end| end + 1);
+    for &block in order.iter().skip(reached) {
+        if let Some(block) = form.blocks.get_mut(block as usize) {
+            block.ops.clear();
+            block.parameters.clear();
+            block.end = SsaEnd::Exit { exit: 0 };
+        }
+    }
+}
+
+/// What was noted for the part of the tree below a block, to be taken back.
+enum Note {
+    Made(SsaOp),
+    StandsFor(SsaValue, SsaValue),
+    Finite(SsaValue),
+}
+
+struct Numbering<'f> {
+    form: &'f mut SsaForm,
+    /// By value what it is known to be here.
+    stands_for: Vec<SsaValue>,
+    /// Operations that were made on every way here.
+    made: HashMap<SsaOp, SsaValue>,
+    finite: HashSet<SsaValue>,
+    undo: Vec<Note>,
+    /// Literals that are new.
+    literals: Vec<SsaValue>,
+}
+
+impl Known for Numbering<'_> {
+    fn numbers(&self) -> NumberKinds {
+        self.form.numbers
+    }
+    fn op(&self, value: SsaValue) -> Option<&SsaOp> {
+        self.form.op(value)
+    }
+    fn is_finite(&self, value: SsaValue) -> bool {
+        let is_literal = |bits: u64| match self.form.numbers.system {
+            RealSystem::F64 => f64::from_bits(bits).is_finite(),
+            RealSystem::F32 => f32::from_bits(bits as u32).is_finite(),
+            RealSystem::Fixed(_) => true,
+        };
+        self.finite.contains(&value) || self.real(value).is_some_and(is_literal)
+    }
+}
+
+impl Numbering<'_> {
+    /// Goes through the blocks, each behind the one that dominates it.
+    fn walk(&mut self, children: &[Vec<u32>], entered_by: &[Option<(u32, bool)>]) {
+        let mut path: Vec<(u32, usize, usize)> = Vec::new();
+        let mut next = Some(0_u32);
+        loop {
+            if let Some(block) = next.take() {
+                let notes = self.undo.len();
+                if let Some((from, holds)) = entered_by[block as usize] {
+                    self.entered(from, holds);
+                }
+                self.block(block);
+                path.push((block, 0, notes));
+            }
+            let Some((block, child, notes)) = path.last_mut() else { return };
+            match children[*block as usize].get(*child) {
+                Some(&below) => {
+                    *child += 1;
+                    next = Some(below);
+                }
+                None => {
+                    let notes = *notes;
+                    path.pop();
+                    self.take_back(notes);
+                }
+            }
+        }
+    }
+
+    fn take_back(&mut self, notes: usize) {
+        for note in self.undo.drain(notes..).rev() {
+            match note {
+                Note::Made(op) => _ = self.made.remove(&op),
+                Note::StandsFor(value, before) => self.stands_for[value.0 as usize] = before,
+                Note::Finite(value) => _ = self.finite.remove(&value),
+            }
+        }
+    }
+
+    /// A block is come to by the one branch that leads to it.
+    fn entered(&mut self, from: u32, holds: bool) {
+        if let SsaEnd::Branch { condition, .. } = self.form.blocks[from as usize].end {
+            self.assume(condition, holds);
+        }
+    }
+
+    fn find(&self, value: SsaValue) -> SsaValue {
+        let mut value = value;
+        while let Some(&next) = self.stands_for.get(value.0 as usize).filter(|next| **next != value) {
+            value = next;
+        }
+        value
+    }
+
+    fn stand_for(&mut self, value: SsaValue, by: SsaValue) {
+        let (value, by) = (self.find(value), self.find(by));
+        if value != by
+            && let Some(slot) = self.stands_for.get_mut(value.0 as usize)
+        {
+            self.undo.push(Note::StandsFor(value, *slot));
+            *slot = by;
+        }
+    }
+
+    fn is_known_finite(&mut self, value: SsaValue) {
+        let value = self.find(value);
+        if !self.finite.insert(value) {
+            return;
+        }
+        self.undo.push(Note::Finite(value));
+        // What isn't finite makes no sum, difference, product or, divided, quotient finite.
+        let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()) else { return };
+        let count = match op.kind {
+            OpKind::Add | OpKind::Sub | OpKind::Mul => 2,
+            OpKind::Div => 1,
+            _ => 0,
+        };
+        let parts: Vec<SsaValue> = op.operands.iter().copied().take(count).collect();
+        parts.into_iter().for_each(|part| self.is_known_finite(part));
+    }
+
+    /// Whether a condition holds is known from here on.
+    fn assume(&mut self, condition: SsaValue, holds: bool) {
+        let condition = self.find(condition);
+        let Some(op) = self.form.op(condition).cloned() else {
+            if !holds {
+                let zero = self.literal(OpKind::Int(0));
+                self.stand_for(condition, zero);
+            }
+            return;
+        };
+        let (kind, operands) = (op.kind, op.operands);
+        if let (OpKind::IntTest(order), &[a, b]) = (kind, operands.as_slice()) {
+            let known = self.literal(OpKind::Int(holds.into()));
+            self.stand_for(condition, known);
+            self.remember_opposite(OpKind::IntTest(negated(order)), [a, b], holds);
+            if (order, holds) == (Order::Eq, true) || (order, holds) == (Order::Ne, false) {
+                self.are_equal(a, b);
+            }
+        } else if let (OpKind::Test(order), &[a, b]) = (kind, operands.as_slice()) {
+            let known = self.literal(OpKind::Int(holds.into()));
+            self.stand_for(condition, known);
+            // What is no number isn't below, equal or above.
+            if self.is_exact() || self.is_finite(a) && self.is_finite(b) {
+                self.remember_opposite(OpKind::Test(negated(order)), [a, b], holds);
+            }
+        } else if let (OpKind::IntAnd, true, &[a, b]) = (kind, holds, operands.as_slice()) {
+            // Of two conditions, each of which is 0 or 1.
+            if self.is_condition(a) && self.is_condition(b) {
+                self.assume(a, true);
+                self.assume(b, true);
+            }
+        } else if !holds && !matches!(kind, OpKind::Int(_)) {
+            let zero = self.literal(OpKind::Int(0));
+            self.stand_for(condition, zero);
+        }
+    }
+
+    /// The opposite of a comparison holds where that doesn't.
+    fn remember_opposite(&mut self, kind: OpKind, operands: [SsaValue; 2], holds: bool) {
+        let opposite = SsaOp { kind, operands: operands.into_iter().collect(), guard: None };
+        let known = self.literal(OpKind::Int((!holds).into()));
+        match self.made.get(&opposite).copied() {
+            Some(made) => self.stand_for(made, known),
+            None => {
+                self.made.insert(opposite.clone(), known);
+                self.undo.push(Note::Made(opposite));
+            }
+        }
+    }
+
+    fn is_condition(&self, value: SsaValue) -> bool {
+        self.form.op(value).is_some_and(|op| matches!(op.kind, OpKind::IntTest(_) | OpKind::Test(_)))
+    }
+
+    /// Two integers are one: a literal stands for the other one.
+    fn are_equal(&mut self, a: SsaValue, b: SsaValue) {
+        let (a, b) = (self.find(a), self.find(b));
+        match (self.int(a), self.int(b)) {
+            (None, Some(_)) => self.stand_for(a, b),
+            (Some(_), None) => self.stand_for(b, a),
+            _ => {}
+        }
+    }
+
+    fn literal(&mut self, kind: OpKind) -> SsaValue {
+        let op = SsaOp { kind, operands: [].into_iter().collect(), guard: None };
+        if let Some(&value) = self.made.get(&op) {
+            return value;
+        }
+        let value = SsaValue(self.form.definitions.len() as u32);
+        self.form.definitions.push(Definition::Op(op.clone()));
+        self.stands_for.push(value);
+        self.literals.push(value);
+        // It stays: a literal is made before everything else.
+        self.made.insert(op, value);
+        value
+    }
+
+    fn block(&mut self, number: u32) {
+        let ops = std::mem::take(&mut self.form.blocks[number as usize].ops);
+        let kept: Vec<SsaValue> = ops.into_iter().filter(|&value| self.is_kept(value)).collect();
+        let mut end = self.form.blocks[number as usize].end.clone();
+        each_value(&mut end, |value| *value = self.find(*value));
+        if let SsaEnd::Branch { condition, yes, no } = &end
+            && let Some(holds) = self.int(*condition)
+        {
+            end = SsaEnd::Go(if holds != 0 { yes.clone() } else { no.clone() });
+        }
+        let block = &mut self.form.blocks[number as usize];
+        (block.ops, block.end) = (kept, end);
+    }
+
+    /// Whether an operation is still needed where it stands, as far as can be seen here.
+    fn is_kept(&mut self, value: SsaValue) -> bool {
+        let Some(mut op) = self.form.op(value).cloned() else { return true };
+        op.operands.iter_mut().chain(&mut op.guard).for_each(|operand| *operand = self.find(*operand));
+        match op.guard.and_then(|guard| self.int(guard)) {
+            Some(0) => return self.is_kept_idle(value, &op),
+            Some(_) => op.guard = None,
+            None => {}
+        }
+        let found = if op.guard.is_none() { simplified(self, &op) } else { Simplified::Itself };
+        let by = match found {
+            Simplified::Nothing => return false,
+            Simplified::Value(by) => Some(by),
+            Simplified::Int(literal) => Some(self.literal(OpKind::Int(literal))),
+            Simplified::Real(bits) => Some(self.literal(OpKind::Real(bits))),
+            Simplified::Itself => self.made.get(&op).copied().filter(|_| is_idempotent(op.kind)),
+        };
+        if let Some(by) = by {
+            self.stand_for(value, by);
+            return false;
+        }
+        if is_idempotent(op.kind) {
+            self.made.insert(op.clone(), value);
+            self.undo.push(Note::Made(op.clone()));
+        }
+        let (kind, operands, is_free) = (op.kind, op.operands.clone(), op.guard.is_none());
+        self.form.definitions[value.0 as usize] = Definition::Op(op);
+        match (kind, operands.as_slice()) {
+            (OpKind::RequireTrue, &[condition]) if is_free => self.assume(condition, true),
+            (OpKind::RequireAdmitted, &[real]) if is_free => self.is_known_finite(real),
+            _ => {}
+        }
+        true
+    }
+
+    /// The same where its guard holds it off: what it gives is used nowhere.
+    fn is_kept_idle(&mut self, value: SsaValue, op: &SsaOp) -> bool {
+        match op.kind.facts().gives {
+            None => false,
+            Some(class) => {
+                let zero = match class {
+                    Class::Int => OpKind::Int(0),
+                    Class::Real => OpKind::Real(0),
+                };
+                let zero = self.literal(zero);
+                self.stand_for(value, zero);
+                false
+            }
+        }
+    }
+}
+
+fn negated(order: Order) -> Order {
+    match order {
+        Order::Eq => Order::Ne,
+        Order::Ne => Order::Eq,
+        Order::Lt => Order::Ge,
+        Order::Ge => Order::Lt,
+        Order::Le => Order::Gt,
+        Order::Gt => Order::Le,
+    }
+}
+
+/// Whether an operation that was made needn't be made again: it gives the same, or fails again.
+fn is_idempotent(kind: OpKind) -> bool {
+    let is_check = matches!(
+        kind,
+        OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart
+    );
+    is_check || !kind.facts().is_placed
+}

@@ -1,0 +1,50 @@
+//! Blocks that follow each other on every way become one. Knows no operation but the one that asks how many steps were
+//! made before.
+
+use super::replacing::Replacements;
+use crate::form::{SsaEnd, SsaForm};
+use crate::op::OpKind;
+use crate::order::postorder;
+
+/// Joins each block to the only one that leads to it, if that leads nowhere else.
+pub(super) fn straighten(form: &mut SsaForm) {
+    let mut entries = vec![0_u32; form.blocks.len()];
+    for jump in form.blocks.iter().flat_map(|block| block.end.jumps()) {
+        if let Some(entries) = entries.get_mut(jump.to as usize) {
+            *entries += 1;
+        }
+    }
+    let mut replacements = Replacements::of(form);
+    for block in postorder(form, |_| true) {
+        while let Some(next) = joined(form, block, &entries) {
+            join(form, block, next, &mut replacements);
+        }
+    }
+    replacements.apply(form);
+}
+
+/// The block that may be joined to one.
+fn joined(form: &SsaForm, block: u32, entries: &[u32]) -> Option<u32> {
+    let SsaEnd::Go(jump) = &form.blocks.get(block as usize)?.end else { return None };
+    let next = form.blocks.get(jump.to as usize)?;
+    // Steps are counted at the end of a block.
+    let asks = |value| form.op(value).is_some_and(|op| op.kind == OpKind::Jumped);
+    let is_only = entries.get(jump.to as usize) == Some(&1) && jump.to != block;
+    (is_only && !next.ops.iter().copied().any(asks)).then_some(jump.to)
+}
+
+fn join(form: &mut SsaForm, block: u32, next: u32, replacements: &mut Replacements) {
+    let Some(next) = form.blocks.get_mut(next as usize) else { return };
+    let (parameters, ops) = (std::mem::take(&mut next.parameters), std::mem::take(&mut next.ops));
+    let (steps, calls) = (std::mem::take(&mut next.steps), std::mem::take(&mut next.calls));
+    let end = std::mem::replace(&mut next.end, SsaEnd::Exit { exit: 0 });
+    let Some(block) = form.blocks.get_mut(block as usize) else { return };
+    block.ops.extend(ops);
+    block.steps += steps;
+    block.calls += calls;
+    if let SsaEnd::Go(jump) = std::mem::replace(&mut block.end, end) {
+        for (parameter, argument) in parameters.into_iter().zip(jump.arguments) {
+            replacements.replace(parameter, argument);
+        }
+    }
+}
