@@ -51,6 +51,9 @@ pub(crate) fn extend(state: &mut State, demands: Demands) -> Result<(), TryReser
 }
 
 fn more<T: Clone + Default>(cells: &mut Vec<T>, count: u32) -> Result<(), TryReserveError> {
+    if count == 0 {
+        return Ok(());
+    }
     cells.try_reserve(count as usize)?;
     cells.resize(cells.len() + count as usize, T::default());
     Ok(())
