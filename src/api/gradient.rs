@@ -2,7 +2,7 @@
 //! a gradient that the judge vouches for, by passes of their own ([`differentiate::gradient`]), which find out what is wrong, and mend what
 //! rounding has spoilt.
 
-use reviver_compile::route::RouteEnd;
+use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Program, Stop, Travel};
@@ -106,17 +106,17 @@ impl Workspace {
 
     /// There and back in the machine that is there. None where that leads somewhere else, or where nobody vouches for the way back.
     fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<Derivative>, Error> {
-        let (machine, start) = (&mut self.machine, &self.inputs.state);
+        let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.state);
         machine.renew(start)?;
         let program = &self.executable.shared.program;
         if !program.module().real.is_exact() {
             machine.watch();
         }
-        if !there(machine, loss, self.most_steps) {
+        if !there((&mut *machine, &mut *room), loss, self.most_steps) {
             return Ok(None);
         }
         let pass = TurnedPass::new(machine, start, loss.cell)?;
-        if !back(machine, loss, start.own_steps(), self.most_steps) {
+        if !back((&mut *machine, room), loss, start.own_steps(), self.most_steps) {
             return Ok(None);
         }
         let Ok(loss_error) = pass.judged(machine, start) else { return Ok(None) };
@@ -146,8 +146,8 @@ impl Workspace {
 }
 
 /// Leads a machine from its start to where the gradient turns; whether it is there.
-fn there(machine: &mut Machine, loss: &CompiledLoss, most_steps: u64) -> bool {
-    match loss.there.as_ref().map_or(RouteEnd::Underway, |route| route.run(machine, most_steps)) {
+fn there((machine, room): (&mut Machine, &mut RouteRoom), loss: &CompiledLoss, most_steps: u64) -> bool {
+    match loss.there.as_ref().map_or(RouteEnd::Underway, |route| route.run(machine, room, most_steps)) {
         RouteEnd::Arrived => return true,
         RouteEnd::Failed => return false,
         RouteEnd::Underway => {}
@@ -162,13 +162,22 @@ fn there(machine: &mut Machine, loss: &CompiledLoss, most_steps: u64) -> bool {
 
 /// Leads it back to the start; whether it is there. A way back that makes more steps of its own than the way there is lost, and
 /// might never arrive.
-fn back(machine: &mut Machine, loss: &CompiledLoss, first: i64, most_steps: u64) -> bool {
+fn back(
+    (machine, room): (&mut Machine, &mut RouteRoom),
+    loss: &CompiledLoss,
+    first: i64,
+    most_steps: u64,
+) -> bool {
     let turn = machine.state().step;
     let ahead = |machine: &Machine| u64::try_from(machine.state().own_steps() - first).ok();
     let enough = |ahead: u64| ahead.max(RULE_STEPS).min(most_steps);
     if let (Some(route), Some(ahead)) = (&loss.back, ahead(machine)) {
         // Code pauses where fewer steps are left than it may make in one go.
-        match route.run(machine, enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK))) {
+        match route.run(
+            machine,
+            room,
+            enough(ahead.saturating_add(route.first_steps()).saturating_add(SLACK)),
+        ) {
             RouteEnd::Arrived => return true,
             RouteEnd::Failed => return false,
             RouteEnd::Underway => {}

@@ -1,7 +1,7 @@
 //! Calls: what is given, a run from one end of the program to the other, and what is read where it has arrived. A workspace is one
 //! thread's; it is as good as new after an error. Derivatives are in [`super::gradient`] and [`super::hessian`].
 
-use reviver_compile::route::{Route, RouteEnd};
+use reviver_compile::route::{Route, RouteEnd, RouteRoom};
 use reviver_vm::explain::explain;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
@@ -17,6 +17,7 @@ use super::numbers::{put_bits, put_ints, put_reals, take_reals};
 pub struct Workspace {
     pub(super) executable: Executable,
     pub(super) machine: Machine,
+    pub(super) room: RouteRoom,
     pub(super) inputs: Gifts,
     /// Of a run back; made when it is first needed.
     results: Option<Gifts>,
@@ -150,7 +151,8 @@ impl Workspace {
             machine.run_by(runner.clone());
         }
         let (most_steps, keeps_history, held) = (u64::MAX, false, Readable::Nothing);
-        Ok(Workspace { executable, machine, inputs, results: None, most_steps, keeps_history, held })
+        let room = RouteRoom::default();
+        Ok(Workspace { executable, machine, room, inputs, results: None, most_steps, keeps_history, held })
     }
 
     /// Gives real inputs: one value for each cell, of a matrix row after row.
@@ -267,7 +269,7 @@ impl Workspace {
         let shared = &self.executable.shared;
         let trip =
             EndToEnd { travel: Travel::Forward, route: shared.there.as_ref(), most_steps: self.most_steps };
-        trip.make(shared, &mut self.machine, self.inputs.complete(&shared.program)?)?;
+        trip.make(shared, (&mut self.machine, &mut self.room), self.inputs.complete(&shared.program)?)?;
         self.held = Readable::Arrived(Travel::Forward);
         Ok(self.machine.state().step.unsigned_abs())
     }
@@ -282,7 +284,7 @@ impl Workspace {
         let (shared, Some(results)) = (&self.executable.shared, &self.results) else { return Ok(0) };
         let trip =
             EndToEnd { travel: Travel::Backward, route: shared.back.as_ref(), most_steps: self.most_steps };
-        trip.make(shared, &mut self.machine, results.complete(&shared.program)?)?;
+        trip.make(shared, (&mut self.machine, &mut self.room), results.complete(&shared.program)?)?;
         let garbage = shared.program.garbage(self.machine.state(), Travel::Backward);
         if !garbage.is_empty() {
             return Err(Error::NoSuchResults { garbage });
@@ -389,9 +391,14 @@ struct EndToEnd<'r> {
 impl EndToEnd<'_> {
     /// Makes it from a start. Where code doesn't lead all the way, the machine goes on in the ordinary manner; where a check of
     /// the code fails, it does so from the start, and finds out what is wrong, if anything is.
-    fn make(&self, shared: &Shared, machine: &mut Machine, start: &State) -> Result<(), Error> {
+    fn make(
+        &self,
+        shared: &Shared,
+        (machine, room): (&mut Machine, &mut RouteRoom),
+        start: &State,
+    ) -> Result<(), Error> {
         machine.renew(start)?;
-        match self.route.map_or(RouteEnd::Underway, |route| route.run(machine, self.most_steps)) {
+        match self.route.map_or(RouteEnd::Underway, |route| route.run(machine, room, self.most_steps)) {
             RouteEnd::Arrived => return Ok(()),
             RouteEnd::Underway => {}
             RouteEnd::Failed => machine.renew(start)?,

@@ -2,7 +2,11 @@
 
 use std::thread;
 
-use reviver::{EngineChoice, FilesInMemory, GivenConstant, assemble, assemble_with, open};
+use reviver::{
+    EngineChoice, Error, Executable, FilesInMemory, GivenConstant, LossCell, Machine, Travel, Workspace,
+    assemble, assemble_with, open,
+};
+use reviver_vm::state::TapeEntry;
 
 use crate::support::{ENGINES, compiled};
 
@@ -200,4 +204,48 @@ fn warnings_are_kept() {
     let assembled = assemble("spare.rasm", ".inout x\n.var spare\nadd x, 1\n").unwrap();
     assert_eq!(assembled.warnings().len(), 1);
     assert!(assembled.rendered_warnings().contains("nothing uses the cell `spare`"));
+}
+
+#[test]
+fn what_threads_share_may_be_shared() {
+    fn is_shared<T: Send + Sync + Clone + 'static>() {}
+    fn is_sent<T: Send + 'static>() {}
+    is_shared::<Executable>();
+    is_shared::<LossCell>();
+    is_sent::<Workspace>();
+    is_sent::<Error>();
+}
+
+/// Tapes have no names: a state brings them.
+#[test]
+fn a_run_begins_with_a_state_that_has_a_tape() {
+    let text = ".in n\nread r0\nadd n, r0\nwrite n\nwrite r0\n";
+    for engine in ENGINES {
+        let program = compiled(text, engine);
+        let n = program.ints("n").unwrap();
+        let mut start = Machine::at_begin(program.program().clone()).unwrap().into_state();
+        start.input = vec![TapeEntry::Int(30)];
+        let mut call = program.workspace().unwrap();
+        assert!(matches!(call.run(), Err(Error::Trap { .. })), "there is no tape");
+        call.begin_with(Travel::Forward, start.try_clone().unwrap()).unwrap();
+        call.give_ints(n, &[12]).unwrap();
+        for _ in 0..2 {
+            call.run().unwrap();
+            assert_eq!(call.state().unwrap().output, [TapeEntry::Int(42), TapeEntry::Int(30)]);
+        }
+        let arrived = call.state().unwrap().try_clone().unwrap();
+        call.begin_with(Travel::Backward, arrived).unwrap();
+        call.run_back().unwrap();
+        assert_eq!(call.state().unwrap().input, [TapeEntry::Int(30)]);
+        assert_eq!(call.int(n).unwrap(), 12);
+        // At the other end nothing begins, and with other cells neither.
+        assert!(matches!(
+            call.begin_with(Travel::Backward, start.try_clone().unwrap()),
+            Err(Error::NoBeginning)
+        ));
+        start.ints.push(0);
+        assert!(matches!(call.begin_with(Travel::Forward, start), Err(Error::NoBeginning)));
+        call.run().unwrap();
+        assert_eq!(call.state().unwrap().output.len(), 2);
+    }
 }

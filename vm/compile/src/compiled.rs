@@ -21,9 +21,6 @@ pub(crate) struct Compiled {
     code: Box<dyn Code>,
 }
 
-/// Words for references that need no memory of their own.
-const FEW_WORDS: usize = 24;
-
 impl Compiled {
     /// The code that a backend makes of a form, if it makes any.
     pub fn of(form: SsaForm, backend: &impl Backend) -> Option<Compiled> {
@@ -38,19 +35,13 @@ impl Compiled {
     }
 
     /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed,
-    /// and the machine's cells hold anything.
-    pub fn run(&self, machine: &mut Machine, leg: Leg) -> Option<u64> {
+    /// and the machine's cells hold anything. `references` is memory that it takes meanwhile.
+    pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
         let (state, watcher) = machine.state_and_watcher(leg);
-        let inputs = inputs(&self.inputs, state);
+        // Main asks for none, as a rule.
+        let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state) };
         frames::extend(state, self.demands).ok()?;
-        let (mut few, mut many) = ([0; FEW_WORDS], Vec::new());
-        let references = match few.get_mut(..self.demands.references as usize) {
-            Some(few) => few,
-            None => {
-                many.resize(self.demands.references as usize, 0);
-                &mut many[..]
-            }
-        };
+        references.resize(self.demands.references as usize, 0);
         let cells = cells(state, references);
         let outcome = self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher });
         let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };

@@ -171,7 +171,8 @@ impl<B: Backend> Runner for Driver<B> {
         if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
             return machine.interpret(stops, leg);
         }
-        let mut journey = Journey { driver: self, stops, leg, copy: None, has_begun: false };
+        let mut journey =
+            Journey { driver: self, stops, leg, copy: None, references: Vec::new(), has_begun: false };
         // What the steps need is made before the first one.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
@@ -192,6 +193,8 @@ struct Journey<'d, B> {
     /// What is left of it.
     leg: Leg,
     copy: Option<Snapshot>,
+    /// Memory for what open calls pass where code is left.
+    references: Vec<i64>,
     /// Whether code was looked for already.
     has_begun: bool,
 }
@@ -228,7 +231,7 @@ impl<B: Backend> Journey<'_, B> {
             }
             let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
             let leg = Leg { budget: left, ..self.leg };
-            if let Some(steps) = code.run(machine, leg) {
+            if let Some(steps) = code.run(machine, leg, &mut self.references) {
                 self.leg.budget -= steps;
                 continue;
             }

@@ -19,7 +19,7 @@ pub(crate) fn have_room(program: &Program, state: &State, demands: Demands) -> b
 }
 
 /// Larger frames of main aren't looked at: code is the better for few cells only.
-const MOST_LOOKED_AT: u32 = 1 << 10;
+pub(crate) const MOST_LOOKED_AT: u32 = 1 << 10;
 
 /// Whether main's frame is looked at.
 pub(crate) fn are_few(program: &Program) -> bool {
@@ -61,6 +61,9 @@ pub(crate) fn extend(state: &mut State, demands: Demands) -> Result<(), TryReser
 }
 
 fn more<T: Clone + Default>(cells: &mut Vec<T>, count: u32) -> Result<(), TryReserveError> {
+    if count == 0 {
+        return Ok(());
+    }
     cells.try_reserve(count as usize)?;
     cells.resize(cells.len() + count as usize, T::default());
     Ok(())

@@ -70,6 +70,13 @@ pub struct Route {
     compiled: Compiled,
 }
 
+/// Memory that runs of routes take besides the machine's; it serves again and again.
+#[derive(Debug, Default)]
+pub struct RouteRoom {
+    /// What open calls pass where code is left.
+    references: Vec<i64>,
+}
+
 /// What became of a machine that was sent on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteEnd {
@@ -102,12 +109,12 @@ impl Route {
 
     /// Sends a machine on the way with at most so many steps. One that doesn't stand where the route begins, in its mode,
     /// stays there.
-    pub fn run(&self, machine: &mut Machine, budget: u64) -> RouteEnd {
+    pub fn run(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
         if budget < self.first_steps() || !self.begins_at(machine) {
             return RouteEnd::Underway;
         }
         let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
-        match self.compiled.run(machine, leg) {
+        match self.compiled.run(machine, leg, &mut room.references) {
             Some(_) if self.is_there(machine.state()) => RouteEnd::Arrived,
             Some(_) => RouteEnd::Underway,
             None => RouteEnd::Failed,

@@ -263,6 +263,9 @@ impl<B: Copy + Default + PartialEq> State<B> {
             }
             Some(adjoints) => {
                 let Adjoints { cells, stack, input, output } = adjoints;
+                if [cells.len(), stack.len(), input.len(), output.len()] == wanted {
+                    return Ok(());
+                }
                 for (list, wanted) in [cells, stack, input, output].into_iter().zip(wanted) {
                     room::more(list, wanted.saturating_sub(list.len()))?;
                     list.resize(wanted, B::default());
