@@ -9,11 +9,13 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use reviver_vm::Travel;
 
 use harness::clock::{Best, measures, time};
-use harness::machines::{self, machine, machine_of, to_the_end};
+use harness::driven;
+use harness::machines::{machine, machine_of, to_the_end};
 use harness::operands;
 
 mod harness {
     pub mod clock;
+    pub mod driven;
     pub mod machines;
     pub mod operands;
 }
@@ -137,7 +139,7 @@ fn by_native_code() {
     println!("\n| program | native (ms) | native code ÷ native | asked | backward ÷ forward | asked |");
     println!("|---|---|---|---|---|---|");
     for case in &CASES {
-        let mut m = machines::by_native_code(&machine(case.program));
+        let mut m = driven::by_native_code(&machine(case.program));
         to_the_end(&mut m, Travel::Forward);
         to_the_end(&mut m, Travel::Backward);
         let mut best = Best::none();

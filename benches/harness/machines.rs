@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
-use reviver_compile::driver::Driver;
-use reviver_jit::Jit;
 use reviver_vm::{Machine, Program, Stop, Travel};
 
 /// The program in a file of the repository, ready at its beginning.
@@ -20,14 +18,6 @@ pub fn machine_of(name: &str, text: Vec<u8>) -> Machine {
     let module = assembly.module.expect("the benchmark's program assembles");
     Machine::at_begin(Arc::new(Program::new(module, 0).expect("the benchmark's program is sound")))
         .expect("memory for a small program")
-}
-
-/// The same machine, moved by native code.
-pub fn by_native_code(machine: &Machine) -> Machine {
-    let mut driven = machine.try_clone().expect("memory for a small program");
-    let jit = Jit::new().expect("native code for this machine");
-    driven.run_by(Arc::new(Driver::new(machine.program(), jit).leaving(32)));
-    driven
 }
 
 /// Runs to the end, or to the beginning.

@@ -4,11 +4,12 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use reviver::{EngineChoice, Executable, LossCell, Workspace};
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Machine, State, Stop, Travel};
 
-use super::machines::{by_native_code, machine, to_the_end};
+use super::machines::{machine, to_the_end};
 
 /// Real inputs under their names.
 pub type Inputs = Vec<(&'static str, Vec<f64>)>;
@@ -40,10 +41,14 @@ impl Subject {
         Subject { loss, wrt, machine, turn }
     }
 
-    /// The same, moved by native code.
-    pub fn by_native_code(&self) -> Subject {
-        let machine = by_native_code(&self.machine);
-        Subject { machine, loss: self.loss, wrt: self.wrt.clone(), turn: self.turn.clone() }
+    /// The same as a program to be called, compiled to native code, with the loss's name.
+    pub fn compiled(&self, loss: &str) -> (Workspace, LossCell) {
+        let executable = Executable::new("benchmark", self.machine.program(), EngineChoice::Jit).unwrap();
+        let loss = executable.loss(loss).unwrap();
+        assert!(executable.is_native() && loss.is_native(), "no native code leads all the way");
+        let mut workspace = executable.workspace().unwrap();
+        workspace.begin_with(Travel::Forward, self.machine.state().try_clone().unwrap()).unwrap();
+        (workspace, loss)
     }
 
     /// Steps from the beginning to the end.
