@@ -53,7 +53,8 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
 
 fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> {
     streams::complain(&subject.warnings);
-    subject.program = start::in_numbers(&options.given, subject.program.module().clone())?;
+    subject.program =
+        start::in_numbers(&options.given.file, &options.given.numbers, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
     let limits = TimelineLimits { history: options.history, ..TimelineLimits::default() };
     let session = Session::new(subject, machine.into_state(), limits).map_err(no_memory)?;
@@ -72,7 +73,7 @@ fn no_memory(error: OutOfMemory) -> Failure {
 /// The errors of a text, once more in the manner of all other commands.
 fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
     let module = load::module_of(&given.file, bytes, &given.constants);
-    let failure = match module.and_then(|module| start::in_numbers(given, module)) {
+    let failure = match module.and_then(|module| start::in_numbers(&given.file, &given.numbers, module)) {
         Ok(_) => Failure::load(&error),
         Err(failure) => failure,
     };

@@ -17,6 +17,20 @@ pub static STATE: FileKind =
 pub static TEXT: FileKind =
     FileKind { name: "a text that `reviver` has written", is: |bytes| bytes.starts_with(WRITTEN.as_bytes()) };
 
+pub static C_TEXT: FileKind = FileKind {
+    name: "a C text that `reviver` has written",
+    is: |bytes| bytes.starts_with(reviver_ctext::text::WRITTEN.as_bytes()),
+};
+
+/// The names of what a library exports stand at its beginning.
+pub static LIBRARY: FileKind = FileKind {
+    name: "a library that `reviver` has built",
+    is: |bytes| {
+        let mark = reviver_ctext::text::BUILT_BY.as_bytes();
+        !bytes.is_ascii() && bytes.windows(mark.len()).any(|part| part == mark)
+    },
+};
+
 pub static TAPE: FileKind = FileKind { name: "a tape of values", is: is_tape };
 
 /// Whether there are only numbers. The last of a longer file may be cut.

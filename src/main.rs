@@ -73,6 +73,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Bench(options) => commands::bench::run(options),
         Invocation::Asm(options) => commands::asm::run(options),
         Invocation::Disasm(options) => commands::disasm::run(options),
+        Invocation::Build(options) => commands::build::run(options),
         Invocation::Expand(options) => commands::expand::run(options),
         Invocation::Check(options) => commands::check::run(options),
         Invocation::Fmt(options) => commands::fmt::run(options),

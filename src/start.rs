@@ -11,7 +11,7 @@ use reviver_vm::notation::Notation;
 use reviver_vm::room::OutOfMemory;
 use reviver_vm::{Machine, Program, Travel};
 
-use crate::cli::{Given, Start};
+use crate::cli::{Given, OtherNumbers, Start};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::{given, load, streams};
 
@@ -38,11 +38,11 @@ pub fn program(options: &Start) -> Fallible<Arc<Program>> {
 
 /// The program with the numbers that the options ask for, in the notation of the language.
 pub fn plain_program(options: &Given) -> Fallible<Arc<Program>> {
-    in_numbers(options, load::module(&options.file, &options.constants)?)
+    in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)
 }
 
 /// A module as a program with the numbers that the options ask for.
-pub fn in_numbers(options: &Given, mut module: Module) -> Fallible<Arc<Program>> {
+pub fn in_numbers(file: &Path, options: &OtherNumbers, mut module: Module) -> Fallible<Arc<Program>> {
     let own = (module.word, module.real);
     if let Some(choice) = options.real {
         module.real = choice.over(module.real);
@@ -51,7 +51,7 @@ pub fn in_numbers(options: &Given, mut module: Module) -> Fallible<Arc<Program>>
         module.word = word;
     }
     let renumbered = (module.word, module.real) != own;
-    load::program(&options.file, module).map_err(|failure| match renumbered {
+    load::program(file, module).map_err(|failure| match renumbered {
         true => failure.help(format_args!(
             "the program is written for integers of {} bits and for {}; `--word` and `--real` ask for other numbers",
             own.0.bits(),

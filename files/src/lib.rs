@@ -14,10 +14,12 @@ mod output;
 mod read;
 mod register;
 mod rests;
+mod scratch;
 mod used;
 mod write;
 
 pub use folder::folder;
 pub use output::{FileKind, Output, Replaces, WriteError};
 pub use read::{Content, ReadError};
+pub use scratch::Scratch;
 pub use used::UsedFiles;

@@ -1,6 +1,7 @@
 //! The command line as data: subcommands, options and their help.
 
 mod bench;
+mod build;
 mod debugger;
 mod derivatives;
 mod start;
@@ -12,9 +13,10 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use bench::BenchOptions;
+pub use build::BuildOptions;
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
-pub use start::{Constants, Given, Start};
+pub use start::{Constants, Given, OtherNumbers, Start};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -46,6 +48,7 @@ pub enum Invocation {
     Bench(BenchOptions),
     Asm(AsmOptions),
     Disasm(DisasmOptions),
+    Build(BuildOptions),
     Expand(ExpandOptions),
     Check(CheckOptions),
     Fmt(FmtOptions),
@@ -69,6 +72,7 @@ impl Invocation {
             | Invocation::Repl(_)
             | Invocation::Asm(_)
             | Invocation::Disasm(_)
+            | Invocation::Build(_)
             | Invocation::Expand(_)
             | Invocation::Fmt(_)
             | Invocation::Invert(_)

@@ -32,6 +32,13 @@ pub struct Given {
     pub tape: Option<String>,
     #[command(flatten)]
     pub constants: Constants,
+    #[command(flatten)]
+    pub numbers: OtherNumbers,
+}
+
+/// Numbers in place of the program's own.
+#[derive(Debug, Args)]
+pub struct OtherNumbers {
     /// Run with another number system: f64, f32, fixed, or fixed:BITS
     #[arg(long, value_name = "SYSTEM", value_parser = parse_real)]
     pub real: Option<RealChoice>,

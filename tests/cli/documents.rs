@@ -29,6 +29,12 @@ fn the_sessions_of_the_readme_are_true() {
 
 #[cfg(unix)]
 #[test]
+fn the_sessions_of_the_page_of_c_are_true() {
+    are_true("docs/c.md", 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn the_sessions_of_the_language_page_are_true() {
     are_true("docs/language.md", 3);
 }

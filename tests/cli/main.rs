@@ -4,6 +4,7 @@
 mod bad_input;
 mod bench;
 mod both_ways;
+mod build;
 mod commands;
 mod constants;
 mod debugger;

@@ -20,7 +20,7 @@ use crate::compiled::Compiled;
 use crate::error::Outside;
 use crate::form::{FrameZeros, SsaBlock, SsaEnd, StopPlace, Version};
 use crate::frames;
-use crate::passes::{PASSES, Pass, improved};
+use crate::passes::{FormPass, PASSES, improved};
 
 /// Runs one program by compiled code, of which each version is made when it is first needed.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Driver<B> {
     backend: B,
     has_rules: bool,
     /// What forms go through before code is made of them.
-    passes: &'static [Pass],
+    passes: &'static [FormPass],
     /// Code without a loop that makes fewer steps isn't made.
     least_steps: u32,
     /// Steps that are still the interpreter's before anything is compiled.
@@ -67,7 +67,7 @@ impl<B: Backend> Driver<B> {
 
     /// The same, but forms go through these passes only.
     #[must_use]
-    pub fn improving(self, passes: &'static [Pass]) -> Driver<B> {
+    pub fn improving(self, passes: &'static [FormPass]) -> Driver<B> {
         Driver { passes, ..self }
     }
 

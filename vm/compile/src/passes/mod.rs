@@ -14,10 +14,10 @@ mod unused;
 use crate::form::SsaForm;
 
 /// A pass: what it is called, and what it does to a form.
-pub type Pass = (&'static str, fn(&mut SsaForm));
+pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them.
-pub const PASSES: [Pass; 8] = [
+pub const PASSES: [FormPass; 8] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("parameters again", parameters::drop_trivial),
@@ -30,7 +30,7 @@ pub const PASSES: [Pass; 8] = [
 
 /// A form that has gone through some of them.
 #[must_use]
-pub fn improved(mut form: SsaForm, passes: &[Pass]) -> SsaForm {
+pub fn improved(mut form: SsaForm, passes: &[FormPass]) -> SsaForm {
     for (_, pass) in passes {
         pass(&mut form);
     }

@@ -1,0 +1,81 @@
+//! `reviver build`: a program as C text, as a header, or as a library that the system's compiler makes.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use reviver_ctext::error::NoText;
+use reviver_ctext::text::CText;
+use reviver_files::Scratch;
+use reviver_isa::names::printable;
+
+use crate::cli::BuildOptions;
+use crate::failure::{Failure, Fallible};
+use crate::write::OutputTarget;
+use crate::{kinds, load, read, start};
+
+pub fn run(options: &BuildOptions) -> Fallible {
+    let module = load::module(&options.file, &options.constants)?;
+    let program = start::in_numbers(&options.file, &options.numbers, module)?;
+    let stem = options.file.file_stem().filter(|_| options.file != Path::new("-"));
+    let stem = stem.map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
+    let name = options.name.as_deref().unwrap_or(&stem);
+    let text =
+        CText::of(&program, name, options.loss.as_deref()).map_err(|error| refused(options, &error))?;
+    let path = options.output.as_deref().unwrap_or(Path::new("-"));
+    let kind = if options.lib { &kinds::LIBRARY } else { &kinds::C_TEXT };
+    let target = OutputTarget::new(path, kind, options.force.force)?;
+    match (options.header, options.lib) {
+        (true, _) => target.write(text.header().as_bytes()),
+        (_, true) => target.write(&library(&text.source())?),
+        (false, false) => target.write(text.source().as_bytes()),
+    }
+}
+
+/// Why there is no text.
+fn refused(options: &BuildOptions, error: &NoText) -> Failure {
+    let is_misuse =
+        matches!(error, NoText::NoCell { .. } | NoText::NotReal { .. } | NoText::ManyCells { .. });
+    let failure = match is_misuse {
+        true => Failure::usage(format_args!("--loss: {error}")),
+        false => Failure::load(format_args!("{}: {error}", read::shown(&options.file))),
+    };
+    failure.help(error.cure())
+}
+
+/// How the text is compiled; it comes by standard input.
+const COMPILED: [&str; 8] = ["-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-x", "c", "-"];
+
+/// The bytes of a shared library.
+fn library(source: &str) -> Fallible<Vec<u8>> {
+    const FILE: &str = "library";
+    let scratch = Scratch::new()
+        .map_err(|error| Failure::load(format_args!("can't make a folder for the compiler: {error}")))?;
+    let named = std::env::var("CC").ok().filter(|named| !named.trim().is_empty());
+    let named = named.as_deref().unwrap_or("cc");
+    // As `make` has it, options may stand behind the name.
+    let mut words = named.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("cc"));
+    command.args(words).args(COMPILED).arg("-o").arg(scratch.path(FILE)).args(["-x", "none", "-lm"]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| {
+        Failure::load(format_args!("can't run the C compiler `{named}`: {error}")).help(
+            "install one, or name one by the environment variable `CC`; `--c` writes the text without any",
+        )
+    })?;
+    // A compiler that doesn't read to the end says why.
+    let unread = child.stdin.take().map(|mut input| input.write_all(source.as_bytes()));
+    let ended = child.wait_with_output();
+    let ended = ended.map_err(|error| Failure::load(format_args!("the C compiler `{named}`: {error}")))?;
+    if !ended.status.success() || matches!(unread, Some(Err(_))) {
+        let said = String::from_utf8_lossy(&ended.stderr);
+        let first: String = said.lines().take(10).map(|line| format!("  | {}\n", printable(line))).collect();
+        let mut failure =
+            Failure::load(format_args!("the C compiler `{named}` refuses the text: {}", ended.status));
+        failure.message.push_str(&first);
+        return Err(failure);
+    }
+    scratch
+        .read(FILE)
+        .map_err(|error| Failure::load(format_args!("the C compiler `{named}` wrote nothing: {error}")))
+}

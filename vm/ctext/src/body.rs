@@ -1,0 +1,475 @@
+//! From a form to the body of a function of C. Knows no program: names of cells are given.
+
+mod operations;
+
+use std::collections::{HashMap, HashSet};
+
+use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_flow::graph::Way;
+use reviver_isa::instruction::Class;
+
+use crate::error::NoText;
+use crate::numbers::{CNumbers, integer};
+use crate::plan::{TextPlan, followed};
+
+/// What the functions of a program share: its prefix, and what people call its cells.
+#[derive(Clone, Debug)]
+pub(crate) struct CellNames {
+    /// What every name of the program begins with.
+    pub prefix: String,
+    ints: HashMap<i64, String>,
+    reals: HashMap<i64, String>,
+}
+
+impl CellNames {
+    /// From cells, by class and address, with what they are called.
+    pub fn new(prefix: &str, cells: impl Iterator<Item = (Class, i64, String)>) -> CellNames {
+        let mut names = CellNames { prefix: prefix.to_owned(), ints: HashMap::new(), reals: HashMap::new() };
+        for (class, address, name) in cells {
+            match class {
+                Class::Int => names.ints.insert(address, name),
+                Class::Real => names.reals.insert(address, name),
+            };
+        }
+        names
+    }
+
+    /// What the cell of an address is called.
+    fn cell(&self, space: Space, address: i64) -> Option<String> {
+        match space {
+            Space::Ints => self.ints.get(&address).cloned(),
+            Space::Reals => self.reals.get(&address).cloned(),
+            Space::Adjoints => self.reals.get(&address).map(|name| format!("{name}_adjoint")),
+            Space::References => None,
+        }
+    }
+}
+
+/// The array of the memory in which the cells of a space lie.
+fn array(space: Space) -> &'static str {
+    match space {
+        Space::Ints => "ints",
+        Space::Reals => "reals",
+        Space::Adjoints => "adjoints",
+        // No form that is written is left inside of a call, so that nothing is stored there.
+        Space::References => "references",
+    }
+}
+
+/// The status of a check that fails, as the end of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CheckStatus {
+    Check,
+    NotVacant,
+    NotFinite,
+    Index,
+    SameCell,
+    DivisionByZero,
+    NegativeExponent,
+    OutOfRange,
+    WayBack,
+}
+
+impl CheckStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckStatus::Check => "CHECK",
+            CheckStatus::NotVacant => "NOT_VACANT",
+            CheckStatus::NotFinite => "NOT_FINITE",
+            CheckStatus::Index => "INDEX",
+            CheckStatus::SameCell => "SAME_CELL",
+            CheckStatus::DivisionByZero => "DIVISION_BY_ZERO",
+            CheckStatus::NegativeExponent => "NEGATIVE_EXPONENT",
+            CheckStatus::OutOfRange => "OUT_OF_RANGE",
+            CheckStatus::WayBack => "WAY_BACK",
+        }
+    }
+}
+
+/// Writes the function of a form: it takes the memory, and gives back a status.
+pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<String, NoText> {
+    if form.inputs().next().is_some() {
+        return Err(NoText::Call);
+    }
+    let plan = TextPlan::of(form);
+    let mut writer = BodyWriter {
+        names: vec![String::new(); form.definitions.len()],
+        inlined: HashMap::new(),
+        numbers: CNumbers(form.numbers),
+        labels: labels(form, &plan),
+        prefix: cells.prefix.to_uppercase(),
+        lines: Vec::new(),
+        depth: 1,
+        counts: HashSet::new(),
+        form,
+        plan: &plan,
+        cells,
+    };
+    writer.name_values();
+    for (n, &block) in plan.order.iter().enumerate() {
+        writer.block(block, plan.order.get(n + 1).copied())?;
+    }
+    Ok(writer.finished(name))
+}
+
+/// The blocks that something jumps to.
+fn labels(form: &SsaForm, plan: &TextPlan) -> HashSet<u32> {
+    let mut labels = HashSet::new();
+    for (n, &block) in plan.order.iter().enumerate() {
+        let next = plan.order.get(n + 1);
+        match &form.blocks[block as usize].end {
+            SsaEnd::Branch { yes, no, .. } => {
+                labels.insert(yes.to);
+                labels.extend(Some(no.to).filter(|to| next != Some(to)));
+            }
+            end => labels.extend(followed(end).iter().map(|jump| jump.to).filter(|to| next != Some(to))),
+        }
+    }
+    labels
+}
+
+struct BodyWriter<'a> {
+    form: &'a SsaForm,
+    plan: &'a TextPlan,
+    cells: &'a CellNames,
+    numbers: CNumbers,
+    prefix: String,
+    labels: HashSet<u32>,
+    /// The variable of each value.
+    names: Vec<String>,
+    /// Values that stand where they are used.
+    inlined: HashMap<SsaValue, String>,
+    lines: Vec<String>,
+    depth: usize,
+    /// The counters that are counted.
+    counts: HashSet<&'static str>,
+}
+
+/// An expression that is longer isn't put into another one.
+const LONGEST_INLINED: usize = 60;
+
+impl BodyWriter<'_> {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
+    }
+
+    /// Names values by the cells that they are loaded from, and parameters by what is passed for them.
+    fn name_values(&mut self) {
+        let mut stems: Vec<Option<String>> = (0..self.form.definitions.len() as u32)
+            .map(|n| match self.form.definition(SsaValue(n)) {
+                Some(Definition::Op(SsaOp { kind: OpKind::Load(space), operands, .. })) => {
+                    self.cells.cell(*space, self.address(operands[0])?)
+                }
+                _ => None,
+            })
+            .collect();
+        let stored = self.stored();
+        for (value, stem) in stored {
+            stems[value.0 as usize].get_or_insert(stem);
+        }
+        let mut has_changed = true;
+        while std::mem::replace(&mut has_changed, false) {
+            for &block in &self.plan.order {
+                for jump in followed(&self.form.blocks[block as usize].end) {
+                    for (parameter, argument) in self.plan.passed(self.form, jump) {
+                        let stem = stems[argument.0 as usize].clone();
+                        if let (Some(stem), None) = (stem, &stems[parameter.0 as usize]) {
+                            stems[parameter.0 as usize] = Some(stem);
+                            has_changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        for (n, (name, stem)) in self.names.iter_mut().zip(stems).enumerate() {
+            *name = format!("{}_{n}", stem.as_deref().unwrap_or("v"));
+        }
+    }
+
+    /// Parameters that are stored in a cell where the form is left.
+    fn stored(&self) -> Vec<(SsaValue, String)> {
+        let blocks = self.plan.order.iter().map(|&block| &self.form.blocks[block as usize]);
+        let ops = blocks.flat_map(|block| &block.ops).filter_map(|&value| self.form.op(value));
+        let stores = ops.filter_map(|op| match op.kind {
+            OpKind::Store(space) => {
+                let value = self.plan.resolved(op.operands[1]);
+                let name = self.cells.cell(space, self.address(op.operands[0])?)?;
+                matches!(self.form.definition(value), Some(Definition::Parameter(_))).then_some((value, name))
+            }
+            _ => None,
+        });
+        stores.collect()
+    }
+
+    /// The address that a value is, if it is known.
+    fn address(&self, value: SsaValue) -> Option<i64> {
+        match self.form.op(self.plan.resolved(value))?.kind {
+            OpKind::Int(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// How a value is written where it is used.
+    fn value(&self, value: SsaValue) -> String {
+        let value = self.plan.resolved(value);
+        match self.form.op(value).map(|op| op.kind) {
+            Some(OpKind::Int(literal)) => integer(literal),
+            Some(OpKind::Real(bits)) => self.numbers.real_literal(bits),
+            _ => match self.inlined.get(&value) {
+                Some(text) => text.clone(),
+                None => self.names.get(value.0 as usize).cloned().unwrap_or_default(),
+            },
+        }
+    }
+
+    fn operands<const N: usize>(&self, op: &SsaOp) -> [String; N] {
+        std::array::from_fn(|n| op.operands.get(n).map(|&value| self.value(value)).unwrap_or_default())
+    }
+
+    fn type_of(&self, value: SsaValue) -> &'static str {
+        self.form.class(value).map_or("int64_t", |class| self.numbers.cell(class))
+    }
+
+    fn block(&mut self, number: u32, next: Option<u32>) -> Result<(), NoText> {
+        let form = self.form;
+        let block = &form.blocks[number as usize];
+        if self.labels.contains(&number) {
+            self.lines.push(format!("B{number}:;"));
+        }
+        let before = self.lines.len();
+        self.depth = 2;
+        for &value in &block.ops {
+            if let Some(op) = form.op(value) {
+                self.op(value, op)?;
+            }
+        }
+        if block.steps > 0 {
+            let sign = if form.version.way == Way::Along { "+" } else { "-" };
+            self.line(format!("clock {sign}= {};", block.steps));
+            self.counts.insert("clock");
+        }
+        self.end(&block.end, next);
+        self.depth = 1;
+        // A scope of its own where there are variables.
+        let declares = |line: &String| {
+            ["        const ", "        int64_t "].iter().any(|start| line.starts_with(start))
+        };
+        if self.lines[before..].iter().any(declares) {
+            self.lines.insert(before, "    {".to_owned());
+            self.lines.push("    }".to_owned());
+        } else {
+            for line in &mut self.lines[before..] {
+                line.drain(..4.min(line.len()));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: &SsaEnd, next: Option<u32>) {
+        match end {
+            SsaEnd::Go(jump) => self.jump(jump, next),
+            SsaEnd::Branch { condition, yes, no } => {
+                let condition = self.value(*condition);
+                self.line(format!("if ({}) {{", unwrapped(&condition)));
+                self.depth += 1;
+                self.jump(yes, None);
+                self.depth -= 1;
+                self.line("}");
+                self.jump(no, next);
+            }
+            SsaEnd::Pause { next: to, .. } => {
+                // A way back that makes more steps than there were is lost, and might never arrive.
+                if self.form.version.gradient && self.form.version.way == Way::Against {
+                    self.counts.insert("clock");
+                    self.fail("clock < 0", None, CheckStatus::WayBack);
+                }
+                self.jump(to, next);
+            }
+            SsaEnd::Exit { .. } => {
+                self.line("goto done;");
+            }
+        }
+    }
+
+    /// Passes all arguments at once, as one may be a parameter, and goes on.
+    fn jump(&mut self, jump: &Jump, next: Option<u32>) {
+        let mut open: Vec<(String, String, &'static str)> = self
+            .plan
+            .passed(self.form, jump)
+            .into_iter()
+            .filter(|(parameter, argument)| parameter != argument)
+            .map(|(parameter, argument)| {
+                (self.value(parameter), self.value(argument), self.type_of(parameter))
+            })
+            .collect();
+        let mut spare = 0;
+        let is_braced = self.has_circle(&open);
+        if is_braced {
+            self.line("{");
+            self.depth += 1;
+        }
+        while !open.is_empty() {
+            let is_free = |(to, ..): &(String, String, &str)| open.iter().all(|(_, from, _)| from != to);
+            match open.iter().position(is_free) {
+                Some(free) => {
+                    let (to, from, _) = open.remove(free);
+                    self.line(format!("{to} = {from};"));
+                }
+                None => {
+                    let (to, _, of) = open[0].clone();
+                    let name = format!("spare{spare}");
+                    spare += 1;
+                    self.line(format!("const {of} {name} = {to};"));
+                    open.iter_mut()
+                        .filter(|(_, from, _)| *from == to)
+                        .for_each(|(_, from, _)| from.clone_from(&name));
+                }
+            }
+        }
+        if is_braced {
+            self.depth -= 1;
+            self.line("}");
+        }
+        if next != Some(jump.to) {
+            self.line(format!("goto B{};", jump.to));
+        }
+    }
+
+    /// Whether some moves can't be made one after the other without another variable.
+    fn has_circle(&self, moves: &[(String, String, &'static str)]) -> bool {
+        let mut open: Vec<_> = moves.iter().collect();
+        loop {
+            let is_free = |(to, ..): &(String, String, &str)| open.iter().all(|(_, from, _)| from != to);
+            match open.iter().position(|entry| is_free(entry)) {
+                Some(free) => drop(open.remove(free)),
+                None => return !open.is_empty(),
+            }
+        }
+    }
+
+    /// Leaves where something holds, but for a guard.
+    fn fail(&mut self, fails: &str, guard: Option<SsaValue>, status: CheckStatus) {
+        let guard = guard.map(|guard| self.value(guard));
+        let status = format!("{}_{}", self.prefix, status.name());
+        self.line(match guard {
+            Some(guard) => format!("if (({}) != 0 && ({fails})) {{", unwrapped(&guard)),
+            None => format!("if ({fails}) {{"),
+        });
+        self.line(format!("    return {status};"));
+        self.line("}");
+    }
+
+    /// Puts down what a value is, or keeps it for where it is used.
+    fn made(&mut self, value: SsaValue, text: String, may_be_inlined: bool) {
+        let is_once = self.plan.uses(value) == 1 && !self.plan.is_shared(value);
+        if may_be_inlined && is_once && text.len() <= LONGEST_INLINED {
+            self.inlined.insert(value, text);
+            return;
+        }
+        let name = self.value(value);
+        if self.plan.is_shared(value) {
+            self.line(format!("{name} = {};", unwrapped(&text)));
+        } else {
+            let of = self.type_of(value);
+            self.line(format!("const {of} {name} = {};", unwrapped(&text)));
+        }
+    }
+
+    fn op(&mut self, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
+        let is_idle = !self.plan.acts(value, op, self.form) && self.plan.uses(value) == 0;
+        if is_idle || self.plan.is_put_back(value) {
+            return Ok(());
+        }
+        operations::write(self, value, op)
+    }
+
+    /// The whole function.
+    fn finished(self, name: &str) -> String {
+        let body = self.lines.join("\n");
+        let mut text = format!("static int {name}(struct {}_memory *m) {{\n", self.cells.prefix);
+        text.push_str(&self.arrays(&body));
+        text.push_str(&self.variables());
+        let counters: Vec<_> = COUNTERS.iter().filter(|(name, ..)| self.counts.contains(name)).collect();
+        for (name, of, home) in &counters {
+            text.push_str(&format!("    {of} {name} = {home};\n"));
+        }
+        text.push_str(&body);
+        text.push_str(if body.contains("goto done;") { "\ndone:\n" } else { "\n" });
+        for (name, _, home) in &counters {
+            text.push_str(&format!("    {home} = {name};\n"));
+        }
+        if !text.contains("m->") {
+            text.push_str("    (void)m;\n");
+        }
+        text + &format!("    return {}_DONE;\n}}\n", self.prefix)
+    }
+
+    /// The arrays of the memory that a body names.
+    fn arrays(&self, body: &str) -> String {
+        let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+        let words: HashSet<&str> = body.split(|sign: char| !is_part(sign)).collect();
+        let named = [Space::Ints, Space::Reals, Space::Adjoints].into_iter();
+        let lines = named.filter(|&space| words.contains(array(space))).map(|space| {
+            let (of, array) = (self.numbers.cell(space.class()), array(space));
+            format!("    {of} *restrict const {array} = m->{array};\n")
+        });
+        lines.collect()
+    }
+
+    /// The variables that several blocks name.
+    fn variables(&self) -> String {
+        let values = (0..self.names.len() as u32).map(SsaValue);
+        let named: Vec<SsaValue> = values.filter(|&value| self.is_variable(value)).collect();
+        let mut text = String::new();
+        for of in ["int64_t", "double", "float"] {
+            let of_type = named.iter().filter(|value| self.type_of(**value) == of);
+            let names: Vec<&str> = of_type.map(|value| self.names[value.0 as usize].as_str()).collect();
+            for names in names.chunks(8) {
+                text.push_str(&format!("    {of} {};\n", names.join(", ")));
+            }
+        }
+        text
+    }
+
+    fn is_variable(&self, value: SsaValue) -> bool {
+        match self.form.definition(value) {
+            Some(Definition::Parameter(_)) => self.plan.is_written(value),
+            Some(Definition::Op(op)) => {
+                let is_literal = matches!(op.kind, OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_));
+                let is_used = self.plan.uses(value) > 0 && self.plan.resolved(value) == value;
+                !is_literal && is_used && self.plan.is_shared(value)
+            }
+            None => false,
+        }
+    }
+}
+
+/// What is counted: its variable, its type, and where it stands in the memory.
+const COUNTERS: [(&str, &str, &str); 5] = [
+    ("clock", "int64_t", "m->steps"),
+    ("path", "uint64_t", "m->path"),
+    ("erased", "uint64_t", "m->erased_bits"),
+    ("discarded", "uint64_t", "m->discarded_bits"),
+    ("drops", "uint64_t", "m->drops"),
+];
+
+/// An expression without the parentheses around all of it, unless it is two in one.
+fn unwrapped(text: &str) -> &str {
+    if text.contains(", ") && text.starts_with("((") {
+        return text;
+    }
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    let mut depth = 0_i32;
+    for sign in inner.chars() {
+        depth += match sign {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        if depth < 0 {
+            return text;
+        }
+    }
+    inner
+}

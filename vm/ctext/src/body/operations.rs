@@ -1,0 +1,377 @@
+//! Each operation as lines of C. Knows no block.
+
+use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_flow::graph::Way;
+use reviver_isa::arith::{Elementary, Order};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+
+use super::{BodyWriter, CheckStatus, array};
+use crate::error::NoText;
+use crate::functions::FloatFunction;
+use crate::numbers::double;
+
+/// Writes an operation.
+pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
+    match op.kind {
+        // Literals stand where they are used.
+        OpKind::Int(_) | OpKind::Real(_) => {}
+        OpKind::Input(_) => return Err(NoText::Call),
+        OpKind::IntAdd
+        | OpKind::IntSub
+        | OpKind::IntNeg
+        | OpKind::IntMul
+        | OpKind::IntAnd
+        | OpKind::IntOr
+        | OpKind::IntXor
+        | OpKind::IntNot
+        | OpKind::IntRol
+        | OpKind::IntRor
+        | OpKind::IntShl
+        | OpKind::IntShr
+        | OpKind::IntSar
+        | OpKind::IntTest(_)
+        | OpKind::IntChoose => w.integers(value, op),
+        OpKind::IntDiv | OpKind::IntRem | OpKind::IntPow => w.divided(value, op),
+        OpKind::Add
+        | OpKind::Sub
+        | OpKind::Mul
+        | OpKind::Div
+        | OpKind::Neg
+        | OpKind::Pow
+        | OpKind::Powi
+        | OpKind::Atan2
+        | OpKind::Hypot
+        | OpKind::Elementary(_)
+        | OpKind::Turn { .. }
+        | OpKind::RealOf
+        | OpKind::IntOf => {
+            if w.numbers.is_fixed() {
+                return w.fixed(value, op);
+            }
+            w.floats(value, op);
+        }
+        OpKind::Test(order) => {
+            let text = w.tested(order, op);
+            w.made(value, text, true);
+        }
+        OpKind::Choose => {
+            let [condition, yes, no] = w.operands(op);
+            w.made(value, format!("({condition} != 0 ? {yes} : {no})"), false);
+        }
+        OpKind::Index { offset } => w.index(value, op, offset),
+        OpKind::Place => {
+            let [base, index, stride] = w.operands(op);
+            let text = match (base.as_str(), stride.as_str()) {
+                ("0", "1") => index,
+                (_, "1") => format!("({base} + {index})"),
+                _ => format!("({base} + {index} * {stride})"),
+            };
+            w.made(value, text, true);
+        }
+        OpKind::Load(Space::References) | OpKind::Store(Space::References) => return Err(NoText::Call),
+        OpKind::Load(space) => {
+            let [address] = w.operands(op);
+            w.made(value, format!("{}[{address}]", array(space)), false);
+        }
+        OpKind::Store(space) => w.store(space, op),
+        OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart => {
+            w.require(op)
+        }
+        OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => w.count(op),
+        OpKind::Jumped => {
+            // The step before, in either direction, is the one that jumped.
+            let text = match w.form.version.way {
+                Way::Along => "path += rv_mark(clock - 1);",
+                Way::Against => "path -= rv_mark(clock);",
+            };
+            w.counts.extend(["path", "clock"]);
+            w.line(text);
+        }
+        OpKind::Freed { .. } => {
+            let [value, adjoint] = w.operands(op);
+            let prefix = w.cells.prefix.clone();
+            w.line(format!("if ({value} != 0) {{"));
+            w.line(format!("    {prefix}_freed(m, (double){value}, (double){adjoint});"));
+            w.line("}");
+        }
+    }
+    Ok(())
+}
+
+/// What a number that is compared with itself comes to: compilers warn of such comparisons, and of numbers that nobody asks for.
+fn known(a: &str, holds: bool) -> String {
+    if a.starts_with(|sign: char| sign.is_ascii_digit()) {
+        return i32::from(holds).to_string();
+    }
+    format!("((void){a}, {})", i32::from(holds))
+}
+
+impl BodyWriter<'_> {
+    /// The name of a function of the program's integers.
+    fn of_word(&self, name: &str) -> String {
+        format!("rv_{name}{}", self.numbers.0.word.bits())
+    }
+
+    fn integers(&mut self, value: SsaValue, op: &SsaOp) {
+        let [a, b, c] = self.operands(op);
+        let call = |w: &Self, name| format!("{}({a}, {b})", w.of_word(name));
+        let text = match op.kind {
+            OpKind::IntAdd => call(self, "add"),
+            OpKind::IntSub => call(self, "sub"),
+            OpKind::IntMul => call(self, "mul"),
+            OpKind::IntRol => call(self, "rol"),
+            OpKind::IntRor => call(self, "ror"),
+            OpKind::IntShl => call(self, "shl"),
+            OpKind::IntShr => call(self, "shr"),
+            OpKind::IntSar => call(self, "sar"),
+            OpKind::IntNeg => format!("{}({a})", self.of_word("neg")),
+            OpKind::IntNot => format!("(~{a})"),
+            OpKind::IntAnd => format!("({a} & {b})"),
+            OpKind::IntOr => format!("({a} | {b})"),
+            OpKind::IntXor => format!("({a} ^ {b})"),
+            OpKind::IntTest(order) => self.compared_integers(order, op),
+            _ => format!("({a} != 0 ? {b} : {c})"),
+        };
+        self.made(value, text, true);
+    }
+
+    /// What no divisor of 0 and no negative exponent has.
+    fn divided(&mut self, value: SsaValue, op: &SsaOp) {
+        let [a, b] = self.operands(op);
+        let (name, fails, status) = match op.kind {
+            OpKind::IntDiv => ("div", format!("{b} == 0"), CheckStatus::DivisionByZero),
+            OpKind::IntRem => ("rem", format!("{b} == 0"), CheckStatus::DivisionByZero),
+            _ => ("pow", format!("{b} < 0"), CheckStatus::NegativeExponent),
+        };
+        let literal = op.operands.get(1).and_then(|&b| self.address(b));
+        let is_fine = match op.kind {
+            OpKind::IntPow => literal.is_some_and(|exponent| exponent >= 0),
+            _ => literal.is_some_and(|divisor| divisor != 0),
+        };
+        if !is_fine {
+            self.fail(&fails, op.guard, status);
+        }
+        match self.plan.uses(value) {
+            // Compilers warn of what nobody looks at.
+            0 => self.line(format!("(void){a};")),
+            _ => self.made(value, format!("{}({a}, {b})", self.of_word(name)), false),
+        }
+    }
+
+    /// An operand of a comparison: one that is a comparison itself is a number here, which compilers doubt otherwise.
+    fn compared(&self, operand: SsaValue) -> String {
+        let kind = self.form.op(self.plan.resolved(operand)).map(|op| op.kind);
+        let text = self.value(operand);
+        match kind {
+            Some(OpKind::IntTest(_) | OpKind::Test(_)) if text.starts_with('(') => {
+                format!("rv_bit{text}")
+            }
+            _ => text,
+        }
+    }
+
+    /// A comparison of integers.
+    fn compared_integers(&self, order: Order, op: &SsaOp) -> String {
+        let [a, b] = self.operands(op);
+        let is_with_zero = matches!(order, Order::Eq | Order::Ne) && b == "0";
+        match op.operands.as_slice() {
+            _ if a == b => known(&a, order.holds(0, 0)),
+            &[one, other] if !is_with_zero => {
+                format!("({} {} {})", self.compared(one), order.symbol(), self.compared(other))
+            }
+            _ => format!("({a} {} {b})", order.symbol()),
+        }
+    }
+
+    /// A comparison of reals. One of a number with itself asks whether it is one.
+    fn tested(&self, order: Order, op: &SsaOp) -> String {
+        let [a, b] = self.operands(op);
+        match (a == b, self.numbers.is_fixed()) {
+            (true, true) => known(&a, order.holds(0, 0)),
+            (true, false) => {
+                let is_number = format!("rv_is_number_{}({a})", self.numbers.suffix());
+                match order {
+                    Order::Eq | Order::Le | Order::Ge => is_number,
+                    Order::Ne => format!("(!{is_number})"),
+                    Order::Lt | Order::Gt => known(&a, false),
+                }
+            }
+            (false, _) => format!("({a} {} {b})", order.symbol()),
+        }
+    }
+
+    fn floats(&mut self, value: SsaValue, op: &SsaOp) {
+        let [a, b, c] = self.operands(op);
+        let (suffix, of) = (self.numbers.suffix(), self.numbers.real());
+        if let OpKind::IntOf = op.kind {
+            return self.integer_of(value, op, &a);
+        }
+        if let Some(function) = FloatFunction::of(op.kind) {
+            let arguments = [a, b, c][..op.operands.len()].join(", ");
+            return self.made(value, format!("{}_{suffix}({arguments})", function.name()), false);
+        }
+        let text = match op.kind {
+            OpKind::Add => format!("{a} + {b}"),
+            OpKind::Sub => format!("{a} - {b}"),
+            OpKind::Mul => format!("{a} * {b}"),
+            OpKind::Div => format!("{a} / {b}"),
+            OpKind::Neg => format!("-{a}"),
+            _ => format!("({of}){a}"),
+        };
+        self.made(value, text, false);
+    }
+
+    /// The integer part of a float.
+    fn integer_of(&mut self, value: SsaValue, op: &SsaOp, a: &str) {
+        let suffix = self.numbers.suffix();
+        self.fail(&format!("!rv_has_integer_{suffix}({a})"), op.guard, CheckStatus::OutOfRange);
+        self.within_word(value, op, &format!("rv_integer_{suffix}({a})"));
+    }
+
+    /// An integer of 64 bits as a word, if it is one.
+    fn within_word(&mut self, value: SsaValue, op: &SsaOp, text: &str) {
+        let bits = self.numbers.0.word.bits();
+        if bits < 64 {
+            self.fail(
+                &format!("rv_wrap{bits}((uint64_t){text}) != {text}"),
+                op.guard,
+                CheckStatus::OutOfRange,
+            );
+        }
+        if self.plan.uses(value) > 0 {
+            self.made(value, text.to_owned(), false);
+        }
+    }
+
+    fn fixed(&mut self, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
+        let RealSystem::Fixed(fraction) = self.numbers.0.system else { return Ok(()) };
+        let [a, b] = self.operands(op);
+        let call = match op.kind {
+            OpKind::Add => format!("add({a}, {b}, "),
+            OpKind::Sub => format!("sub({a}, {b}, "),
+            OpKind::Neg => format!("neg({a}, "),
+            OpKind::Mul => format!("mul({a}, {b}, {fraction}, "),
+            OpKind::Div => format!("div({a}, {b}, {fraction}, "),
+            OpKind::Hypot => format!("hypot({a}, {b}, "),
+            OpKind::Elementary(Elementary::Sqrt) => format!("sqrt({a}, {fraction}, "),
+            OpKind::Elementary(Elementary::Round) => format!("round({a}, {fraction}, "),
+            OpKind::RealOf => format!("of_integer({a}, {fraction}, "),
+            OpKind::Elementary(Elementary::Floor) => {
+                self.made(value, format!("rv_fixed_floor({a}, {fraction})"), false);
+                return Ok(());
+            }
+            OpKind::IntOf => {
+                self.within_word(value, op, &format!("rv_fixed_integer({a}, {fraction})"));
+                return Ok(());
+            }
+            OpKind::Elementary(function) => return Err(NoText::FixedFunction { function: function.name() }),
+            OpKind::Pow | OpKind::Powi => return Err(NoText::FixedFunction { function: "pow" }),
+            OpKind::Atan2 => return Err(NoText::FixedFunction { function: "atan2" }),
+            OpKind::Turn { .. } => return Err(NoText::FixedFunction { function: "rot" }),
+            _ => return Ok(()),
+        };
+        self.fixed_call(value, op, &call);
+        Ok(())
+    }
+
+    /// A function that may have no value, and puts it where it is told.
+    fn fixed_call(&mut self, value: SsaValue, op: &SsaOp, call: &str) {
+        let name = match self.plan.uses(value) {
+            0 => "unused".to_owned(),
+            _ => self.value(value),
+        };
+        let is_own = self.plan.uses(value) == 0;
+        if is_own {
+            self.line("{");
+            self.depth += 1;
+        }
+        if is_own || !self.plan.is_shared(value) {
+            self.line(format!("int64_t {name};"));
+        }
+        self.fail(&format!("rv_fixed_{call}&{name})"), None, CheckStatus::OutOfRange);
+        // The call comes first, so that what it gives is there in any case.
+        if let (Some(guard), Some(last)) = (op.guard, self.lines.len().checked_sub(3)) {
+            let indent = "    ".repeat(self.depth);
+            let guard = self.value(guard);
+            self.lines[last] = format!("{indent}if (rv_fixed_{call}&{name}) && ({guard}) != 0) {{");
+        }
+        if is_own {
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+
+    fn index(&mut self, value: SsaValue, op: &SsaOp, offset: i64) {
+        let [a, length] = self.operands(op);
+        let index = match offset {
+            0 => a,
+            _ => format!("rv_add64({a}, {})", crate::numbers::integer(offset)),
+        };
+        self.fail(&format!("(uint64_t){index} >= (uint64_t){length}"), op.guard, CheckStatus::Index);
+        if self.plan.uses(value) == 0 {
+            return;
+        }
+        let text = match op.guard {
+            Some(_) => format!("((uint64_t){index} < (uint64_t){length} ? {index} : 0)"),
+            None => index,
+        };
+        self.made(value, text, true);
+    }
+
+    fn store(&mut self, space: Space, op: &SsaOp) {
+        let [address, value] = self.operands(op);
+        let known = op.operands.first().and_then(|&address| self.address(address));
+        let name = known.and_then(|address| self.cells.cell(space, address));
+        let comment = name.map(|name| format!(" /* {name} */")).unwrap_or_default();
+        self.line(format!("{}[{address}] = {};{comment}", array(space), super::unwrapped(&value)));
+    }
+
+    fn require(&mut self, op: &SsaOp) {
+        let [a, b] = self.operands(op);
+        // What holds in any case.
+        if op.kind == OpKind::RequireTrue && a.parse::<u32>().is_ok_and(|value| value != 0) {
+            return;
+        }
+        let suffix = self.numbers.suffix();
+        let (fails, status) = match op.kind {
+            OpKind::RequireTrue => (format!("!{a}"), CheckStatus::Check),
+            OpKind::RequireApart if a == b => (known(&a, true), CheckStatus::SameCell),
+            OpKind::RequireApart => (format!("{a} == {b}"), CheckStatus::SameCell),
+            OpKind::RequireVacant if self.numbers.is_fixed() => (format!("{a} != 0"), CheckStatus::NotVacant),
+            OpKind::RequireVacant => {
+                let tolerance = double(self.numbers.0.tolerance);
+                (format!("!rv_is_vacant_{suffix}({a}, {tolerance})"), CheckStatus::NotVacant)
+            }
+            // Every number of fixed point may stand in a cell.
+            _ if self.numbers.is_fixed() => return,
+            _ => (format!("!rv_is_finite_{suffix}({a})"), CheckStatus::NotFinite),
+        };
+        self.fail(&fails, op.guard, status);
+    }
+
+    fn count(&mut self, op: &SsaOp) {
+        let [a] = self.operands(op);
+        let width = self.numbers.0.system.width();
+        let text = match op.kind {
+            OpKind::CountErased(bits) => {
+                self.counts.insert("erased");
+                format!("erased += {bits};")
+            }
+            OpKind::CountDiscarded => {
+                self.counts.insert("discarded");
+                let bits = match self.numbers.is_fixed() {
+                    true => a,
+                    false => format!("rv_bits_{}({a})", self.numbers.suffix()),
+                };
+                format!("discarded += {bits} != 0 ? {width} : 0;")
+            }
+            _ => {
+                self.counts.insert("drops");
+                let zero = self.numbers.literal(Class::Real, 0);
+                format!("drops += {a} != {zero};")
+            }
+        };
+        self.line(text);
+    }
+}

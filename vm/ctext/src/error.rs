@@ -1,0 +1,51 @@
+//! Why a program has no C text. Each error says what to do about it.
+
+use reviver_compile::Outside;
+
+/// Why there is no text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoText {
+    /// The program does something that isn't made of operations on cells.
+    #[error("{place}: `{what}` has no C text")]
+    Foreign { place: String, what: String, cure: &'static str },
+    /// A function of fixed point that is written for the machine alone.
+    #[error("`{function}` in fixed point has no C text")]
+    FixedFunction { function: &'static str },
+    /// Something is asked of a call, and there is none.
+    #[error("the program's calls can't be put in place, or are deeper than its `.limit depth`")]
+    Call,
+    #[error("there is no cell `{name}`")]
+    NoCell { name: String },
+    #[error("`{name}` is an integer: only reals have a gradient")]
+    NotReal { name: String },
+    #[error("`{name}` has {cells} cells: a gradient is that of one")]
+    ManyCells { name: String, cells: usize },
+    #[error(
+        "the program switches gradient mode itself, or reads it, so it can't be differentiated from outside"
+    )]
+    OwnMode,
+    #[error(transparent)]
+    Outside(#[from] Outside),
+}
+
+impl NoText {
+    /// What to do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            NoText::Foreign { cure, .. } => cure,
+            NoText::FixedFunction { .. } => {
+                "with `.real f64` every function has one; `reviver run` runs it as it is"
+            }
+            NoText::Call => {
+                "write what is called in its place, by a macro; `.limit depth` allows more calls in each other"
+            }
+            NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
+            NoText::NotReal { .. } => "name a cell that is declared with `: real`",
+            NoText::ManyCells { .. } => "name one of them, such as `A[0]`",
+            NoText::OwnMode => "`--c` without `--loss` writes what the program computes",
+            NoText::Outside(_) => {
+                "`reviver run` runs it; a smaller program, or one with fewer branches, has a text"
+            }
+        }
+    }
+}

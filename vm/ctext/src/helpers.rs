@@ -1,0 +1,72 @@
+//! The small functions that the text of programs calls, each by its name, which begins with `rv_`: only those that are
+//! called are written, behind those that they call.
+
+mod fixed;
+mod floats;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::functions;
+
+/// The functions and tables that some text calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CHelpers {
+    known: HashSet<String>,
+    /// Names with their text, each behind what it needs.
+    order: Vec<(String, String)>,
+    tables: HashMap<String, String>,
+}
+
+impl CHelpers {
+    /// Adds all that a text calls.
+    pub fn add_for(&mut self, text: &str) {
+        for name in names(text) {
+            self.add(name);
+        }
+    }
+
+    fn add(&mut self, name: &str) {
+        if self.known.contains(name) {
+            return;
+        }
+        let Some(text) = self.text(name) else { return };
+        self.known.insert(name.to_owned());
+        self.add_for(&text);
+        self.order.push((name.to_owned(), text));
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let known = self.tables.get(name).cloned();
+        known
+            .or_else(|| words::text(name))
+            .or_else(|| floats::text(name))
+            .or_else(|| fixed::text(name))
+            .or_else(|| {
+                let (text, tables) = functions::text(name)?;
+                self.tables.extend(tables);
+                Some(text)
+            })
+    }
+
+    /// Adds what another text needs.
+    pub fn absorb(&mut self, other: &CHelpers) {
+        for (name, text) in &other.order {
+            if self.known.insert(name.clone()) {
+                self.order.push((name.clone(), text.clone()));
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn written(&self) -> String {
+        let texts: Vec<&str> = self.order.iter().map(|(_, text)| text.as_str()).collect();
+        texts.join("\n")
+    }
+}
+
+/// The names in a text that may be those of helpers.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+    text.split(move |sign| !is_part(sign)).filter(|word| word.starts_with("rv_"))
+}

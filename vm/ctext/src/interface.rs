@@ -1,0 +1,222 @@
+//! What a caller gives and takes: the parameters of the public functions, and how numbers come into the memory and out of it.
+//! Knows no form.
+
+use std::fmt::Write as _;
+
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Role, Shape};
+
+use crate::identifiers::different;
+use crate::memory::ProgramCells;
+
+/// A public function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CFunction {
+    Forward,
+    Backward,
+    Gradient,
+}
+
+/// What a caller passes for a global.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PassedBy {
+    /// It is read.
+    Given,
+    /// It is written on success.
+    Taken,
+    Both,
+}
+
+/// A global that callers know.
+#[derive(Debug)]
+struct InterfaceArgument<'p> {
+    global: &'p Global,
+    /// The number of its first cell.
+    start: usize,
+    cells: usize,
+    name: String,
+    gradient: String,
+}
+
+/// The interface of a program.
+#[derive(Debug)]
+pub(crate) struct Interface<'a> {
+    cells: &'a ProgramCells<'a>,
+    arguments: Vec<InterfaceArgument<'a>>,
+}
+
+impl<'a> Interface<'a> {
+    pub fn of(cells: &'a ProgramCells<'a>) -> Interface<'a> {
+        let module = cells.module();
+        let known = |global: &Global| global.role != Role::Private && global.shape.cells() > 0;
+        let starts = &cells.program.flow().layout().globals;
+        let globals: Vec<_> = module.globals.iter().zip(starts).filter(|(global, _)| known(global)).collect();
+        let gradients: Vec<String> =
+            globals.iter().map(|(global, _)| format!("{}_gradient", global.name)).collect();
+        let names = globals
+            .iter()
+            .map(|(global, _)| global.name.as_str())
+            .chain(gradients.iter().map(String::as_str));
+        let mut names = different(names);
+        let mut gradients = names.split_off(globals.len()).into_iter();
+        let arguments = globals.into_iter().zip(names).map(|((global, &start), name)| InterfaceArgument {
+            global,
+            start: start as usize,
+            cells: global.shape.cells() as usize,
+            name,
+            gradient: gradients.next().unwrap_or_default(),
+        });
+        Interface { cells, arguments: arguments.collect() }
+    }
+
+    fn passed(function: CFunction, role: Role) -> Option<PassedBy> {
+        match (function, role) {
+            (_, Role::Private) => None,
+            (CFunction::Forward | CFunction::Backward, Role::InOut) => Some(PassedBy::Both),
+            (CFunction::Forward | CFunction::Gradient, Role::In) | (CFunction::Gradient, Role::InOut) => {
+                Some(PassedBy::Given)
+            }
+            (CFunction::Forward, Role::Out | Role::Garbage) | (CFunction::Backward, Role::In) => {
+                Some(PassedBy::Taken)
+            }
+            (CFunction::Backward, Role::Out | Role::Garbage) => Some(PassedBy::Given),
+            (CFunction::Gradient, Role::Out | Role::Garbage) => None,
+        }
+    }
+
+    fn arguments(&self, function: CFunction) -> impl Iterator<Item = (&InterfaceArgument<'a>, PassedBy)> {
+        self.arguments
+            .iter()
+            .filter_map(move |argument| Some((argument, Interface::passed(function, argument.global.role)?)))
+    }
+
+    /// Inputs that have a gradient.
+    fn differentiated(&self) -> impl Iterator<Item = &InterfaceArgument<'a>> {
+        let is_real = |argument: &&InterfaceArgument| {
+            argument.global.class == Class::Real && argument.global.role.is_given()
+        };
+        self.arguments.iter().filter(is_real)
+    }
+
+    /// The head of a public function.
+    pub fn head(&self, function: CFunction) -> String {
+        let prefix = self.cells.prefix;
+        let name = match function {
+            CFunction::Forward => "forward",
+            CFunction::Backward => "backward",
+            CFunction::Gradient => "gradient",
+        };
+        let mut text = format!("int {prefix}_{name}(struct {prefix}_memory *memory");
+        for (argument, passed) in self.arguments(function) {
+            let is_const = if passed == PassedBy::Given { "const " } else { "" };
+            let of = self.cells.numbers.given(argument.global.class);
+            let _ = write!(text, ", {is_const}{of} *{}", argument.name);
+        }
+        if function == CFunction::Gradient {
+            let of = self.cells.numbers.real();
+            let _ = write!(text, ", {of} *loss");
+            for argument in self.differentiated() {
+                let _ = write!(text, ", {of} *{}", argument.gradient);
+            }
+        }
+        text + ")"
+    }
+
+    /// What is said of each parameter.
+    pub fn described(&self, function: CFunction) -> String {
+        let mut text = String::new();
+        for (argument, passed) in self.arguments(function) {
+            let InterfaceArgument { global, name, .. } = argument;
+            let how = match passed {
+                PassedBy::Given => "read",
+                PassedBy::Taken => "written on success, unless it is NULL",
+                PassedBy::Both => "read, and written on success",
+            };
+            let shape = match global.shape {
+                Shape::Scalar | Shape::Stack => "1 number".to_owned(),
+                Shape::Vector(length) => format!("{length} numbers"),
+                Shape::Matrix(rows, columns) => format!("{rows} rows of {columns} numbers, row after row"),
+            };
+            let called = if *name == global.name { String::new() } else { format!(" (`{}`)", global.name) };
+            let _ = writeln!(text, "   {name}{called}: `{}`, {shape}; {how}.", global.role.directive());
+        }
+        if function == CFunction::Gradient {
+            for argument in self.differentiated() {
+                let _ = writeln!(
+                    text,
+                    "   {}: the derivatives by {}; written on success, unless it is NULL.",
+                    argument.gradient, argument.name
+                );
+            }
+        }
+        text
+    }
+
+    /// Brings what is given into the memory; floats must be finite.
+    pub fn take_in(&self, function: CFunction) -> String {
+        let given = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Taken);
+        given.map(|(argument, _)| self.one_in(argument)).collect()
+    }
+
+    fn one_in(&self, argument: &InterfaceArgument) -> String {
+        let (place, value, indent) = self.places(argument, &argument.name, "");
+        let mut text = String::new();
+        if argument.global.class == Class::Real && !self.cells.numbers.is_fixed() {
+            let (suffix, prefix) = (self.cells.numbers.suffix(), self.cells.prefix.to_uppercase());
+            let _ = write!(
+                text,
+                "{indent}if (!rv_is_finite_{suffix}({value})) {{\n{indent}    return {prefix}_ARGUMENT;\n{indent}}}\n"
+            );
+        }
+        let _ = writeln!(text, "{indent}{place} = {value};");
+        looped(argument.cells, &text)
+    }
+
+    /// The place of a cell in the memory, that of the caller's number, and how far a line with them is indented.
+    fn places(
+        &self,
+        argument: &InterfaceArgument,
+        name: &str,
+        adjoint: &str,
+    ) -> (String, String, &'static str) {
+        let array = match (adjoint, argument.global.class) {
+            ("", Class::Int) => "ints",
+            ("", Class::Real) => "reals",
+            (array, _) => array,
+        };
+        match argument.cells {
+            1 => (format!("memory->{array}[{}]", argument.start), format!("*{name}"), "    "),
+            _ => (format!("memory->{array}[{} + i]", argument.start), format!("{name}[i]"), "        "),
+        }
+    }
+
+    /// Brings what is taken out of the memory.
+    pub fn give_out(&self, function: CFunction) -> String {
+        if function == CFunction::Gradient {
+            return self
+                .differentiated()
+                .map(|argument| self.one_out(argument, &argument.gradient, "adjoints"))
+                .collect();
+        }
+        let taken = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Given);
+        taken.map(|(argument, _)| self.one_out(argument, &argument.name, "")).collect()
+    }
+
+    fn one_out(&self, argument: &InterfaceArgument, name: &str, array: &str) -> String {
+        let (place, value, indent) = self.places(argument, name, array);
+        let of = self.cells.numbers.given(argument.global.class);
+        let inner = format!("    {indent}{value} = ({of}){place};\n");
+        let line = match argument.cells {
+            1 => inner,
+            cells => format!("        for (size_t i = 0; i < {cells}; i++) {{\n{inner}        }}\n"),
+        };
+        format!("    if ({name}) {{\n{line}    }}\n")
+    }
+}
+
+fn looped(cells: usize, text: &str) -> String {
+    match cells {
+        1 => text.to_owned(),
+        _ => format!("    for (size_t i = 0; i < {cells}; i++) {{\n{text}    }}\n"),
+    }
+}

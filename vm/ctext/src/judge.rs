@@ -1,0 +1,113 @@
+//! Whether a gradient's way back was the way there: as the machine judges its own without a history, by the same bounds. What
+//! they mean stands in `reviver_vm::differentiate::astray` and `reviver_vm::watch`.
+
+use reviver_vm::watch::Rounding;
+
+use reviver_isa::instruction::Class;
+
+use crate::memory::ProgramCells;
+use crate::numbers::double;
+
+/// What of the memory is there for the judgement.
+pub(crate) fn fields(cells: &ProgramCells) -> String {
+    let (ints, reals) = (cells.fixed(Class::Int), cells.fixed(Class::Real));
+    let mut text = format!(
+        "    /* What a gradient began with, and what was watched of it. */\n    int64_t start_ints[{ints}];\n\
+        \x20   {} start_reals[{reals}];\n",
+        cells.numbers.real()
+    );
+    if !cells.numbers.is_fixed() {
+        text.push_str(
+            "    uint64_t path;\n    double freed;\n    double freed_error;\n    int freed_unrounded;\n",
+        );
+    }
+    text
+}
+
+/// What the function is called that is told of each cell that is freed.
+pub(crate) fn freed_name(cells: &ProgramCells) -> String {
+    format!("{}_freed(", cells.prefix)
+}
+
+/// That function.
+pub(crate) fn freed(cells: &ProgramCells) -> String {
+    let (prefix, digits) = (cells.prefix, Rounding::of(cells.module().real).digits);
+    format!(
+        "\
+/* A cell is freed that isn't 0. */
+static void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
+    m->freed = fmax(m->freed, fabs(value));
+    if (rv_digits(value) > {digits}) {{
+        m->freed_unrounded = 1;
+    }}
+    m->freed_error += fabs(value * adjoint);
+}}
+"
+    )
+}
+
+/// The functions that judge.
+pub(crate) fn functions(cells: &ProgramCells) -> String {
+    if cells.numbers.is_fixed() { exact(cells) } else { watched(cells) }
+}
+
+/// Where nothing is lost every number comes back as it was.
+fn exact(cells: &ProgramCells) -> String {
+    let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+    format!(
+        "static int {prefix}_judged(const struct {prefix}_memory *m) {{\n{}{}    return {upper}_DONE;\n}}\n",
+        same(cells, Class::Int),
+        same(cells, Class::Real)
+    )
+}
+
+/// Each cell but for the mode must be what it was.
+fn same(cells: &ProgramCells, class: Class) -> String {
+    let (array, first) = if class == Class::Int { ("ints", 1) } else { ("reals", 0) };
+    let (count, upper) = (cells.fixed(class), cells.prefix.to_uppercase());
+    format!(
+        "    for (size_t i = {first}; i < {count}; i++) {{\n        if (m->{array}[i] != m->start_{array}[i]) {{\n\
+        \x20           return {upper}_CHANGED;\n        }}\n    }}\n"
+    )
+}
+
+fn watched(cells: &ProgramCells) -> String {
+    let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
+    let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));
+    let Rounding { ulps, part, of_loss, .. } = Rounding::of(cells.module().real);
+    let [ulps, part, of_loss] = [ulps, part, of_loss].map(double);
+    let same_ints = same(cells, Class::Int);
+    format!(
+        "\
+/* The greatest magnitude of a real. */
+static double {prefix}_largest(const struct {prefix}_memory *m) {{
+    double largest = 0;
+    for (size_t i = 0; i < {count}; i++) {{
+        largest = fmax(largest, fabs((double)m->reals[i]));
+    }}
+    return largest;
+}}
+
+/* Whether the way back was the way there, and rounding explains what it is off by. */
+static int {prefix}_judged(const struct {prefix}_memory *m, double largest, double loss) {{
+    const double most = {ulps} * rv_ulp_{suffix}(({of})largest);
+    double error = m->freed_error, size = fabs(loss);
+    if (m->path != 0 || m->steps != 0) {{
+        return {upper}_WAY_BACK;
+    }}
+{same_ints}    if (m->freed_unrounded || m->freed > most) {{
+        return {upper}_FREED;
+    }}
+    for (size_t i = 0; i < {count}; i++) {{
+        const double from = (double)m->start_reals[i], by = fabs((double)m->reals[i] - from);
+        if ((from != 0 && by > fabs(from) * {part}) || by > most) {{
+            return {upper}_MISSED;
+        }}
+        error += fabs(by * (double)m->adjoints[i]);
+        size += fabs(from * (double)m->adjoints[i]);
+    }}
+    return error > {of_loss} * size ? {upper}_SENSITIVE : {upper}_DONE;
+}}
+"
+    )
+}

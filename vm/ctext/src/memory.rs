@@ -1,0 +1,211 @@
+//! The memory of a program: how many cells there are, what they are called, and what they hold at first. Knows no function.
+
+use reviver_compile::form::{Demands, NumberKinds};
+use reviver_isa::Module;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Global, Shape, Values};
+use reviver_isa::number::literal_bits;
+use reviver_vm::Program;
+
+use crate::body::CellNames;
+use crate::identifiers::identifier;
+use crate::numbers::CNumbers;
+
+/// Arrays with more cells are called by their addresses.
+const MOST_NAMED: u64 = 256;
+/// So many cells are set one by one.
+const FEW: usize = 16;
+
+/// What the text must know of a program's cells.
+#[derive(Debug)]
+pub(crate) struct ProgramCells<'p> {
+    pub program: &'p Program,
+    pub prefix: &'p str,
+    pub numbers: CNumbers,
+    /// What the program's forms need, the most of all of them.
+    pub demands: Demands,
+}
+
+impl<'p> ProgramCells<'p> {
+    pub fn new(program: &'p Program, prefix: &'p str, demands: Demands) -> ProgramCells<'p> {
+        ProgramCells { program, prefix, numbers: CNumbers(NumberKinds::of(program.module())), demands }
+    }
+
+    pub fn module(&self) -> &'p Module {
+        self.program.module()
+    }
+
+    /// ProgramCells of a class that live as long as the program.
+    pub fn fixed(&self, class: Class) -> usize {
+        self.program.flow().layout().constants(class).end
+    }
+
+    /// The same, and those of the calls that may be open at once.
+    pub fn all(&self, class: Class) -> usize {
+        let frames = match class {
+            Class::Int => self.demands.frame_ints,
+            Class::Real => self.demands.frame_reals,
+        };
+        self.fixed(class) + frames as usize
+    }
+
+    /// What people call the cells.
+    pub fn names(&self) -> CellNames {
+        let (module, layout) = (self.module(), self.program.flow().layout());
+        let globals = module.globals.iter().zip(&layout.globals);
+        let globals =
+            globals.map(|(global, &start)| (global.class, start, global.shape, global.name.as_str()));
+        let main = module.procedures.iter().take(1).flat_map(|main| &main.frame);
+        let offsets = layout.frames.iter().take(1).flatten();
+        let own = main.zip(offsets).map(|(variable, offset)| {
+            let start = match variable.class {
+                Class::Int => layout.main_ints,
+                Class::Real => layout.main_reals,
+            };
+            (variable.class, start + offset, variable.shape, variable.name.as_str())
+        });
+        let named = globals.chain(own).filter(|(_, _, shape, _)| shape.cells() <= MOST_NAMED);
+        CellNames::new(
+            self.prefix,
+            named.flat_map(|(class, start, shape, name)| {
+                (0..shape.cells()).map(move |n| (class, i64::from(start) + n as i64, element(name, shape, n)))
+            }),
+        )
+    }
+
+    /// The bits that a cell of a global holds at first.
+    pub fn initial(&self, global: &Global, n: usize) -> u64 {
+        match &global.initial {
+            Values::Ints(ints) => ints.get(n).map_or(0, |&value| value as u64),
+            Values::Reals(reals) => reals.get(n).map_or(0, |&value| literal_bits(self.module().real, value)),
+        }
+    }
+
+    /// What all cells hold at first, constants included, but for those that hold 0.
+    fn first(&self, class: Class) -> Vec<(usize, u64)> {
+        let layout = self.program.flow().layout();
+        let globals = self.module().globals.iter().zip(&layout.globals);
+        let of_class = globals.filter(|(global, _)| global.class == class);
+        let initial = of_class.flat_map(|(global, &start)| {
+            let values = (0..global.initial.len().min(global.shape.cells() as usize))
+                .map(move |n| (start as usize + n, n));
+            values.map(move |(cell, n)| (cell, self.initial(global, n)))
+        });
+        let pool: Vec<u64> = match class {
+            Class::Int => layout.pool_ints.iter().map(|&value| value as u64).collect(),
+            Class::Real => layout.pool_reals.clone(),
+        };
+        let pool = layout.constants(class).zip(pool);
+        initial.chain(pool).filter(|(_, bits)| *bits != 0).collect()
+    }
+
+    /// The function that makes the memory as it is at first.
+    pub fn begin(&self) -> String {
+        let prefix = self.prefix;
+        let (mut tables, mut lines) = (String::new(), String::new());
+        for (class, array) in [(Class::Int, "ints"), (Class::Real, "reals")] {
+            let first = self.first(class);
+            if first.len() <= FEW {
+                for (cell, bits) in first {
+                    let value = self.numbers.literal(class, bits);
+                    lines.push_str(&format!("    memory->{array}[{cell}] = {value};\n"));
+                }
+                continue;
+            }
+            let end = first.last().map_or(0, |(cell, _)| cell + 1);
+            let mut all = vec![0; end];
+            first.into_iter().for_each(|(cell, bits)| all[cell] = bits);
+            let name = format!("{prefix}_first_{array}");
+            tables.push_str(&self.table(&name, class, &all));
+            lines.push_str(&format!("    memcpy(memory->{array}, {name}, sizeof {name});\n"));
+        }
+        format!(
+            "{tables}/* All cells as they are at first: constants, and what is declared with a value. */\n\
+            static void {prefix}_begin(struct {prefix}_memory *memory) {{\n    memset(memory, 0, sizeof *memory);\n{lines}}}\n"
+        )
+    }
+
+    /// A table of values.
+    pub fn table(&self, name: &str, class: Class, values: &[u64]) -> String {
+        let texts: Vec<String> = values.iter().map(|&bits| self.numbers.literal(class, bits)).collect();
+        let rows: String = texts.chunks(8).map(|row| format!("    {},\n", row.join(", "))).collect();
+        format!("static const {} {name}[{}] = {{\n{rows}}};\n", self.numbers.cell(class), values.len())
+    }
+
+    /// The function that asks whether cells that must be as at first are so where a run arrives.
+    pub fn is_clear(&self, name: &str, is_free: impl Fn(&Global) -> bool) -> String {
+        let layout = self.program.flow().layout();
+        let (mut tables, mut lines) = (String::new(), String::new());
+        let globals = self.module().globals.iter().enumerate().zip(&layout.globals);
+        for ((n, global), &start) in globals.filter(|((_, global), _)| !is_free(global)) {
+            let cells = global.shape.cells() as usize;
+            let values: Vec<u64> = (0..cells).map(|cell| self.initial(global, cell)).collect();
+            let is_one = values.windows(2).all(|pair| pair[0] == pair[1]);
+            let expected = match (is_one, values.first()) {
+                (_, None) => continue,
+                (true, Some(&bits)) => self.numbers.literal(global.class, bits),
+                (false, Some(_)) => {
+                    let table = format!("{name}_{n}");
+                    tables.push_str(&self.table(&table, global.class, &values));
+                    format!("{table}[i]")
+                }
+            };
+            lines.push_str(&self.compared(global.class, start as usize, cells, &expected, &global.name));
+        }
+        let main = self.module().procedures.iter().take(1).flat_map(|main| &main.frame);
+        for (variable, &offset) in main.zip(layout.frames.iter().take(1).flatten()) {
+            let start = match variable.class {
+                Class::Int => layout.main_ints,
+                Class::Real => layout.main_reals,
+            } + offset;
+            let zero = self.numbers.literal(variable.class, 0);
+            let cells = variable.shape.cells() as usize;
+            lines.push_str(&self.compared(variable.class, start as usize, cells, &zero, &variable.name));
+        }
+        if lines.is_empty() {
+            lines.push_str("    (void)memory;\n");
+        }
+        format!(
+            "{tables}static int {name}(const struct {}_memory *memory) {{\n{lines}    return 1;\n}}\n",
+            self.prefix
+        )
+    }
+
+    /// Gives back 0 where a cell isn't what it must be.
+    fn compared(&self, class: Class, start: usize, cells: usize, expected: &str, name: &str) -> String {
+        let array = if class == Class::Int { "ints" } else { "reals" };
+        let (place, indent) = match cells {
+            1 => (format!("memory->{array}[{start}]"), ""),
+            _ => (format!("memory->{array}[{start} + i]"), "    "),
+        };
+        let expected = if cells == 1 { expected.replace("[i]", "[0]") } else { expected.to_owned() };
+        let differs = match class == Class::Real && !self.numbers.is_fixed() {
+            true => {
+                let tolerance = crate::numbers::double(self.numbers.0.tolerance);
+                format!("!(fabs((double){place} - (double){expected}) <= {tolerance})")
+            }
+            false => format!("{place} != {expected}"),
+        };
+        let check = format!(
+            "{indent}    if ({differs}) {{ /* {} */\n{indent}        return 0;\n{indent}    }}\n",
+            identifier(name)
+        );
+        match cells {
+            1 => check,
+            _ => format!("    for (size_t i = 0; i < {cells}; i++) {{\n{check}    }}\n"),
+        }
+    }
+}
+
+/// An element's name in C.
+fn element(name: &str, shape: Shape, n: u64) -> String {
+    let name = identifier(name);
+    match shape {
+        Shape::Scalar | Shape::Stack => name,
+        Shape::Vector(_) => format!("{name}_{n}"),
+        Shape::Matrix(_, columns) => {
+            let columns = u64::from(columns).max(1);
+            format!("{name}_{}_{}", n / columns, n % columns)
+        }
+    }
+}

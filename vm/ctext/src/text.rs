@@ -1,0 +1,477 @@
+//! A program's text: what is asked for, the forms that it is made of, and the files that it becomes.
+
+use std::fmt::Write as _;
+
+use reviver_compile::build;
+use reviver_compile::form::{Demands, FormExit, FrameZeros, SsaEnd, SsaForm, StopPlace, Version};
+use reviver_compile::passes::{PASSES, improved};
+use reviver_flow::graph::Way;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Shape;
+use reviver_isa::number::literal_bits;
+use reviver_isa::update::Action;
+use reviver_vm::Program;
+use reviver_vm::differentiate::early_turn;
+
+use crate::body::{CheckStatus, function};
+use crate::error::NoText;
+use crate::helpers::CHelpers;
+use crate::identifiers::identifier;
+use crate::interface::{CFunction, Interface};
+use crate::judge;
+use crate::memory::ProgramCells;
+use crate::plan::TextPlan;
+
+/// The first words of every file that is written.
+pub const WRITTEN: &str = "/* written by `reviver build`";
+
+/// What the name of the function ends with that says which version has written a text: libraries are known by it.
+pub const BUILT_BY: &str = "_built_by_reviver";
+
+/// The C text of a program.
+#[derive(Clone, Debug)]
+pub struct CText {
+    prefix: String,
+    declarations: String,
+    helpers: CHelpers,
+    body: String,
+}
+
+/// What a status is called, its number, and what it means.
+const STATUSES: &[(&str, i32, &str)] = &[
+    ("DONE", 0, "the results are written"),
+    ("ARGUMENT", 1, "an argument isn't a finite number"),
+    ("CHECK", 2, "an assertion, the condition of a join, or an integer that must be 0, doesn't hold"),
+    ("NOT_VACANT", 3, "a real that must be 0 isn't"),
+    ("NOT_FINITE", 4, "a result isn't a finite number"),
+    ("INDEX", 5, "an index is outside of its array"),
+    ("SAME_CELL", 6, "two operands that must be different cells are one"),
+    ("DIVISION_BY_ZERO", 7, "an integer is divided by 0"),
+    ("NEGATIVE_EXPONENT", 8, "an integer is raised to a negative power"),
+    ("OUT_OF_RANGE", 9, "a number is too large, or a function has no value there"),
+    ("NOT_CLEAR", 10, "a cell that must be as at first isn't where the run has arrived"),
+    ("WAY_BACK", 11, "the way back of a gradient took other jumps than the way there"),
+    ("FREED", 12, "the way back of a gradient, or the way there, freed more than rounding"),
+    ("MISSED", 13, "the way back of a gradient missed the start by more than rounding"),
+    ("SENSITIVE", 14, "what rounding changed may change the loss by more than rounding"),
+    ("CHANGED", 15, "the way back of a gradient came to another start"),
+];
+
+/// What is added to the status of a check that fails on the way back of a gradient.
+const ON_WAY_BACK: i32 = 100;
+
+impl CText {
+    /// The text of a program. What `name` becomes is the beginning of all names in it. With a loss there is its gradient, too.
+    ///
+    /// # Errors
+    /// The program does something that has no text, or the loss is no real cell of it.
+    pub fn of(program: &Program, name: &str, loss: Option<&str>) -> Result<CText, NoText> {
+        let prefix = identifier(name);
+        let loss = loss.map(|loss| cell_of(program, loss)).transpose()?;
+        let ways = Ways::of(program)?;
+        let gradient = loss.as_ref().map(|loss| Ways::of_gradient(program, loss)).transpose()?;
+        let forms =
+            [Some(&ways), gradient.as_ref()].into_iter().flatten().flat_map(|ways| [&ways.there, &ways.back]);
+        let cells = ProgramCells::new(program, &prefix, demanded(program, forms)?);
+        let interface = Interface::of(&cells);
+        let mut text = CText {
+            declarations: declarations(&cells, &interface, loss.as_ref()),
+            helpers: CHelpers::default(),
+            body: String::new(),
+            prefix: prefix.clone(),
+        };
+        text.add(&cells.begin());
+        text.ways(&cells, &interface, &ways)?;
+        if let (Some(loss), Some(ways)) = (&loss, &gradient) {
+            text.gradient(&cells, ways)?;
+            text.add(&gradient_function(&cells, &interface, loss));
+        }
+        text.add(&messages(&cells));
+        Ok(text)
+    }
+
+    /// What the names in the text begin with.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The header: what callers may know.
+    pub fn header(&self) -> String {
+        format!("{WRITTEN}, and overwritten when it is written again */\n{}", self.declarations)
+    }
+
+    /// The C file, which needs no header.
+    pub fn source(&self) -> String {
+        CText::source_of(std::slice::from_ref(self))
+    }
+
+    /// Several programs in one file. Their names differ.
+    pub fn source_of(texts: &[CText]) -> String {
+        let mut helpers = CHelpers::default();
+        texts.iter().for_each(|text| helpers.absorb(&text.helpers));
+        let declarations: Vec<&str> = texts.iter().map(|text| text.declarations.as_str()).collect();
+        let bodies: Vec<&str> = texts.iter().map(|text| text.body.as_str()).collect();
+        format!(
+            "{WRITTEN}, and overwritten when it is written again */\n{}\n{BEGINNING}\n{}\n{}",
+            declarations.join("\n"),
+            helpers.written(),
+            bodies.join("\n")
+        )
+    }
+
+    /// Adds functions, and what they call.
+    fn add(&mut self, text: &str) {
+        self.helpers.add_for(text);
+        self.body.push_str(text);
+        self.body.push('\n');
+    }
+
+    /// The ways from one end to the other.
+    fn ways(&mut self, cells: &ProgramCells, interface: &Interface, ways: &Ways) -> Result<(), NoText> {
+        let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+        self.add(&function(&ways.there, &cells.names(), &format!("{prefix}_there"))?);
+        self.add(&function(&ways.back, &cells.names(), &format!("{prefix}_back"))?);
+        let clear = cells.is_clear(&format!("{prefix}_is_clear_there"), |global| global.role.is_result());
+        self.add(&clear);
+        let clear = cells.is_clear(&format!("{prefix}_is_clear_back"), |global| global.role.is_given());
+        self.add(&clear);
+        for (which, way) in [(CFunction::Forward, "there"), (CFunction::Backward, "back")] {
+            let sign = if way == "back" { "    memory->steps = -memory->steps;\n" } else { "" };
+            let text = format!(
+                "{} {{\n    int status;\n    {prefix}_begin(memory);\n{}    status = {prefix}_{way}(memory);\n{sign}\
+                \x20   if (status != {upper}_DONE) {{\n        return status;\n    }}\n\
+                \x20   if (!{prefix}_is_clear_{way}(memory)) {{\n        return {upper}_NOT_CLEAR;\n    }}\n{}\
+                \x20   return {upper}_DONE;\n}}\n",
+                interface.head(which),
+                interface.take_in(which),
+                interface.give_out(which)
+            );
+            self.add(&text);
+        }
+        Ok(())
+    }
+
+    /// The way to where a loss is final, back with adjoints, and what judges it.
+    fn gradient(&mut self, cells: &ProgramCells, ways: &Ways) -> Result<(), NoText> {
+        let name = |way: &str| format!("{}_gradient_{way}", cells.prefix);
+        let there = function(&ways.there, &cells.names(), &name("there"))?;
+        let back = function(&ways.back, &cells.names(), &name("back"))?;
+        if [&there, &back].iter().any(|text| text.contains(&judge::freed_name(cells))) {
+            self.add(&judge::freed(cells));
+        }
+        [there, back, judge::functions(cells)].iter().for_each(|text| self.add(text));
+        Ok(())
+    }
+}
+
+/// The forms of a way and of the way back.
+#[derive(Debug)]
+struct Ways {
+    there: SsaForm,
+    back: SsaForm,
+}
+
+impl Ways {
+    /// From one end of a program to the other.
+    fn of(program: &Program) -> Result<Ways, NoText> {
+        let (begin, end) = (program.begin(), program.end());
+        // At either end main's variables are 0.
+        let zeros = FrameZeros { cells: true, adjoints: false };
+        let plain = Version {
+            position: begin,
+            way: Way::Along,
+            gradient: false,
+            is_watched: false,
+            stop: None,
+            zeros,
+        };
+        let back = Version { position: end, way: Way::Against, ..plain };
+        Ok(Ways { there: version(program, plain, end)?, back: version(program, back, begin)? })
+    }
+
+    /// To where a loss is final, and back with adjoints.
+    fn of_gradient(program: &Program, loss: &LossPlace) -> Result<Ways, NoText> {
+        if program.switches_mode() || program.reads_mode() {
+            return Err(NoText::OwnMode);
+        }
+        let is_watched = !program.module().real.is_exact();
+        let turn = early_turn(program, &[loss.cell]).and_then(|stops| stops.only()).map(|node| node.position);
+        let stop = turn.map(|position| StopPlace { position, way: Way::Along });
+        let (begin, to) = (program.begin(), turn.unwrap_or(program.end()));
+        let zeros = FrameZeros { cells: true, adjoints: false };
+        let there = Version { position: begin, way: Way::Along, gradient: false, is_watched, stop, zeros };
+        // Where it turns round, only the loss has an adjoint, which is none of main's variables.
+        let zeros = FrameZeros { cells: false, adjoints: !program.names_adjoints() };
+        let back = Version { position: to, way: Way::Against, gradient: true, is_watched, stop: None, zeros };
+        Ok(Ways { there: version(program, there, to)?, back: version(program, back, begin)? })
+    }
+}
+
+/// The form of a version, which must lead to a position.
+fn version(program: &Program, version: Version, to: u32) -> Result<SsaForm, NoText> {
+    let form = build(program.module(), program.flow(), version)?;
+    check_exits(program, &form, to)?;
+    Ok(improved(form, &PASSES))
+}
+
+/// What forms need at most. The program's limits must have room for it.
+fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> Result<Demands, NoText> {
+    let most = forms.fold(Demands::default(), |most, form| Demands {
+        frame_ints: most.frame_ints.max(form.demands.frame_ints),
+        frame_reals: most.frame_reals.max(form.demands.frame_reals),
+        depth: most.depth.max(form.demands.depth),
+        references: most.references.max(form.demands.references),
+    });
+    if most.depth > program.module().limits.depth { Err(NoText::Call) } else { Ok(most) }
+}
+
+/// A cell that is differentiated.
+#[derive(Debug)]
+struct LossPlace {
+    name: String,
+    /// Its number among the reals.
+    cell: usize,
+}
+
+/// The real cell of a name: `y`, `A[3]`, `M[1,2]`.
+fn cell_of(program: &Program, name: &str) -> Result<LossPlace, NoText> {
+    let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
+    let base = compact.split('[').next().unwrap_or_default();
+    let unknown = || NoText::NoCell { name: name.to_owned() };
+    let (number, global) = program.global(base).ok_or_else(unknown)?;
+    let cells = program.cells(number);
+    if global.class != Class::Real {
+        return Err(NoText::NotReal { name: base.to_owned() });
+    }
+    if compact == base && global.shape != Shape::Scalar {
+        return Err(NoText::ManyCells { name: base.to_owned(), cells: cells.len() });
+    }
+    let n = (0..cells.len()).find(|&n| program.cell_name(number, n) == compact).ok_or_else(unknown)?;
+    Ok(LossPlace { cell: cells.start + n, name: compact })
+}
+
+/// Refuses a form that is left before the way's end.
+fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoText> {
+    let left = TextPlan::of(form).order;
+    let exits = left.iter().filter_map(|&block| match form.blocks.get(block as usize)?.end {
+        SsaEnd::Exit { exit } => form.exits.get(exit as usize),
+        SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => None,
+    });
+    match exits.into_iter().find(|exit| exit.position != to || !exit.calls.is_empty()) {
+        Some(exit) => Err(foreign(program, form.version.way, exit)),
+        None => Ok(()),
+    }
+}
+
+/// What is done at an exit that has no text. A call may have turned round.
+fn foreign(program: &Program, way: Way, exit: &FormExit) -> NoText {
+    let turns = exit.calls.iter().filter(|call| call.turns).count();
+    let at = match (way, turns % 2) {
+        (Way::Along, 0) | (Way::Against, 1) => exit.position,
+        _ => exit.position.saturating_sub(1),
+    };
+    let module = program.module();
+    let place = match (module.structure.line(at), module.structure.file(at)) {
+        (Some(line), Some(file)) => format!("{file}, line {line}"),
+        (Some(line), None) => format!("line {line}"),
+        (None, _) => format!("instruction {at}"),
+    };
+    let Some(instruction) = module.code.get(at as usize) else { return NoText::Call };
+    let cure = match instruction.update.action() {
+        Action::Put(_) | Action::Take(_) => "keep the values in an array: there are no stacks and tapes in C",
+        Action::Show => "take it out, and print what the function gives back",
+        Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
+            "write what is called in its place, by a macro: a recursion, a rule, or a call on what isn't known before has no text"
+        }
+        Action::Switch(_) => "take it out; `--loss` differentiates the program from outside",
+        Action::Accumulate
+        | Action::Replace
+        | Action::Erase
+        | Action::Map
+        | Action::Exchange
+        | Action::Rotate
+        | Action::Clear
+        | Action::Test
+        | Action::Jump
+        | Action::Join
+        | Action::Begin
+        | Action::End => "`reviver run` runs it",
+    };
+    NoText::Foreign { place, what: instruction.update.name().to_owned(), cure }
+}
+
+/// The headers that the text needs, and what it must be compiled with.
+const BEGINNING: &str = "\
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Each operation on floats is rounded by itself, to its own width. */
+#if defined(__FAST_MATH__)
+#error \"compile without -ffast-math: results would be others\"
+#endif
+#if FLT_EVAL_METHOD != 0
+#error \"compile for a processor that rounds each operation to its own width: with -msse2 -mfpmath=sse, say\"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+";
+
+/// All that the header says.
+fn declarations(cells: &ProgramCells, interface: &Interface, loss: Option<&LossPlace>) -> String {
+    let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "#ifndef {upper}_REVIVER_H\n#define {upper}_REVIVER_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
+/* A program of Reviver as C text. Compile it as C11, with -ffp-contract=off, and link with -lm.\n\n   Numbers: integers have {} \
+bits and wrap; reals are {}. Results are those of `reviver run`, bit for\n   bit. The processor must round to the nearest, as it does if nobody tells it otherwise.\n\n   \
+Memory: all that a run changes lies in a `struct {prefix}_memory`, which the caller brings; it needs no\n   initialization. Functions may be called at the \
+same time, each with a memory of its own.\n\n   Results are written on success only. What is given and what is taken may be one place.\n   \
+Nothing limits how long a run takes: a loop of the program that has no end has none here. */\n\n",
+        cells.numbers.0.word.bits(),
+        match cells.numbers.is_fixed() {
+            true => format!("{}, as integers times 2^-n", cells.module().real),
+            false => cells.module().real.to_string(),
+        },
+    );
+    text.push_str(&statuses(&upper));
+    let _ = write!(
+        text,
+        "struct {prefix}_memory {{\n    int64_t ints[{}];\n    {of} reals[{reals}];\n    {of} adjoints[{reals}];\n\
+        \x20   /* The steps that were made, as Reviver counts them. */\n    int64_t steps;\n    uint64_t erased_bits;\n\
+        \x20   uint64_t discarded_bits;\n    uint64_t drops;\n",
+        cells.all(Class::Int),
+        of = cells.numbers.real(),
+        reals = cells.all(Class::Real),
+    );
+    if loss.is_some() {
+        text.push_str(&judge::fields(cells));
+    }
+    text.push_str("};\n\n");
+    public(&mut text, interface, CFunction::Forward, "From inputs to results.");
+    public(&mut text, interface, CFunction::Backward, "From results to inputs.");
+    if let Some(loss) = loss {
+        public(&mut text, interface, CFunction::Gradient, &promise(cells, loss));
+    }
+    let _ = write!(
+        text,
+        "/* What a status means. */\nconst char *{prefix}_message(int status);\n\n/* The version of Reviver that has written this. */\n\
+        const char *{prefix}{BUILT_BY}(void);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+    );
+    text
+}
+
+fn public(text: &mut String, interface: &Interface, function: CFunction, what: &str) {
+    let described = interface.described(function);
+    let gap = if described.is_empty() { "" } else { "\n\n" };
+    let _ = write!(
+        text,
+        "/* {what}{gap}{}*/\n{};\n\n",
+        described.trim_end_matches('\n').to_owned() + " ",
+        interface.head(function)
+    );
+}
+
+/// What is promised of a gradient.
+fn promise(cells: &ProgramCells, loss: &LossPlace) -> String {
+    let judged = match cells.numbers.is_fixed() {
+        true => {
+            "Nothing is lost in fixed point; the way back must come to the\n   same start, bit for bit, or the status says CHANGED."
+        }
+        false => {
+            "Floats lose bits, so the way back may go astray. It is watched as\n   `reviver grad` watches its own: it must jump at the same steps \
+             (WAY_BACK), free nothing that rounding doesn't\n   explain (FREED), come to the same integers (CHANGED) and to the same reals but for \
+             rounding (MISSED), and what\n   it is off by may not change the loss (SENSITIVE). `reviver grad` makes such a way again with a history; C text\n   \
+             has none, and gives no number. What isn't checked: whether the loss has a derivative at a jump."
+        }
+    };
+    format!(
+        "The gradient of `{}`: its value, and its derivatives by each real input. The way back finds the intermediate values\n   \
+         again, without a tape. {judged}\n   A step that would lose an adjoint is a check that fails.",
+        loss.name
+    )
+}
+
+fn statuses(upper: &str) -> String {
+    let lines: String = STATUSES
+        .iter()
+        .map(|(name, number, meaning)| format!("    {upper}_{name} = {number}, /* {meaning} */\n"))
+        .collect();
+    format!(
+        "enum {{\n{lines}    {upper}_ON_WAY_BACK = {ON_WAY_BACK} /* added where a check fails on the way back of a gradient */\n}};\n\n"
+    )
+}
+
+/// The function that says what a status means.
+fn messages(cells: &ProgramCells) -> String {
+    let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+    let lines: String = STATUSES
+        .iter()
+        .map(|(name, _, meaning)| format!("    case {upper}_{name}:\n        return \"{meaning}\";\n"))
+        .collect();
+    format!(
+        "const char *{prefix}_message(int status) {{\n    switch (status >= {upper}_ON_WAY_BACK ? status - {upper}_ON_WAY_BACK : status) {{\n{lines}\
+        \x20   default:\n        return \"no status\";\n    }}\n}}\n\n\
+        const char *{prefix}{BUILT_BY}(void) {{\n    return \"{}\";\n}}\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn gradient_function(cells: &ProgramCells, interface: &Interface, loss: &LossPlace) -> String {
+    let (prefix, upper, cell) = (cells.prefix, cells.prefix.to_uppercase(), loss.cell);
+    let of = cells.numbers.real();
+    let one = cells.numbers.real_literal(literal_bits(cells.module().real, 1.0));
+    let is_fixed = cells.numbers.is_fixed();
+    let (before, turn, judged) = match is_fixed {
+        true => (String::new(), String::new(), format!("{prefix}_judged(memory)")),
+        false => (
+            format!("    largest = {prefix}_largest(memory);\n"),
+            format!("    largest = fmax(largest, {prefix}_largest(memory));\n"),
+            format!("{prefix}_judged(memory, largest, (double)value)"),
+        ),
+    };
+    let declared = if is_fixed { "" } else { "    double largest;\n" };
+    let reals = cells.fixed(Class::Real);
+    format!(
+        "{head} {{\n    {of} value;\n    int status;\n{declared}    {prefix}_begin(memory);\n{inputs}\
+        \x20   memcpy(memory->start_ints, memory->ints, sizeof memory->start_ints);\n\
+        \x20   memcpy(memory->start_reals, memory->reals, {reals} * sizeof memory->reals[0]);\n{before}\
+        \x20   status = {prefix}_gradient_there(memory);\n    if (status != {upper}_DONE) {{\n        return status;\n    }}\n{turn}\
+        \x20   value = memory->reals[{cell}];\n    memory->adjoints[{cell}] = {one};\n\
+        \x20   status = {prefix}_gradient_back(memory);\n    if (status != {upper}_DONE) {{\n\
+        \x20       return status == {upper}_{lost} ? status : status + {upper}_ON_WAY_BACK;\n    }}\n\
+        \x20   status = {judged};\n    if (status != {upper}_DONE) {{\n        return status;\n    }}\n\
+        \x20   if (loss) {{\n        *loss = value;\n    }}\n{outputs}    return {upper}_DONE;\n}}\n",
+        head = interface.head(CFunction::Gradient),
+        inputs = interface.take_in(CFunction::Gradient),
+        outputs = interface.give_out(CFunction::Gradient),
+        lost = CheckStatus::WayBack.name(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_status() {
+        let all = [
+            CheckStatus::Check,
+            CheckStatus::NotVacant,
+            CheckStatus::NotFinite,
+            CheckStatus::Index,
+            CheckStatus::SameCell,
+            CheckStatus::DivisionByZero,
+            CheckStatus::NegativeExponent,
+            CheckStatus::OutOfRange,
+            CheckStatus::WayBack,
+        ];
+        for status in all {
+            assert!(STATUSES.iter().any(|(name, ..)| *name == status.name()), "{status:?}");
+        }
+        assert!(STATUSES.iter().zip(0..).all(|((_, number, _), n)| *number == n));
+    }
+}

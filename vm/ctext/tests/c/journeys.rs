@@ -1,0 +1,246 @@
+//! Programs that are shipped, random ones, each row, and the edges of the rules: there, back, and their gradients.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reviver_assembler::assemble::assemble;
+use reviver_assembler::files::Disk;
+use reviver_ctext::error::NoText;
+use reviver_ctext::text::CText;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+use reviver_lab::generate::Profile;
+use reviver_lab::generate::program;
+use reviver_lab::run::{End, travel};
+use reviver_lab::subject::Subject;
+use reviver_lab::{corners, specimens};
+use reviver_vm::differentiate::{self, gradient};
+use reviver_vm::{Machine, Program, Travel};
+
+use super::compiled::{Answer, Compiled, Question, Way, compiler, given};
+
+/// Runs that take longer aren't compared: nothing ends them in C.
+const MOST_STEPS: u64 = 2_000_000;
+
+/// A program with its text.
+struct Candidate {
+    what: String,
+    program: Arc<Program>,
+    loss: Option<String>,
+    text: CText,
+}
+
+impl Candidate {
+    fn of(what: &str, program: Arc<Program>, number: usize) -> Result<Candidate, NoText> {
+        let name = format!("p{number}");
+        let loss = loss(&program);
+        let with_loss = CText::of(&program, &name, loss.as_deref());
+        let (text, loss) = match with_loss {
+            Ok(text) => (text, loss),
+            // Its gradient may have none.
+            Err(_) => (CText::of(&program, &name, None)?, None),
+        };
+        Ok(Candidate { what: what.to_owned(), program, loss, text })
+    }
+}
+
+/// The first real result.
+fn loss(program: &Program) -> Option<String> {
+    let globals = program.module().globals.iter().enumerate();
+    let mut results = globals.filter(|(_, global)| {
+        global.class == Class::Real
+            && matches!(global.role, Role::Out | Role::InOut)
+            && global.shape.cells() > 0
+    });
+    results.next().map(|(n, _)| program.cell_name(n, 0))
+}
+
+/// What must come of a question.
+#[derive(Clone, Debug)]
+enum Expected {
+    Same(Answer),
+    /// A status: the interpreter traps, or makes the way back again with a history.
+    Status,
+    /// Either: the interpreter warns of adjoints that are lost.
+    Warned(Answer),
+}
+
+/// Questions about a program, each with what must come of it.
+fn questions(candidate: &Candidate, number: usize) -> Vec<(Question, Expected)> {
+    let program = &candidate.program;
+    let mut found = Vec::new();
+    let mut machine = Machine::at_begin(program.clone()).unwrap();
+    let start = machine.state().try_clone().unwrap();
+    let question = Question::of(number, Way::There, machine.state());
+    match travel(&mut machine, Travel::Forward, MOST_STEPS) {
+        End::Budget => return found,
+        End::Trap(_) => found.push((question, Expected::Status)),
+        End::Bound => {
+            found.push((question, Expected::Same(answer(&machine))));
+            clear_frame(&mut machine);
+            let question = Question::of(number, Way::Back, machine.state());
+            machine.state_mut().step = 0;
+            machine.state_mut().counters = Default::default();
+            match travel(&mut machine, Travel::Backward, MOST_STEPS) {
+                End::Budget => {}
+                End::Trap(_) => found.push((question, Expected::Status)),
+                End::Bound => found.push((question, Expected::Same(answer(&machine)))),
+            }
+        }
+    }
+    if let Some(loss) = &candidate.loss {
+        let question = Question::of(number, Way::Gradient, &start);
+        let subject = differentiate::Subject::new(program.clone(), start, false, MOST_STEPS).unwrap();
+        let (global, _) = program.global(loss.split('[').next().unwrap()).unwrap();
+        let variable = subject.variables(global).unwrap().remove(0);
+        let expected = gradient(&subject, &variable).ok().filter(|gradient| gradient.trust.mended.is_none());
+        let expected = expected.map(|gradient| {
+            let mut adjoints = vec![gradient.value];
+            for (n, _) in given(program).filter(|(_, global)| global.class == Class::Real) {
+                adjoints.extend(program.cells(n).map(|cell| gradient.adjoints.cells[cell]));
+            }
+            let is_warned = gradient.trust.reports.iter().next().is_some();
+            let answer =
+                Answer { status: 0, steps: 0, counts: [0; 3], ints: Vec::new(), reals: Vec::new(), adjoints };
+            if is_warned { Expected::Warned(answer) } else { Expected::Same(answer) }
+        });
+        found.push((question, expected.unwrap_or(Expected::Status)));
+    }
+    found
+}
+
+/// A way from the end begins with the frame of main at 0, whatever rounding has left there.
+fn clear_frame(machine: &mut Machine) {
+    let program = machine.program().clone();
+    let layout = program.flow().layout();
+    let state = machine.state_mut();
+    state.ints[layout.main_ints as usize..layout.pool_ints_start as usize].fill(0);
+    state.reals[layout.main_reals as usize..layout.pool_reals_start as usize].fill(0);
+}
+
+fn answer(machine: &Machine) -> Answer {
+    let state = machine.state();
+    let adjoints = state.adjoints.as_ref().map_or_else(|| vec![0; state.reals.len()], |a| a.cells.clone());
+    let counters = &state.counters;
+    Answer {
+        status: 0,
+        steps: state.step,
+        counts: [counters.erased_bits, counters.discarded_bits, counters.drops],
+        ints: state.ints.clone(),
+        reals: state.reals.clone(),
+        adjoints,
+    }
+}
+
+/// Compiles programs and compares them. How many questions were answered.
+fn compare(candidates: &[Candidate], level: &str) -> usize {
+    let Some(compiler) = compiler() else { return usize::MAX };
+    let asked: Vec<(Question, Expected)> =
+        candidates.iter().enumerate().flat_map(|(n, candidate)| questions(candidate, n)).collect();
+    let programs: Vec<_> = candidates.iter().map(|c| (&*c.program, &c.text, c.loss.is_some())).collect();
+    let compiled = Compiled::new(&compiler, level, &programs);
+    let only: Vec<Question> = asked.iter().map(|(question, _)| question.clone()).collect();
+    let mut wrong = Vec::new();
+    for ((question, expected), found) in asked.iter().zip(compiled.ask(&only)) {
+        let what = &candidates[question.program].what;
+        let is_same = |expected: &Answer| match question.way {
+            Way::Gradient => found.status == 0 && found.adjoints == expected.adjoints,
+            Way::There | Way::Back => found == *expected,
+        };
+        let is_right = match expected {
+            Expected::Same(expected) => is_same(expected),
+            Expected::Status => found.status != 0,
+            Expected::Warned(expected) => found.status != 0 || is_same(expected),
+        };
+        if !is_right {
+            wrong.push(format!("{what}, {:?}:\n  found {found:x?}\n  expected {expected:x?}", question.way));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        asked.len(),
+        wrong.iter().take(20).cloned().collect::<Vec<_>>().join("\n")
+    );
+    asked.len()
+}
+
+/// Programs of texts that have a text in C.
+fn candidates(
+    texts: impl Iterator<Item = (String, Arc<Program>)>,
+) -> (Vec<Candidate>, Vec<(String, NoText)>) {
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    for (what, program) in texts {
+        match Candidate::of(&what, program, found.len()) {
+            Ok(candidate) => found.push(candidate),
+            Err(error) => refused.push((what, error)),
+        }
+    }
+    (found, refused)
+}
+
+#[test]
+fn programs_that_are_shipped_come_to_the_same() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm"));
+    let programs = texts.filter_map(|path| {
+        let name = path.display().to_string();
+        let module = assemble(&name, std::fs::read(path).unwrap(), &Disk).module.unwrap();
+        let short = path.file_stem().unwrap().to_string_lossy().into_owned();
+        Some((short, Arc::new(Program::new(module, 0).ok()?)))
+    });
+    let (candidates, refused) = candidates(programs);
+    for (what, error) in &refused {
+        println!("{what}: {error}");
+    }
+    assert!(candidates.len() > 20, "only {} programs have a text", candidates.len());
+    // A few as users compile them: that takes several times as long.
+    let (few, most) = candidates.split_at(10);
+    assert!(compare(few, "-O3") > 15);
+    assert!(compare(most, "-O1") > 60);
+}
+
+#[test]
+fn every_row_comes_to_the_same() {
+    let texts = specimens::all()
+        .into_iter()
+        .flat_map(|specimen| specimen.texts.into_iter().map(move |text| (specimen.row.clone(), text)));
+    let corners = corners::all().into_iter().map(|(what, text)| (what.to_owned(), text));
+    let programs = texts.chain(corners).filter_map(|(what, text)| {
+        let subject = Subject::new(&text).ok()?;
+        subject.tape.is_empty().then_some((what, subject.program))
+    });
+    let (candidates, refused) = candidates(programs);
+    for (what, error) in &refused {
+        println!("{what}: {error}");
+    }
+    assert!(compare(&candidates, "-O1") > 500);
+}
+
+#[test]
+fn random_programs_come_to_the_same() {
+    // Stacks, tapes and modes of their own have no text: most programs are made without procedures and modes.
+    let subjects = (0..6000).map(|seed| {
+        let profile = Profile::of_seed(seed);
+        let plain = Profile { procedures: 0, gradient: false, ..profile.clone() };
+        (seed, program(seed, if seed % 4 == 0 { &profile } else { &plain }))
+    });
+    let programs = subjects.filter_map(|(seed, text)| {
+        let subject = Subject::new(&text).ok()?;
+        Some((format!("seed {seed}"), subject.program))
+    });
+    let mut found = Vec::new();
+    for (what, program) in programs {
+        if found.len() == 100 {
+            break;
+        }
+        if let Ok(candidate) = Candidate::of(&what, program, found.len()) {
+            found.push(candidate);
+        }
+    }
+    assert_eq!(found.len(), 100);
+    assert!(compare(&found, "-O1") > 150);
+}
