@@ -142,10 +142,11 @@ call down(deep, n)
     rof
 .end
 .proc bump(inout C[], inout a, in k)
-.ancilla m, T[3]
+.ancilla m, T[30]
     compute
         add m, k + 1
         add T[1], m
+        add T[m+9], T[1]
         call weigh(T[2], m)
     apply
         add C[0], T[2]
@@ -160,7 +161,7 @@ call down(deep, n)
     xor c, 3
 .end
 .proc blur(inout C[]: real, inout D[]: real, inout s: real, in f: real)
-.ancilla t: real, U[2]: real
+.ancilla t: real, U[12]: real, last: real
     add t, f
     add s, t * 0.7
     call grow(U, t)
@@ -168,6 +169,7 @@ call down(deep, n)
     add C[1], U[0]
     add D[0], C[1] * U[1]
     uncall grow(U, t)
+    add last, t / 3e13
     sub t, 0.1
     sub t, f - 0.1
 .end

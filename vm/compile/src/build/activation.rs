@@ -15,8 +15,8 @@ use crate::form::Version;
 const MOST_DEPTH: usize = 24;
 /// Instructions of callees that are put in place.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
-/// Cells of a callee's frame: each is made vacant by itself.
-const MOST_FRAME_CELLS: u32 = 64;
+/// Cells of a callee's frame: each is looked at where it is left.
+const MOST_FRAME_CELLS: u32 = 1 << 12;
 /// Arguments: each two are told apart.
 const MOST_ARGUMENTS: usize = 24;
 

@@ -1,11 +1,12 @@
 //! Entering and leaving callees that are put in place: what is passed is found and told apart, the frame begins with zeros
 //! and ends vacant. Knows no other step.
 
-use reviver_flow::{CallSite, Passed};
+use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use super::draft::CellVariable;
+use super::frame::{FrameSegment, segments};
 use super::passed::ReferenceValues;
 use super::writer::{OperandHome, StepWriter};
 use crate::op::{OpKind, Space, SsaValue};
@@ -22,84 +23,97 @@ impl StepWriter<'_> {
         }
         self.passed.put(callee, passed);
         self.draft.count_call();
-        let inside = StepWriter { activation: callee, ..self };
-        for (space, cell) in inside.frame() {
-            // In memory everything behind the open frames is 0 already.
-            if let OperandHome::Variable(anchor) = cell {
-                self.draft.write(CellVariable { space, anchor }, self.zero(space.class()));
-            }
-        }
-    }
-
-    /// Leaves the scope's activation for the one that has called it.
-    pub fn close(self) {
-        let frame: Vec<(Space, OperandHome)> = self.frame().collect();
-        for (space, cell) in &frame {
-            self.require_vacant_cell(*space, cell);
-        }
-        self.require_same_references();
-        for (space, cell) in &frame {
-            self.free(*space, cell);
-        }
-        self.draft.count_call();
-    }
-
-    /// The cells of the activation's frame, and their adjoints where steps carry them.
-    fn frame(self) -> impl Iterator<Item = (Space, OperandHome)> {
-        let adjoints = self.gradient.then_some(Space::Adjoints);
-        [Space::Ints, Space::Reals].into_iter().chain(adjoints).flat_map(move |space| {
-            let class = space.class();
-            let cells = 0..self.activations.frame_cells(self.activation, class);
-            let named = move |offset| self.activations.frame_cell(self.activation, class, offset);
-            cells.map(move |offset| (space, self.own_cell(space, named(offset))))
-        })
-    }
-
-    fn zero(self, class: Class) -> SsaValue {
-        match class {
-            Class::Int => self.draft.int(0),
-            Class::Real => self.draft.real(0),
-        }
-    }
-
-    fn require_vacant_cell(self, space: Space, cell: &OperandHome) {
-        match space {
-            Space::Ints => {
-                let is_zero = [self.value(space, cell), self.draft.int(0)];
-                let is_zero = self.draft.op(OpKind::IntTest(Order::Eq), is_zero);
-                self.draft.op(OpKind::RequireTrue, [is_zero]);
-            }
-            Space::Reals => {
-                self.draft.op(OpKind::RequireVacant, [self.value(space, cell)]);
-            }
-            Space::Adjoints | Space::References => {}
-        }
-    }
-
-    /// A vacant cell of a frame goes out of use.
-    fn free(self, space: Space, cell: &OperandHome) {
-        let value = self.value(space, cell);
-        match space {
-            Space::Ints | Space::References => return,
-            Space::Reals => {
-                if self.is_watched {
-                    let adjoint = match (self.gradient, *cell) {
-                        (false, _) => self.draft.real(0),
-                        (true, OperandHome::Variable(anchor)) => {
-                            self.draft.read(CellVariable { space: Space::Adjoints, anchor })
-                        }
-                        (true, home) => self.value(Space::Adjoints, &home),
-                    };
-                    self.draft.op(OpKind::Freed { at: self.at }, [value, adjoint]);
+        for segment in segments(self.activations, self.storage, callee) {
+            for offset in segment.first..segment.first + segment.count {
+                let anchor = self.activations.frame_cell(callee, segment.class, offset);
+                // In memory everything behind the open frames is 0 already.
+                if self.storage.is_variable(segment.class, anchor) {
+                    self.begin_with_zero(segment.class, anchor);
                 }
-                self.draft.op(OpKind::CountDiscarded, [value]);
-            }
-            Space::Adjoints => {
-                self.draft.op(OpKind::CountDropped, [value]);
             }
         }
+    }
+
+    fn begin_with_zero(self, class: Class, anchor: Anchor) {
+        let spaces: &[Space] = match (class, self.gradient) {
+            (Class::Int, _) => &[Space::Ints],
+            (Class::Real, false) => &[Space::Reals],
+            (Class::Real, true) => &[Space::Reals, Space::Adjoints],
+        };
+        for &space in spaces {
+            let zero = match class {
+                Class::Int => self.draft.int(0),
+                Class::Real => self.draft.real(0),
+            };
+            self.draft.write(CellVariable { space, anchor }, zero);
+        }
+    }
+
+    /// Leaves the scope's activation for the one that has called it. Each loop over cells has a block that is repeated, and one
+    /// behind it.
+    pub fn close(self, loops: &[(u32, u32)]) {
+        self.require_same_references();
+        self.draft.count_call();
+        let mut loops = loops.iter();
+        for segment in segments(self.activations, self.storage, self.activation) {
+            match loops.as_slice() {
+                &[(repeated, behind), ..] if segment.is_loop => {
+                    loops.next();
+                    self.free_in_loop(segment, repeated, behind);
+                }
+                _ => (0..segment.count).for_each(|n| self.free_named(segment.class, segment.first + n)),
+            }
+        }
+    }
+
+    /// The cell of an offset in the frame goes out of use.
+    fn free_named(self, class: Class, offset: u32) {
+        let cell = self.activations.frame_cell(self.activation, class, offset);
+        match class {
+            Class::Int => self.require_zero(self.own_cell(Space::Ints, cell)),
+            Class::Real => {
+                self.free(self.own_cell(Space::Reals, cell), self.own_cell(Space::Adjoints, cell));
+            }
+        }
+    }
+
+    /// Neighbours in memory go out of use.
+    fn free_in_loop(self, segment: FrameSegment, repeated: u32, behind: u32) {
+        let FrameSegment { class, first, count, .. } = segment;
+        let first = self.draft.address(self.activations.frame_cell(self.activation, class, first));
+        let (one, number) = (self.draft.int(1), self.draft.begin_loop(repeated, self.draft.int(0)));
+        let cell = OperandHome::Memory(self.draft.place(first, number, one));
+        match class {
+            Class::Int => self.require_zero(cell),
+            Class::Real => self.free(cell, cell),
+        }
+        let next = self.draft.place(number, one, one);
+        let goes_on = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
+        self.draft.end_loop(repeated, next, goes_on);
+        self.draft.enter(behind);
+    }
+
+    fn require_zero(self, cell: OperandHome) {
+        let is_zero = [self.value(Space::Ints, &cell), self.draft.int(0)];
+        let is_zero = self.draft.op(OpKind::IntTest(Order::Eq), is_zero);
+        self.draft.op(OpKind::RequireTrue, [is_zero]);
+    }
+
+    /// A real of a frame, which must be vacant, goes out of use, and its adjoint with it.
+    fn free(self, cell: OperandHome, adjoint_cell: OperandHome) {
+        let (value, zero) = (self.value(Space::Reals, &cell), self.draft.real(0));
+        let adjoint = if self.gradient { self.value(Space::Adjoints, &adjoint_cell) } else { zero };
+        self.draft.op(OpKind::RequireVacant, [value]);
+        if self.is_watched {
+            self.draft.op(OpKind::Freed { at: self.at }, [value, adjoint]);
+        }
+        self.draft.op(OpKind::CountDiscarded, [value]);
         // What lies behind the open frames is 0.
-        self.set(space, cell, self.zero(space.class()));
+        self.set(Space::Reals, &cell, zero);
+        if self.gradient {
+            self.draft.op(OpKind::CountDropped, [adjoint]);
+            self.set(Space::Adjoints, &adjoint_cell, zero);
+        }
     }
 
     /// What a call passes for a parameter.

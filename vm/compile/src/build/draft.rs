@@ -120,6 +120,27 @@ impl Draft {
         }
     }
 
+    /// Goes on with a block that is repeated, and has led nowhere else so far: the number of the repetition, from `first` on.
+    pub fn begin_loop(&self, block: u32, first: SsaValue) -> SsaValue {
+        let inner = &mut *self.inner.borrow_mut();
+        inner.current = block;
+        let number = SsaValue(inner.definitions.len() as u32);
+        inner.definitions.push(Definition::Parameter(Class::Int));
+        inner.blocks[block as usize].parameters.push(number);
+        for predecessor in inner.predecessors[block as usize].clone() {
+            if predecessor != block {
+                inner.hand_over(predecessor, block, first);
+            }
+        }
+        number
+    }
+
+    /// Repeats a block with another number, if something holds.
+    pub fn end_loop(&self, block: u32, next: SsaValue, goes_on: SsaValue) {
+        self.set_condition(goes_on);
+        self.inner.borrow_mut().hand_over(block, block, next);
+    }
+
     /// The last of them enters a call or leaves one.
     pub fn count_call(&self) {
         let inner = &mut *self.inner.borrow_mut();
@@ -338,11 +359,15 @@ impl Inner {
     fn pass(&mut self, block: u32, variable: u32) {
         for predecessor in self.predecessors[block as usize].clone() {
             let value = self.held_at_end(predecessor, variable);
-            let end = &mut self.blocks[predecessor as usize].end;
-            for jump in end.jumps_mut().filter(|jump| jump.to == block) {
-                jump.arguments.push(value);
-                self.work += 1;
-            }
+            self.hand_over(predecessor, block, value);
+        }
+    }
+
+    /// Passes a value from a block to one that it leads to, behind those that it passes already.
+    fn hand_over(&mut self, from: u32, to: u32, value: SsaValue) {
+        for jump in self.blocks[from as usize].end.jumps_mut().filter(|jump| jump.to == to) {
+            jump.arguments.push(value);
+            self.work += 1;
         }
     }
 }

@@ -5,6 +5,7 @@ mod arith;
 mod call;
 mod draft;
 mod exits;
+mod frame;
 mod passed;
 pub(crate) mod paths;
 mod step;
@@ -23,6 +24,7 @@ use reviver_isa::step::Operation;
 use self::activation::Activations;
 use self::draft::{Draft, ZeroCells};
 use self::exits::{Exits, demands};
+use self::frame::segments;
 use self::passed::PassedValues;
 use self::paths::{Stretch, StretchEnd, stretches};
 use self::storage::AddressedCells;
@@ -40,7 +42,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     let mut activations = Activations::of(module, flow, version);
     let stretches = stretches(flow, version, &mut activations)?;
     let storage = AddressedCells::of(flow, &activations, slots(flow, &stretches));
-    let plan = Plan::of(&stretches, &activations);
+    let plan = Plan::of(&stretches, &activations, &storage);
     let draft = Draft::new(NumberKinds::of(module), plan.ends, zero_cells(flow, version.zeros));
     let passed = PassedValues::default();
     let scope = StepWriter {
@@ -59,7 +61,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
         if draft.is_too_large() {
             return Err(Outside::TooLarge);
         }
-        write(StepWriter { activation: stretch.activation, ..scope }, stretch, *place);
+        write(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
     }
     for (stretch, place) in stretches.iter().zip(&plan.places) {
         let scope = StepWriter { activation: stretch.activation, ..scope };
@@ -114,18 +116,20 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
 }
 
 /// The blocks that a stretch becomes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct StretchBlocks {
     /// Of the head of a loop: where it may pause, and what is stored then.
     head: Option<(u32, u32)>,
     body: u32,
     /// Where a branch is taken: what its join says is looked at there.
     taken: Option<u32>,
+    /// Where a callee's frame is left, of each loop over its cells: what is repeated, and what is behind it.
+    loops: Vec<(u32, u32)>,
 }
 
 impl StretchBlocks {
     /// Where others lead to.
-    fn first(self) -> u32 {
+    fn first(&self) -> u32 {
         self.head.map_or(self.body, |(head, _)| head)
     }
 }
@@ -142,7 +146,7 @@ fn to(block: u32) -> Jump {
 }
 
 impl Plan {
-    fn of(stretches: &[Stretch], activations: &Activations) -> Plan {
+    fn of(stretches: &[Stretch], activations: &Activations, storage: &AddressedCells) -> Plan {
         let mut exits = Exits::of(activations);
         // The first block belongs to none.
         let mut next = 1;
@@ -157,6 +161,13 @@ impl Plan {
                 body: new(),
                 taken: matches!(stretch.end, StretchEnd::Branch { .. } | StretchEnd::Jump { .. })
                     .then(&mut new),
+                loops: match stretch.end {
+                    StretchEnd::Return { .. } => {
+                        let segments = segments(activations, storage, stretch.activation);
+                        segments.iter().filter(|segment| segment.is_loop).map(|_| (new(), new())).collect()
+                    }
+                    _ => Vec::new(),
+                },
             })
             .collect();
         let mut ends = vec![SsaEnd::Exit { exit: 0 }; next as usize];
@@ -179,10 +190,12 @@ impl Plan {
                     SsaEnd::Branch { condition: SsaValue(0), yes, no }
                 }
                 StretchEnd::Jump { to, .. } => SsaEnd::Go(through(&mut ends, to)),
-                StretchEnd::Fall { to, .. }
-                | StretchEnd::Pass { to }
-                | StretchEnd::Call { to, .. }
-                | StretchEnd::Return { to, .. } => SsaEnd::Go(first(to)),
+                StretchEnd::Fall { to, .. } | StretchEnd::Pass { to } | StretchEnd::Call { to, .. } => {
+                    SsaEnd::Go(first(to))
+                }
+                StretchEnd::Return { to: caller, .. } => {
+                    through_loops(&mut ends, &place.loops, SsaEnd::Go(first(caller)))
+                }
                 StretchEnd::Exit { position } => exits.to(stretch.activation, position),
             };
         }
@@ -190,8 +203,19 @@ impl Plan {
     }
 }
 
+/// The end of a block that leads through loops to what another end says.
+fn through_loops(ends: &mut [SsaEnd], loops: &[(u32, u32)], end: SsaEnd) -> SsaEnd {
+    loops.iter().rev().fold(end, |end, &(repeated, behind)| {
+        ends[behind as usize] = end;
+        // The condition is put in where it is written.
+        ends[repeated as usize] =
+            SsaEnd::Branch { condition: SsaValue(0), yes: to(repeated), no: to(behind) };
+        SsaEnd::Go(to(repeated))
+    })
+}
+
 /// Puts down the steps of a stretch, and what is at its end.
-fn write(scope: StepWriter, stretch: &Stretch, place: StretchBlocks) {
+fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
     let (flow, draft) = (scope.flow, scope.draft);
     draft.enter(place.body);
     for &at in &stretch.steps {
@@ -211,14 +235,14 @@ fn write(scope: StepWriter, stretch: &Stretch, place: StretchBlocks) {
             scope.land(place, join);
         }
         StretchEnd::Call { callee, .. } => scope.open(callee),
-        StretchEnd::Return { at, .. } => StepWriter { at, ..scope }.close(),
+        StretchEnd::Return { at, .. } => StepWriter { at, ..scope }.close(&place.loops),
         StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => {}
     }
 }
 
 impl StepWriter<'_> {
     /// What comes where a branch is taken: whoever watches is told, and its join must agree.
-    fn land(self, place: StretchBlocks, join: u32) {
+    fn land(self, place: &StretchBlocks, join: u32) {
         let Some(taken) = place.taken else { return };
         self.draft.enter(taken);
         if self.is_watched && keeps(Rule::PathsAreCompared) {

@@ -1,0 +1,43 @@
+//! The cells of a callee's frame, in the order in which they go out of use: each by itself, or neighbours in memory one after
+//! the other. Knows no step.
+
+use reviver_isa::instruction::Class;
+
+use super::activation::Activations;
+use super::storage::AddressedCells;
+
+/// Cells that go out of use in one manner: of a class, by their offsets in the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameSegment {
+    pub class: Class,
+    pub first: u32,
+    pub count: u32,
+    /// Whether they are gone through by a loop.
+    pub is_loop: bool,
+}
+
+/// Fewer neighbours aren't worth a loop.
+const SHORTEST_LOOP: u32 = 8;
+
+/// The cells of an activation's frame: all integers, then all reals.
+pub(super) fn segments(
+    activations: &Activations,
+    storage: &AddressedCells,
+    activation: u32,
+) -> Vec<FrameSegment> {
+    let mut segments: Vec<FrameSegment> = Vec::new();
+    for class in [Class::Int, Class::Real] {
+        let cells = 0..activations.frame_cells(activation, class);
+        let is_in_memory =
+            |offset| !storage.is_variable(class, activations.frame_cell(activation, class, offset));
+        let mut next = cells.start;
+        while next < cells.end {
+            let count = (next..cells.end).take_while(|&offset| is_in_memory(offset)).count() as u32;
+            let is_loop = count >= SHORTEST_LOOP;
+            let count = if is_loop { count } else { count.max(1) };
+            segments.push(FrameSegment { class, first: next, count, is_loop });
+            next += count;
+        }
+    }
+    segments
+}
