@@ -44,7 +44,7 @@ mod api;
 
 pub use api::cells::{IntCells, RealCells};
 pub use api::engine::{self, EngineChoice};
-pub use api::error::Error;
+pub use api::error::{Error, IndexErrorText};
 pub use api::executable::Executable;
 pub use api::gradient::Derivative;
 pub use api::hessian::SecondDerivatives;

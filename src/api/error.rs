@@ -64,7 +64,8 @@ pub enum Error {
     /// The number system has no such number. `index` counts in the slice.
     #[error("`{name}`: {value}, at index {index} of the slice, is not a number that fits into {system}")]
     NotAReal { name: String, index: usize, value: f64, system: RealSystem },
-    #[error("{} needs every result; not given: {}", if *backward { "going back" } else { "an inverse program" }, quoted(names))]
+    /// An array counts as given where all of it was given at once.
+    #[error("{} needs every result, an array all at once; not given: {}", if *backward { "going back" } else { "an inverse program" }, quoted(names))]
     Missing { names: Vec<String>, backward: bool },
 
     /// The program trapped. `place` is the file, the line and, where that is known, the column.
@@ -73,15 +74,20 @@ pub enum Error {
     #[error("stopped after {steps} steps, before the {}: raise the limit, or begin with less", if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     /// The way back has come to cells that no run begins with: the results that were given are none of the program's.
-    #[error("these are no results of the program: going back left {}", left(garbage))]
-    NoSuchResults { garbage: Vec<Garbage> },
+    /// Rounded numbers of the program may have led the way back elsewhere, too.
+    #[error(
+        "these are no results of the program{}: going back left {}",
+        if *is_rounded { ", or rounding has led the way back elsewhere (fixed point loses nothing)" } else { "" },
+        left(garbage)
+    )]
+    NoSuchResults { garbage: Vec<Garbage>, is_rounded: bool },
     /// Values that count were lost on the way, so that the derivatives may be wrong: what, and where.
     #[error("the derivatives may be wrong: {}", losses.join("; "))]
     Doubtful { losses: Vec<String> },
     #[error("{0}")]
     Underivable(Box<DifferentiateError>),
     #[error(
-        "a run can't begin with this state: it is none of the program's, or stands somewhere else than where the run begins"
+        "a run can't begin with this state: it is none of the program's, stands somewhere else than where the run begins, or has adjoints"
     )]
     NoBeginning,
     #[error("there is nothing to read: {0}")]

@@ -77,6 +77,10 @@ impl Workspace {
         values: &[f64],
         gradient: &mut [f64],
     ) -> Result<Derivative, Error> {
+        if cells.len() != gradient.len() {
+            let name = cells.0.name(self.executable.program());
+            return Err(Error::Length { name, cells: cells.len(), given: gradient.len() });
+        }
         self.give_reals(cells, values)?;
         let found = self.gradient(loss)?;
         self.adjoints(cells, gradient)?;

@@ -107,7 +107,7 @@ impl Gifts {
         Ok(())
     }
 
-    /// An array is given once all of it is given at once.
+    /// An array counts as given once all of it is given at once.
     fn given(&mut self, program: &Program, cells: NamedCells) {
         if !self.missing.is_empty() && program.cells(cells.global).len() == cells.count() {
             self.missing.retain(|&n| n != cells.global);
@@ -217,18 +217,21 @@ impl Workspace {
     /// afterwards is given to that.
     ///
     /// # Errors
-    /// It is no state of the program, or doesn't stand at the end that the run begins at; nothing is changed then.
+    /// It is no state of the program, doesn't stand at the end that the run begins at, or has adjoints that aren't 0; nothing is
+    /// changed then.
     pub fn begin_with(&mut self, travel: Travel, mut state: State) -> Result<(), Error> {
         let program = &self.executable.shared.program;
         let first = if travel == Travel::Forward { program.begin() } else { program.end() };
-        if !checkpoint::fits(program, &state)
+        state = state.as_start();
+        let is_silent = state.adjoints.as_ref().is_none_or(|adjoints| adjoints.all().all(|&bits| bits == 0));
+        if !checkpoint::is_sound(program, &state)
+            || !is_silent
             || state.position != first
             || !state.calls.is_empty()
             || state.mode()
         {
             return Err(Error::NoBeginning);
         }
-        state = state.as_start();
         state.counters.shown = i64::MAX;
         let gifts = Gifts { travel, state, missing: Vec::new() };
         match travel {
@@ -287,7 +290,8 @@ impl Workspace {
         trip.make(shared, (&mut self.machine, &mut self.room), results.complete(&shared.program)?)?;
         let garbage = shared.program.garbage(self.machine.state(), Travel::Backward);
         if !garbage.is_empty() {
-            return Err(Error::NoSuchResults { garbage });
+            let is_rounded = !shared.program.module().real.is_exact() && !shared.begin.reals.is_empty();
+            return Err(Error::NoSuchResults { garbage, is_rounded });
         }
         self.held = Readable::Arrived(Travel::Backward);
         Ok(self.machine.state().step.unsigned_abs())

@@ -40,7 +40,6 @@ enum BenchedCall {
 }
 
 fn page(options: &BenchOptions, program: &Arc<Program>, state: &State) -> Fallible<BenchPage> {
-    let until = Instant::now() + Duration::from_secs_f64(options.seconds);
     let started = Instant::now();
     let mut contenders = Vec::new();
     let mut missing = None;
@@ -51,7 +50,8 @@ fn page(options: &BenchOptions, program: &Arc<Program>, state: &State) -> Fallib
             Err(error) => return Err(failure(options, error)),
         }
     }
-    let rounds = measured(&mut contenders, state, until).map_err(|error| failure(options, error))?;
+    let rounds =
+        measured(&mut contenders, state, options.seconds).map_err(|error| failure(options, error))?;
     let engines = contenders.into_iter().map(|contender| (contender.engine, contender.figures)).collect();
     Ok(BenchPage { engines, missing, rounds, seconds: started.elapsed().as_secs_f64() })
 }
@@ -71,7 +71,7 @@ fn contender(
 }
 
 /// Times everything, and puts down what it took; how many rounds there were.
-fn measured(contenders: &mut [Contender], state: &State, until: Instant) -> Result<u64, Error> {
+fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> Result<u64, Error> {
     let mut works = Vec::new();
     let mut deeds = Vec::new();
     for (n, contender) in contenders.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ fn measured(contenders: &mut [Contender], state: &State, until: Instant) -> Resu
             deeds.push((n, deed, steps));
         }
     }
-    let rounds = in_turns(&mut works, until)?;
+    let rounds = in_turns(&mut works, Instant::now() + Duration::from_secs_f64(seconds))?;
     for ((n, deed, steps), work) in deeds.into_iter().zip(&works) {
         let Some(contender) = contenders.get_mut(n) else { continue };
         let figure = Some(Figure { steps, seconds: work.seconds() });
@@ -124,6 +124,7 @@ fn work(
             let Some(loss) = contender.loss.clone() else { return Ok(None) };
             let found = call.gradient_anyway(&loss)?;
             contender.figures.is_mended = found.trust.mended.is_some();
+            contender.figures.is_doubtful = !found.trust.reports.is_empty();
             let work = TimedWork::new(move || call.gradient_anyway(&loss).map(drop))?;
             Ok(Some((found.steps + found.steps_back, work)))
         }

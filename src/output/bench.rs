@@ -29,9 +29,11 @@ pub struct EngineFigures {
     pub no_way_back: Option<String>,
     /// Whether the way back of the gradient was made again with a history.
     pub is_mended: bool,
+    /// Whether values that count may have been lost, of which `grad` tells.
+    pub is_doubtful: bool,
 }
 
-/// The least time that a run took.
+/// The time that a run took in the best part of the runs.
 #[derive(Clone, Copy)]
 pub struct Figure {
     pub steps: u64,
@@ -65,6 +67,7 @@ impl EngineFigures {
         if let Some(ratio) = self.ratio() {
             members.insert("gradient_per_objective".into(), ratio.into());
             members.insert("mended".into(), self.is_mended.into());
+            members.insert("doubtful".into(), self.is_doubtful.into());
         }
         if let Some((seconds, is_native)) = self.native {
             members.insert("compile_seconds".into(), seconds.into());
@@ -119,6 +122,9 @@ impl EngineFigures {
         if let Some(ratio) = self.ratio() {
             let mended = if self.is_mended { ", made again with a history" } else { "" };
             writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{mended}")?;
+            if self.is_doubtful {
+                writeln!(out, "{engine}: this gradient may be wrong: `reviver grad` says why")?;
+            }
         }
         if let Some((seconds, is_native)) = self.native {
             let rest = if is_native { "it leads all the way" } else { "some steps are the interpreter's" };

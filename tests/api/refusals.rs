@@ -99,10 +99,13 @@ fn going_back_needs_every_result_and_finds_out_what_is_none() {
     let program = compiled(text, EngineChoice::Jit);
     let [n, a, b, first] = ["n", "a", "b", "a[0]"].map(|name| program.ints(name).unwrap());
     let mut call = program.workspace().unwrap();
-    assert_eq!(said(call.run_back()), "going back needs every result; not given: `a`, `b`");
+    assert_eq!(
+        said(call.run_back()),
+        "going back needs every result, an array all at once; not given: `a`, `b`"
+    );
     call.give_result_ints(first, &[3]).unwrap();
     call.give_result_ints(b, &[3]).unwrap();
-    assert_eq!(said(call.run_back()), "going back needs every result; not given: `a`");
+    assert_eq!(said(call.run_back()), "going back needs every result, an array all at once; not given: `a`");
     call.give_result_ints(a, &[3, 0]).unwrap();
     call.run_back().unwrap();
     assert_eq!(call.int(n).unwrap(), 3);

@@ -210,10 +210,29 @@ fn warnings_are_kept() {
 fn what_threads_share_may_be_shared() {
     fn is_shared<T: Send + Sync + Clone + 'static>() {}
     fn is_sent<T: Send + 'static>() {}
+    fn is_thrown<T: std::error::Error + Send + Sync + 'static>() {}
     is_shared::<Executable>();
     is_shared::<LossCell>();
     is_sent::<Workspace>();
-    is_sent::<Error>();
+    is_thrown::<Error>();
+}
+
+#[test]
+fn a_state_that_no_run_begins_with_is_refused() {
+    let program = compiled(".word 8\n.inout n, x: real\nadd n, 1\n", EngineChoice::Interp);
+    let begin = || Machine::at_begin(program.program().clone()).unwrap().into_state();
+    let mut call = program.workspace().unwrap();
+    call.begin_with(Travel::Forward, begin()).unwrap();
+    let mut wide = begin();
+    wide.ints[1] = 1000;
+    let mut endless = begin();
+    endless.reals[0] = f64::INFINITY.to_bits();
+    let mut carrying = begin();
+    carrying.adjoints_mut().cells[0] = 1.0_f64.to_bits();
+    for state in [wide, endless, carrying] {
+        assert!(matches!(call.begin_with(Travel::Forward, state), Err(Error::NoBeginning)));
+    }
+    assert_eq!(call.run().unwrap(), 1);
 }
 
 /// Tapes have no names: a state brings them.

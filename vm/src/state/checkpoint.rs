@@ -134,6 +134,11 @@ pub fn fits(program: &Program, state: &State) -> bool {
     check_shape(program, state).is_ok()
 }
 
+/// Whether a state is one that a run of the program may go on from: its shape, its counts and its numbers.
+pub fn is_sound(program: &Program, state: &State) -> bool {
+    check(program, state, None).is_ok()
+}
+
 /// Everything that the interpreter takes for granted, and what no run can come to.
 fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitness {
     check_counts(state)?;
