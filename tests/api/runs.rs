@@ -217,6 +217,19 @@ fn what_threads_share_may_be_shared() {
     is_thrown::<Error>();
 }
 
+/// Native code looks at no adjoints that aren't there.
+#[test]
+fn programs_that_name_adjoints_are_called_as_others_are() {
+    for engine in ENGINES {
+        let program = compiled(".inout x: real\n.out y: real\nadd y, x'\nadd x', 2.5\nadd y, x'\n", engine);
+        let mut call = program.workspace().unwrap();
+        for _ in 0..3 {
+            call.run().unwrap();
+            assert_eq!(call.real(program.reals("y").unwrap()).unwrap(), 2.5, "{engine}");
+        }
+    }
+}
+
 #[test]
 fn a_state_that_no_run_begins_with_is_refused() {
     let program = compiled(".word 8\n.inout n, x: real\nadd n, 1\n", EngineChoice::Interp);

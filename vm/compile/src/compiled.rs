@@ -7,7 +7,7 @@ use reviver_vm::{Machine, Program, State};
 use crate::backend::{Backend, Code};
 use crate::form::{Demands, FormExit, SsaForm};
 use crate::frames;
-use crate::op::Input;
+use crate::op::{Input, OpKind, Space};
 use crate::run::{CellMemory, CodeOutcome, Job};
 
 /// Code with what is asked before it is run.
@@ -16,6 +16,8 @@ pub(crate) struct Compiled {
     inputs: Vec<Input>,
     exits: Vec<FormExit>,
     demands: Demands,
+    /// Whether it reads or changes adjoints.
+    needs_adjoints: bool,
     /// The most steps before it can pause.
     pub first_steps: u64,
     code: Box<dyn Code>,
@@ -26,7 +28,9 @@ impl Compiled {
     pub fn of(form: SsaForm, backend: &impl Backend) -> Option<Compiled> {
         let inputs = form.inputs().map(|(_, input)| input).collect();
         let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
-        Some(Compiled { inputs, exits, demands, first_steps, code: backend.compile(form)? })
+        let needs_adjoints = needs_adjoints(&form);
+        let code = backend.compile(form)?;
+        Some(Compiled { inputs, exits, demands, needs_adjoints, first_steps, code })
     }
 
     /// Whether a program's limits have room for the calls that it may open.
@@ -40,7 +44,11 @@ impl Compiled {
         let (state, watcher) = machine.state_and_watcher(leg);
         // Main asks for none, as a rule.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state) };
+        if self.needs_adjoints {
+            state.make_adjoints().ok()?;
+        }
         frames::extend(state, self.demands).ok()?;
+        references.try_reserve(self.demands.references as usize).ok()?;
         references.resize(self.demands.references as usize, 0);
         let cells = cells(state, references);
         let outcome = self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher });
@@ -54,6 +62,13 @@ impl Compiled {
         state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
         Some(steps)
     }
+}
+
+/// Whether a form reads or changes adjoints: then each real has one while its code is run.
+fn needs_adjoints(form: &SsaForm) -> bool {
+    let ops = form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value));
+    ops.into_iter()
+        .any(|op| matches!(op.kind, OpKind::Load(Space::Adjoints) | OpKind::Store(Space::Adjoints)))
 }
 
 /// What a version asks for, as it is in the current call.

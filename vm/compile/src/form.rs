@@ -110,9 +110,6 @@ pub struct FormExit {
     pub position: u32,
     /// The calls that the form has opened, the outermost first. What they pass is in [`crate::op::Space::References`], in this order.
     pub calls: Vec<OpenedCall>,
-    /// Cells of the frames of these calls, of each class.
-    pub frame_ints: u32,
-    pub frame_reals: u32,
 }
 
 /// A call that is open where a form is left.

@@ -50,11 +50,14 @@ pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
     }
 }
 
-/// Adds the cells behind those of a state.
+/// Adds the cells behind those of a state, and makes room for calls.
 ///
 /// # Errors
 /// There is no memory for them.
 pub(crate) fn extend(state: &mut State, demands: Demands) -> Result<(), TryReserveError> {
+    // What an exit opens takes no further memory.
+    state.calls.try_reserve(demands.depth as usize)?;
+    state.references.try_reserve(demands.references as usize / 3)?;
     more(&mut state.ints, demands.frame_ints)?;
     more(&mut state.reals, demands.frame_reals)?;
     state.adjoints.as_mut().map_or(Ok(()), |adjoints| more(&mut adjoints.cells, demands.frame_reals))

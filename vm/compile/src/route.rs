@@ -113,6 +113,10 @@ impl Route {
         if budget < self.first_steps() || !self.begins_at(machine) {
             return RouteEnd::Underway;
         }
+        // As an interpreter does before the first step.
+        if self.program.names_adjoints() && machine.state_mut().make_adjoints().is_err() {
+            return RouteEnd::Underway;
+        }
         let leg = Leg { travel: self.plan.travel, budget: budget.min(MOST_STEPS) };
         match self.compiled.run(machine, leg, &mut room.references) {
             Some(_) if self.is_there(machine.state()) => RouteEnd::Arrived,

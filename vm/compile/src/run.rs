@@ -7,7 +7,7 @@ use reviver_vm::watch::Watcher;
 pub struct CellMemory<'c> {
     pub ints: &'c mut [i64],
     pub reals: &'c mut [u64],
-    /// One for each real where steps carry adjoints or name them; else it may be empty.
+    /// One for each real where the form loads or stores adjoints; else it may be empty.
     pub adjoints: &'c mut [u64],
     /// As many as the form demands.
     pub references: &'c mut [i64],

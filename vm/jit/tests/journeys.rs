@@ -196,8 +196,59 @@ call down(deep, n)
 .end
 ";
 
+/// An `in` parameter that only finds what a call passes, and lies in an array that other steps reach by names.
+const INDICES: &str = "\
+.in j default 2
+.out A[4], B[4]
+for r in 0..30
+    add A[2], 1
+    call at(B, A[j])
+    sub A[2], 1
+    call twice(A, B)
+rof
+.proc bump(inout x)
+    add x, 1
+.end
+.proc at(inout v[], in i)
+    call bump(v[i])
+.end
+.proc twice(inout v[], inout w[])
+    for k in 0..3
+        add v[k+1], 1
+        call at(w, v[k+1])
+        sub v[k+1], 1
+    rof
+.end
+";
+
+/// Adjoints that are named with the mode off: in main, and in frames that follow each other.
+const NAMED_ADJOINTS: &str = "\
+.out y: real
+.inout x: real default 1
+for r in 0..20
+    add x', 0.5
+    call p(y)
+    call p(y)
+    call q(y)
+    add y, x'
+rof
+.proc p(inout y: real)
+.ancilla t: real
+    add t', 1.0
+    add y, t'
+.end
+.proc q(inout y: real)
+.ancilla u: real, U[12]: real, k
+    add k, 3
+    add U'[k], 0.25
+    add y, U'[k]
+    add y, u'
+    sub k, 3
+.end
+";
+
 /// Programs, and how far they run.
-const TRIED: [(&str, u64); 2] = [(MANY_THINGS, 400), (CALLS, 700)];
+const TRIED: [(&str, u64); 4] = [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380)];
 
 /// Machines at the beginning of a program, and further on.
 fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {

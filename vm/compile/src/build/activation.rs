@@ -2,7 +2,7 @@
 //! names of a callee are for the procedure that the version begins in. Knows no value.
 
 use reviver_flow::graph::Way;
-use reviver_flow::{Anchor, ArrayIndex, CallSite, Flow, Locus, Matrix, Passed, Region, Slot};
+use reviver_flow::{Anchor, ArrayIndex, CallSite, Flow, Locus, Matrix, Passed, Region, Slot, Step};
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, Procedure};
@@ -15,8 +15,8 @@ use crate::form::Version;
 const MOST_DEPTH: usize = 24;
 /// Instructions of callees that are put in place.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
-/// Cells of a callee's frame: each is looked at where it is left.
-const MOST_FRAME_CELLS: u32 = 1 << 12;
+/// Cells of all frames of callees: each is looked at where a frame is left.
+const MOST_FRAME_CELLS: u32 = 1 << 13;
 /// Arguments: each two are told apart.
 const MOST_ARGUMENTS: usize = 24;
 
@@ -70,8 +70,9 @@ pub(super) struct Activations<'f> {
     flow: &'f Flow,
     gradient: bool,
     all: Vec<Activation>,
-    /// Instructions of callees.
+    /// Instructions of callees, and cells of their frames.
     instructions: u32,
+    cells: u32,
 }
 
 impl<'f> Activations<'f> {
@@ -80,7 +81,7 @@ impl<'f> Activations<'f> {
         let procedure = behind.saturating_sub(1) as u32;
         let frame = [Class::Int, Class::Real].map(|class| Anchor::Frame(class, 0));
         let own = Activation { procedure, way: version.way, called: None, frame, parameters: Vec::new() };
-        Activations { module, flow, gradient: version.gradient, all: vec![own], instructions: 0 }
+        Activations { module, flow, gradient: version.gradient, all: vec![own], instructions: 0, cells: 0 }
     }
 
     pub fn get(&self, number: u32) -> Option<&Activation> {
@@ -198,6 +199,7 @@ impl<'f> Activations<'f> {
         let parameters = passes.arguments.iter().map(|passed| self.binding(by, passed)).collect();
         let frame = [Class::Int, Class::Real].map(|class| self.behind_frame(by, class));
         self.instructions += callee.exit - callee.entry;
+        self.cells += self.cells_of(passes.procedure);
         let called = Some(Called { by, site, call, turns });
         self.all.push(Activation { procedure: passes.procedure, way, called, frame, parameters });
         Some(self.all.len() as u32 - 1)
@@ -217,18 +219,28 @@ impl<'f> Activations<'f> {
         let open = self.open(by);
         let is_recursive =
             || open.iter().any(|&n| self.get(n).is_some_and(|open| open.procedure == passes.procedure));
-        let layout = self.flow.layout();
-        let cells = |sizes: &[u32]| sizes.get(passes.procedure as usize).copied().unwrap_or(u32::MAX);
-        let frame = cells(&layout.frame_ints).saturating_add(cells(&layout.frame_reals));
+        let names_adjoints = || {
+            let steps = self.flow.steps().get(callee.entry as usize..callee.exit as usize);
+            steps.is_none_or(|steps| steps.iter().any(Step::names_adjoint))
+        };
         let instructions = self.instructions + (callee.exit - callee.entry);
         // A rule takes its callee's place where steps carry adjoints.
         !(self.gradient && callee.rule.is_some())
+            // With the mode off nothing here looks after the adjoints of a frame.
+            && (self.gradient || !names_adjoints())
             && open.len() <= MOST_DEPTH
             && instructions <= MOST_INSTRUCTIONS
-            && frame <= MOST_FRAME_CELLS
+            && self.cells.saturating_add(self.cells_of(passes.procedure)) <= MOST_FRAME_CELLS
             && passes.arguments.len() <= MOST_ARGUMENTS
             && passes.arguments.iter().all(is_simple)
             && !is_recursive()
+    }
+
+    /// Cells of a procedure's frame.
+    fn cells_of(&self, procedure: u32) -> u32 {
+        let layout = self.flow.layout();
+        let cells = |sizes: &[u32]| sizes.get(procedure as usize).copied().unwrap_or(u32::MAX);
+        cells(&layout.frame_ints).saturating_add(cells(&layout.frame_reals))
     }
 
     fn binding(&self, by: u32, passed: &Passed) -> ParameterRegion {
@@ -243,16 +255,32 @@ impl<'f> Activations<'f> {
         ParameterRegion { region: self.region(by, region), is_first: is_first && is_own }
     }
 
-    /// Whether cells are read to find what is passed.
-    pub fn reads_cells(&self, passed: &Passed) -> bool {
-        let reads = |index: ArrayIndex| index.cell.is_some();
+    /// The cells that are read to find what is passed, as the caller names them.
+    fn indices_of(&self, passed: &Passed) -> Vec<Anchor> {
+        let cells =
+            |indices: &mut dyn Iterator<Item = ArrayIndex>| indices.filter_map(|index| index.cell).collect();
         match passed {
             Passed::Cell(slot) => match self.flow.locus(slot) {
-                Some(Locus::Element(element)) => element.subscripts().any(reads),
-                Some(Locus::Cell(_)) | None => false,
+                Some(Locus::Element(element)) => cells(&mut element.subscripts()),
+                Some(Locus::Cell(_)) | None => Vec::new(),
             },
-            other => other.subscripts().any(reads),
+            other => cells(&mut other.subscripts()),
         }
+    }
+
+    /// Whether there are such cells.
+    pub fn reads_cells(&self, passed: &Passed) -> bool {
+        !self.indices_of(passed).is_empty()
+    }
+
+    /// Those of all calls, each with the number of the activation that calls.
+    pub fn indices(&self) -> Vec<(u32, Anchor)> {
+        let calls = self.all.iter().filter_map(|activation| activation.called);
+        let passed = calls.filter_map(|called| Some((called.by, self.call(called)?)));
+        let passed = passed.flat_map(|(by, passes)| passes.arguments.iter().map(move |passed| (by, passed)));
+        passed
+            .flat_map(|(by, passed)| self.indices_of(passed).into_iter().map(move |cell| (by, cell)))
+            .collect()
     }
 
     /// The pairs of a call's arguments that must not share cells, and might.

@@ -25,14 +25,9 @@ impl<'a, 'f> Exits<'a, 'f> {
 
     /// The end that leads to a position of an activation.
     pub fn to(&mut self, activation: u32, position: u32) -> SsaEnd {
-        let mut exit = FormExit { position, ..FormExit::default() };
-        for call in self.activations.open(activation).into_iter().filter_map(|n| opened(self.activations, n))
-        {
-            exit.frame_ints += call.frame_ints;
-            exit.frame_reals += call.frame_reals;
-            exit.calls.push(call);
-        }
-        self.all.push(exit);
+        let open = self.activations.open(activation).into_iter();
+        let calls = open.filter_map(|number| opened(self.activations, number)).collect();
+        self.all.push(FormExit { position, calls });
         SsaEnd::Exit { exit: self.all.len() as u32 - 1 }
     }
 }

@@ -34,7 +34,8 @@ pub(super) struct AddressedCells {
 }
 
 impl AddressedCells {
-    /// Of the slots of a version, each with the number of the activation that names it; and of what its calls pass.
+    /// Of the slots of a version, each with the number of the activation that names it; and of the cells that are read to find
+    /// what its calls pass.
     pub fn of<'s>(
         flow: &Flow,
         activations: &Activations,
@@ -43,6 +44,9 @@ impl AddressedCells {
         let mut storage = AddressedCells::default();
         for (activation, slot) in slots {
             storage.add(flow, activations, activation, slot);
+        }
+        for (activation, cell) in activations.indices() {
+            storage.add(flow, activations, activation, &Slot::int(cell));
         }
         for reached in [&mut storage.ints, &mut storage.reals] {
             merge(&mut reached.fixed);

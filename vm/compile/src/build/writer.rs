@@ -48,8 +48,7 @@ impl<'a> StepWriter<'a> {
             Location::Cell(anchor) => self.cell(space(slot), anchor),
             Location::Element(number) => match self.flow.element(number) {
                 Some(element) => OperandHome::Memory(self.element(element)),
-                // Of a flow that isn't its own.
-                None => OperandHome::Memory(self.draft.int(0)),
+                None => OperandHome::Memory(self.nowhere()),
             },
         }
     }
@@ -166,7 +165,14 @@ impl<'a> StepWriter<'a> {
 
     /// The first cell that is passed for a parameter, where the call has found it.
     pub fn computed(self, n: u32) -> SsaValue {
-        self.passed.parameter(self.activation, n).map_or_else(|| self.draft.int(0), |[base, ..]| base)
+        self.passed.parameter(self.activation, n).map_or_else(|| self.nowhere(), |[base, ..]| base)
+    }
+
+    /// The address of what isn't there, in a flow that isn't the program's: the step fails.
+    fn nowhere(self) -> SsaValue {
+        let zero = self.draft.int(0);
+        self.draft.op(OpKind::RequireTrue, [zero]);
+        zero
     }
 
     /// What is passed for an anchor, if it is a parameter.

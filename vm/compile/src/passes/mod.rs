@@ -16,7 +16,8 @@ use crate::form::SsaForm;
 /// A pass: what it is called, and what it does to a form.
 pub type FormPass = (&'static str, fn(&mut SsaForm));
 
-/// The passes, in the order in which a form goes through them.
+/// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
+/// variables only, so it comes before blocks are joined.
 pub const PASSES: [FormPass; 8] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),

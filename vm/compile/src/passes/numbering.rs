@@ -283,7 +283,10 @@ impl Numbering<'_> {
         let Some(mut op) = self.form.op(value).cloned() else { return true };
         op.operands.iter_mut().chain(&mut op.guard).for_each(|operand| *operand = self.find(*operand));
         match op.guard.and_then(|guard| self.int(guard)) {
-            Some(0) => return self.is_kept_idle(value, &op),
+            Some(0) => {
+                self.stand_idle(value, &op);
+                return false;
+            }
             Some(_) => op.guard = None,
             None => {}
         }
@@ -313,19 +316,14 @@ impl Numbering<'_> {
         true
     }
 
-    /// The same where its guard holds it off: what it gives is used nowhere.
-    fn is_kept_idle(&mut self, value: SsaValue, op: &SsaOp) -> bool {
-        match op.kind.facts().gives {
-            None => false,
-            Some(class) => {
-                let zero = match class {
-                    Class::Int => OpKind::Int(0),
-                    Class::Real => OpKind::Real(0),
-                };
-                let zero = self.literal(zero);
-                self.stand_for(value, zero);
-                false
-            }
+    /// Something stands for what an operation gives whose guard holds it off: it is used nowhere.
+    fn stand_idle(&mut self, value: SsaValue, op: &SsaOp) {
+        if let Some(class) = op.kind.facts().gives {
+            let zero = self.literal(match class {
+                Class::Int => OpKind::Int(0),
+                Class::Real => OpKind::Real(0),
+            });
+            self.stand_for(value, zero);
         }
     }
 }
