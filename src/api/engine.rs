@@ -11,11 +11,11 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
     /// The interpreter.
-    #[default]
     Interp,
     /// Native code; an error where there is none for this machine.
     Jit,
     /// Native code where there is some, else the interpreter.
+    #[default]
     Auto,
 }
 
