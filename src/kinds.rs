@@ -22,11 +22,16 @@ pub static C_TEXT: FileKind = FileKind {
     is: |bytes| bytes.starts_with(reviver_ctext::text::WRITTEN.as_bytes()),
 };
 
-/// The names of what a library exports stand at its beginning.
+pub static C_HEADER: FileKind = FileKind {
+    name: "a header that `reviver` has written",
+    is: |bytes| bytes.starts_with(reviver_ctext::text::WRITTEN_HEADER.as_bytes()),
+};
+
+/// The names of what a library exports stand at its beginning. What others make of C text exports no such name.
 pub static LIBRARY: FileKind = FileKind {
     name: "a library that `reviver` has built",
     is: |bytes| {
-        let mark = reviver_ctext::text::BUILT_BY.as_bytes();
+        let mark = reviver_ctext::text::LIBRARY_MARK.as_bytes();
         !bytes.is_ascii() && bytes.windows(mark.len()).any(|part| part == mark)
     },
 };

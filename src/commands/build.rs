@@ -23,11 +23,15 @@ pub fn run(options: &BuildOptions) -> Fallible {
     let text =
         CText::of(&program, name, options.loss.as_deref()).map_err(|error| refused(options, &error))?;
     let path = options.output.as_deref().unwrap_or(Path::new("-"));
-    let kind = if options.lib { &kinds::LIBRARY } else { &kinds::C_TEXT };
+    let kind = match (options.header, options.lib) {
+        (true, _) => &kinds::C_HEADER,
+        (_, true) => &kinds::LIBRARY,
+        (false, false) => &kinds::C_TEXT,
+    };
     let target = OutputTarget::new(path, kind, options.force.force)?;
     match (options.header, options.lib) {
         (true, _) => target.write(text.header().as_bytes()),
-        (_, true) => target.write(&library(&text.source())?),
+        (_, true) => target.write(&library(&text.library_source())?),
         (false, false) => target.write(text.source().as_bytes()),
     }
 }

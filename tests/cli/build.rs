@@ -18,11 +18,9 @@ fn text_and_header_are_printed_or_written() {
     let folder = Folder::new();
     let text = reviver("build programs/fib.rasm").expect(0).stdout;
     assert!(text.starts_with("/* written by `reviver build`"), "{text}");
-    assert!(
-        text.contains(
-            "int fib_forward(struct fib_memory *memory, const int64_t *n, int64_t *a, int64_t *b) {"
-        )
-    );
+    assert!(text.contains(
+        "int fib_forward(struct fib_memory *memory, const int64_t *n_, int64_t *a_, int64_t *b_) {"
+    ));
     assert_eq!(reviver("build programs/fib.rasm --c -o -").expect(0).stdout, text);
     let file = folder.path("fib.c").display().to_string();
     for _ in 0..2 {
@@ -31,7 +29,7 @@ fn text_and_header_are_printed_or_written() {
     }
     let header = reviver("build programs/fib.rasm --header --name my-fib").expect(0).stdout;
     assert!(
-        header.contains("int my_fib_backward(struct my_fib_memory *memory, int64_t *n, const int64_t *a"),
+        header.contains("int my_fib_backward(struct my_fib_memory *memory, int64_t *n_, const int64_t *a_"),
         "{header}"
     );
     assert!(!header.contains("_gradient"), "{header}");
@@ -50,6 +48,107 @@ fn other_files_are_left_alone() {
         .says("is not a C text that `reviver` has written");
     assert_eq!(folder.read("mine.c"), b"int mine;\n");
     reviver(&format!("build programs/fib.rasm -o {file} --force")).expect(0);
+    // A header and a C file aren't each other.
+    reviver(&format!("build programs/fib.rasm --header -o {file}"))
+        .expect(2)
+        .says("is not a header that `reviver` has written");
+    let header = folder.path("fib.h").display().to_string();
+    for _ in 0..2 {
+        reviver(&format!("build programs/fib.rasm --header -o {header}")).expect(0);
+    }
+    reviver(&format!("build programs/fib.rasm -o {header}"))
+        .expect(2)
+        .says("is not a C text that `reviver` has written");
+}
+
+#[test]
+fn what_others_make_of_c_text_is_no_library() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    reviver(&format!("build programs/fib.rasm -o {}", path("fib.c"))).expect(0);
+    reviver(&format!("build programs/fib.rasm --header -o {}", path("fib.h"))).expect(0);
+    let user = "#include \"fib.h\"\nint main(void) {\n    return fib_built_by_reviver()[0] == 0;\n}\n";
+    std::fs::write(path("user.c"), user).unwrap();
+    let made: [(&str, &[&str]); 3] =
+        [("user", &["-rdynamic"]), ("libuser.so", &["-shared", "-fPIC"]), ("user.o", &["-r", "-nostdlib"])];
+    for (name, options) in made {
+        let mut cc = Command::new("cc");
+        cc.args(options).args(["-o", &path(name), &path("user.c"), &path("fib.c"), "-lm"]);
+        assert!(cc.output().unwrap().status.success(), "{name}");
+        let bytes = folder.read(name);
+        reviver(&format!("build programs/fib.rasm --lib -o {}", path(name)))
+            .expect(2)
+            .says("is not a library that `reviver` has built");
+        assert_eq!(folder.read(name), bytes);
+    }
+}
+
+#[test]
+fn a_header_links_with_its_own_c_file_only() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    let program = ".const N = 4\n.in n\n.inout A[N]: real\n.out y: real, m\nadd y, A[0] * A[1]\nadd m, n\n";
+    std::fs::write(path("p.rasm"), program).unwrap();
+    let options = ["", "--loss y", "--loss A[0]", "--const N=5", "--real f32", "--real fixed", "--word 32"];
+    let built = |options: &str, form: &str| {
+        reviver(&format!("build {} {options} {form}", path("p.rasm"))).expect(0);
+    };
+    let user = "#include \"p.h\"\nint main(void) {\n    static struct p_memory memory;\n\
+        \x20   return (p_forward)(&memory, 0, 0, 0, 0) + (p_message(0) == 0);\n}\n";
+    // It is linked, and not run.
+    std::fs::write(path("user.c"), user).unwrap();
+    for (n, one) in options.iter().enumerate() {
+        built(one, &format!("-o {}", path("p.c")));
+        for other in [options[n], options[(n + 1) % options.len()]] {
+            built(other, &format!("--header -o {}", path("p.h")));
+            let linked = Command::new("cc")
+                .args([&path("user.c"), &path("p.c"), "-o", &path("user"), "-lm"])
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&linked.stderr);
+            assert_eq!(linked.status.success(), *one == other, "{one:?} and {other:?}: {said}");
+            assert!(*one == other || said.contains("p_forward_"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn an_adjoint_that_would_be_lost_has_a_status() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    std::fs::write(
+        path("p.rasm"),
+        ".inout x: real\n.out n, y: real\nadd n, toint(x)\nadd y, x * x\nassert x == 2.5\n",
+    )
+    .unwrap();
+    for form in ["-o p.c", "--header -o p.h"] {
+        let (form, name) = form.rsplit_once(' ').unwrap();
+        reviver(&format!("build {} --loss y {form} {}", path("p.rasm"), path(name))).expect(0);
+    }
+    let user = "#include <stdio.h>\n#include \"p.h\"\nint main(void) {\n    struct p_memory memory;\n    double y, by_x;\n\
+        \x20   for (double x = 2; x < 3; x += 0.5) {\n        int status = p_gradient(&memory, &x, &y, &by_x);\n\
+        \x20       printf(\"%d: %s\\n\", status == P_LOST_ADJOINT + P_ON_WAY_BACK, p_message(status));\n    }\n}\n";
+    std::fs::write(path("user.c"), user).unwrap();
+    let compiled = Command::new("cc")
+        .args([&path("user.c"), &path("p.c"), "-o", &path("user"), "-lm"])
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    let ran = Command::new(path("user")).output().unwrap();
+    assert_eq!(
+        String::from_utf8(ran.stdout).unwrap(),
+        "0: an assertion or the condition of a join doesn't hold, or an integer isn't 0 that must be\n\
+        1: on the way back of the gradient: an adjoint isn't 0 that must be: a step would lose it\n"
+    );
 }
 
 #[test]
@@ -60,7 +159,19 @@ fn what_has_no_text_is_refused_with_its_place() {
         .says("= help: keep");
     with_input("build -", b".in n\nshow n\n").expect(3).says("line 2: `show` has no C text");
     let fixed = b".real fixed\n.inout x: real\n.out y: real\nadd y, exp(x)\n";
-    with_input("build -", fixed).expect(3).says("`exp` in fixed point has no C text");
+    with_input("build -", fixed).expect(3).says("line 4: `exp` in fixed point has no C text");
+    let called = ".real fixed\n.inout x: real\n.out y: real\nadd y, sqrt(x)\ncall f(x, y)\n.proc f(in a: real, inout b: real)\n\
+        add b, a\nadd b, sin(a) * a\n.end\n";
+    with_input("build -", called.as_bytes()).expect(3).says("line 8: `sin` in fixed point has no C text");
+    let calls = ".limit depth 1\n.inout a\ncall f(a)\n.proc f(inout b)\nadd b, 1\ncall g(b)\n.end\n.proc g(inout b)\nadd b, 1\n.end\n";
+    with_input("build -", calls.as_bytes())
+        .expect(3)
+        .says("line 6: this call is deeper than `.limit depth 1` allows")
+        .says("= help: allow more calls");
+    with_input("build -", calls.replace("depth 1", "depth 2").as_bytes()).expect(0);
+    let recursion =
+        b".inout a\ncall f(a)\n.proc f(inout b)\nif b > 0\nsub b, 1\ncall f(b)\nadd b, 1\nfi b > 0\n.end\n";
+    with_input("build -", recursion).expect(3).says("line 6: `call` has no C text");
     for (loss, said) in
         [("zz", "no cell `zz`"), ("c", "`c` has 5 cells"), ("i", "no cell `i`"), ("c[9]", "no cell `c[9]`")]
     {

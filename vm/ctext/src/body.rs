@@ -1,6 +1,6 @@
 //! From a form to the body of a function of C. Knows no program: names of cells are given.
 
-mod operations;
+pub(crate) mod operations;
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,6 +10,7 @@ use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
 
 use crate::error::NoText;
+use crate::identifiers::{of_value, words};
 use crate::numbers::{CNumbers, integer};
 use crate::plan::{TextPlan, followed};
 
@@ -69,6 +70,7 @@ pub(crate) enum CheckStatus {
     NegativeExponent,
     OutOfRange,
     WayBack,
+    LostAdjoint,
 }
 
 impl CheckStatus {
@@ -83,6 +85,7 @@ impl CheckStatus {
             CheckStatus::NegativeExponent => "NEGATIVE_EXPONENT",
             CheckStatus::OutOfRange => "OUT_OF_RANGE",
             CheckStatus::WayBack => "WAY_BACK",
+            CheckStatus::LostAdjoint => "LOST_ADJOINT",
         }
     }
 }
@@ -102,6 +105,7 @@ pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<
         lines: Vec::new(),
         depth: 1,
         counts: HashSet::new(),
+        of_adjoints: of_adjoints(form, &plan),
         form,
         plan: &plan,
         cells,
@@ -111,6 +115,31 @@ pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<
         writer.block(block, plan.order.get(n + 1).copied())?;
     }
     Ok(writer.finished(name))
+}
+
+/// Values that adjoints have a part in: only adjoints, where the program names none.
+fn of_adjoints(form: &SsaForm, plan: &TextPlan) -> HashSet<SsaValue> {
+    let mut found = HashSet::new();
+    let mut before = None;
+    while before.replace(found.len()) != Some(found.len()) {
+        for &block in &plan.order {
+            let block = &form.blocks[block as usize];
+            for &value in &block.ops {
+                let Some(op) = form.op(value) else { continue };
+                let is_one = op.kind == OpKind::Load(Space::Adjoints)
+                    || op.operands.iter().any(|&operand| found.contains(&plan.resolved(operand)));
+                if is_one {
+                    found.insert(value);
+                }
+            }
+            for (to, from) in followed(&block.end).into_iter().flat_map(|jump| plan.passed(form, jump)) {
+                if found.contains(&from) {
+                    found.insert(to);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The blocks that something jumps to.
@@ -144,6 +173,8 @@ struct BodyWriter<'a> {
     depth: usize,
     /// The counters that are counted.
     counts: HashSet<&'static str>,
+    /// Values that adjoints have a part in.
+    of_adjoints: HashSet<SsaValue>,
 }
 
 /// An expression that is longer isn't put into another one.
@@ -183,7 +214,7 @@ impl BodyWriter<'_> {
             }
         }
         for (n, (name, stem)) in self.names.iter_mut().zip(stems).enumerate() {
-            *name = format!("{}_{n}", stem.as_deref().unwrap_or("v"));
+            *name = of_value(stem.as_deref().unwrap_or("v"), n);
         }
     }
 
@@ -200,6 +231,12 @@ impl BodyWriter<'_> {
             _ => None,
         });
         stores.collect()
+    }
+
+    /// Whether a check asks for an adjoint, which a step would lose if it weren't 0.
+    fn asks_adjoint(&self, check: &SsaOp) -> bool {
+        let asked = check.operands.first().map(|&asked| self.plan.resolved(asked));
+        asked.is_some_and(|asked| self.of_adjoints.contains(&asked))
     }
 
     /// The address that a value is, if it is known.
@@ -377,8 +414,7 @@ impl BodyWriter<'_> {
     }
 
     fn op(&mut self, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
-        let is_idle = !self.plan.acts(value, op, self.form) && self.plan.uses(value) == 0;
-        if is_idle || self.plan.is_put_back(value) {
+        if !self.plan.acts(op, self.form) && self.plan.uses(value) == 0 {
             return Ok(());
         }
         operations::write(self, value, op)
@@ -407,8 +443,7 @@ impl BodyWriter<'_> {
 
     /// The arrays of the memory that a body names.
     fn arrays(&self, body: &str) -> String {
-        let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
-        let words: HashSet<&str> = body.split(|sign: char| !is_part(sign)).collect();
+        let words: HashSet<&str> = words(body).collect();
         let named = [Space::Ints, Space::Reals, Space::Adjoints].into_iter();
         let lines = named.filter(|&space| words.contains(array(space))).map(|space| {
             let (of, array) = (self.numbers.cell(space.class()), array(space));

@@ -9,11 +9,14 @@ pub enum NoText {
     #[error("{place}: `{what}` has no C text")]
     Foreign { place: String, what: String, cure: &'static str },
     /// A function of fixed point that is written for the machine alone.
-    #[error("`{function}` in fixed point has no C text")]
-    FixedFunction { function: &'static str },
+    #[error("{place}: `{function}` in fixed point has no C text")]
+    FixedFunction { place: String, function: &'static str },
     /// Something is asked of a call, and there is none.
-    #[error("the program's calls can't be put in place, or are deeper than its `.limit depth`")]
+    #[error("calls of the program can't be put in place")]
     Call,
+    /// A call that never succeeds.
+    #[error("{place}: this call is deeper than `.limit depth {limit}` allows")]
+    Depth { place: String, limit: u32 },
     #[error("there is no cell `{name}`")]
     NoCell { name: String },
     #[error("`{name}` is an integer: only reals have a gradient")]
@@ -36,9 +39,8 @@ impl NoText {
             NoText::FixedFunction { .. } => {
                 "with `.real f64` every function has one; `reviver run` runs it as it is"
             }
-            NoText::Call => {
-                "write what is called in its place, by a macro; `.limit depth` allows more calls in each other"
-            }
+            NoText::Call => "write what is called in its place, by a macro",
+            NoText::Depth { .. } => "allow more calls in each other: `.limit depth 100`",
             NoText::NoCell { .. } => "name a cell of the program: `y`, `A[3]`, `M[1,2]`",
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of them, such as `A[0]`",

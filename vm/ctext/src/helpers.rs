@@ -8,6 +8,7 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 use crate::functions;
+use crate::identifiers::words;
 
 /// The functions and tables that some text calls.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +68,5 @@ impl CHelpers {
 
 /// The names in a text that may be those of helpers.
 fn names(text: &str) -> impl Iterator<Item = &str> {
-    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-    text.split(move |sign| !is_part(sign)).filter(|word| word.starts_with("rv_"))
+    words(text).filter(|word| word.starts_with("rv_"))
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
 
-use crate::identifiers::different;
+use crate::identifiers::parameters;
 use crate::memory::ProgramCells;
 
 /// A public function.
@@ -15,6 +15,17 @@ pub(crate) enum CFunction {
     Forward,
     Backward,
     Gradient,
+}
+
+impl CFunction {
+    /// What its name ends with.
+    pub fn name(self) -> &'static str {
+        match self {
+            CFunction::Forward => "forward",
+            CFunction::Backward => "backward",
+            CFunction::Gradient => "gradient",
+        }
+    }
 }
 
 /// What a caller passes for a global.
@@ -57,7 +68,7 @@ impl<'a> Interface<'a> {
             .iter()
             .map(|(global, _)| global.name.as_str())
             .chain(gradients.iter().map(String::as_str));
-        let mut names = different(names);
+        let mut names = parameters(names);
         let mut gradients = names.split_off(globals.len()).into_iter();
         let arguments = globals.into_iter().zip(names).map(|((global, &start), name)| InterfaceArgument {
             global,
@@ -101,12 +112,7 @@ impl<'a> Interface<'a> {
     /// The head of a public function.
     pub fn head(&self, function: CFunction) -> String {
         let prefix = self.cells.prefix;
-        let name = match function {
-            CFunction::Forward => "forward",
-            CFunction::Backward => "backward",
-            CFunction::Gradient => "gradient",
-        };
-        let mut text = format!("int {prefix}_{name}(struct {prefix}_memory *memory");
+        let mut text = format!("int {prefix}_{}(struct {prefix}_memory *memory", function.name());
         for (argument, passed) in self.arguments(function) {
             let is_const = if passed == PassedBy::Given { "const " } else { "" };
             let of = self.cells.numbers.given(argument.global.class);
@@ -137,15 +143,15 @@ impl<'a> Interface<'a> {
                 Shape::Vector(length) => format!("{length} numbers"),
                 Shape::Matrix(rows, columns) => format!("{rows} rows of {columns} numbers, row after row"),
             };
-            let called = if *name == global.name { String::new() } else { format!(" (`{}`)", global.name) };
-            let _ = writeln!(text, "   {name}{called}: `{}`, {shape}; {how}.", global.role.directive());
+            let directive = global.role.directive();
+            let _ = writeln!(text, "   {name}: `{directive} {}`, {shape}; {how}.", global.name);
         }
         if function == CFunction::Gradient {
             for argument in self.differentiated() {
                 let _ = writeln!(
                     text,
-                    "   {}: the derivatives by {}; written on success, unless it is NULL.",
-                    argument.gradient, argument.name
+                    "   {}: the derivatives by `{}`; written on success, unless it is NULL.",
+                    argument.gradient, argument.global.name
                 );
             }
         }

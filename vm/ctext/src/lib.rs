@@ -33,6 +33,7 @@ mod interface;
 mod judge;
 mod memory;
 mod numbers;
+mod place;
 mod plan;
 mod reading;
 pub mod text;

@@ -1,7 +1,7 @@
 //! What of a form is written, and in which order: blocks that are come to without a pause, values that something comes of,
 //! and no parameter that always is one and the same value. Knows no text.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
 use reviver_compile::op::{OpKind, SsaOp, SsaValue};
@@ -17,8 +17,6 @@ pub(crate) struct TextPlan {
     uses: Vec<u32>,
     /// Whether a value is used outside of the block that makes it, or passed to another one.
     is_shared: Vec<bool>,
-    /// Stores that put back into a cell what it was loaded with where the form begins.
-    put_back: HashSet<SsaValue>,
 }
 
 /// Where a block leads to: a pause goes on, because nobody counts steps.
@@ -36,41 +34,17 @@ impl TextPlan {
             stands_for: (0..form.definitions.len() as u32).map(SsaValue).collect(),
             uses: vec![0; form.definitions.len()],
             is_shared: vec![false; form.definitions.len()],
-            put_back: HashSet::new(),
             order,
         };
         plan.replace_parameters(form);
-        plan.put_back = plan.find_put_back(form);
         plan.find_uses(form);
         plan
     }
 
     /// Whether an operation is written whatever comes of it: it changes something, or may fail.
-    pub fn acts(&self, value: SsaValue, op: &SsaOp, form: &SsaForm) -> bool {
+    pub fn acts(&self, op: &SsaOp, form: &SsaForm) -> bool {
         let is_effect = op.kind.facts().is_placed || op.kind.may_fail(form.numbers.system);
-        is_effect && !matches!(op.kind, OpKind::Load(_)) && !self.put_back.contains(&value)
-    }
-
-    /// Whether a store changes nothing.
-    pub fn is_put_back(&self, store: SsaValue) -> bool {
-        self.put_back.contains(&store)
-    }
-
-    /// Only variables are loaded where a form begins, and nothing but the exits stores them.
-    fn find_put_back(&self, form: &SsaForm) -> HashSet<SsaValue> {
-        let loaded: HashSet<SsaValue> =
-            form.blocks.first().into_iter().flat_map(|block| &block.ops).copied().collect();
-        let ops = form.blocks.iter().flat_map(|block| &block.ops);
-        let is_put_back = |store: &SsaValue| {
-            let Some(SsaOp { kind: OpKind::Store(space), operands, .. }) = form.op(*store) else {
-                return false;
-            };
-            let (Some(&to), Some(&value)) = (operands.first(), operands.get(1)) else { return false };
-            let value = self.resolved(value);
-            let load = form.op(value).filter(|load| load.kind == OpKind::Load(*space));
-            load.is_some_and(|load| load.operands.first() == Some(&to)) && loaded.contains(&value)
-        };
-        ops.copied().filter(is_put_back).collect()
+        is_effect && !matches!(op.kind, OpKind::Load(_))
     }
 
     /// The value that stands for one.
@@ -144,7 +118,7 @@ impl TextPlan {
         for &block in &self.order {
             let here = &form.blocks[block as usize];
             for &value in &here.ops {
-                if let Some(op) = form.op(value).filter(|op| self.acts(value, op, form)) {
+                if let Some(op) = form.op(value).filter(|op| self.acts(op, form)) {
                     open.extend(op.operands.iter().chain(&op.guard).map(|&operand| (operand, Some(block))));
                 }
             }
@@ -164,7 +138,7 @@ impl TextPlan {
                 continue;
             }
             match form.definition(value) {
-                Some(Definition::Op(op)) if !self.acts(value, op, form) => {
+                Some(Definition::Op(op)) if !self.acts(op, form) => {
                     open.extend(op.operands.iter().chain(&op.guard).map(|&operand| (operand, home)));
                 }
                 Some(Definition::Op(_)) | None => {}

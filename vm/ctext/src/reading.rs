@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use reviver_isa::number::elementary::{FloatOps, Format};
 
+use crate::identifiers::fnv;
 use crate::numbers;
 
 /// A format of floats, as C has it.
@@ -212,11 +213,7 @@ fn write_lines(
 
 /// A table's name, by its content: two functions that use the same one name it alike.
 fn table_name(float: CFloat, table: &[i64]) -> String {
-    // FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
-    let bytes = table.iter().flat_map(|word| word.to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = fnv(table.iter().flat_map(|word| word.to_le_bytes()));
     format!("rv_table_{}_{hash:016x}", float.suffix)
 }
 

@@ -7,7 +7,7 @@ use reviver_compile::form::{Demands, FormExit, FrameZeros, SsaEnd, SsaForm, Stop
 use reviver_compile::passes::{PASSES, improved};
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Shape;
+use reviver_isa::module::{RealSystem, Shape};
 use reviver_isa::number::literal_bits;
 use reviver_isa::update::Action;
 use reviver_vm::Program;
@@ -16,17 +16,21 @@ use reviver_vm::differentiate::early_turn;
 use crate::body::{CheckStatus, function};
 use crate::error::NoText;
 use crate::helpers::CHelpers;
-use crate::identifiers::identifier;
+use crate::identifiers::{fnv, identifier};
 use crate::interface::{CFunction, Interface};
 use crate::judge;
 use crate::memory::ProgramCells;
+use crate::place::{deep_call, function_place, place};
 use crate::plan::TextPlan;
 
-/// The first words of every file that is written.
+/// The first words of every C file that is written.
 pub const WRITTEN: &str = "/* written by `reviver build`";
 
-/// What the name of the function ends with that says which version has written a text: libraries are known by it.
-pub const BUILT_BY: &str = "_built_by_reviver";
+/// The first words of every header.
+pub const WRITTEN_HEADER: &str = "/* header written by `reviver build`";
+
+/// What libraries are known by: a name that they export. No other text has it, whoever links what is made of it.
+pub const LIBRARY_MARK: &str = "reviver_library_mark";
 
 /// The C text of a program.
 #[derive(Clone, Debug)]
@@ -41,7 +45,7 @@ pub struct CText {
 const STATUSES: &[(&str, i32, &str)] = &[
     ("DONE", 0, "the results are written"),
     ("ARGUMENT", 1, "an argument isn't a finite number"),
-    ("CHECK", 2, "an assertion, the condition of a join, or an integer that must be 0, doesn't hold"),
+    ("CHECK", 2, "an assertion or the condition of a join doesn't hold, or an integer isn't 0 that must be"),
     ("NOT_VACANT", 3, "a real that must be 0 isn't"),
     ("NOT_FINITE", 4, "a result isn't a finite number"),
     ("INDEX", 5, "an index is outside of its array"),
@@ -55,10 +59,24 @@ const STATUSES: &[(&str, i32, &str)] = &[
     ("MISSED", 13, "the way back of a gradient missed the start by more than rounding"),
     ("SENSITIVE", 14, "what rounding changed may change the loss by more than rounding"),
     ("CHANGED", 15, "the way back of a gradient came to another start"),
+    ("LOST_ADJOINT", 16, "an adjoint isn't 0 that must be: a step would lose it"),
 ];
 
 /// What is added to the status of a check that fails on the way back of a gradient.
 const ON_WAY_BACK: i32 = 100;
+
+/// Statuses of checks, which may fail on the way back of a gradient, too.
+const CHECKS: [CheckStatus; 9] = [
+    CheckStatus::Check,
+    CheckStatus::NotVacant,
+    CheckStatus::NotFinite,
+    CheckStatus::Index,
+    CheckStatus::SameCell,
+    CheckStatus::DivisionByZero,
+    CheckStatus::NegativeExponent,
+    CheckStatus::OutOfRange,
+    CheckStatus::LostAdjoint,
+];
 
 impl CText {
     /// The text of a program. What `name` becomes is the beginning of all names in it. With a loss there is its gradient, too.
@@ -66,6 +84,15 @@ impl CText {
     /// # Errors
     /// The program does something that has no text, or the loss is no real cell of it.
     pub fn of(program: &Program, name: &str, loss: Option<&str>) -> Result<CText, NoText> {
+        CText::written(program, name, loss).map_err(|error| match error {
+            NoText::FixedFunction { function, .. } => {
+                NoText::FixedFunction { function, place: function_place(program, function) }
+            }
+            _ => error,
+        })
+    }
+
+    fn written(program: &Program, name: &str, loss: Option<&str>) -> Result<CText, NoText> {
         let prefix = identifier(name);
         let loss = loss.map(|loss| cell_of(program, loss)).transpose()?;
         let ways = Ways::of(program)?;
@@ -86,7 +113,7 @@ impl CText {
             text.gradient(&cells, ways)?;
             text.add(&gradient_function(&cells, &interface, loss));
         }
-        text.add(&messages(&cells));
+        text.add(&messages(&cells, loss.is_some()));
         Ok(text)
     }
 
@@ -97,7 +124,16 @@ impl CText {
 
     /// The header: what callers may know.
     pub fn header(&self) -> String {
-        format!("{WRITTEN}, and overwritten when it is written again */\n{}", self.declarations)
+        format!("{WRITTEN_HEADER}, and overwritten when it is written again */\n{}", self.declarations)
+    }
+
+    /// The C file of a library, which is told from what others make of C files.
+    pub fn library_source(&self) -> String {
+        format!(
+            "{}\n/* What the library is known by. */\nextern const char {LIBRARY_MARK}[];\n\
+            const char {LIBRARY_MARK}[] = \"built by `reviver build --lib`\";\n",
+            self.source()
+        )
     }
 
     /// The C file, which needs no header.
@@ -222,7 +258,11 @@ fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> 
         depth: most.depth.max(form.demands.depth),
         references: most.references.max(form.demands.references),
     });
-    if most.depth > program.module().limits.depth { Err(NoText::Call) } else { Ok(most) }
+    let limit = program.module().limits.depth;
+    match most.depth > limit {
+        true => Err(NoText::Depth { place: deep_call(program.module(), limit), limit }),
+        false => Ok(most),
+    }
 }
 
 /// A cell that is differentiated.
@@ -271,11 +311,6 @@ fn foreign(program: &Program, way: Way, exit: &FormExit) -> NoText {
         _ => exit.position.saturating_sub(1),
     };
     let module = program.module();
-    let place = match (module.structure.line(at), module.structure.file(at)) {
-        (Some(line), Some(file)) => format!("{file}, line {line}"),
-        (Some(line), None) => format!("line {line}"),
-        (None, _) => format!("instruction {at}"),
-    };
     let Some(instruction) = module.code.get(at as usize) else { return NoText::Call };
     let cure = match instruction.update.action() {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: there are no stacks and tapes in C",
@@ -297,31 +332,47 @@ fn foreign(program: &Program, way: Way, exit: &FormExit) -> NoText {
         | Action::Begin
         | Action::End => "`reviver run` runs it",
     };
-    NoText::Foreign { place, what: instruction.update.name().to_owned(), cure }
+    NoText::Foreign { place: place(module, at), what: instruction.update.name().to_owned(), cure }
 }
 
 /// The headers that the text needs, and what it must be compiled with.
 const BEGINNING: &str = "\
+/* Each operation on floats is rounded by itself, to its own width. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error \"compile without -ffast-math and -funsafe-math-optimizations: results would be others\"
+#endif
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0
+#error \"compile without -ffinite-math-only: numbers that are too large would not be found\"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#if defined(__x86_64__) || defined(__i386__)
+#pragma float_control(precise, on)
+#else
+#pragma clang fp reassociate(off)
+#endif
+#elif defined(__GNUC__)
+#pragma GCC optimize (\"fp-contract=off\")
+#if defined(__FMA__) || defined(__FMA4__)
+/* GCC fuses all the same where it computes with several numbers at once. */
+#pragma GCC optimize (\"no-tree-loop-vectorize\", \"no-tree-slp-vectorize\")
+#endif
+#endif
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Each operation on floats is rounded by itself, to its own width. */
-#if defined(__FAST_MATH__)
-#error \"compile without -ffast-math: results would be others\"
-#endif
 #if FLT_EVAL_METHOD != 0
 #error \"compile for a processor that rounds each operation to its own width: with -msse2 -mfpmath=sse, say\"
-#endif
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
 #endif
 ";
 
 /// All that the header says.
 fn declarations(cells: &ProgramCells, interface: &Interface, loss: Option<&LossPlace>) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+    let (statuses, memory) = (statuses(&upper), memory(cells, loss.is_some()));
     let mut text = String::new();
     let _ = write!(
         text,
@@ -332,25 +383,14 @@ Memory: all that a run changes lies in a `struct {prefix}_memory`, which the cal
 same time, each with a memory of its own.\n\n   Results are written on success only. What is given and what is taken may be one place.\n   \
 Nothing limits how long a run takes: a loop of the program that has no end has none here. */\n\n",
         cells.numbers.0.word.bits(),
-        match cells.numbers.is_fixed() {
-            true => format!("{}, as integers times 2^-n", cells.module().real),
-            false => cells.module().real.to_string(),
+        match cells.module().real {
+            RealSystem::Fixed(fraction) => format!("fixed point, as integers times 2^-{fraction}"),
+            system => system.to_string(),
         },
     );
-    text.push_str(&statuses(&upper));
-    let _ = write!(
-        text,
-        "struct {prefix}_memory {{\n    int64_t ints[{}];\n    {of} reals[{reals}];\n    {of} adjoints[{reals}];\n\
-        \x20   /* The steps that were made, as Reviver counts them. */\n    int64_t steps;\n    uint64_t erased_bits;\n\
-        \x20   uint64_t discarded_bits;\n    uint64_t drops;\n",
-        cells.all(Class::Int),
-        of = cells.numbers.real(),
-        reals = cells.all(Class::Real),
-    );
-    if loss.is_some() {
-        text.push_str(&judge::fields(cells));
-    }
-    text.push_str("};\n\n");
+    text.push_str(&linked_names(cells, interface, loss, &(statuses.clone() + &memory)));
+    text.push_str(&statuses);
+    text.push_str(&memory);
     public(&mut text, interface, CFunction::Forward, "From inputs to results.");
     public(&mut text, interface, CFunction::Backward, "From results to inputs.");
     if let Some(loss) = loss {
@@ -359,9 +399,52 @@ Nothing limits how long a run takes: a loop of the program that has no end has n
     let _ = write!(
         text,
         "/* What a status means. */\nconst char *{prefix}_message(int status);\n\n/* The version of Reviver that has written this. */\n\
-        const char *{prefix}{BUILT_BY}(void);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+        const char *{prefix}_built_by_reviver(void);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
     );
     text
+}
+
+/// The names by which the functions are linked: a header links with no C file whose memory, statuses or arguments are others.
+fn linked_names(
+    cells: &ProgramCells,
+    interface: &Interface,
+    loss: Option<&LossPlace>,
+    layout: &str,
+) -> String {
+    let functions: &[CFunction] = match loss {
+        Some(_) => &[CFunction::Forward, CFunction::Backward, CFunction::Gradient],
+        None => &[CFunction::Forward, CFunction::Backward],
+    };
+    let prefix = cells.prefix;
+    let heads = functions.iter().map(|&function| interface.head(function));
+    let known = [cells.module().real.to_string(), layout.to_owned()];
+    let known = known.into_iter().chain(heads).chain(loss.map(|loss| loss.name.clone()));
+    let mark = fnv(known.flat_map(String::into_bytes)) as u32;
+    let others = ["message", "built_by_reviver"];
+    let names = functions.iter().map(|function| function.name()).chain(others);
+    let lines: String =
+        names.map(|name| format!("#define {prefix}_{name} {prefix}_{name}_{mark:08x}\n")).collect();
+    format!(
+        "/* What is linked bears a mark of all that a caller must know: a header and a C file that were written with other\n   \
+        options don't fit each other, and the linker says so. */\n{lines}\n"
+    )
+}
+
+/// The struct of all that a run changes.
+fn memory(cells: &ProgramCells, has_loss: bool) -> String {
+    let prefix = cells.prefix;
+    let mut text = format!(
+        "struct {prefix}_memory {{\n    int64_t ints[{}];\n    {of} reals[{reals}];\n    {of} adjoints[{reals}];\n\
+        \x20   /* The steps that were made, as Reviver counts them. */\n    int64_t steps;\n    uint64_t erased_bits;\n\
+        \x20   uint64_t discarded_bits;\n    uint64_t drops;\n",
+        cells.all(Class::Int),
+        of = cells.numbers.real(),
+        reals = cells.all(Class::Real),
+    );
+    if has_loss {
+        text.push_str(&judge::fields(cells));
+    }
+    text + "};\n\n"
 }
 
 fn public(text: &mut String, interface: &Interface, function: CFunction, what: &str) {
@@ -390,7 +473,7 @@ fn promise(cells: &ProgramCells, loss: &LossPlace) -> String {
     };
     format!(
         "The gradient of `{}`: its value, and its derivatives by each real input. The way back finds the intermediate values\n   \
-         again, without a tape. {judged}\n   A step that would lose an adjoint is a check that fails.",
+         again, without a tape. {judged}\n   A step that would lose an adjoint is a check that fails (LOST_ADJOINT).",
         loss.name
     )
 }
@@ -406,16 +489,21 @@ fn statuses(upper: &str) -> String {
 }
 
 /// The function that says what a status means.
-fn messages(cells: &ProgramCells) -> String {
+fn messages(cells: &ProgramCells, has_loss: bool) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
-    let lines: String = STATUSES
-        .iter()
-        .map(|(name, _, meaning)| format!("    case {upper}_{name}:\n        return \"{meaning}\";\n"))
-        .collect();
+    let line =
+        |status: &str, meaning: &str| format!("    case {upper}_{status}:\n        return \"{meaning}\";\n");
+    let mut lines: String = STATUSES.iter().map(|(name, _, meaning)| line(name, meaning)).collect();
+    let checks =
+        STATUSES.iter().filter(|(name, ..)| has_loss && CHECKS.iter().any(|check| check.name() == *name));
+    lines.extend(checks.map(|(name, _, meaning)| {
+        let meaning = format!("on the way back of the gradient: {meaning}");
+        line(&format!("{name} + {upper}_ON_WAY_BACK"), &meaning)
+    }));
     format!(
-        "const char *{prefix}_message(int status) {{\n    switch (status >= {upper}_ON_WAY_BACK ? status - {upper}_ON_WAY_BACK : status) {{\n{lines}\
+        "const char *{prefix}_message(int status) {{\n    switch (status) {{\n{lines}\
         \x20   default:\n        return \"no status\";\n    }}\n}}\n\n\
-        const char *{prefix}{BUILT_BY}(void) {{\n    return \"{}\";\n}}\n",
+        const char *{prefix}_built_by_reviver(void) {{\n    return \"{}\";\n}}\n",
         env!("CARGO_PKG_VERSION")
     )
 }
@@ -458,18 +546,7 @@ mod tests {
 
     #[test]
     fn every_check_has_a_status() {
-        let all = [
-            CheckStatus::Check,
-            CheckStatus::NotVacant,
-            CheckStatus::NotFinite,
-            CheckStatus::Index,
-            CheckStatus::SameCell,
-            CheckStatus::DivisionByZero,
-            CheckStatus::NegativeExponent,
-            CheckStatus::OutOfRange,
-            CheckStatus::WayBack,
-        ];
-        for status in all {
+        for status in CHECKS.into_iter().chain([CheckStatus::WayBack]) {
             assert!(STATUSES.iter().any(|(name, ..)| *name == status.name()), "{status:?}");
         }
         assert!(STATUSES.iter().zip(0..).all(|((_, number, _), n)| *number == n));

@@ -11,6 +11,18 @@ use crate::error::NoText;
 use crate::functions::FloatFunction;
 use crate::numbers::double;
 
+/// The function that an operation computes, where it has no text in fixed point.
+pub(crate) fn unwritten_in_fixed(kind: OpKind) -> Option<&'static str> {
+    match kind {
+        OpKind::Elementary(Elementary::Sqrt | Elementary::Round | Elementary::Floor) => None,
+        OpKind::Elementary(function) => Some(function.name()),
+        OpKind::Pow | OpKind::Powi => Some("pow"),
+        OpKind::Atan2 => Some("atan2"),
+        OpKind::Turn { .. } => Some("rot"),
+        _ => None,
+    }
+}
+
 /// Writes an operation.
 pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
     match op.kind {
@@ -246,6 +258,10 @@ impl BodyWriter<'_> {
 
     fn fixed(&mut self, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
         let RealSystem::Fixed(fraction) = self.numbers.0.system else { return Ok(()) };
+        if let Some(function) = unwritten_in_fixed(op.kind) {
+            // A form doesn't know where it comes from; who knows the program puts that in.
+            return Err(NoText::FixedFunction { place: String::new(), function });
+        }
         let [a, b] = self.operands(op);
         let call = match op.kind {
             OpKind::Add => format!("add({a}, {b}, "),
@@ -265,10 +281,6 @@ impl BodyWriter<'_> {
                 self.within_word(value, op, &format!("rv_fixed_integer({a}, {fraction})"));
                 return Ok(());
             }
-            OpKind::Elementary(function) => return Err(NoText::FixedFunction { function: function.name() }),
-            OpKind::Pow | OpKind::Powi => return Err(NoText::FixedFunction { function: "pow" }),
-            OpKind::Atan2 => return Err(NoText::FixedFunction { function: "atan2" }),
-            OpKind::Turn { .. } => return Err(NoText::FixedFunction { function: "rot" }),
             _ => return Ok(()),
         };
         self.fixed_call(value, op, &call);
@@ -335,6 +347,7 @@ impl BodyWriter<'_> {
         }
         let suffix = self.numbers.suffix();
         let (fails, status) = match op.kind {
+            OpKind::RequireTrue if self.asks_adjoint(op) => (format!("!{a}"), CheckStatus::LostAdjoint),
             OpKind::RequireTrue => (format!("!{a}"), CheckStatus::Check),
             OpKind::RequireApart if a == b => (known(&a, true), CheckStatus::SameCell),
             OpKind::RequireApart => (format!("{a} == {b}"), CheckStatus::SameCell),

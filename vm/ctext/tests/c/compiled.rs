@@ -37,6 +37,16 @@ pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -
     if answer.status.success() && said.is_empty() { Ok(()) } else { Err(said) }
 }
 
+/// Whether a compiler takes options, and makes a program with them.
+pub fn links(compiler: &str, options: &[&str]) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("empty.c");
+    std::fs::write(&source, "int main(void) {\n    return 0;\n}\n").unwrap();
+    let program = folder.path().join("empty");
+    compile(compiler, options, &source, &program).is_ok()
+        && Command::new(program).status().is_ok_and(|status| status.success())
+}
+
 /// What is asked of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -88,7 +98,7 @@ impl Compiled {
     ///
     /// # Panics
     /// The compiler refuses the text, or warns.
-    pub fn new(compiler: &str, level: &str, programs: &[(&Program, &CText, bool)]) -> Compiled {
+    pub fn new(compiler: &str, options: &[&str], programs: &[(&Program, &CText, bool)]) -> Compiled {
         let texts: Vec<CText> = programs.iter().map(|(_, text, _)| (*text).clone()).collect();
         let mut source = CText::source_of(&texts);
         source.push_str(QUESTIONS);
@@ -107,7 +117,7 @@ impl Compiled {
         let folder = tempfile::tempdir().unwrap();
         let (file, executable) = (folder.path().join("programs.c"), folder.path().join("programs"));
         std::fs::write(&file, &source).unwrap();
-        if let Err(said) = compile(compiler, &[level], &file, &executable) {
+        if let Err(said) = compile(compiler, options, &file, &executable) {
             let kept = std::env::temp_dir().join("reviver-refused.c");
             let _ = std::fs::write(&kept, &source);
             panic!("{} is refused:\n{}", kept.display(), said.chars().take(4000).collect::<String>());

@@ -17,7 +17,7 @@ use reviver_lab::{corners, specimens};
 use reviver_vm::differentiate::{self, gradient};
 use reviver_vm::{Machine, Program, Travel};
 
-use super::compiled::{Answer, Compiled, Question, Way, compiler, given};
+use super::compiled::{Answer, Compiled, Question, Way, compiler, given, links};
 
 /// Runs that take longer aren't compared: nothing ends them in C.
 const MOST_STEPS: u64 = 2_000_000;
@@ -134,11 +134,15 @@ fn answer(machine: &Machine) -> Answer {
 
 /// Compiles programs and compares them. How many questions were answered.
 fn compare(candidates: &[Candidate], level: &str) -> usize {
-    let Some(compiler) = compiler() else { return usize::MAX };
+    compiler().map_or(usize::MAX, |compiler| compare_by(&compiler, candidates, &[level]))
+}
+
+/// The same by a compiler with options.
+fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) -> usize {
     let asked: Vec<(Question, Expected)> =
         candidates.iter().enumerate().flat_map(|(n, candidate)| questions(candidate, n)).collect();
     let programs: Vec<_> = candidates.iter().map(|c| (&*c.program, &c.text, c.loss.is_some())).collect();
-    let compiled = Compiled::new(&compiler, level, &programs);
+    let compiled = Compiled::new(compiler, options, &programs);
     let only: Vec<Question> = asked.iter().map(|(question, _)| question.clone()).collect();
     let mut wrong = Vec::new();
     for ((question, expected), found) in asked.iter().zip(compiled.ask(&only)) {
@@ -218,6 +222,28 @@ fn every_row_comes_to_the_same() {
         println!("{what}: {error}");
     }
     assert!(compare(&candidates, "-O1") > 500);
+}
+
+/// Programs at the edges of the rules, where C leaves open what happens if a text isn't careful.
+#[test]
+fn edges_of_the_rules_are_defined_in_c() {
+    let options = ["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"];
+    let Some(compiler) = compiler() else { return };
+    if !links(&compiler, &options) {
+        println!("NOT TRIED: {compiler} has no sanitizers");
+        return;
+    }
+    let corners = corners::all().into_iter().filter_map(|(what, text)| {
+        let subject = Subject::new(&text).ok()?;
+        subject.tape.is_empty().then_some((what.to_owned(), subject.program))
+    });
+    let rows = specimens::all().into_iter();
+    let rows = rows.flat_map(|specimen| {
+        let texts = specimen.texts.into_iter().step_by(4).map(move |text| (specimen.row.clone(), text));
+        texts.filter_map(|(what, text)| Some((what, Subject::new(&text).ok()?.program)))
+    });
+    let (candidates, _) = candidates(corners.chain(rows));
+    assert!(compare_by(&compiler, &candidates, &options) > 100);
 }
 
 #[test]
