@@ -21,7 +21,7 @@
 //! let text = ".in n default 100\n.out sum\nfor i in 0..n\n    add sum, i\nrof\n";
 //! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let text = CText::of(&Program::new(module, 0).unwrap(), "sum", None).unwrap();
-//! assert!(text.header().contains("int sum_forward(struct sum_memory *memory, const int64_t *n, int64_t *sum);"));
+//! assert!(text.header().contains("int sum_forward(struct sum_memory *memory, const int64_t *n_, int64_t *sum_);"));
 //! ```
 
 mod body;
