@@ -31,7 +31,7 @@ pub fn run(options: &BuildOptions) -> Fallible {
     let target = OutputTarget::new(path, kind, options.force.force)?;
     match (options.header, options.lib) {
         (true, _) => target.write(text.header().as_bytes()),
-        (_, true) => target.write(&library(&text.library_source())?),
+        (_, true) => target.write(&library(&text.source_of_library())?),
         (false, false) => target.write(text.source().as_bytes()),
     }
 }

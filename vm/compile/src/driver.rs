@@ -92,7 +92,7 @@ impl<B: Backend> Driver<B> {
     }
 
     /// The code at which a machine stands; or how many steps it may be to where there is some.
-    /// Where a run begins its cells are looked at.
+    /// `begins` tells that the run hasn't moved yet: only then it is worth looking at the cells of main's frame.
     fn code(
         &self,
         machine: &Machine,

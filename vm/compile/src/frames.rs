@@ -4,6 +4,7 @@
 use std::collections::TryReserveError;
 use std::ops::Range;
 
+use reviver_isa::instruction::Class;
 use reviver_isa::verify::MAX_CELLS;
 use reviver_vm::Program;
 use reviver_vm::state::{CallRecord, Part, Reference, State};
@@ -19,23 +20,17 @@ pub(crate) fn have_room(program: &Program, state: &State, demands: Demands) -> b
 }
 
 /// Larger frames of main aren't looked at: code is the better for few cells only.
-pub(crate) const MOST_LOOKED_AT: u32 = 1 << 10;
+const MOST_LOOKED_AT: usize = 1 << 10;
 
 /// Whether main's frame is looked at.
 pub(crate) fn are_few(program: &Program) -> bool {
-    let (ints, reals) = own_cells(program);
-    ints.len().max(reals.len()) as u32 <= MOST_LOOKED_AT
-}
-
-/// Main's frame: its integers and its reals.
-fn own_cells(program: &Program) -> (Range<u32>, Range<u32>) {
     let layout = program.flow().layout();
-    (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start)
+    [Class::Int, Class::Real].iter().all(|&class| layout.main_frame(class).len() <= MOST_LOOKED_AT)
 }
 
 /// What of main's frame holds 0, where no call is open.
 pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
-    let (ints, reals) = own_cells(program);
+    let [ints, reals] = [Class::Int, Class::Real].map(|class| program.flow().layout().main_frame(class));
     if !state.calls.is_empty() || !are_few(program) {
         return FrameZeros::default();
     }

@@ -128,7 +128,7 @@ impl CText {
     }
 
     /// The C file of a library, which is told from what others make of C files.
-    pub fn library_source(&self) -> String {
+    pub fn source_of_library(&self) -> String {
         format!(
             "{}\n/* What the library is known by. */\nextern const char {LIBRARY_MARK}[];\n\
             const char {LIBRARY_MARK}[] = \"built by `reviver build --lib`\";\n",

@@ -81,6 +81,14 @@ impl Layout {
         })
     }
 
+    /// Where main's frame lies among the cells of a class: in front of the constants.
+    pub fn main_frame(&self, class: Class) -> Range<u32> {
+        match class {
+            Class::Int => self.main_ints..self.pool_ints_start,
+            Class::Real => self.main_reals..self.pool_reals_start,
+        }
+    }
+
     /// Where the constants lie among the cells of a class.
     pub fn constants(&self, class: Class) -> Range<usize> {
         let (start, count) = match class {

@@ -18,6 +18,7 @@ use reviver_flow::graph::Way;
 use reviver_flow::{Flow, Slot, Step};
 use reviver_isa::Module;
 use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::Operation;
 
@@ -78,9 +79,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
 
 /// The cells of main's frame that hold 0.
 fn zero_cells(flow: &Flow, zeros: FrameZeros) -> ZeroCells {
-    let layout = flow.layout();
-    let (ints, reals) =
-        (layout.main_ints..layout.pool_ints_start, layout.main_reals..layout.pool_reals_start);
+    let [ints, reals] = [Class::Int, Class::Real].map(|class| flow.layout().main_frame(class));
     let held = |holds: bool, cells: &Range<u32>| if holds { cells.clone() } else { 0..0 };
     ZeroCells {
         ints: held(zeros.cells, &ints),
