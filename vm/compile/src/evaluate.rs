@@ -185,6 +185,10 @@ impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
             OpKind::Mul => real(of(pair(self), |a, b| s.mul(a, b))),
             OpKind::Div => real(of(pair(self), |a, b| s.div(a, b))),
             OpKind::Neg => real(s.neg(self.real(a))),
+            OpKind::Magnitude => {
+                let a = self.real(a);
+                real(if reals.to_f64(a) < 0.0 { s.neg(a) } else { Ok(a) })
+            }
             OpKind::Pow => real(of(pair(self), |a, b| s.pow(a, b))),
             OpKind::Powi => {
                 let [a, exponent] = self.operands(op);

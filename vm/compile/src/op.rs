@@ -89,6 +89,8 @@ pub enum OpKind {
     Atan2,
     Hypot,
     Elementary(Elementary),
+    /// A float or its opposite, whichever isn't negative; -0 stays -0.
+    Magnitude,
     /// A coordinate of the point (x, y) turned by an angle, or by the negated angle.
     Turn {
         back: bool,
@@ -178,6 +180,7 @@ impl OpKind {
             | OpKind::IntTest(_) => gives(Int, &[Int, Int], Fails::Never),
             OpKind::IntDiv | OpKind::IntRem | OpKind::IntPow => gives(Int, &[Int, Int], Fails::Maybe),
             OpKind::IntChoose | OpKind::Place => gives(Int, &[Int, Int, Int], Fails::Never),
+            OpKind::Magnitude => gives(Real, &[Real], Fails::Never),
             OpKind::Neg | OpKind::Elementary(_) => gives(Real, &[Real], Fails::Fixed),
             OpKind::Add
             | OpKind::Sub

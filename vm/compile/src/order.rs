@@ -61,6 +61,48 @@ pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
     found
 }
 
+/// The jumps from a block to one that dominates it, or to itself: each is a round of a loop.
+pub fn back_edges(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    for (from, block) in (0..).zip(&form.blocks) {
+        for to in block.end.jumps().map(|jump| jump.to) {
+            if dominates(dominators, to, from) {
+                found.push((from, to));
+            }
+        }
+    }
+    found
+}
+
+fn dominates(dominators: &[Option<u32>], above: u32, block: u32) -> bool {
+    std::iter::successors(Some(block), |&at| dominators.get(at as usize).copied().flatten())
+        .any(|at| at == above)
+}
+
+/// By block whether it is in a loop that has one head.
+pub fn in_loops(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<bool> {
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
+    for (from, block) in (0..).zip(&form.blocks) {
+        for jump in block.end.jumps() {
+            predecessors[jump.to as usize].push(from);
+        }
+    }
+    let mut is_in = vec![false; form.blocks.len()];
+    for (from, head) in back_edges(form, dominators) {
+        // Loops share blocks, so each has its own note of what was seen.
+        let mut is_seen = vec![false; form.blocks.len()];
+        is_seen[head as usize] = true;
+        let mut open = vec![from];
+        while let Some(block) = open.pop() {
+            if !std::mem::replace(&mut is_seen[block as usize], true) {
+                open.extend(&predecessors[block as usize]);
+            }
+        }
+        is_in.iter_mut().zip(is_seen).for_each(|(is_in, is_seen)| *is_in |= is_seen);
+    }
+    is_in
+}
+
 /// The nearest block that dominates two.
 fn common(found: &[Option<u32>], rank: &[Option<usize>], mut a: u32, mut b: u32) -> u32 {
     while a != b {

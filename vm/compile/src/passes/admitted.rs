@@ -1,35 +1,181 @@
-//! Checks of floats that a later one in the block makes needless: what is infinite or no number stays so in sums, differences
+//! Checks of floats that a later one makes needless on every way: what is infinite or no number stays so in sums, differences
 //! and products, and in quotients that it is divided in. Which check fails is all the same, because the interpreter finds
-//! the place. Knows no other check.
+//! the place. So that checks leave loops, what a loop hands on is checked where the form is left instead. Knows no other check.
+//!
+//! By induction from the end of a run: a check was dropped only if, on every way from there, one that stays, or another dropped one, comes later.
 
 use std::collections::HashSet;
 
-use crate::form::SsaForm;
-use crate::op::{OpKind, SsaValue};
+use reviver_isa::instruction::Class;
+
+use super::facts::{finite_operands, keeps_finite};
+use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
+use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::order::{dominators, in_loops, postorder};
 
 /// Drops them.
 pub(super) fn drop_implied(form: &mut SsaForm) {
-    let mut blocks = std::mem::take(&mut form.blocks);
-    for block in &mut blocks {
-        let mut is_needless = HashSet::new();
-        // Values that are finite where the block is passed.
-        let mut finite: HashSet<SsaValue> = HashSet::new();
+    check_at_exits(form);
+    let behind = Behind::found(form);
+    let mut is_needless = HashSet::new();
+    for block in &form.blocks {
+        let mut finite = behind.at_end(form, &block.end).unwrap_or_else(|| ValueSet::none_of(form));
         for &value in block.ops.iter().rev() {
-            let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { continue };
-            match (op.kind, op.operands.as_slice()) {
-                (OpKind::RequireAdmitted, &[real]) if !finite.insert(real) => {
-                    is_needless.insert(value);
-                }
-                (OpKind::Add | OpKind::Sub | OpKind::Mul, operands) if finite.contains(&value) => {
-                    finite.extend(operands);
-                }
-                (OpKind::Div, &[divided, _]) if finite.contains(&value) => {
-                    finite.insert(divided);
-                }
-                _ => {}
+            if let Some((real, OpKind::RequireAdmitted)) = checked(form, value)
+                && finite.implies(form, real, MOST_DEPTH)
+            {
+                is_needless.insert(value);
             }
+            step(form, value, &mut finite);
         }
+    }
+    for block in &mut form.blocks {
         block.ops.retain(|value| !is_needless.contains(value));
     }
+}
+
+/// What a check finds finite that isn't guarded.
+fn checked(form: &SsaForm, value: SsaValue) -> Option<(SsaValue, OpKind)> {
+    let op = form.op(value).filter(|op| op.guard.is_none())?;
+    match (op.kind, op.operands.as_slice()) {
+        (kind @ (OpKind::RequireAdmitted | OpKind::RequireVacant), &[real]) => Some((real, kind)),
+        _ => None,
+    }
+}
+
+/// Checks what loops check, or hand on, where it is stored at an exit.
+fn check_at_exits(form: &mut SsaForm) {
+    let is_repeated = in_loops(form, &dominators(form));
+    let mut wanted: HashSet<SsaValue> = HashSet::new();
+    for (block, _) in form.blocks.iter().zip(&is_repeated).filter(|(_, is_repeated)| **is_repeated) {
+        let reals = block.parameters.iter().filter(|&&value| form.class(value) == Some(Class::Real));
+        wanted.extend(reals.copied().chain(block.ops.iter().filter_map(|&op| Some(checked(form, op)?.0))));
+    }
+    let mut blocks = std::mem::take(&mut form.blocks);
+    for block in blocks.iter_mut().filter(|block| matches!(block.end, SsaEnd::Exit { .. })) {
+        let mut stored: Vec<SsaValue> =
+            stored_reals(form, block).filter(|value| wanted.contains(value)).collect();
+        stored.sort_unstable();
+        stored.dedup();
+        for real in stored {
+            let check = SsaValue(form.definitions.len() as u32);
+            let operands = [real].into_iter().collect();
+            form.definitions.push(Definition::Op(SsaOp {
+                kind: OpKind::RequireAdmitted,
+                operands,
+                guard: None,
+            }));
+            block.ops.push(check);
+        }
+    }
     form.blocks = blocks;
+}
+
+fn stored_reals(form: &SsaForm, block: &SsaBlock) -> impl Iterator<Item = SsaValue> {
+    block.ops.iter().filter_map(|&value| {
+        let op = form.op(value)?;
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Store(Space::Reals | Space::Adjoints), &[_, stored]) => Some(stored),
+            _ => None,
+        }
+    })
+}
+
+/// So many operations behind each other are looked at to see that something is finite.
+const MOST_DEPTH: u32 = 4;
+
+/// Values of a form, by number.
+#[derive(Clone, PartialEq)]
+struct ValueSet(Vec<u64>);
+
+impl ValueSet {
+    fn none_of(form: &SsaForm) -> ValueSet {
+        ValueSet(vec![0; form.definitions.len().div_ceil(64)])
+    }
+
+    fn has(&self, value: SsaValue) -> bool {
+        self.0.get(value.0 as usize / 64).is_some_and(|word| word >> (value.0 % 64) & 1 == 1)
+    }
+
+    fn add(&mut self, value: SsaValue) {
+        if let Some(word) = self.0.get_mut(value.0 as usize / 64) {
+            *word |= 1 << (value.0 % 64);
+        }
+    }
+
+    /// Whether a value is among them, or is made of such values by operations that keep what is finite.
+    fn implies(&self, form: &SsaForm, value: SsaValue, depth: u32) -> bool {
+        if self.has(value) {
+            return true;
+        }
+        let Some(op) = form.op(value).filter(|op| op.guard.is_none() && depth > 0) else { return false };
+        let mut reals = op.operands.iter().zip(op.kind.facts().operands);
+        keeps_finite(op.kind, form.numbers.system)
+            && reals.all(|(&operand, &class)| class == Class::Int || self.implies(form, operand, depth - 1))
+    }
+
+    /// Those that are in another set too.
+    fn common(self, other: &ValueSet) -> ValueSet {
+        ValueSet(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect())
+    }
+}
+
+/// By block what is found finite on every way from its beginning: everything, where there is no set.
+struct Behind(Vec<Option<ValueSet>>);
+
+/// Where sets would take more words than this, only what follows in a block counts.
+const MOST_WORDS: usize = 1 << 22;
+
+impl Behind {
+    fn found(form: &SsaForm) -> Behind {
+        if form.blocks.len() * form.definitions.len().div_ceil(64) > MOST_WORDS {
+            return Behind(vec![Some(ValueSet(Vec::new())); form.blocks.len()]);
+        }
+        // Everything is taken for granted at first. A block that leads to no exit keeps that, and nothing is dropped there.
+        let mut behind = Behind(vec![None; form.blocks.len()]);
+        let order = postorder(form, |_| true);
+        let mut has_changed = true;
+        while std::mem::replace(&mut has_changed, false) {
+            for &number in &order {
+                let Some(block) = form.blocks.get(number as usize) else { continue };
+                let Some(mut finite) = behind.at_end(form, &block.end) else { continue };
+                block.ops.iter().rev().for_each(|&value| step(form, value, &mut finite));
+                has_changed |= behind.0[number as usize].as_ref() != Some(&finite);
+                behind.0[number as usize] = Some(finite);
+            }
+        }
+        behind
+    }
+
+    /// What is found finite on every way from the end of a block.
+    fn at_end(&self, form: &SsaForm, end: &SsaEnd) -> Option<ValueSet> {
+        if let SsaEnd::Exit { .. } = end {
+            return Some(ValueSet::none_of(form));
+        }
+        let ways = end.jumps().filter_map(|jump| self.along(form, jump));
+        ways.reduce(|known, there| known.common(&there))
+    }
+
+    /// What is found finite where a jump leads to, by what is passed there.
+    fn along(&self, form: &SsaForm, jump: &Jump) -> Option<ValueSet> {
+        let there = self.0.get(jump.to as usize)?.as_ref()?;
+        let mut here = there.clone();
+        here.0.resize(form.definitions.len().div_ceil(64), 0);
+        let parameters = form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
+        for (_, &argument) in parameters.zip(&jump.arguments).filter(|(parameter, _)| there.has(**parameter))
+        {
+            here.add(argument);
+        }
+        Some(here)
+    }
+}
+
+/// What is finite before an operation, by what is behind it.
+fn step(form: &SsaForm, value: SsaValue, finite: &mut ValueSet) {
+    if let Some((real, _)) = checked(form, value) {
+        finite.add(real);
+    }
+    if let Some(op) = form.op(value).filter(|op| op.guard.is_none() && finite.has(value)) {
+        finite_operands(op).iter().for_each(|&operand| finite.add(operand));
+    }
 }

@@ -5,8 +5,11 @@
 //! | (a ± e) ∓ e = a | of integers, which wrap, and of fixed point, where a ± e had no overflow |
 //! | e - e = 0, (0 ± e) ∓ e = 0 | of floats too, where e is finite: the sum that is checked then has made sure of it |
 //! | a - 0 = a | of floats; a + 0 isn't a, where a is -0 |
+//! | s ± (0 + p) = s ± p, s - (0 - p) = s + p, s + (0 - p) = s - p | of floats, where s is never -0: else the sign of a 0 would show |
+//! | a·sign a is a or -a | of floats; of fixed point the product may overflow |
 
-use reviver_isa::arith::Order;
+use arrayvec::ArrayVec;
+use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::RealSystem;
 
 use crate::form::NumberKinds;
@@ -19,6 +22,8 @@ pub(super) trait Known {
     fn op(&self, value: SsaValue) -> Option<&SsaOp>;
     /// Whether a float is neither infinite nor no number.
     fn is_finite(&self, value: SsaValue) -> bool;
+    /// Whether a float is never -0.
+    fn is_never_negative_zero(&self, value: SsaValue) -> bool;
 
     fn int(&self, value: SsaValue) -> Option<i64> {
         match self.op(value)?.kind {
@@ -40,11 +45,13 @@ pub(super) trait Known {
 }
 
 /// What an operation comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Simplified {
     /// What it is.
     Itself,
     Value(SsaValue),
+    /// Another operation gives the same.
+    Op(OpKind, ArrayVec<SsaValue, 3>),
     Int(i64),
     Real(u64),
     /// It does nothing: a check that holds.
@@ -97,7 +104,10 @@ pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
             | OpKind::IntXor,
             &[a, b],
         ) => folded(known, op.kind, a, b).or(|| int_sum(known, op.kind, a, b)),
-        (OpKind::Add | OpKind::Sub, &[a, b]) => real_sum(known, op.kind, a, b),
+        (OpKind::Add | OpKind::Sub, &[a, b]) => {
+            real_sum(known, op.kind, a, b).or(|| sum_of_sum(known, op.kind, a, b))
+        }
+        (OpKind::Mul, &[a, b]) => magnitude(known, a, b).or(|| magnitude(known, b, a)),
         _ => Simplified::Itself,
     }
 }
@@ -228,10 +238,108 @@ fn real_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simpl
     }
     match kind {
         OpKind::Sub if is_zero(b) => Simplified::Value(a),
-        OpKind::Add if is_zero(a) && is_zero(b) => Simplified::Value(a),
+        OpKind::Add if is_zero(a) && (is_zero(b) || known.is_never_negative_zero(b)) => Simplified::Value(b),
+        OpKind::Add if is_zero(b) && known.is_never_negative_zero(a) => Simplified::Value(a),
         OpKind::Sub if a == b && (is_exact || known.is_finite(a)) => Simplified::Real(0),
         OpKind::Add if is_exact && is_zero(b) => Simplified::Value(a),
         OpKind::Add if is_exact && is_zero(a) => Simplified::Value(b),
         _ => Simplified::Itself,
+    }
+}
+
+/// s ± (0 ± p), where the sign of a 0 that this could make doesn't show.
+fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
+    let from_zero = |value: SsaValue| {
+        let op = known.op(value).filter(|op| op.guard.is_none())?;
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Add | OpKind::Sub, &[zero, part]) if known.real(zero) == Some(0) => {
+                Some((op.kind, part))
+            }
+            _ => None,
+        }
+    };
+    if known.is_exact() {
+        return Simplified::Itself;
+    }
+    let sum = |kind, a, b| Simplified::Op(kind, [a, b].into_iter().collect());
+    match (kind, from_zero(a), from_zero(b)) {
+        (OpKind::Add, _, Some((inner, part))) if known.is_never_negative_zero(a) => sum(inner, a, part),
+        (OpKind::Add, Some((inner, part)), _) if known.is_never_negative_zero(b) => sum(inner, b, part),
+        (OpKind::Sub, _, Some((OpKind::Add, part))) if known.is_never_negative_zero(a) => {
+            sum(OpKind::Sub, a, part)
+        }
+        (OpKind::Sub, _, Some((_, part))) if known.is_never_negative_zero(a) => sum(OpKind::Add, a, part),
+        _ => Simplified::Itself,
+    }
+}
+
+/// A float times its sign.
+fn magnitude(known: &impl Known, a: SsaValue, sign: SsaValue) -> Simplified {
+    let is = |value: SsaValue, literal: f64| {
+        let bits = match known.numbers().system {
+            RealSystem::F64 => literal.to_bits(),
+            RealSystem::F32 => u64::from((literal as f32).to_bits()),
+            RealSystem::Fixed(_) => return false,
+        };
+        known.real(value) == Some(bits)
+    };
+    // Where `a` compares so with 0 it is one, else the other.
+    let chosen = |value: SsaValue, order: Order| {
+        let op = known.op(value).filter(|op| op.kind == OpKind::Choose)?;
+        let &[condition, yes, no] = op.operands.as_slice() else { return None };
+        let test = known.op(condition).filter(|test| test.kind == OpKind::Test(order))?;
+        matches!(test.operands.as_slice(), &[tested, zero] if tested == a && is(zero, 0.0))
+            .then_some((yes, no))
+    };
+    let is_sign = || {
+        let (positive, other) = chosen(sign, Order::Gt)?;
+        let (negative, zero) = chosen(other, Order::Lt)?;
+        Some(is(positive, 1.0) && is(negative, -1.0) && is(zero, 0.0))
+    };
+    match is_sign() {
+        Some(true) => Simplified::Op(OpKind::Magnitude, [a].into_iter().collect()),
+        Some(false) | None => Simplified::Itself,
+    }
+}
+
+/// The operands that are finite where what an operation gives is: infinities and what is no number pass through it.
+pub(super) fn finite_operands(op: &SsaOp) -> &[SsaValue] {
+    let count = match op.kind {
+        OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Hypot => 2,
+        OpKind::Div | OpKind::Neg | OpKind::Magnitude => 1,
+        OpKind::Elementary(
+            Elementary::Sqrt
+            | Elementary::Log
+            | Elementary::Sin
+            | Elementary::Cos
+            | Elementary::Sinh
+            | Elementary::Cosh
+            | Elementary::Floor
+            | Elementary::Round,
+        ) => 1,
+        _ => 0,
+    };
+    op.operands.get(..count).unwrap_or_default()
+}
+
+/// Whether an operation gives something finite of what is finite.
+pub(super) fn keeps_finite(kind: OpKind, system: RealSystem) -> bool {
+    match kind {
+        OpKind::Neg | OpKind::Magnitude | OpKind::Choose => true,
+        // The greatest integer is far below the greatest number of either width.
+        OpKind::RealOf => matches!(system, RealSystem::F64 | RealSystem::F32),
+        OpKind::Elementary(function) => matches!(
+            function,
+            Elementary::Sin
+                | Elementary::Cos
+                | Elementary::Atan
+                | Elementary::Tanh
+                | Elementary::Sigmoid
+                | Elementary::Floor
+                | Elementary::Round
+                | Elementary::Cbrt
+                | Elementary::Erf
+        ),
+        _ => false,
     }
 }

@@ -5,9 +5,11 @@
 mod admitted;
 mod exits;
 mod facts;
+mod invariant;
 mod numbering;
 mod parameters;
 mod replacing;
+mod signs;
 mod straighten;
 mod unused;
 
@@ -18,9 +20,10 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
 /// variables only, so it comes before blocks are joined.
-pub const PASSES: [FormPass; 8] = [
+pub const PASSES: [FormPass; 9] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
+    ("invariant", invariant::drop_invariant),
     ("parameters again", parameters::drop_trivial),
     ("numbering again", numbering::number),
     ("exits", exits::drop_unchanged),

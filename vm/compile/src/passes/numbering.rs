@@ -9,8 +9,9 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use super::facts::{Known, Simplified, simplified};
+use super::facts::{Known, Simplified, finite_operands, keeps_finite, simplified};
 use super::replacing::each_value;
+use super::signs::never_negative_zero;
 use crate::form::{Definition, NumberKinds, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::{dominators, postorder};
@@ -29,6 +30,7 @@ pub(super) fn number(form: &mut SsaForm) {
     let entered_by = sole_entries(form, &order);
     let mut numbering = Numbering {
         stands_for: (0..form.definitions.len() as u32).map(SsaValue).collect(),
+        is_never_negative_zero: never_negative_zero(form),
         form,
         made: HashMap::new(),
         finite: HashSet::new(),
@@ -83,6 +85,8 @@ struct Numbering<'f> {
     /// Operations that were made on every way here.
     made: HashMap<SsaOp, SsaValue>,
     finite: HashSet<SsaValue>,
+    /// Of the values that the form had at first.
+    is_never_negative_zero: Vec<bool>,
     undo: Vec<Note>,
     /// Literals that are new.
     literals: Vec<SsaValue>,
@@ -96,12 +100,32 @@ impl Known for Numbering<'_> {
         self.form.op(value)
     }
     fn is_finite(&self, value: SsaValue) -> bool {
+        self.is_finite_within(value, MOST_DEPTH)
+    }
+    fn is_never_negative_zero(&self, value: SsaValue) -> bool {
+        self.is_never_negative_zero.get(value.0 as usize).copied().unwrap_or(false)
+    }
+}
+
+/// So many operations behind each other are looked at to see that something is finite.
+const MOST_DEPTH: u32 = 4;
+
+impl Numbering<'_> {
+    fn is_finite_within(&self, value: SsaValue, depth: u32) -> bool {
         let is_literal = |bits: u64| match self.form.numbers.system {
             RealSystem::F64 => f64::from_bits(bits).is_finite(),
             RealSystem::F32 => f32::from_bits(bits as u32).is_finite(),
             RealSystem::Fixed(_) => true,
         };
-        self.finite.contains(&value) || self.real(value).is_some_and(is_literal)
+        if self.finite.contains(&value) || self.real(value).is_some_and(is_literal) {
+            return true;
+        }
+        let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()) else { return false };
+        let mut reals = op.operands.iter().zip(op.kind.facts().operands);
+        keeps_finite(op.kind, self.form.numbers.system)
+            && depth > 0
+            && reals
+                .all(|(&operand, &class)| class == Class::Int || self.is_finite_within(operand, depth - 1))
     }
 }
 
@@ -175,14 +199,8 @@ impl Numbering<'_> {
             return;
         }
         self.undo.push(Note::Finite(value));
-        // What isn't finite makes no sum, difference, product or, divided, quotient finite.
         let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()) else { return };
-        let count = match op.kind {
-            OpKind::Add | OpKind::Sub | OpKind::Mul => 2,
-            OpKind::Div => 1,
-            _ => 0,
-        };
-        let parts: Vec<SsaValue> = op.operands.iter().copied().take(count).collect();
+        let parts = finite_operands(op).to_vec();
         parts.into_iter().for_each(|part| self.is_known_finite(part));
     }
 
@@ -290,13 +308,19 @@ impl Numbering<'_> {
             Some(_) => op.guard = None,
             None => {}
         }
-        let found = if op.guard.is_none() { simplified(self, &op) } else { Simplified::Itself };
+        let mut found = if op.guard.is_none() { simplified(self, &op) } else { Simplified::Itself };
+        while let Simplified::Op(kind, operands) = found {
+            op = SsaOp { kind, operands, guard: None };
+            found = simplified(self, &op);
+        }
         let by = match found {
             Simplified::Nothing => return false,
             Simplified::Value(by) => Some(by),
             Simplified::Int(literal) => Some(self.literal(OpKind::Int(literal))),
             Simplified::Real(bits) => Some(self.literal(OpKind::Real(bits))),
-            Simplified::Itself => self.made.get(&op).copied().filter(|_| is_idempotent(op.kind)),
+            Simplified::Op(..) | Simplified::Itself => {
+                self.made.get(&op).copied().filter(|_| is_idempotent(op.kind))
+            }
         };
         if let Some(by) = by {
             self.stand_for(value, by);
@@ -310,7 +334,9 @@ impl Numbering<'_> {
         self.form.definitions[value.0 as usize] = Definition::Op(op);
         match (kind, operands.as_slice()) {
             (OpKind::RequireTrue, &[condition]) if is_free => self.assume(condition, true),
-            (OpKind::RequireAdmitted, &[real]) if is_free => self.is_known_finite(real),
+            (OpKind::RequireAdmitted | OpKind::RequireVacant, &[real]) if is_free => {
+                self.is_known_finite(real)
+            }
             _ => {}
         }
         true

@@ -50,6 +50,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(
         | OpKind::Mul
         | OpKind::Div
         | OpKind::Neg
+        | OpKind::Magnitude
         | OpKind::Pow
         | OpKind::Powi
         | OpKind::Atan2
@@ -229,6 +230,7 @@ impl BodyWriter<'_> {
             OpKind::Mul => format!("{a} * {b}"),
             OpKind::Div => format!("{a} / {b}"),
             OpKind::Neg => format!("-{a}"),
+            OpKind::Magnitude => format!("({a} < 0 ? -{a} : {a})"),
             _ => format!("({of}){a}"),
         };
         self.made(value, text, false);

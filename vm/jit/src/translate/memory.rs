@@ -14,6 +14,11 @@ use crate::functions;
 /// Bytes of a cell, whatever is in it.
 const CELL: i64 = 8;
 
+/// Where in its cell a number lies: one of fewer bits in the low ones.
+fn offset_in_cell(type_: ir::Type) -> i32 {
+    if cfg!(target_endian = "big") { CELL as i32 - type_.bytes() as i32 } else { 0 }
+}
+
 fn number(space: Space) -> usize {
     match space {
         Space::Ints => 0,
@@ -78,32 +83,27 @@ impl Translation<'_> {
             OpKind::Load(space) => {
                 let [address] = self.operands(op)?;
                 let place = self.place(space, address)?;
-                let bits = self.builder.ins().load(types::I64, flags(space), place, 0);
-                Some(Some(self.value_of_bits(space.class(), bits)))
+                let type_ = type_of(space.class(), self.kinds.system);
+                let offset = offset_in_cell(type_);
+                Some(Some(self.builder.ins().load(type_, flags(space), place, offset)))
             }
             OpKind::Store(space) => {
                 let [address, value] = self.operands(op)?;
                 let place = self.place(space, address)?;
-                let bits = self.bits_of(space.class(), value);
-                self.builder.ins().store(flags(space), bits, place, 0);
+                // All bits of the cell are written.
+                let whole = if self.builder.func.dfg.value_type(value) == types::F32 {
+                    self.bits_of(space.class(), value)
+                } else {
+                    value
+                };
+                self.builder.ins().store(flags(space), whole, place, 0);
                 Some(None)
             }
             _ => None,
         }
     }
 
-    /// The value of what a cell holds.
-    fn value_of_bits(&mut self, class: Class, bits: ir::Value) -> ir::Value {
-        match type_of(class, self.kinds.system) {
-            types::F64 => self.builder.ins().bitcast(types::F64, MemFlags::new(), bits),
-            types::F32 => {
-                let bits = self.builder.ins().ireduce(types::I32, bits);
-                self.builder.ins().bitcast(types::F32, MemFlags::new(), bits)
-            }
-            _ => bits,
-        }
-    }
-
+    /// What a cell holds that has this value.
     fn bits_of(&mut self, class: Class, value: ir::Value) -> ir::Value {
         match type_of(class, self.kinds.system) {
             types::F64 => self.builder.ins().bitcast(types::I64, MemFlags::new(), value),

@@ -249,6 +249,7 @@ impl Translation<'_> {
             | OpKind::Mul
             | OpKind::Div
             | OpKind::Neg
+            | OpKind::Magnitude
             | OpKind::Pow
             | OpKind::Powi
             | OpKind::Atan2

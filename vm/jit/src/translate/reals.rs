@@ -87,6 +87,11 @@ impl Translation<'_> {
             OpKind::Mul => pair().map(|[a, b]| self.builder.ins().fmul(a, b)),
             OpKind::Div => pair().map(|[a, b]| self.builder.ins().fdiv(a, b)),
             OpKind::Neg => one().map(|a| self.builder.ins().fneg(a)),
+            OpKind::Magnitude => one().map(|a| {
+                let opposite = self.builder.ins().fneg(a);
+                let is_greater = self.builder.ins().fcmp(FloatCC::LessThan, a, opposite);
+                self.builder.ins().select(is_greater, opposite, a)
+            }),
             OpKind::Elementary(Elementary::Sqrt) => one().map(|a| self.builder.ins().sqrt(a)),
             OpKind::RealOf => {
                 let type_ = type_of(Class::Real, self.kinds.system);
@@ -169,17 +174,18 @@ impl Translation<'_> {
                 _ => self.builder.ins().iconst(types::I8, 0),
             });
         }
-        let magnitude = self.builder.ins().fabs(a);
         Some(match op.kind {
             OpKind::RequireVacant => {
+                let magnitude = self.builder.ins().fabs(a);
                 // Tolerances are binary64 in either system.
                 let magnitude = self.in_double(magnitude);
                 let tolerance = self.builder.ins().f64const(self.kinds.tolerance);
                 self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, magnitude, tolerance)
             }
             _ => {
-                let infinity = self.float(f64::INFINITY);
-                self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, magnitude, infinity)
+                // Of what is infinite or no number this is no number, else 0.
+                let difference = self.builder.ins().fsub(a, a);
+                self.builder.ins().fcmp(FloatCC::Unordered, difference, difference)
             }
         })
     }
