@@ -4,7 +4,7 @@
 //!
 //! By induction from the end of a run: a check was dropped only if, on every way from there, one that stays, or another dropped one, comes later.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use reviver_isa::instruction::Class;
 
@@ -15,22 +15,58 @@ use crate::order::{dominators, in_loops, postorder};
 
 /// Drops them.
 pub(super) fn drop_implied(form: &mut SsaForm) {
+    check_what_is_chosen(form);
     check_at_exits(form);
     let behind = Behind::found(form);
     let mut is_needless = HashSet::new();
     for block in &form.blocks {
         let mut finite = behind.at_end(form, &block.end).unwrap_or_else(|| ValueSet::none_of(form));
+        let mut chosen = ChosenValues::default();
         for &value in block.ops.iter().rev() {
-            if let Some((real, OpKind::RequireAdmitted)) = checked(form, value)
-                && finite.implies(form, real, MOST_DEPTH)
-            {
+            if is_needless_check(form, value, &finite, &chosen) {
                 is_needless.insert(value);
             }
             step(form, value, &mut finite);
+            chosen.step(form, value, &finite);
         }
     }
     for block in &mut form.blocks {
         block.ops.retain(|value| !is_needless.contains(value));
+    }
+}
+
+/// Whether something is a check of what is found finite behind it.
+fn is_needless_check(form: &SsaForm, value: SsaValue, finite: &ValueSet, chosen: &ChosenValues) -> bool {
+    let Some(op) = form.op(value).filter(|op| op.kind == OpKind::RequireAdmitted) else { return false };
+    let Some(&real) = op.operands.first() else { return false };
+    finite.implies(form, real, MOST_DEPTH) || op.guard.is_some_and(|guard| chosen.0.contains(&(guard, real)))
+}
+
+/// What is found finite in a block if a condition holds, with that condition.
+#[derive(Default)]
+struct ChosenValues(HashSet<(SsaValue, SsaValue)>);
+
+impl ChosenValues {
+    /// What is so before an operation, by what is behind it.
+    fn step(&mut self, form: &SsaForm, value: SsaValue, finite: &ValueSet) {
+        let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { return };
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Choose, &[condition, yes, _]) if finite.has(value) => {
+                self.add(form, condition, yes);
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, form: &SsaForm, condition: SsaValue, value: SsaValue) {
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            if self.0.insert((condition, value))
+                && let Some(op) = form.op(value).filter(|op| op.guard.is_none())
+            {
+                open.extend(finite_operands(op));
+            }
+        }
     }
 }
 
@@ -41,6 +77,39 @@ fn checked(form: &SsaForm, value: SsaValue) -> Option<(SsaValue, OpKind)> {
         (kind @ (OpKind::RequireAdmitted | OpKind::RequireVacant), &[real]) => Some((real, kind)),
         _ => None,
     }
+}
+
+/// Where what a guarded check looks at is chosen by its guard, checks the choice instead: what is chosen otherwise is in a cell, and
+/// finite.
+fn check_what_is_chosen(form: &mut SsaForm) {
+    let mut chosen: HashMap<(SsaValue, SsaValue), SsaValue> = HashMap::new();
+    let mut blocks = std::mem::take(&mut form.blocks);
+    for block in &mut blocks {
+        chosen.clear();
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for &value in block.ops.iter().rev() {
+            let Some(Definition::Op(op)) = form.definitions.get_mut(value.0 as usize) else { continue };
+            match (op.kind, op.operands.as_slice(), op.guard) {
+                (OpKind::Choose, &[condition, yes, _], None) => {
+                    // Checks are put behind the first choice, the last one that is come to.
+                    chosen.insert((condition, yes), value);
+                    ops.push(value);
+                }
+                (OpKind::RequireAdmitted, &[real], Some(guard)) => match chosen.get(&(guard, real)) {
+                    Some(&choice) => {
+                        (op.operands, op.guard) = ([choice].into_iter().collect(), None);
+                        let place = ops.iter().rposition(|&other| other == choice).unwrap_or(0);
+                        ops.insert(place, value);
+                    }
+                    None => ops.push(value),
+                },
+                _ => ops.push(value),
+            }
+        }
+        ops.reverse();
+        block.ops = ops;
+    }
+    form.blocks = blocks;
 }
 
 /// Checks what loops check, or hand on, where it is stored at an exit.

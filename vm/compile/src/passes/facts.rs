@@ -6,6 +6,7 @@
 //! | e - e = 0, (0 ± e) ∓ e = 0 | of floats too, where e is finite: the sum that is checked then has made sure of it |
 //! | a - 0 = a | of floats; a + 0 isn't a, where a is -0 |
 //! | s ± (0 + p) = s ± p, s - (0 - p) = s + p, s + (0 - p) = s - p | of floats, where s is never -0: else the sign of a 0 would show |
+//! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | of floats |
 //! | a·sign a is a or -a | of floats; of fixed point the product may overflow |
 
 use arrayvec::ArrayVec;
@@ -76,6 +77,7 @@ impl Simplified {
 pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
     match (op.kind, op.operands.as_slice()) {
         (OpKind::IntTest(order), &[a, b]) => tested(known, order, a, b),
+        (OpKind::Test(order), &[a, b]) => reals_tested(known, order, a, b),
         (OpKind::Choose | OpKind::IntChoose, &[condition, yes, no]) => chosen(known, condition, yes, no),
         (OpKind::Index { offset }, &[index, length]) => indexed(known, offset, index, length),
         (OpKind::Place, &[base, index, stride]) => placed(known, base, index, stride),
@@ -107,7 +109,11 @@ pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
         (OpKind::Add | OpKind::Sub, &[a, b]) => {
             real_sum(known, op.kind, a, b).or(|| sum_of_sum(known, op.kind, a, b))
         }
-        (OpKind::Mul, &[a, b]) => magnitude(known, a, b).or(|| magnitude(known, b, a)),
+        (OpKind::Mul, &[a, b]) => scaled(known, a, b)
+            .or(|| scaled(known, b, a))
+            .or(|| magnitude(known, a, b))
+            .or(|| magnitude(known, b, a)),
+        (OpKind::Div, &[a, b]) if is_float(known, b, 1.0) => Simplified::Value(a),
         _ => Simplified::Itself,
     }
 }
@@ -179,6 +185,19 @@ fn tested(known: &impl Known, order: Order, a: SsaValue, b: SsaValue) -> Simplif
     }
     let both = known.int(a).zip(known.int(b));
     Simplified::int_if(both.map(|(a, b)| order.holds(a, b).into()))
+}
+
+/// What is no number isn't equal to itself.
+fn reals_tested(known: &impl Known, order: Order, a: SsaValue, b: SsaValue) -> Simplified {
+    if a == b && (known.is_exact() || known.is_finite(a)) {
+        return Simplified::Int(order.holds(0, 0).into());
+    }
+    let Some((a, b)) = known.real(a).zip(known.real(b)) else { return Simplified::Itself };
+    Simplified::Int(match known.numbers().system {
+        RealSystem::F64 => order.holds(f64::from_bits(a), f64::from_bits(b)).into(),
+        RealSystem::F32 => order.holds(f32::from_bits(a as u32), f32::from_bits(b as u32)).into(),
+        RealSystem::Fixed(_) => order.holds(a as i64, b as i64).into(),
+    })
 }
 
 fn chosen(known: &impl Known, condition: SsaValue, yes: SsaValue, no: SsaValue) -> Simplified {
@@ -262,6 +281,16 @@ fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Sim
         return Simplified::Itself;
     }
     let sum = |kind, a, b| Simplified::Op(kind, [a, b].into_iter().collect());
+    let opposite = |value: SsaValue| match known.op(value) {
+        Some(SsaOp { kind: OpKind::Neg, operands, guard: None }) => operands.first().copied(),
+        _ => None,
+    };
+    match (kind, opposite(a), opposite(b)) {
+        (OpKind::Add, _, Some(b)) => return sum(OpKind::Sub, a, b),
+        (OpKind::Add, Some(a), _) => return sum(OpKind::Sub, b, a),
+        (_, _, Some(b)) => return sum(OpKind::Add, a, b),
+        _ => {}
+    }
     match (kind, from_zero(a), from_zero(b)) {
         (OpKind::Add, _, Some((inner, part))) if known.is_never_negative_zero(a) => sum(inner, a, part),
         (OpKind::Add, Some((inner, part)), _) if known.is_never_negative_zero(b) => sum(inner, b, part),
@@ -273,16 +302,28 @@ fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Sim
     }
 }
 
+/// Whether a value is a float that both widths have.
+fn is_float(known: &impl Known, value: SsaValue, literal: f64) -> bool {
+    let bits = match known.numbers().system {
+        RealSystem::F64 => literal.to_bits(),
+        RealSystem::F32 => u64::from((literal as f32).to_bits()),
+        RealSystem::Fixed(_) => return false,
+    };
+    known.real(value) == Some(bits)
+}
+
+/// A float times 1 or -1.
+fn scaled(known: &impl Known, a: SsaValue, factor: SsaValue) -> Simplified {
+    match () {
+        () if is_float(known, factor, 1.0) => Simplified::Value(a),
+        () if is_float(known, factor, -1.0) => Simplified::Op(OpKind::Neg, [a].into_iter().collect()),
+        () => Simplified::Itself,
+    }
+}
+
 /// A float times its sign.
 fn magnitude(known: &impl Known, a: SsaValue, sign: SsaValue) -> Simplified {
-    let is = |value: SsaValue, literal: f64| {
-        let bits = match known.numbers().system {
-            RealSystem::F64 => literal.to_bits(),
-            RealSystem::F32 => u64::from((literal as f32).to_bits()),
-            RealSystem::Fixed(_) => return false,
-        };
-        known.real(value) == Some(bits)
-    };
+    let is = |value: SsaValue, literal: f64| is_float(known, value, literal);
     // Where `a` compares so with 0 it is one, else the other.
     let chosen = |value: SsaValue, order: Order| {
         let op = known.op(value).filter(|op| op.kind == OpKind::Choose)?;

@@ -6,8 +6,10 @@ mod admitted;
 mod exits;
 mod facts;
 mod invariant;
+mod memory;
 mod numbering;
 mod parameters;
+mod ranges;
 mod replacing;
 mod signs;
 mod straighten;
@@ -20,10 +22,11 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
 /// variables only, so it comes before blocks are joined.
-pub const PASSES: [FormPass; 9] = [
+pub const PASSES: [FormPass; 10] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("invariant", invariant::drop_invariant),
+    ("memory", memory::forward),
     ("parameters again", parameters::drop_trivial),
     ("numbering again", numbering::number),
     ("exits", exits::drop_unchanged),

@@ -308,7 +308,11 @@ impl Numbering<'_> {
             Some(_) => op.guard = None,
             None => {}
         }
-        let mut found = if op.guard.is_none() { simplified(self, &op) } else { Simplified::Itself };
+        let mut found = simplified(self, &op);
+        // What is guarded gives anything where its guard holds it off; a check that holds holds all the same.
+        if op.guard.is_some() && found != Simplified::Nothing {
+            found = Simplified::Itself;
+        }
         while let Simplified::Op(kind, operands) = found {
             op = SsaOp { kind, operands, guard: None };
             found = simplified(self, &op);

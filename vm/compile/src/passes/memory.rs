@@ -1,0 +1,103 @@
+//! What cells in memory are known to hold: a load of what was stored or loaded before is that value, and a store of what a
+//! cell holds already does nothing. Along blocks that are entered by one way only. Knows no arithmetic.
+
+use std::collections::HashMap;
+
+use super::ranges::{IntRange, KnownRanges};
+use super::replacing::Replacements;
+use crate::form::{SsaEnd, SsaForm};
+use crate::op::{OpKind, Space, SsaValue};
+use crate::order::postorder;
+
+/// Puts in what cells are known to hold.
+pub(super) fn forward(form: &mut SsaForm) {
+    let entered_by = sole_entries(form);
+    let mut replacements = Replacements::of(form);
+    let mut at_end: Vec<Option<HeldCells>> = vec![None; form.blocks.len()];
+    // Each block behind the ones that lead to it, but for loops.
+    for number in postorder(form, |_| true).into_iter().rev() {
+        let before = entered_by[number as usize].and_then(|from| at_end[from as usize].clone());
+        let mut held = before.unwrap_or_default();
+        let ops = std::mem::take(&mut form.blocks[number as usize].ops);
+        let kept = ops.into_iter().filter(|&value| held.is_kept(form, value, &mut replacements));
+        form.blocks[number as usize].ops = kept.collect();
+        at_end[number as usize] = Some(held);
+    }
+    replacements.apply(form);
+}
+
+/// By block the only one that leads to it, by the only way, if there is one. Between the two nothing happens to a cell.
+fn sole_entries(form: &SsaForm) -> Vec<Option<u32>> {
+    let mut entries: Vec<(u32, Option<u32>)> = vec![(0, None); form.blocks.len()];
+    for (from, block) in (0..).zip(&form.blocks) {
+        for jump in block.end.jumps() {
+            let leads_on = match block.end {
+                SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => Some(from),
+                SsaEnd::Exit { .. } => None,
+            };
+            if let Some((ways, entry)) = entries.get_mut(jump.to as usize) {
+                (*ways, *entry) = (*ways + 1, leads_on);
+            }
+        }
+    }
+    entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
+}
+
+/// Cells whose values are known.
+#[derive(Clone, Default)]
+struct HeldCells(HashMap<(Space, SsaValue), SsaValue>);
+
+/// More of them aren't remembered.
+const MOST_CELLS: usize = 64;
+
+struct FormRanges<'f>(&'f SsaForm);
+
+impl KnownRanges for FormRanges<'_> {
+    fn form(&self) -> &SsaForm {
+        self.0
+    }
+    fn told(&self, _: SsaValue) -> Option<IntRange> {
+        None
+    }
+}
+
+impl HeldCells {
+    /// Notes what an operation makes known; whether it is still needed.
+    fn is_kept(&mut self, form: &SsaForm, value: SsaValue, replacements: &mut Replacements) -> bool {
+        let Some(op) = form.op(value) else { return true };
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Load(space), &[address]) => {
+                let address = replacements.find(address);
+                match self.0.get(&(space, address)) {
+                    Some(&held) => {
+                        replacements.replace(value, held);
+                        false
+                    }
+                    None => {
+                        self.note(space, address, value);
+                        true
+                    }
+                }
+            }
+            (OpKind::Store(space), &[address, stored]) => {
+                let (address, stored) = (replacements.find(address), replacements.find(stored));
+                if self.0.get(&(space, address)) == Some(&stored) {
+                    return false;
+                }
+                let range = FormRanges(form).range(address);
+                self.0.retain(|&(other_space, other), _| {
+                    other_space != space || range.is_apart(FormRanges(form).range(other))
+                });
+                self.note(space, address, stored);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    fn note(&mut self, space: Space, address: SsaValue, value: SsaValue) {
+        if self.0.len() < MOST_CELLS {
+            self.0.insert((space, address), value);
+        }
+    }
+}
