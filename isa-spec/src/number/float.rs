@@ -109,8 +109,12 @@ macro_rules! float {
             fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
                 // The nearest float, and what it is off by. The greatest of them may be 2⁶³.
                 let nearest = exponent as $float;
-                let rest = i128::from(exponent) - nearest as i128;
-                Ok(power::powi(&$Native, a, (nearest, rest as $float), exponent % 2 != 0))
+                // Most exponents are floats themselves, and conversions of 128 bits are slow.
+                let rest = match exponent.unsigned_abs() >> <$float>::MANTISSA_DIGITS {
+                    0 => 0.0,
+                    _ => (i128::from(exponent) - nearest as i128) as $float,
+                };
+                Ok(power::powi(&$Native, a, (nearest, rest), exponent % 2 != 0))
             }
 
             fn atan2(&self, y: $float, x: $float) -> Eval<$float> {

@@ -97,8 +97,9 @@ pub(super) fn judge<B: Interpreted>(
         return Err(Astray::Missed { name: misses.name(cell), by });
     }
     let error = watch.error() + misses.error();
-    // What is off by nothing needn't be weighed.
-    if error != 0.0 && error > rounding.of_loss * (loss.abs() + misses.terms()) {
+    // The loss alone mostly outweighs it; what is off by nothing does it always.
+    let most = |size: f64| rounding.of_loss * size;
+    if error > most(loss.abs()) && error > most(loss.abs() + misses.terms()) {
         return Err(Astray::Sensitive { loss_error: error });
     }
     Ok(error)
@@ -106,11 +107,15 @@ pub(super) fn judge<B: Interpreted>(
 
 /// The greatest magnitude of a real cell.
 pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f64 {
-    // The number system is asked for once, not for each cell.
-    with_reals!(program.module().real, |reals| {
-        let magnitude = |bits: &B| reals.to_f64(reals.of_bits(bits.word())).abs();
-        state.reals.iter().map(magnitude).fold(0.0, f64::max)
-    })
+    let words = state.reals.iter().map(|bits| bits.word());
+    let system = program.module().real;
+    // Of floats the bits behind the sign are in the order of the magnitudes: so all cells are gone through without a conversion.
+    let bits = match system {
+        RealSystem::F64 => words.map(|word| word & (u64::MAX >> 1)).fold(0, u64::max),
+        RealSystem::F32 => words.map(|word| word & u64::from(u32::MAX >> 1)).fold(0, u64::max),
+        RealSystem::Fixed(_) => words.map(|word| (word as i64).unsigned_abs()).fold(0, u64::max).min(i64::MAX as u64),
+    };
+    with_reals!(system, |reals| reals.to_f64(reals.of_bits(bits)))
 }
 
 /// The unit in the last place of a number of this magnitude.
