@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
 use super::facts::{finite_operands, keeps_finite};
@@ -246,5 +247,26 @@ fn step(form: &SsaForm, value: SsaValue, finite: &mut ValueSet) {
     }
     if let Some(op) = form.op(value).filter(|op| op.guard.is_none() && finite.has(value)) {
         finite_operands(op).iter().for_each(|&operand| finite.add(operand));
+        if let Some(tested) = tested_part(form, op) {
+            finite.add(tested);
+        }
     }
+}
+
+/// What a choice is finite for only if it is: 0, or else part of what is chosen.
+fn tested_part(form: &SsaForm, choice: &SsaOp) -> Option<SsaValue> {
+    let (OpKind::Choose, &[condition, yes, _]) = (choice.kind, choice.operands.as_slice()) else {
+        return None;
+    };
+    let test = form.op(condition).filter(|test| test.kind == OpKind::Test(Order::Ne))?;
+    let &[tested, zero] = test.operands.as_slice() else { return None };
+    let is_zero = matches!(form.op(zero)?.kind, OpKind::Real(0));
+    (is_zero && passes_through(form, tested, yes, MOST_DEPTH)).then_some(tested)
+}
+
+/// Whether a value is finite only if a part of it is.
+fn passes_through(form: &SsaForm, part: SsaValue, value: SsaValue, depth: u32) -> bool {
+    let parts = || form.op(value).filter(|op| op.guard.is_none()).map(finite_operands).unwrap_or_default();
+    part == value
+        || depth > 0 && parts().iter().any(|&operand| passes_through(form, part, operand, depth - 1))
 }

@@ -13,11 +13,12 @@ use arrayvec::ArrayVec;
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::module::RealSystem;
 
+use super::ranges::KnownRanges;
 use crate::form::NumberKinds;
 use crate::op::{OpKind, SsaOp, SsaValue};
 
 /// What is known of values where an operation stands.
-pub(super) trait Known {
+pub(super) trait Known: KnownRanges {
     fn numbers(&self) -> NumberKinds;
     /// The operation that gives a value, if one does.
     fn op(&self, value: SsaValue) -> Option<&SsaOp>;
@@ -53,6 +54,8 @@ pub(super) enum Simplified {
     Value(SsaValue),
     /// Another operation gives the same.
     Op(OpKind, ArrayVec<SsaValue, 3>),
+    /// An integer and this one, which is no more than a word has room for.
+    Plus(SsaValue, i64),
     Int(i64),
     Real(u64),
     /// It does nothing: a check that holds.
@@ -183,8 +186,24 @@ fn tested(known: &impl Known, order: Order, a: SsaValue, b: SsaValue) -> Simplif
     if a == b {
         return Simplified::Int(order.holds(0, 0).into());
     }
-    let both = known.int(a).zip(known.int(b));
-    Simplified::int_if(both.map(|(a, b)| order.holds(a, b).into()))
+    let (a, b) = (known.range(a), known.range(b));
+    let (is_below, is_above) = (a.high < b.low, a.low > b.high);
+    let is_at_most = is_below || a.high == b.low;
+    let is_at_least = is_above || a.low == b.high;
+    let is_equal = is_at_most && is_at_least;
+    let (holds, fails) = match order {
+        Order::Eq => (is_equal, a.is_apart(b)),
+        Order::Ne => (a.is_apart(b), is_equal),
+        Order::Lt => (is_below, is_at_least),
+        Order::Le => (is_at_most, is_above),
+        Order::Gt => (is_above, is_at_most),
+        Order::Ge => (is_at_least, is_below),
+    };
+    match (holds, fails) {
+        (true, _) => Simplified::Int(1),
+        (_, true) => Simplified::Int(0),
+        _ => Simplified::Itself,
+    }
 }
 
 /// What is no number isn't equal to itself.
@@ -210,11 +229,16 @@ fn chosen(known: &impl Known, condition: SsaValue, yes: SsaValue, no: SsaValue) 
 }
 
 fn indexed(known: &impl Known, offset: i64, index: SsaValue, length: SsaValue) -> Simplified {
-    let (Some(index), Some(length)) = (known.int(index), known.int(length)) else {
-        return Simplified::Itself;
-    };
-    let index = index.wrapping_add(offset);
-    Simplified::int_if((0..length).contains(&index).then_some(index))
+    let (range, least) = (known.range(index), known.range(length).low);
+    let within = range.low.checked_add(offset).zip(range.high.checked_add(offset));
+    match within {
+        Some((low, high)) if low >= 0 && high < least => match (known.int(index), offset) {
+            (_, 0) => Simplified::Value(index),
+            (Some(index), _) => Simplified::Int(index + offset),
+            (None, _) => Simplified::Plus(index, offset),
+        },
+        _ => Simplified::Itself,
+    }
 }
 
 fn placed(known: &impl Known, base: SsaValue, index: SsaValue, stride: SsaValue) -> Simplified {
@@ -231,7 +255,7 @@ fn placed(known: &impl Known, base: SsaValue, index: SsaValue, stride: SsaValue)
 fn does_nothing(known: &impl Known, kind: OpKind, operands: &[SsaValue]) -> bool {
     match (kind, operands) {
         (OpKind::RequireTrue, &[condition]) => known.int(condition).is_some_and(|holds| holds != 0),
-        (OpKind::RequireApart, &[a, b]) => known.int(a).zip(known.int(b)).is_some_and(|(a, b)| a != b),
+        (OpKind::RequireApart, &[a, b]) => known.range(a).is_apart(known.range(b)),
         (OpKind::RequireAdmitted, &[a]) => known.is_finite(a),
         (
             OpKind::RequireVacant | OpKind::CountDiscarded | OpKind::CountDropped | OpKind::Freed { .. },

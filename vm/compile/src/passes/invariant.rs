@@ -1,33 +1,35 @@
-//! What holds a literal wherever a loop begins a round: a cell that is computed and uncomputed in it, say, is 0 each time. It is
-//! taken for granted of all that begin the first round so, and whoever is seen to begin another round otherwise is left out, until it holds of
-//! all that are left. Knows no operation.
+//! What holds wherever a loop begins a round: a cell that is computed and uncomputed in it is 0 each time, and a counter lies between two
+//! numbers. It is taken for granted of all that begin the first round so, and whatever is seen to begin another round otherwise is left out,
+//! until it holds of all that is left. Knows no operation but those of counters.
 //!
 //! What is taken for granted holds by induction: the first round in which it didn't would begin behind one in which everything did.
 
-use super::numbering::number;
+use std::collections::HashMap;
+
+use reviver_isa::instruction::Class;
+
+use super::numbering::{PassedRanges, number_with};
 use super::parameters::remove;
+use super::ranges::{FormRanges, IntRange, KnownRanges};
 use super::replacing::Replacements;
 use crate::form::{Definition, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::{back_edges, dominators};
 
-/// Drops the parameters of loops that hold the same literal in every round, and numbers the form with what follows from that.
+/// Drops the parameters of loops that hold the same literal in every round, and numbers the form with what follows from that, and from
+/// the ranges of counters.
 pub(super) fn drop_invariant(form: &mut SsaForm) {
     let mut candidates = candidates(form);
     for _ in 0..MOST_ROUNDS {
         if candidates.is_empty() {
             return;
         }
-        let mut trial = form.clone();
-        let mut replacements = Replacements::of(&trial);
-        candidates.iter().for_each(|candidate| replacements.replace(candidate.parameter, candidate.literal));
-        replacements.apply(&mut trial);
-        number(&mut trial);
+        let (trial, passed) = numbered(form, &candidates);
         let before = candidates.len();
-        candidates.retain(|candidate| candidate.holds(&trial));
+        candidates.retain(|candidate| candidate.holds(&trial, &passed));
         if candidates.len() == before {
-            remove(&mut trial, |value| candidates.iter().any(|candidate| candidate.parameter == value));
-            *form = trial;
+            let trial = with_narrow_ranges(form, &mut candidates, trial, &passed);
+            *form = without(trial, &candidates);
             return;
         }
     }
@@ -36,14 +38,75 @@ pub(super) fn drop_invariant(form: &mut SsaForm) {
 /// If it doesn't hold by then, nothing is changed.
 const MOST_ROUNDS: usize = 8;
 
-/// A parameter that is a literal in the first round.
+/// A parameter of a loop's head.
 struct Candidate {
-    block: u32,
+    head: u32,
     index: usize,
     parameter: SsaValue,
-    literal: SsaValue,
-    /// The blocks behind which the next round begins.
+    begins: RoundBegin,
+    /// The blocks behind which the next round begins, and those behind which the first does.
     repeated_by: Vec<u32>,
+    entered_by: Vec<u32>,
+}
+
+/// What a parameter is where a round begins.
+enum RoundBegin {
+    /// The literal that is this value.
+    Literal(SsaValue),
+    Between(IntRange),
+}
+
+/// A form in which all candidates are taken for granted, numbered.
+fn numbered(form: &SsaForm, candidates: &[Candidate]) -> (SsaForm, PassedRanges) {
+    let mut trial = form.clone();
+    let mut replacements = Replacements::of(&trial);
+    let mut ranges = HashMap::new();
+    for candidate in candidates {
+        match candidate.begins {
+            RoundBegin::Literal(literal) => replacements.replace(candidate.parameter, literal),
+            RoundBegin::Between(range) => _ = ranges.insert(candidate.parameter, range),
+        }
+    }
+    replacements.apply(&mut trial);
+    let passed = number_with(&mut trial, &ranges);
+    (trial, passed)
+}
+
+/// The same once all candidates are known to hold: then what is passed for a counter is all that it ever is.
+fn with_narrow_ranges(
+    form: &SsaForm,
+    candidates: &mut [Candidate],
+    trial: SsaForm,
+    passed: &PassedRanges,
+) -> SsaForm {
+    let mut is_narrower = false;
+    for candidate in candidates.iter_mut() {
+        if let RoundBegin::Between(range) = &mut candidate.begins {
+            let ways = candidate.repeated_by.iter().chain(&candidate.entered_by);
+            let all = ways.map(|&from| range_passed(&trial, passed, from, candidate.head, candidate.index));
+            let narrow = all.reduce(IntRange::hull).map_or(*range, |all| range.common(all));
+            is_narrower |= narrow != *range;
+            *range = narrow;
+        }
+    }
+    if is_narrower { numbered(form, candidates).0 } else { trial }
+}
+
+/// Between which numbers that lies which one block passes to another.
+fn range_passed(form: &SsaForm, passed: &PassedRanges, from: u32, to: u32, index: usize) -> IntRange {
+    let known = passed.get(&(from, to)).and_then(|ranges| ranges.get(index)).copied();
+    let made = || {
+        let all = self::passed(form, to, index).filter(|(by, _)| *by == from);
+        all.map(|(_, value)| FormRanges(form).range(value)).reduce(IntRange::hull)
+    };
+    known.or_else(made).unwrap_or(IntRange::ALL)
+}
+
+fn without(mut form: SsaForm, candidates: &[Candidate]) -> SsaForm {
+    let literals = candidates.iter().filter(|candidate| matches!(candidate.begins, RoundBegin::Literal(_)));
+    let gone: Vec<SsaValue> = literals.map(|candidate| candidate.parameter).collect();
+    remove(&mut form, |value| gone.contains(&value));
+    form
 }
 
 fn literal(form: &SsaForm, value: SsaValue) -> Option<OpKind> {
@@ -63,17 +126,63 @@ fn candidates(form: &SsaForm) -> Vec<Candidate> {
             continue;
         }
         for (index, &parameter) in block.parameters.iter().enumerate() {
-            let first = passed(form, head, index).filter(|(from, _)| !repeated_by.contains(from));
-            let mut first = first.map(|(_, value)| value);
-            let Some(literal_value) = first.next() else { continue };
-            let Some(kind) = literal(form, literal_value) else { continue };
-            if first.all(|value| literal(form, value) == Some(kind)) {
-                let repeated_by = repeated_by.clone();
-                found.push(Candidate { block: head, index, parameter, literal: literal_value, repeated_by });
-            }
+            let all: Vec<(u32, SsaValue)> = passed(form, head, index).collect();
+            let (again, first): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|(from, _)| repeated_by.contains(from));
+            let begins = counter(form, parameter, &first, &again).or_else(|| literal_of(form, &first));
+            let entered_by = first.iter().map(|(from, _)| *from).collect();
+            let repeated_by = repeated_by.clone();
+            found.extend(begins.map(|begins| Candidate {
+                head,
+                index,
+                parameter,
+                begins,
+                repeated_by,
+                entered_by,
+            }));
         }
     }
     found
+}
+
+/// The one literal that is passed where the first round begins.
+fn literal_of(form: &SsaForm, first: &[(u32, SsaValue)]) -> Option<RoundBegin> {
+    let &(_, value) = first.first()?;
+    let kind = literal(form, value)?;
+    let is_one = first.iter().all(|&(_, value)| literal(form, value) == Some(kind));
+    is_one.then_some(RoundBegin::Literal(value))
+}
+
+/// Where a counter goes that begins between two numbers: up from there, or down.
+fn counter(
+    form: &SsaForm,
+    parameter: SsaValue,
+    first: &[(u32, SsaValue)],
+    again: &[(u32, SsaValue)],
+) -> Option<RoundBegin> {
+    let word = IntRange::of_word(form.numbers.word);
+    if form.class(parameter) != Some(Class::Int) {
+        return None;
+    }
+    let begin = first.iter().map(|&(_, value)| FormRanges(form).range(value)).reduce(IntRange::hull)?;
+    let goes_up = |value: SsaValue| {
+        let op = form.op(value).filter(|op| op.operands.first() == Some(&parameter))?;
+        let Some(OpKind::Int(by)) = op.operands.get(1).and_then(|&by| literal(form, by)) else { return None };
+        match op.kind {
+            OpKind::IntAdd => Some(by > 0),
+            OpKind::IntSub => Some(by < 0),
+            _ => None,
+        }
+    };
+    let ways: Vec<bool> = again.iter().map(|&(_, value)| goes_up(value)).collect::<Option<_>>()?;
+    // A counter leaves before it would wrap.
+    let up = IntRange { low: begin.low.max(word.low), high: word.high - 1 };
+    let down = IntRange { low: word.low + 1, high: begin.high.min(word.high) };
+    match (ways.iter().all(|up| *up), ways.iter().any(|up| *up)) {
+        (true, _) => Some(RoundBegin::Between(up)),
+        (_, false) => Some(RoundBegin::Between(down)),
+        _ => None,
+    }
 }
 
 /// What is passed for a parameter, with the block that passes it.
@@ -86,10 +195,19 @@ fn passed(form: &SsaForm, to: u32, index: usize) -> impl Iterator<Item = (u32, S
 }
 
 impl Candidate {
-    /// Whether a further round begins with the literal too, in a form where all candidates are taken for granted.
-    fn holds(&self, trial: &SsaForm) -> bool {
-        let wanted = literal(trial, self.literal);
-        let again = passed(trial, self.block, self.index).filter(|(from, _)| self.repeated_by.contains(from));
-        again.into_iter().all(|(_, value)| literal(trial, value) == wanted)
+    /// Whether every round begins so, in a form where all candidates are taken for granted.
+    fn holds(&self, trial: &SsaForm, passed: &PassedRanges) -> bool {
+        match self.begins {
+            RoundBegin::Literal(value) => {
+                let wanted = literal(trial, value);
+                let all = self::passed(trial, self.head, self.index);
+                all.into_iter().all(|(_, value)| literal(trial, value) == wanted)
+            }
+            RoundBegin::Between(range) => self
+                .repeated_by
+                .iter()
+                .chain(&self.entered_by)
+                .all(|&from| range_passed(trial, passed, from, self.head, self.index).is_within(range)),
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::ranges::{IntRange, KnownRanges};
+use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
 use crate::form::{SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
@@ -49,17 +49,6 @@ struct HeldCells(HashMap<(Space, SsaValue), SsaValue>);
 
 /// More of them aren't remembered.
 const MOST_CELLS: usize = 64;
-
-struct FormRanges<'f>(&'f SsaForm);
-
-impl KnownRanges for FormRanges<'_> {
-    fn form(&self) -> &SsaForm {
-        self.0
-    }
-    fn told(&self, _: SsaValue) -> Option<IntRange> {
-        None
-    }
-}
 
 impl HeldCells {
     /// Notes what an operation makes known; whether it is still needed.

@@ -10,6 +10,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use super::facts::{Known, Simplified, finite_operands, keeps_finite, simplified};
+use super::ranges::{IntRange, KnownRanges};
 use super::replacing::each_value;
 use super::signs::never_negative_zero;
 use crate::form::{Definition, NumberKinds, SsaEnd, SsaForm};
@@ -18,6 +19,14 @@ use crate::order::{dominators, postorder};
 
 /// Numbers the values of a form.
 pub(super) fn number(form: &mut SsaForm) {
+    number_with(form, &HashMap::new());
+}
+
+/// Between which numbers integers lie that are passed along: by the blocks that a jump leads from and to.
+pub(super) type PassedRanges = HashMap<(u32, u32), Vec<IntRange>>;
+
+/// The same, if some values are known to lie between two numbers. What is then passed along, in blocks that end in one jump.
+pub(super) fn number_with(form: &mut SsaForm, known: &HashMap<SsaValue, IntRange>) -> PassedRanges {
     let dominators = dominators(form);
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
     let mut order = postorder(form, |_| true);
@@ -33,16 +42,19 @@ pub(super) fn number(form: &mut SsaForm) {
         is_never_negative_zero: never_negative_zero(form),
         form,
         made: HashMap::new(),
+        ranges: known.clone(),
+        passed: PassedRanges::new(),
         finite: HashSet::new(),
         undo: Vec::new(),
         literals: Vec::new(),
     };
     numbering.walk(&children, &entered_by);
-    let literals = std::mem::take(&mut numbering.literals);
+    let (literals, passed) = (std::mem::take(&mut numbering.literals), std::mem::take(&mut numbering.passed));
     if let Some(entry) = form.blocks.first_mut() {
         entry.ops.splice(0..0, literals);
     }
     drop_unreached(form);
+    passed
 }
 
 /// By block the one way in, where there is one only: the block that it comes from, and whether its condition holds.
@@ -76,6 +88,7 @@ enum Note {
     Made(SsaOp),
     StandsFor(SsaValue, SsaValue),
     Finite(SsaValue),
+    Range(SsaValue, Option<IntRange>),
 }
 
 struct Numbering<'f> {
@@ -85,11 +98,23 @@ struct Numbering<'f> {
     /// Operations that were made on every way here.
     made: HashMap<SsaOp, SsaValue>,
     finite: HashSet<SsaValue>,
+    /// What branches, checks and others have told of integers.
+    ranges: HashMap<SsaValue, IntRange>,
+    passed: PassedRanges,
     /// Of the values that the form had at first.
     is_never_negative_zero: Vec<bool>,
     undo: Vec<Note>,
     /// Literals that are new.
     literals: Vec<SsaValue>,
+}
+
+impl KnownRanges for Numbering<'_> {
+    fn form(&self) -> &SsaForm {
+        self.form
+    }
+    fn told(&self, value: SsaValue) -> Option<IntRange> {
+        self.ranges.get(&value).copied()
+    }
 }
 
 impl Known for Numbering<'_> {
@@ -164,6 +189,8 @@ impl Numbering<'_> {
                 Note::Made(op) => _ = self.made.remove(&op),
                 Note::StandsFor(value, before) => self.stands_for[value.0 as usize] = before,
                 Note::Finite(value) => _ = self.finite.remove(&value),
+                Note::Range(value, Some(before)) => _ = self.ranges.insert(value, before),
+                Note::Range(value, None) => _ = self.ranges.remove(&value),
             }
         }
     }
@@ -219,9 +246,11 @@ impl Numbering<'_> {
             let known = self.literal(OpKind::Int(holds.into()));
             self.stand_for(condition, known);
             self.remember_opposite(OpKind::IntTest(negated(order)), [a, b], holds);
-            if (order, holds) == (Order::Eq, true) || (order, holds) == (Order::Ne, false) {
+            let order = if holds { order } else { negated(order) };
+            if order == Order::Eq {
                 self.are_equal(a, b);
             }
+            self.compare(order, a, b);
         } else if let (OpKind::Test(order), &[a, b]) = (kind, operands.as_slice()) {
             let known = self.literal(OpKind::Int(holds.into()));
             self.stand_for(condition, known);
@@ -238,6 +267,39 @@ impl Numbering<'_> {
         } else if !holds && !matches!(kind, OpKind::Int(_)) {
             let zero = self.literal(OpKind::Int(0));
             self.stand_for(condition, zero);
+        }
+    }
+
+    /// Two integers are in this order.
+    fn compare(&mut self, order: Order, a: SsaValue, b: SsaValue) {
+        let (of_a, of_b) = (self.range(a), self.range(b));
+        let below = |high: i64| IntRange { high, ..IntRange::ALL };
+        let above = |low: i64| IntRange { low, ..IntRange::ALL };
+        let (for_a, for_b) = match order {
+            Order::Eq => (of_b, of_a),
+            Order::Ne => return,
+            Order::Lt => (below(of_b.high.saturating_sub(1)), above(of_a.low.saturating_add(1))),
+            Order::Le => (below(of_b.high), above(of_a.low)),
+            Order::Gt => (above(of_b.low.saturating_add(1)), below(of_a.high.saturating_sub(1))),
+            Order::Ge => (above(of_b.low), below(of_a.high)),
+        };
+        self.lies_within(a, for_a);
+        self.lies_within(b, for_b);
+    }
+
+    /// An integer lies between two numbers from here on: where only one is left, that stands for it.
+    fn lies_within(&mut self, value: SsaValue, range: IntRange) {
+        let value = self.find(value);
+        let before = self.range(value);
+        let now = before.common(range);
+        if now == before || self.int(value).is_some() {
+            return;
+        }
+        self.undo.push(Note::Range(value, self.ranges.get(&value).copied()));
+        self.ranges.insert(value, now);
+        if now.low == now.high {
+            let literal = self.literal(OpKind::Int(now.low));
+            self.stand_for(value, literal);
         }
     }
 
@@ -292,6 +354,10 @@ impl Numbering<'_> {
         {
             end = SsaEnd::Go(if holds != 0 { yes.clone() } else { no.clone() });
         }
+        if let SsaEnd::Go(jump) = &end {
+            let ranges = jump.arguments.iter().map(|&value| self.range(value)).collect();
+            self.passed.insert((number, jump.to), ranges);
+        }
         let block = &mut self.form.blocks[number as usize];
         (block.ops, block.end) = (kept, end);
     }
@@ -313,8 +379,15 @@ impl Numbering<'_> {
         if op.guard.is_some() && found != Simplified::Nothing {
             found = Simplified::Itself;
         }
-        while let Simplified::Op(kind, operands) = found {
-            op = SsaOp { kind, operands, guard: None };
+        loop {
+            op = match found {
+                Simplified::Op(kind, operands) => SsaOp { kind, operands, guard: None },
+                Simplified::Plus(value, more) => {
+                    let operands = [value, self.literal(OpKind::Int(more))].into_iter().collect();
+                    SsaOp { kind: OpKind::IntAdd, operands, guard: None }
+                }
+                _ => break,
+            };
             found = simplified(self, &op);
         }
         let by = match found {
@@ -322,7 +395,7 @@ impl Numbering<'_> {
             Simplified::Value(by) => Some(by),
             Simplified::Int(literal) => Some(self.literal(OpKind::Int(literal))),
             Simplified::Real(bits) => Some(self.literal(OpKind::Real(bits))),
-            Simplified::Op(..) | Simplified::Itself => {
+            Simplified::Op(..) | Simplified::Plus(..) | Simplified::Itself => {
                 self.made.get(&op).copied().filter(|_| is_idempotent(op.kind))
             }
         };
@@ -338,6 +411,10 @@ impl Numbering<'_> {
         self.form.definitions[value.0 as usize] = Definition::Op(op);
         match (kind, operands.as_slice()) {
             (OpKind::RequireTrue, &[condition]) if is_free => self.assume(condition, true),
+            (OpKind::Index { offset }, &[index, length]) if is_free => {
+                let high = self.range(length).high.saturating_sub(1).saturating_sub(offset);
+                self.lies_within(index, IntRange { low: offset.saturating_neg(), high });
+            }
             (OpKind::RequireAdmitted | OpKind::RequireVacant, &[real]) if is_free => {
                 self.is_known_finite(real)
             }

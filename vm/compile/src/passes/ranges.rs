@@ -72,6 +72,18 @@ pub(super) trait KnownRanges {
     }
 }
 
+/// Of a form, of which nobody has told anything.
+pub(super) struct FormRanges<'f>(pub &'f SsaForm);
+
+impl KnownRanges for FormRanges<'_> {
+    fn form(&self) -> &SsaForm {
+        self.0
+    }
+    fn told(&self, _: SsaValue) -> Option<IntRange> {
+        None
+    }
+}
+
 fn range_within<K: KnownRanges + ?Sized>(known: &K, value: SsaValue, depth: u32) -> IntRange {
     let told = known.told(value).unwrap_or(IntRange::ALL);
     let made = match known.form().definition(value) {
