@@ -4,12 +4,15 @@
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991); block
 //! parameters are A. W. Appel's, "SSA is functional programming" (1998).
 
+use std::collections::BTreeMap;
+
 use reviver_flow::graph::Way;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
+use crate::range::IntRange;
 
 /// What a form is made of: the code from a position to where it is left, in one direction and one mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -182,6 +185,8 @@ pub struct SsaForm {
     pub numbers: NumberKinds,
     pub definitions: Vec<Definition>,
     pub blocks: Vec<SsaBlock>,
+    /// Between which numbers parameters lie, as far as passes have found it.
+    pub ranges: BTreeMap<SsaValue, IntRange>,
     pub exits: Vec<FormExit>,
     pub demands: Demands,
     /// The most steps from the beginning to an exit, or to a pause behind the one that it may begin with. Code is run

@@ -51,6 +51,7 @@ mod frames;
 pub mod op;
 pub mod order;
 pub mod passes;
+pub mod range;
 pub mod route;
 pub mod run;
 mod text;

@@ -5,7 +5,7 @@
 //! block gets a parameter for each variable that is read; what is passed for it is found once all blocks are written.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use reviver_flow::Anchor;
@@ -247,7 +247,17 @@ impl Draft {
         }
         let Inner { definitions, blocks, .. } = inner;
         let (exits, demands) = (Vec::new(), Demands::default());
-        Ok(SsaForm { version, numbers: self.numbers, definitions, blocks, exits, demands, first_steps: 0 })
+        let ranges = BTreeMap::new();
+        Ok(SsaForm {
+            version,
+            numbers: self.numbers,
+            definitions,
+            blocks,
+            ranges,
+            exits,
+            demands,
+            first_steps: 0,
+        })
     }
 }
 

@@ -10,11 +10,12 @@ use reviver_isa::instruction::Class;
 
 use super::numbering::{PassedRanges, number_with};
 use super::parameters::remove;
-use super::ranges::{FormRanges, IntRange, KnownRanges};
+use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
 use crate::form::{Definition, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::{back_edges, dominators};
+use crate::range::IntRange;
 
 /// Drops the parameters of loops that hold the same literal in every round, and numbers the form with what follows from that, and from
 /// the ranges of counters.
@@ -30,6 +31,10 @@ pub(super) fn drop_invariant(form: &mut SsaForm) {
         if candidates.len() == before {
             let trial = with_narrow_ranges(form, &mut candidates, trial, &passed);
             *form = without(trial, &candidates);
+            form.ranges.extend(candidates.iter().filter_map(|candidate| match candidate.begins {
+                RoundBegin::Between(range) => Some((candidate.parameter, range)),
+                RoundBegin::Literal(_) => None,
+            }));
             return;
         }
     }

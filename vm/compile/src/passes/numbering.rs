@@ -10,12 +10,13 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use super::facts::{Known, Simplified, finite_operands, keeps_finite, simplified};
-use super::ranges::{IntRange, KnownRanges};
+use super::ranges::KnownRanges;
 use super::replacing::each_value;
 use super::signs::never_negative_zero;
 use crate::form::{Definition, NumberKinds, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::{dominators, postorder};
+use crate::range::IntRange;
 
 /// Numbers the values of a form.
 pub(super) fn number(form: &mut SsaForm) {
@@ -113,7 +114,7 @@ impl KnownRanges for Numbering<'_> {
         self.form
     }
     fn told(&self, value: SsaValue) -> Option<IntRange> {
-        self.ranges.get(&value).copied()
+        self.ranges.get(&value).or_else(|| self.form.ranges.get(&value)).copied()
     }
 }
 
