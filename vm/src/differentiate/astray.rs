@@ -159,6 +159,9 @@ fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
         && same(&a.output, &b.output)
 }
 
+/// So many cells are compared at once.
+const RUN: usize = 32;
+
 /// By how much the reals of an arrival differ from those of the start.
 struct Misses<'a, B> {
     program: &'a Program,
@@ -174,16 +177,26 @@ impl<B: Interpreted> Misses<'_, B> {
     /// A number that rounding doesn't explain, by its cell, which none on stacks and tapes has; and by how much
     /// it is off.
     fn beyond(&self, rounding: Rounding, ulp: f64) -> Option<(Option<usize>, f64)> {
-        let pairs = self.start.reals.iter().copied().zip(self.end.reals.iter().copied()).enumerate();
-        let cells = pairs.map(|(cell, (from, to))| (Some(cell), from, to));
-        let all = cells.chain(self.moved().map(|[from, to]| (None, from, to)));
-        let mut all = all.filter(|(_, from, to)| from != to);
-        all.find_map(|(cell, from, to)| {
+        let beyond = |[from, to]: [B; 2]| {
             let (from, to) = (self.number(from), self.number(to));
             let by = (to - from).abs();
             let is_lost = from != 0.0 && by > from.abs() * rounding.part;
-            (is_lost || by > rounding.ulps * ulp).then_some((cell, by))
+            (is_lost || by > rounding.ulps * ulp).then_some(by)
+        };
+        let cells = self.cells().find_map(|(cell, pair)| Some((Some(cell), beyond(pair)?)));
+        cells.or_else(|| {
+            let mut moved = self.moved().filter(|[from, to]| from != to);
+            moved.find_map(|pair| Some((None, beyond(pair)?)))
         })
+    }
+
+    /// The cells that differ, with what is in them at the start and at the end.
+    fn cells(&self) -> impl Iterator<Item = (usize, [B; 2])> {
+        let runs = self.start.reals.chunks(RUN).zip(self.end.reals.chunks(RUN));
+        // Whole runs are compared at once: most of them are the same.
+        let runs = (0..).step_by(RUN).zip(runs).filter(|(_, (from, to))| from != to);
+        let cells = runs.flat_map(|(first, (from, to))| (first..).zip(from.iter().zip(to)));
+        cells.filter(|(_, (from, to))| from != to).map(|(cell, (&from, &to))| (cell, [from, to]))
     }
 
     fn name(&self, cell: Option<usize>) -> String {
@@ -205,14 +218,12 @@ impl<B: Interpreted> Misses<'_, B> {
 
     /// By how much the loss differs between the two, to first order: Σ |difference·adjoint|.
     fn error(&self) -> f64 {
-        let adjoints = self.end.adjoints.iter().flat_map(|adjoints| &adjoints.cells);
-        let reals = self.start.reals.iter().zip(&self.end.reals).zip(adjoints);
-        let reals = reals.filter(|((from, to), _)| from != to);
-        reals
-            .map(|((&from, &to), &adjoint)| {
-                ((self.number(to) - self.number(from)) * self.number(adjoint)).abs()
-            })
-            .sum()
+        let Some(adjoints) = &self.end.adjoints else { return 0.0 };
+        let weighed = self.cells().filter_map(|(cell, [from, to])| {
+            let adjoint = self.number(*adjoints.cells.get(cell)?);
+            Some(((self.number(to) - self.number(from)) * adjoint).abs())
+        });
+        weighed.sum()
     }
 }
 
