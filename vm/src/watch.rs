@@ -147,6 +147,30 @@ impl Watcher<'_> {
     pub fn freed(&mut self, freed: Freed, adjoint: f64) {
         self.watch.freed(freed, adjoint, self.rounding);
     }
+
+    /// What is remembered of freed cells, for whoever looks at small ones alone.
+    pub fn freed_so_far(&self) -> FreedSoFar {
+        let largest = self.watch.largest.map_or(0.0, |freed| freed.value.abs());
+        // Of the bits of a fraction, those that are 0 where it has few enough digits.
+        let unused = f64::MANTISSA_DIGITS.saturating_sub(self.rounding.digits);
+        FreedSoFar { largest, long: (1 << unused) - 1, error: self.watch.error }
+    }
+
+    /// The error, as whoever looked at small ones alone has summed it up.
+    pub fn has_error(&mut self, error: f64) {
+        self.watch.error = error;
+    }
+}
+
+/// What is remembered of freed cells. One that is no greater than the largest and has none of the `long` bits changes only the error, to which
+/// |value·adjoint| is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct FreedSoFar {
+    pub largest: f64,
+    /// Bits of a binary64 that only numbers have which rounding doesn't explain.
+    pub long: u64,
+    pub error: f64,
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), as rounds: a

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use reviver_vm::watch::Watcher;
+use reviver_vm::watch::{FreedSoFar, Watcher};
 
 /// The memory that native code works on. Its fields are found by their offsets.
 #[repr(C)]
@@ -33,7 +33,9 @@ pub struct CodeContext<'c> {
     pub exit: u32,
     /// Whether the last function that was called had no value: 0 or 1.
     pub has_failed: u64,
-    /// Who is told of what is freed.
+    /// What the watcher remembers of freed cells.
+    pub freed: FreedSoFar,
+    /// Who is told of what is freed, unless it is small and changes the error only.
     pub watcher: Option<Watcher<'c>>,
 }
 
@@ -49,6 +51,9 @@ impl ContextField {
     pub const INPUTS: ContextField = ContextField(offset_of!(CodeContext, inputs) as i32);
     pub const LAST_INTERVAL: ContextField = ContextField(offset_of!(CodeContext, last_interval) as i32);
     pub const PER_STEP_LEFT: ContextField = ContextField(offset_of!(CodeContext, per_step_left) as i32);
+    pub const FREED_LARGEST: ContextField = ContextField(offset_of!(CodeContext, freed.largest) as i32);
+    pub const FREED_LONG: ContextField = ContextField(offset_of!(CodeContext, freed.long) as i32);
+    pub const FREED_ERROR: ContextField = ContextField(offset_of!(CodeContext, freed.error) as i32);
     pub const MARKS: ContextField = ContextField(offset_of!(CodeContext, marks) as i32);
     pub const LEFT: ContextField = ContextField(offset_of!(CodeContext, left) as i32);
     pub const ERASED_BITS: ContextField = ContextField(offset_of!(CodeContext, erased_bits) as i32);

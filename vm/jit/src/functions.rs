@@ -179,12 +179,16 @@ pub fn int_pow() -> Address {
     address!(call as extern "C" fn(i64, i64) -> i64)
 }
 
-/// Tells whoever watches that a real is freed which isn't 0: takes the context, the instruction, the real and its adjoint in
-/// binary64.
+/// Tells whoever watches that a real is freed which isn't 0, and isn't small either: takes the context, the instruction, the
+/// real and its adjoint in binary64.
 pub fn freed() -> Address {
     extern "C" fn call(context: &mut CodeContext, at: u64, value: f64, adjoint: f64) {
         let at = at as u32;
-        context.watcher.iter_mut().for_each(|watcher| watcher.freed(Freed { at, value }, adjoint));
+        if let Some(watcher) = &mut context.watcher {
+            watcher.has_error(context.freed.error);
+            watcher.freed(Freed { at, value }, adjoint);
+            context.freed = watcher.freed_so_far();
+        }
     }
     address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64))
 }

@@ -9,6 +9,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use reviver_compile::backend::Code;
 use reviver_compile::run::{CodeOutcome, Counts, Job};
+use reviver_vm::watch::Watcher;
 
 use crate::context::CodeContext;
 
@@ -86,13 +87,17 @@ impl Code for Native {
             fraction_bits: self.fraction_bits,
             exit: 0,
             has_failed: 0,
+            freed: watcher.as_ref().map(Watcher::freed_so_far).unwrap_or_default(),
             watcher,
         };
         if (self.entry)(&mut context) == crate::translate::FAILED {
             return CodeOutcome::Failed;
         }
-        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, marks, .. } = context;
-        context.watcher.iter_mut().for_each(|watcher| watcher.marked(marks));
+        let CodeContext { erased_bits, discarded_bits, drops, calls, exit, marks, freed, .. } = context;
+        if let Some(watcher) = &mut context.watcher {
+            watcher.marked(marks);
+            watcher.has_error(freed.error);
+        }
         let counts = Counts { erased_bits, discarded_bits, drops, calls };
         CodeOutcome::Exit { exit, steps: left - context.left, counts }
     }

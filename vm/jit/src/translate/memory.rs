@@ -169,15 +169,38 @@ impl Translation<'_> {
         let [value, adjoint] = self.operands(op)?;
         let zero = self.zero();
         let counts = self.builder.ins().fcmp(FloatCC::NotEqual, value, zero);
-        let (tells, next) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(counts, tells, &[], next, &[]);
+        let [some, tells, adds, next] = std::array::from_fn(|_| self.builder.create_block());
+        self.builder.set_cold_block(tells);
+        self.builder.ins().brif(counts, some, &[], next, &[]);
+        self.builder.switch_to_block(some);
+        let [value, adjoint] = [value, adjoint].map(|real| self.in_double(real));
+        let is_told = self.is_told(value)?;
+        self.builder.ins().brif(is_told, tells, &[], adds, &[]);
         self.builder.switch_to_block(tells);
         let (context, at) = (self.context?, self.builder.ins().iconst(types::I64, i64::from(at)));
-        let [value, adjoint] = [value, adjoint].map(|real| self.in_double(real));
         self.call(functions::freed(), &[context, at, value, adjoint], None);
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(adds);
+        let product = self.builder.ins().fmul(value, adjoint);
+        let product = self.builder.ins().fabs(product);
+        let error = self.load(types::F64, ContextField::FREED_ERROR)?;
+        let error = self.builder.ins().fadd(error, product);
+        self.store(error, ContextField::FREED_ERROR)?;
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
         Some(())
+    }
+
+    /// Whether a freed number changes more than the error, as [`reviver_vm::watch::FreedSoFar`] says it.
+    fn is_told(&mut self, value: ir::Value) -> Option<ir::Value> {
+        let magnitude = self.builder.ins().fabs(value);
+        let largest = self.load(types::F64, ContextField::FREED_LARGEST)?;
+        let is_larger = self.builder.ins().fcmp(FloatCC::GreaterThan, magnitude, largest);
+        let bits = self.builder.ins().bitcast(types::I64, MemFlags::new(), value);
+        let long = self.load(types::I64, ContextField::FREED_LONG)?;
+        let long = self.builder.ins().band(bits, long);
+        let is_long = self.builder.ins().icmp_imm(IntCC::NotEqual, long, 0);
+        Some(self.builder.ins().bor(is_larger, is_long))
     }
 
     fn add(&mut self, field: ContextField, count: i64) -> Option<()> {
