@@ -247,8 +247,95 @@ rof
 .end
 ";
 
+/// Recursions: into itself and out of itself, each into the other one, backward, through a callee that is put in place, in loops, with
+/// spans, rows and elements, with frames of variables and of arrays, and main's own cells that callees name.
+const RECURSIONS: &str = "\
+.inout n default 3
+.out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told
+.ancilla a, b
+for i in 0..3
+    call pair(n, a, b)
+    add moves, a
+    uncall pair(n, a, b)
+    add evens, i
+    call even(evens, n)
+    call spread(A[i..8], M[.., i], i)
+rof
+call walk(M, n, 0, 2, 1)
+call fall(sum, n)
+uncall even(moves, n)
+.proc pair(inout n, inout a, inout b)
+    if n == 0
+        add b, 1
+    else
+        sub n, 1
+        call pair(n, a, b)
+        add a, b
+        swap a, b
+    fi a == 0
+.end
+.proc even(inout c, in k)
+    if k > 0
+        call odd(c, k - 1)
+        add c, k
+    fi k > 0
+.end
+.proc odd(inout c, in k)
+.ancilla T[9], t
+    if k > 0
+        add t, k * 3
+        add T[k], t
+        uncall even(c, k - 1)
+        add told, 1
+        xor c, T[k]
+        sub T[k], t
+        sub t, k * 3
+    fi k > 0
+.end
+.proc spread(inout V[], inout C[], in k)
+    local l = len(V) / 2
+    if l > 0
+        call spread(V[0..l], C, k)
+        add C[l % 3], V[l]
+        uncall spread(V[l..len(V)], C, l)
+        add V[0], k
+    fi l > 0
+    delocal l = len(V) / 2
+.end
+.proc walk(inout N[,], in disks, in source, in target, in spare)
+    if disks > 0
+        call walk(N, disks - 1, source, spare, target)
+        call carry(N[source, ..], N[target, disks % 4], disks)
+        call walk(N, disks - 1, spare, target, source)
+    fi disks > 0
+.end
+.proc carry(inout R[], inout x, in disks)
+    add R[0], 1
+    add x, disks
+    add moves, 1
+    if disks > 2
+        call walk(M, 1, 0, 1, 2)
+    fi disks > 2
+.end
+.proc fall(inout s: real, in k)
+.ancilla t: real, U[10]: real
+    add t, toreal(k) * 0.1
+    add s, t / 3
+    if k > 0
+        add U[k], 0.3
+        call fall(U[0], k - 1)
+        add s, U[0] * U[k]
+        uncall fall(U[0], k - 1)
+        sub U[k], 0.3
+    fi k > 0
+    sub t, 0.1
+    sub t, toreal(k) * 0.1 - 0.1
+.end
+";
+
 /// Programs, and how far they run.
-const TRIED: [(&str, u64); 4] = [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380)];
+const TRIED: [(&str, u64); 5] =
+    [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380), (RECURSIONS, 1366)];
 
 /// Machines at the beginning of a program, and further on.
 fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {
