@@ -12,10 +12,12 @@ use crate::frames::{self, FormFrames, OpenFrames};
 use crate::op::{Input, OpKind, Space};
 use crate::run::{CellMemory, CodeOutcome, Job};
 
-/// So many functions may be called at once, at first.
-const FIRST_LEVELS: u32 = 16;
+/// So many functions may be called at once at first, and so many of the calls that were open before does code know.
+const FEW_CALLS: u32 = 16;
+/// The most of those.
+const MOST_TOLD: u32 = 1 << 10;
 /// What the calls of functions may take: cells, and words of records. All of it is 0 before code is run.
-const MOST_LEVEL_CELLS: u32 = 1 << 13;
+const MOST_LEVEL_CELLS: u32 = 1 << 15;
 
 /// Code with what is asked before it is run.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub(crate) struct Compiled {
     demands: Demands,
     /// How many functions it may call at once: more, once these were too few.
     levels: AtomicU32,
+    /// How many of the calls that were open before it is told: more, once it has come back from all of them.
+    told: AtomicU32,
     /// Whether it reads or changes adjoints.
     needs_adjoints: bool,
     /// The most steps before it can pause.
@@ -39,10 +43,11 @@ impl Compiled {
         let inputs = form.inputs().map(|(_, input)| input).collect();
         let (exits, calls) = (form.exits.clone(), form.calls.clone());
         let (demands, first_steps) = (form.demands, form.first_steps.into());
-        let levels = AtomicU32::new(if calls.is_empty() { 0 } else { FIRST_LEVELS });
+        let levels = AtomicU32::new(if calls.is_empty() { 0 } else { FEW_CALLS });
+        let told = AtomicU32::new(FEW_CALLS);
         let needs_adjoints = needs_adjoints(&form);
         let code = backend.compile(form)?;
-        Some(Compiled { inputs, exits, calls, demands, levels, needs_adjoints, first_steps, code })
+        Some(Compiled { inputs, exits, calls, demands, levels, told, needs_adjoints, first_steps, code })
     }
 
     /// Whether a program's limits have room for the calls that it may open.
@@ -60,6 +65,16 @@ impl Compiled {
         self.levels.store(more, Ordering::Relaxed);
     }
 
+    /// Has it told more calls the next time, or fewer, by how many it was told, and how many were left.
+    fn tell_more(&self, told: u32, left: u32) {
+        let most = self.told.load(Ordering::Relaxed);
+        if told == most && left <= 1 {
+            self.told.store(most.saturating_mul(2).min(MOST_TOLD), Ordering::Relaxed);
+        } else if told == most && left >= told {
+            self.told.store((most / 2).max(FEW_CALLS), Ordering::Relaxed);
+        }
+    }
+
     /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed,
     /// and the machine's cells hold anything. `references` is memory that it takes meanwhile.
     pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
@@ -69,15 +84,17 @@ impl Compiled {
         if self.needs_adjoints {
             state.make_adjoints().ok()?;
         }
-        let of = FormFrames { calls: &self.calls, demands: self.demands };
-        let open = OpenFrames::new(of, state, levels, references).ok()?;
+        let told = self.told.load(Ordering::Relaxed);
+        let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels };
+        let open = OpenFrames::new(of, state, references).ok()?;
         // Main asks for none, as a rule.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);
         let outcome = self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher });
         let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
         let exit = self.exits.get(exit as usize)?;
-        open.leave(state, exit, references);
+        let left = open.leave(state, exit, references);
+        self.tell_more(open.told, left);
         if exit.is_full {
             self.deepen();
         }

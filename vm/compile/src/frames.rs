@@ -13,9 +13,6 @@ use crate::form::{
     Demands, FIRST_RECORD, FormCall, FormExit, FrameZeros, OpenedCall, REFERENCE_WORDS, TOP_WORD,
 };
 
-/// The most calls that were open before a form begins and of which it is told.
-const MOST_KNOWN: usize = 128;
-
 /// How many functions may be called at once, but at most so many, if a program's limits have room for what a form opens.
 pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted: u32) -> Option<u32> {
     let calls = u64::from(program.module().limits.depth).checked_sub(state.calls.len() as u64)?;
@@ -66,6 +63,10 @@ pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
 pub(crate) struct FormFrames<'f> {
     pub calls: &'f [FormCall],
     pub demands: Demands,
+    /// The form is told at most so many of the calls that were open before it, and at least one.
+    pub told: u32,
+    /// How many functions it may call at once.
+    pub levels: u32,
 }
 
 /// The open calls of a state while a form runs.
@@ -77,6 +78,8 @@ pub(crate) struct OpenFrames<'f> {
     /// Where the records end at first, and where none may begin.
     pub top: u32,
     pub end: u32,
+    /// How many records there are at first.
+    pub told: u32,
 }
 
 /// A state as it is where only some of its calls are open.
@@ -127,14 +130,15 @@ impl<'f> OpenFrames<'f> {
     pub fn new(
         of: FormFrames<'f>,
         state: &mut State,
-        levels: u32,
         words: &mut Vec<i64>,
     ) -> Result<OpenFrames<'f>, TryReserveError> {
-        let mut frames = OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0 };
+        let mut frames =
+            OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, told: 0 };
         let known = frames.known(state);
         let record = of.demands.record;
-        frames.top += record * known.len() as u32;
-        frames.end = frames.top + record * levels;
+        frames.told = known.len() as u32;
+        frames.top += record * frames.told;
+        frames.end = frames.top + record * of.levels;
         let wanted = (frames.end + of.demands.references) as usize;
         words.try_reserve(wanted.saturating_sub(words.len()))?;
         if words.len() < wanted {
@@ -149,7 +153,7 @@ impl<'f> OpenFrames<'f> {
         if let Some(lowest) = known.last() {
             frames.lowest = lowest.frame;
         }
-        extend(state, of.demands, levels)?;
+        extend(state, of.demands, of.levels)?;
         Ok(frames)
     }
 
@@ -158,7 +162,7 @@ impl<'f> OpenFrames<'f> {
         let mut known = Vec::new();
         let (mut frame, mut function) = (self.lowest, 0);
         // Main isn't called.
-        while frame.calls > 0 && self.of.demands.record > 0 && known.len() < MOST_KNOWN {
+        while frame.calls > 0 && self.of.demands.record > 0 && known.len() < self.of.told as usize {
             let own = KnownCall { number: 0, calls: 1, frame };
             let found = (1..).zip(self.of.calls).find_map(|(number, call)| {
                 let below = frame.below(state, call.opened.len())?;
@@ -181,7 +185,8 @@ impl<'f> OpenFrames<'f> {
     }
 
     /// Goes where an exit leads to: the calls that are open there become the state's, and the other cells that were added go.
-    pub fn leave(self, state: &mut State, exit: &FormExit, words: &[i64]) {
+    /// How many records there are.
+    pub fn leave(&self, state: &mut State, exit: &FormExit, words: &[i64]) -> u32 {
         let record = self.of.demands.record;
         let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
         let (records, passed) = words.split_at_checked(top as usize).unwrap_or_default();
@@ -209,6 +214,7 @@ impl<'f> OpenFrames<'f> {
             adjoints.cells.truncate(next[1] as usize);
         }
         state.position = exit.position;
+        (top - FIRST_RECORD) / record.max(1)
     }
 }
 
