@@ -197,12 +197,11 @@ impl<'f> OpenFrames<'f> {
         let mut next = [lowest.ints, lowest.reals];
         let records = records.get(FIRST_RECORD as usize..).unwrap_or_default();
         for words in records.chunks_exact(record.max(1) as usize) {
-            let call = words.first().and_then(|&number| number.checked_sub(1));
-            let Some(call) = call.and_then(|call| self.of.calls.get(call as usize)) else { continue };
+            let Some((&number, words)) = words.split_first() else { continue };
+            let Some(call) = self.of.calls.get((number - 1) as usize) else { continue };
             if let Some((own, in_place)) = call.opened.split_last() {
-                let (passed, kept) = words[1..]
-                    .split_at_checked((REFERENCE_WORDS * own.references) as usize)
-                    .unwrap_or_default();
+                let (passed, kept) =
+                    words.split_at_checked((REFERENCE_WORDS * own.references) as usize).unwrap_or_default();
                 open(state, in_place, kept, &mut next);
                 open(state, std::slice::from_ref(own), passed, &mut next);
             }
@@ -232,11 +231,8 @@ struct KnownCall {
 impl KnownCall {
     /// Writes the record.
     fn tell(&self, state: &State, words: &mut [i64]) {
-        let (first, others) = match words.split_first_mut() {
-            Some(words) => words,
-            None => return,
-        };
-        *first = self.number;
+        let Some((number, others)) = words.split_first_mut() else { return };
+        *number = self.number;
         let mut end = self.frame.references;
         let start = |call: usize| {
             let frame = state.calls.get(call).filter(|_| call < self.frame.calls);

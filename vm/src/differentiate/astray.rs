@@ -113,7 +113,9 @@ pub(super) fn largest<B: Interpreted>(program: &Program, state: &State<B>) -> f6
     let bits = match system {
         RealSystem::F64 => words.map(|word| word & (u64::MAX >> 1)).fold(0, u64::max),
         RealSystem::F32 => words.map(|word| word & u64::from(u32::MAX >> 1)).fold(0, u64::max),
-        RealSystem::Fixed(_) => words.map(|word| (word as i64).unsigned_abs()).fold(0, u64::max).min(i64::MAX as u64),
+        RealSystem::Fixed(_) => {
+            words.map(|word| (word as i64).unsigned_abs()).fold(0, u64::max).min(i64::MAX as u64)
+        }
     };
     with_reals!(system, |reals| reals.to_f64(reals.of_bits(bits)))
 }

@@ -27,7 +27,7 @@ use self::activation::Activations;
 use self::draft::{Beginning, Draft, ZeroCells};
 use self::exits::{demands, function_calls, record_words};
 use self::paths::{Stretch, StretchEnd, stretches};
-use self::plan::{FunctionBlocks, Plan, StretchBlocks};
+use self::plan::{FormPlan, FunctionBlocks, StretchBlocks};
 use self::storage::FunctionStorage;
 use self::writer::StepWriter;
 use crate::error::Outside;
@@ -43,7 +43,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     let mut activations = Activations::of(module, flow, version);
     let stretches = stretches(flow, version, &mut activations)?;
     let storages = FunctionStorage::new(flow, &activations, slots(flow, &stretches.all));
-    let plan = Plan::of(&stretches, &activations, &storages);
+    let plan = FormPlan::of(&stretches, &activations, &storages);
     let draft = Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, version, &activations));
     let scope = StepWriter {
         flow,

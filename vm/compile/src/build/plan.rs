@@ -71,7 +71,7 @@ pub(super) struct BehindCall {
 }
 
 /// The blocks of a form before anything is written.
-pub(super) struct Plan {
+pub(super) struct FormPlan {
     pub places: Vec<StretchBlocks>,
     pub functions: Vec<FunctionBlocks>,
     pub blocks: Vec<PlannedBlock>,
@@ -94,11 +94,11 @@ impl StretchBlocks {
     }
 }
 
-impl Plan {
-    pub fn of(stretches: &Stretches, activations: &Activations, storages: &FunctionStorage) -> Plan {
+impl FormPlan {
+    pub fn of(stretches: &Stretches, activations: &Activations, storages: &FunctionStorage) -> FormPlan {
         let mut planner = Planner { activations, blocks: Vec::new(), exits: Exits::of(activations) };
         // The first block belongs to no stretch.
-        let entry = planner.new(0);
+        let entry = planner.block(0);
         let functions = planner.functions();
         let places: Vec<StretchBlocks> =
             stretches.all.iter().map(|stretch| planner.place(stretch, storages, &functions)).collect();
@@ -124,7 +124,7 @@ impl Plan {
         for (stretch, place) in stretches.all.iter().zip(&places) {
             planner.lead(stretch, place, &functions, &first);
         }
-        Plan { places, functions, blocks: planner.blocks, exits: planner.exits.all }
+        FormPlan { places, functions, blocks: planner.blocks, exits: planner.exits.all }
     }
 }
 
@@ -141,7 +141,7 @@ struct Planner<'a, 'f> {
 
 impl Planner<'_, '_> {
     /// A block of a function that leads nowhere yet.
-    fn new(&mut self, function: u32) -> u32 {
+    fn block(&mut self, function: u32) -> u32 {
         self.blocks.push(PlannedBlock {
             end: SsaEnd::Exit { exit: 0 },
             function,
@@ -153,7 +153,7 @@ impl Planner<'_, '_> {
 
     /// A block where the cells of a function are in memory.
     fn reloading(&mut self, function: u32, reloads_passed: Vec<(u32, i64)>) -> u32 {
-        let block = self.new(function);
+        let block = self.block(function);
         if let Some(block) = self.blocks.get_mut(block as usize) {
             block.reloads_cells = true;
             block.reloads_passed = reloads_passed;
@@ -172,7 +172,7 @@ impl Planner<'_, '_> {
         let mut functions: Vec<FunctionBlocks> = Vec::new();
         for (number, call) in self.activations.calls().iter().enumerate() {
             let landing = self.landing(*call);
-            let same = self.new(self.activations.function(call.called.by));
+            let same = self.block(self.activations.function(call.called.by));
             let behind = BehindCall { call: number, landing, same };
             match functions.iter_mut().find(|function| function.activation == call.callee) {
                 Some(function) => function.calls.push(behind),
@@ -200,21 +200,21 @@ impl Planner<'_, '_> {
         functions: &[FunctionBlocks],
     ) -> StretchBlocks {
         let function = self.activations.function(stretch.activation);
-        let head = stretch.is_head.then(|| (self.new(function), self.new(function)));
-        let body = self.new(function);
+        let head = stretch.is_head.then(|| (self.block(function), self.block(function)));
+        let body = self.block(function);
         let is_called = functions.iter().any(|known| known.activation == stretch.activation);
         let (mut taken, mut loops, mut entering, mut leaving) = (None, Vec::new(), None, None);
         match stretch.end {
-            StretchEnd::Branch { .. } | StretchEnd::Jump { .. } => taken = Some(self.new(function)),
+            StretchEnd::Branch { .. } | StretchEnd::Jump { .. } => taken = Some(self.block(function)),
             StretchEnd::Return { .. } => loops = self.loops(stretch, storages),
             StretchEnd::Enter { .. } => {
-                let [made, through, full] = [(); 3].map(|()| self.new(function));
+                let [made, through, full] = [(); 3].map(|()| self.block(function));
                 entering = Some(EnteringBlocks { made, through, full });
             }
             StretchEnd::Leave { .. } if is_called => {
                 loops = self.loops(stretch, storages);
-                let bottom = (!self.activations.begin_in_main()).then(|| self.new(function));
-                let [made, last] = [(); 2].map(|()| self.new(function));
+                let bottom = (!self.activations.begin_in_main()).then(|| self.block(function));
+                let [made, last] = [(); 2].map(|()| self.block(function));
                 leaving = Some(LeavingBlocks { bottom, made, last, chosen: Vec::new() });
             }
             StretchEnd::Fall { .. }
@@ -243,7 +243,7 @@ impl Planner<'_, '_> {
         let ways = [below, others].map(|landings| match landings {
             &[(_, only)] => only,
             _ => {
-                let next = self.new(function);
+                let next = self.block(function);
                 self.choose(next, function, landings, chosen);
                 next
             }
@@ -257,7 +257,7 @@ impl Planner<'_, '_> {
         let function = self.activations.function(stretch.activation);
         let segments = segments(self.activations, storages, stretch.activation);
         let loops = segments.iter().filter(|segment| segment.is_loop);
-        loops.map(|_| (self.new(function), self.new(function))).collect()
+        loops.map(|_| (self.block(function), self.block(function))).collect()
     }
 
     /// Says where the blocks of a stretch lead.
