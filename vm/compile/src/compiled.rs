@@ -1,21 +1,35 @@
 //! The code of a version, with what it asks of a machine and how that is moved by it. Knows no engine, and neither which version
 //! is wanted nor what follows a failure.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use reviver_vm::travel::Leg;
 use reviver_vm::{Machine, Program, State};
 
 use crate::backend::{Backend, Code};
-use crate::form::{Demands, FormExit, SsaForm};
-use crate::frames;
+use crate::form::{Demands, FormCall, FormExit, SsaForm};
+use crate::frames::{self, FormFrames, OpenFrames};
 use crate::op::{Input, OpKind, Space};
 use crate::run::{CellMemory, CodeOutcome, Job};
+
+/// So many functions may be called at once at first, and so many of the calls that were open before does code know.
+const FEW_CALLS: u32 = 16;
+/// The most of those.
+const MOST_TOLD: u32 = 1 << 10;
+/// What the calls of functions may take: cells, and words of records. All of it is 0 before code is run.
+const MOST_LEVEL_CELLS: u32 = 1 << 15;
 
 /// Code with what is asked before it is run.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     inputs: Vec<Input>,
     exits: Vec<FormExit>,
+    calls: Vec<FormCall>,
     demands: Demands,
+    /// How many functions it may call at once: more, once these were too few.
+    levels: AtomicU32,
+    /// How many of the calls that were open before it is told: more, once it has come back from all of them.
+    told: AtomicU32,
     /// Whether it reads or changes adjoints.
     needs_adjoints: bool,
     /// The most steps before it can pause.
@@ -27,33 +41,63 @@ impl Compiled {
     /// The code that a backend makes of a form, if it makes any.
     pub fn of(form: SsaForm, backend: &impl Backend) -> Option<Compiled> {
         let inputs = form.inputs().map(|(_, input)| input).collect();
-        let (exits, demands, first_steps) = (form.exits.clone(), form.demands, form.first_steps.into());
+        let (exits, calls) = (form.exits.clone(), form.calls.clone());
+        let (demands, first_steps) = (form.demands, form.first_steps.into());
+        let levels = AtomicU32::new(if calls.is_empty() { 0 } else { FEW_CALLS });
+        let told = AtomicU32::new(FEW_CALLS);
         let needs_adjoints = needs_adjoints(&form);
         let code = backend.compile(form)?;
-        Some(Compiled { inputs, exits, demands, needs_adjoints, first_steps, code })
+        Some(Compiled { inputs, exits, calls, demands, levels, told, needs_adjoints, first_steps, code })
     }
 
     /// Whether a program's limits have room for the calls that it may open.
     pub fn fits(&self, program: &Program, state: &State) -> bool {
-        frames::have_room(program, state, self.demands)
+        frames::levels(program, state, self.demands, 0).is_some()
+    }
+
+    /// Has it call more functions at once the next time.
+    fn deepen(&self) {
+        let level = self.demands.level;
+        let cells =
+            level.ints.saturating_add(level.reals.saturating_mul(2)).saturating_add(self.demands.record);
+        let levels = self.levels.load(Ordering::Relaxed);
+        let more = levels.saturating_mul(2).min(MOST_LEVEL_CELLS / cells.max(1)).max(levels);
+        self.levels.store(more, Ordering::Relaxed);
+    }
+
+    /// Has it told more calls the next time, or fewer, by how many it was told, and how many were left.
+    fn tell_more(&self, told: u32, left: u32) {
+        let most = self.told.load(Ordering::Relaxed);
+        if told == most && left <= 1 {
+            self.told.store(most.saturating_mul(2).min(MOST_TOLD), Ordering::Relaxed);
+        } else if told == most && left >= told {
+            self.told.store((most / 2).max(FEW_CALLS), Ordering::Relaxed);
+        }
     }
 
     /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed,
     /// and the machine's cells hold anything. `references` is memory that it takes meanwhile.
     pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
+        let wanted = self.levels.load(Ordering::Relaxed);
+        let levels = frames::levels(machine.program(), machine.state(), self.demands, wanted)?;
         let (state, watcher) = machine.state_and_watcher(leg);
-        // Main asks for none, as a rule.
-        let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state) };
         if self.needs_adjoints {
             state.make_adjoints().ok()?;
         }
-        frames::extend(state, self.demands).ok()?;
-        references.try_reserve(self.demands.references as usize).ok()?;
-        references.resize(self.demands.references as usize, 0);
+        let told = self.told.load(Ordering::Relaxed);
+        let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels };
+        let open = OpenFrames::new(of, state, references).ok()?;
+        // Main asks for none, as a rule.
+        let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);
         let outcome = self.code.run(Job { inputs: &inputs, cells, left: leg.budget, watcher });
         let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
-        frames::leave(state, self.exits.get(exit as usize)?, self.demands, references);
+        let exit = self.exits.get(exit as usize)?;
+        let left = open.leave(state, exit, references);
+        self.tell_more(open.told, left);
+        if exit.is_full {
+            self.deepen();
+        }
         let sign = leg.travel.sign();
         state.step += sign * steps as i64;
         state.counters.erased_bits += counts.erased_bits;
@@ -72,14 +116,11 @@ fn needs_adjoints(form: &SsaForm) -> bool {
 }
 
 /// What a version asks for, as it is in the current call.
-fn inputs(wanted: &[Input], state: &State) -> Vec<u32> {
-    let own = state.references.get(state.frame.references as usize..).unwrap_or_default();
-    let passed = |n: u32| own.get(n as usize);
+fn inputs(wanted: &[Input], state: &State, open: &OpenFrames) -> Vec<u32> {
     let given = |input: &Input| match *input {
         Input::Frame(class) => state.frame.start(class),
-        Input::Base(n) => passed(n).map_or(0, |reference| reference.base),
-        Input::Length(n) => passed(n).map_or(0, |reference| reference.length),
-        Input::Stride(n) => passed(n).map_or(0, |reference| reference.stride),
+        Input::Records => open.top,
+        Input::RecordsEnd => open.end,
     };
     wanted.iter().map(given).collect()
 }

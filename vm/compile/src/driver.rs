@@ -233,6 +233,12 @@ impl<B: Backend> Journey<'_, B> {
             let leg = Leg { budget: left, ..self.leg };
             if let Some(steps) = code.run(machine, leg, &mut self.references) {
                 self.leg.budget -= steps;
+                // There may be no room for a call that comes first.
+                if steps == 0
+                    && let Some(stop) = self.interpret(machine, 1)?
+                {
+                    return Ok(stop);
+                }
                 continue;
             }
             let Some(copy) = self.copy.take() else { continue };

@@ -107,12 +107,32 @@ pub enum SsaEnd {
 }
 
 /// Where a form is left.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormExit {
     /// The machine stands before the instruction of this index, and behind the one before.
     pub position: u32,
-    /// The calls that the form has opened, the outermost first. What they pass is in [`crate::op::Space::References`], in this order.
+    /// The direction in which the code was gone through there.
+    pub way: Way,
+    /// The calls that were put in place and are open, the outermost first. What they pass is in [`crate::op::Space::References`],
+    /// in this order, behind the records of the calls that were not.
     pub calls: Vec<OpenedCall>,
+    /// Whether it is left because there is no room for one more call.
+    pub is_full: bool,
+}
+
+/// A call that isn't put in place: the callee is a *function* of the form, whose code is there once. While it runs, a record of
+/// [`Demands::record`] words says what is open: the number of the call (from 1 on), what it passes, and then what the calls
+/// pass that were put in place where it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormCall {
+    /// The functions that call and are called, by their numbers: 0 is the one that the form begins in.
+    pub by: u32,
+    pub callee: u32,
+    /// The calls that were put in place and are open, the outermost first, and then the call itself.
+    pub opened: Vec<OpenedCall>,
+    /// From the first cell of the caller's frame to that of the callee's, of each class. Nobody asks where main calls.
+    pub further_ints: u32,
+    pub further_reals: u32,
 }
 
 /// A call that is open where a form is left.
@@ -132,14 +152,34 @@ pub struct OpenedCall {
 /// What a form needs of the machine besides what it names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// Cells behind those of the machine, all 0, of each class.
+    /// Cells behind those of the machine, all 0, of each class, for calls that are put in place.
     pub frame_ints: u32,
     pub frame_reals: u32,
-    /// Calls that may be open at once.
+    /// How many of those may be open at once.
     pub depth: u32,
-    /// Words for references.
+    /// Words for what they pass.
     pub references: u32,
+    /// Words of a record, of which there is one for each function that is open but main; none where main is the only one.
+    pub record: u32,
+    /// What a function takes that is called.
+    pub level: LevelDemands,
 }
+
+/// What each open call of a function takes at most, those included that were put in place where it is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelDemands {
+    pub ints: u32,
+    pub reals: u32,
+    /// Calls.
+    pub depth: u32,
+}
+
+/// The word in which code with records says where they end; it lies before them.
+pub const TOP_WORD: u32 = 0;
+/// The first word of the first record.
+pub const FIRST_RECORD: u32 = 1;
+/// Words of a reference.
+pub const REFERENCE_WORDS: u32 = 3;
 
 impl SsaEnd {
     /// Where it leads.
@@ -188,6 +228,8 @@ pub struct SsaForm {
     /// Between which numbers parameters lie, as far as passes have found it.
     pub ranges: BTreeMap<SsaValue, IntRange>,
     pub exits: Vec<FormExit>,
+    /// The calls that aren't put in place, each by its number, less 1.
+    pub calls: Vec<FormCall>,
     pub demands: Demands,
     /// The most steps from the beginning to an exit, or to a pause behind the one that it may begin with. Code is run
     /// where at least so many may be made.

@@ -1,5 +1,5 @@
-//! The frames of calls that a form opens: room for them in a machine's state, and the state where the form is left. Knows
-//! no code.
+//! The frames of calls that a form opens: room for them in a machine's state, and the state where the form is left. The calls that
+//! are open where a form begins are its records as far as it knows them, so that it may go on behind them. Knows no code.
 
 use std::collections::TryReserveError;
 use std::ops::Range;
@@ -7,16 +7,26 @@ use std::ops::Range;
 use reviver_isa::instruction::Class;
 use reviver_isa::verify::MAX_CELLS;
 use reviver_vm::Program;
-use reviver_vm::state::{CallRecord, Part, Reference, State};
+use reviver_vm::state::{CallRecord, Frame, Part, Reference, State};
 
-use crate::form::{Demands, FormExit, FrameZeros};
+use crate::form::{
+    Demands, FIRST_RECORD, FormCall, FormExit, FrameZeros, OpenedCall, REFERENCE_WORDS, TOP_WORD,
+};
 
-/// Whether a program's limits have room for what a form may open.
-pub(crate) fn have_room(program: &Program, state: &State, demands: Demands) -> bool {
-    let depth = state.calls.len() as u64 + u64::from(demands.depth);
-    let cells = (state.ints.len() as u64 + u64::from(demands.frame_ints))
-        .max(state.reals.len() as u64 + u64::from(demands.frame_reals));
-    depth <= u64::from(program.module().limits.depth) && cells <= MAX_CELLS
+/// How many functions may be called at once, but at most so many, if a program's limits have room for what a form opens.
+pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted: u32) -> Option<u32> {
+    let calls = u64::from(program.module().limits.depth).checked_sub(state.calls.len() as u64)?;
+    let rooms = [
+        (calls, demands.depth, demands.level.depth),
+        (MAX_CELLS.checked_sub(state.ints.len() as u64)?, demands.frame_ints, demands.level.ints),
+        (MAX_CELLS.checked_sub(state.reals.len() as u64)?, demands.frame_reals, demands.level.reals),
+    ];
+    let mut levels = u64::from(wanted);
+    for (room, in_place, level) in rooms {
+        let room = room.checked_sub(in_place.into())?;
+        levels = levels.min(room.checked_div(level.into()).unwrap_or(levels));
+    }
+    Some(levels as u32)
 }
 
 /// Larger frames of main aren't looked at: code is the better for few cells only.
@@ -48,35 +58,217 @@ pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
     }
 }
 
-/// Adds the cells behind those of a state, and makes room for calls.
-///
-/// # Errors
-/// There is no memory for them.
-pub(crate) fn extend(state: &mut State, demands: Demands) -> Result<(), TryReserveError> {
-    // What an exit opens takes no further memory.
-    state.calls.try_reserve(demands.depth as usize)?;
-    state.references.try_reserve(demands.references as usize / 3)?;
-    more(&mut state.ints, demands.frame_ints)?;
-    more(&mut state.reals, demands.frame_reals)?;
-    state.adjoints.as_mut().map_or(Ok(()), |adjoints| more(&mut adjoints.cells, demands.frame_reals))
+/// The calls of a form, and what it needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FormFrames<'f> {
+    pub calls: &'f [FormCall],
+    pub demands: Demands,
+    /// The form is told at most so many of the calls that were open before it, and at least one.
+    pub told: u32,
+    /// How many functions it may call at once.
+    pub levels: u32,
 }
 
-fn more<T: Clone + Default>(cells: &mut Vec<T>, count: u32) -> Result<(), TryReserveError> {
-    if count == 0 {
-        return Ok(());
+/// The open calls of a state while a form runs.
+#[derive(Debug)]
+pub(crate) struct OpenFrames<'f> {
+    of: FormFrames<'f>,
+    /// The state's, where no function but the first one is open of which the form was told.
+    lowest: LowestFrame,
+    /// Where the records end at first, and where none may begin.
+    pub top: u32,
+    pub end: u32,
+    /// How many records there are at first.
+    pub told: u32,
+}
+
+/// A state as it is where only some of its calls are open.
+#[derive(Clone, Copy, Debug)]
+struct LowestFrame {
+    calls: usize,
+    frame: Frame,
+    inverted: bool,
+    references: usize,
+    /// The first cells behind its frame.
+    ints: u32,
+    reals: u32,
+}
+
+impl LowestFrame {
+    fn of(state: &State) -> LowestFrame {
+        LowestFrame {
+            calls: state.calls.len(),
+            frame: state.frame,
+            inverted: state.inverted,
+            references: state.references.len(),
+            ints: state.ints.len() as u32,
+            reals: state.reals.len() as u32,
+        }
     }
-    cells.try_reserve(count as usize)?;
-    cells.resize(cells.len() + count as usize, T::default());
-    Ok(())
+
+    /// The same where the last of the calls that are open here aren't.
+    fn below(self, state: &State, calls: usize) -> Option<LowestFrame> {
+        let first = self.calls.checked_sub(calls)?;
+        let record = state.calls.get(first)?;
+        let callee = state.calls.get(first + 1).filter(|_| calls > 1).map_or(self.frame, |next| next.frame);
+        Some(LowestFrame {
+            calls: first,
+            frame: record.frame,
+            inverted: record.inverted,
+            references: callee.references as usize,
+            ints: callee.ints,
+            reals: callee.reals,
+        })
+    }
 }
 
-/// Goes where an exit leads to: the calls that are open there become the state's, and the other cells that were added go.
-pub(crate) fn leave(state: &mut State, exit: &FormExit, demands: Demands, references: &[i64]) {
-    let [ints, reals] =
-        [state.ints.len() as u32 - demands.frame_ints, state.reals.len() as u32 - demands.frame_reals];
-    let (mut next_ints, mut next_reals) = (ints, reals);
-    let mut words = references.chunks_exact(3);
-    for call in &exit.calls {
+impl<'f> OpenFrames<'f> {
+    /// Makes room in a state for a form that begins there, and tells it the calls that are open.
+    ///
+    /// # Errors
+    /// There is no memory for that.
+    pub fn new(
+        of: FormFrames<'f>,
+        state: &mut State,
+        words: &mut Vec<i64>,
+    ) -> Result<OpenFrames<'f>, TryReserveError> {
+        let mut frames =
+            OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, told: 0 };
+        let known = frames.known(state);
+        let record = of.demands.record;
+        frames.told = known.len() as u32;
+        frames.top += record * frames.told;
+        frames.end = frames.top + record * of.levels;
+        let wanted = (frames.end + of.demands.references) as usize;
+        words.try_reserve(wanted.saturating_sub(words.len()))?;
+        if words.len() < wanted {
+            words.resize(wanted, 0);
+        }
+        // Each is behind that of its caller.
+        for (record_words, known) in
+            words[FIRST_RECORD as usize..].chunks_exact_mut(record.max(1) as usize).zip(known.iter().rev())
+        {
+            known.tell(state, record_words);
+        }
+        if let Some(lowest) = known.last() {
+            frames.lowest = lowest.frame;
+        }
+        extend(state, of.demands, of.levels)?;
+        Ok(frames)
+    }
+
+    /// The open calls that the form is told, the innermost first.
+    fn known(&self, state: &State) -> Vec<KnownCall> {
+        let mut known = Vec::new();
+        let (mut frame, mut function) = (self.lowest, 0);
+        // Main isn't called.
+        while frame.calls > 0 && self.of.demands.record > 0 && known.len() < self.of.told as usize {
+            let own = KnownCall { number: 0, calls: 1, frame };
+            let found = (1..).zip(self.of.calls).find_map(|(number, call)| {
+                let below = frame.below(state, call.opened.len())?;
+                let is_open =
+                    call.callee == function && below.calls > 0 && is_open(state, frame, below, call);
+                is_open.then_some((KnownCall { number, calls: call.opened.len(), frame }, call.by, below))
+            });
+            let Some((call, by, below)) = found else {
+                known.push(own);
+                break;
+            };
+            known.push(call);
+            (function, frame) = (by, below);
+        }
+        // Who has called the last one isn't known here.
+        if let Some(last) = known.last_mut() {
+            (last.number, last.calls) = (0, 1);
+        }
+        known
+    }
+
+    /// Goes where an exit leads to: the calls that are open there become the state's, and the other cells that were added go.
+    /// How many records there are.
+    pub fn leave(&self, state: &mut State, exit: &FormExit, words: &[i64]) -> u32 {
+        let record = self.of.demands.record;
+        let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
+        let (records, passed) = words.split_at_checked(top as usize).unwrap_or_default();
+        let lowest = self.lowest;
+        state.calls.truncate(lowest.calls);
+        state.references.truncate(lowest.references);
+        (state.frame, state.inverted) = (lowest.frame, lowest.inverted);
+        let mut next = [lowest.ints, lowest.reals];
+        let records = records.get(FIRST_RECORD as usize..).unwrap_or_default();
+        for words in records.chunks_exact(record.max(1) as usize) {
+            let Some((&number, words)) = words.split_first() else { continue };
+            let Some(call) = self.of.calls.get((number - 1) as usize) else { continue };
+            if let Some((own, in_place)) = call.opened.split_last() {
+                let (passed, kept) =
+                    words.split_at_checked((REFERENCE_WORDS * own.references) as usize).unwrap_or_default();
+                open(state, in_place, kept, &mut next);
+                open(state, std::slice::from_ref(own), passed, &mut next);
+            }
+        }
+        open(state, &exit.calls, passed, &mut next);
+        state.ints.truncate(next[0] as usize);
+        state.reals.truncate(next[1] as usize);
+        if let Some(adjoints) = &mut state.adjoints {
+            adjoints.cells.truncate(next[1] as usize);
+        }
+        state.position = exit.position;
+        (top - FIRST_RECORD) / record.max(1)
+    }
+}
+
+/// A call that is open where a form begins.
+#[derive(Clone, Copy, Debug)]
+struct KnownCall {
+    /// Its number in the form; 0 if it isn't the form's.
+    number: i64,
+    /// How many calls of the state it stands for.
+    calls: usize,
+    /// The state where the callee is the innermost.
+    frame: LowestFrame,
+}
+
+impl KnownCall {
+    /// Writes the record.
+    fn tell(&self, state: &State, words: &mut [i64]) {
+        let Some((number, others)) = words.split_first_mut() else { return };
+        *number = self.number;
+        let mut end = self.frame.references;
+        let start = |call: usize| {
+            let frame = state.calls.get(call).filter(|_| call < self.frame.calls);
+            frame.map_or(self.frame.frame, |record| record.frame).references as usize
+        };
+        // What the call passes, and then what those pass that were put in place before it.
+        let last = self.frame.calls;
+        let first = last + 1 - self.calls;
+        let own = state.references.get(start(last)..end).unwrap_or_default();
+        end = start(last);
+        let in_place = state.references.get(start(first)..end).unwrap_or_default();
+        for (words, reference) in
+            others.chunks_exact_mut(REFERENCE_WORDS as usize).zip(own.iter().chain(in_place))
+        {
+            words.copy_from_slice(&[reference.base, reference.length, reference.stride].map(i64::from));
+        }
+    }
+}
+
+/// Whether the last calls that are open in a frame are these, and lead from the frame below.
+fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &FormCall) -> bool {
+    let records = state.calls.get(below.calls..frame.calls).unwrap_or_default();
+    let are_same = records.len() == call.opened.len()
+        && records
+            .iter()
+            .zip(&call.opened)
+            .all(|(record, opened)| record.site == opened.site && record.part == Part::Whole);
+    are_same
+        && frame.frame.ints == below.frame.ints + call.further_ints
+        && frame.frame.reals == below.frame.reals + call.further_reals
+}
+
+/// Opens calls, whose frames lie behind each other.
+fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32; 2]) {
+    let mut words = passed.chunks_exact(REFERENCE_WORDS as usize);
+    for call in calls {
         state.calls.push(CallRecord {
             site: call.site,
             inverted: state.inverted,
@@ -84,19 +276,35 @@ pub(crate) fn leave(state: &mut State, exit: &FormExit, demands: Demands, refere
             part: Part::Whole,
         });
         state.frame.references = state.references.len() as u32;
-        (state.frame.ints, state.frame.reals) = (next_ints, next_reals);
-        next_ints += call.frame_ints;
-        next_reals += call.frame_reals;
+        [state.frame.ints, state.frame.reals] = *next;
+        next[0] += call.frame_ints;
+        next[1] += call.frame_reals;
         state.inverted ^= call.turns;
         let passed = words.by_ref().take(call.references as usize);
         state.references.extend(passed.filter_map(reference));
     }
-    state.ints.truncate(next_ints as usize);
-    state.reals.truncate(next_reals as usize);
-    if let Some(adjoints) = &mut state.adjoints {
-        adjoints.cells.truncate(next_reals as usize);
+}
+
+/// Adds the cells behind those of a state, and makes room for calls.
+fn extend(state: &mut State, demands: Demands, levels: u32) -> Result<(), TryReserveError> {
+    // What an exit opens takes no further memory.
+    let all = |in_place: u32, level: u32| in_place as usize + level as usize * levels as usize;
+    let words = demands.references as usize + demands.record as usize * levels as usize;
+    state.calls.try_reserve(all(demands.depth, demands.level.depth))?;
+    state.references.try_reserve(words / REFERENCE_WORDS as usize)?;
+    more(&mut state.ints, all(demands.frame_ints, demands.level.ints))?;
+    let reals = all(demands.frame_reals, demands.level.reals);
+    more(&mut state.reals, reals)?;
+    state.adjoints.as_mut().map_or(Ok(()), |adjoints| more(&mut adjoints.cells, reals))
+}
+
+fn more<T: Clone + Default>(cells: &mut Vec<T>, count: usize) -> Result<(), TryReserveError> {
+    if count == 0 {
+        return Ok(());
     }
-    state.position = exit.position;
+    cells.try_reserve(count)?;
+    cells.resize(cells.len() + count, T::default());
+    Ok(())
 }
 
 fn reference(words: &[i64]) -> Option<Reference> {

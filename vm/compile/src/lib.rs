@@ -15,7 +15,8 @@
 //! | [`evaluate`] | forms carried out as they stand |
 //!
 //! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
-//! is left. All others stay in memory. A check that fails leaves no state: the driver goes back to a copy of the
+//! is left. All others stay in memory. A call whose callee isn't put in place is made of stores, loads and branches, so that a
+//! recursion is a loop over records of what is open ([`form::FormCall`]). A check that fails leaves no state: the driver goes back to a copy of the
 //! machine, and the interpreter finds the trap, its place and its step. So a check may fail where the interpreter
 //! finds nothing wrong, and no check may hold where it does.
 //!

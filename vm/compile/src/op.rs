@@ -17,8 +17,8 @@ pub enum Space {
     Reals,
     /// The adjoint of each real, at its address.
     Adjoints,
-    /// What the calls pass that are open where a form is left: of each argument the first cell, the number of cells, and
-    /// the distance of neighbours. Nothing loads them.
+    /// Records of the calls that are open ([`crate::form::FormCall`]), and what they pass: of each argument the first cell, the
+    /// number of cells, and the distance of neighbours.
     References,
 }
 
@@ -32,15 +32,15 @@ impl Space {
     }
 }
 
-/// What a form is given by the call that it runs in: an address or a length.
+/// What a form is given by the call that it runs in: an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// Where the frame's cells of a class begin.
     Frame(Class),
-    /// What is passed for the parameter of a number: the first cell, how many there are, and the distance of neighbours.
-    Base(u32),
-    Length(u32),
-    Stride(u32),
+    /// Where the records of open calls end, among [`Space::References`].
+    Records,
+    /// No record begins there or behind: there is no room.
+    RecordsEnd,
 }
 
 /// A coordinate of a point in the plane.

@@ -1,6 +1,7 @@
-//! Orders in which the blocks of a form are gone through, and which of them dominate others. Knows no operation.
+//! Orders in which the blocks of a form are gone through, which of them dominate others, and which nothing leads to. Knows no
+//! operation.
 
-use crate::form::SsaForm;
+use crate::form::{SsaEnd, SsaForm};
 
 /// Blocks behind those that they lead to, where a jump is `followed` and no way leads back over such jumps. Every block
 /// is there.
@@ -28,6 +29,19 @@ pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
         }
     }
     order
+}
+
+/// What nothing leads to does nothing.
+pub(crate) fn drop_unreached(form: &mut SsaForm) {
+    let order = postorder(form, |_| true);
+    let reached = order.iter().position(|&block| block == 0).map_or(0, |end| end + 1);
+    for &block in order.iter().skip(reached) {
+        if let Some(block) = form.blocks.get_mut(block as usize) {
+            block.ops.clear();
+            block.parameters.clear();
+            block.end = SsaEnd::Exit { exit: 0 };
+        }
+    }
 }
 
 /// The block that all ways to a block lead through last; none of the first block, and of those that nothing leads to.

@@ -256,7 +256,7 @@ fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> 
         frame_ints: most.frame_ints.max(form.demands.frame_ints),
         frame_reals: most.frame_reals.max(form.demands.frame_reals),
         depth: most.depth.max(form.demands.depth),
-        references: most.references.max(form.demands.references),
+        ..most
     });
     let limit = program.module().limits.depth;
     match most.depth > limit {
@@ -298,17 +298,16 @@ fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoText>
         SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => None,
     });
     match exits.into_iter().find(|exit| exit.position != to || !exit.calls.is_empty()) {
-        Some(exit) => Err(foreign(program, form.version.way, exit)),
+        Some(exit) => Err(foreign(program, exit)),
         None => Ok(()),
     }
 }
 
-/// What is done at an exit that has no text. A call may have turned round.
-fn foreign(program: &Program, way: Way, exit: &FormExit) -> NoText {
-    let turns = exit.calls.iter().filter(|call| call.turns).count();
-    let at = match (way, turns % 2) {
-        (Way::Along, 0) | (Way::Against, 1) => exit.position,
-        _ => exit.position.saturating_sub(1),
+/// What is done at an exit that has no text.
+fn foreign(program: &Program, exit: &FormExit) -> NoText {
+    let at = match exit.way {
+        Way::Along => exit.position,
+        Way::Against => exit.position.saturating_sub(1),
     };
     let module = program.module();
     let Some(instruction) = module.code.get(at as usize) else { return NoText::Call };

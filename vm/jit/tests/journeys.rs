@@ -247,8 +247,95 @@ rof
 .end
 ";
 
+/// Recursions: into itself and out of itself, each into the other one, backward, through a callee that is put in place, in loops, with
+/// spans, rows and elements, with frames of variables and of arrays, and main's own cells that callees name.
+const RECURSIONS: &str = "\
+.inout n default 3
+.out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told
+.ancilla a, b
+for i in 0..2
+    call pair(n, a, b)
+    add moves, a
+    uncall pair(n, a, b)
+    add evens, i
+    call even(evens, n)
+    call spread(A[i..8], M[.., i], i)
+rof
+call walk(M, n, 0, 2, 1)
+call fall(sum, n)
+uncall even(moves, n)
+.proc pair(inout n, inout a, inout b)
+    if n == 0
+        add b, 1
+    else
+        sub n, 1
+        call pair(n, a, b)
+        add a, b
+        swap a, b
+    fi a == 0
+.end
+.proc even(inout c, in k)
+    if k > 0
+        call odd(c, k - 1)
+        add c, k
+    fi k > 0
+.end
+.proc odd(inout c, in k)
+.ancilla T[9], t
+    if k > 0
+        add t, k * 3
+        add T[k], t
+        uncall even(c, k - 1)
+        add told, 1
+        xor c, T[k]
+        sub T[k], t
+        sub t, k * 3
+    fi k > 0
+.end
+.proc spread(inout V[], inout C[], in k)
+    local l = len(V) / 2
+    if l > 0
+        call spread(V[0..l], C, k)
+        add C[l % 3], V[l]
+        uncall spread(V[l..len(V)], C, l)
+        add V[0], k
+    fi l > 0
+    delocal l = len(V) / 2
+.end
+.proc walk(inout N[,], in disks, in source, in target, in spare)
+    if disks > 0
+        call walk(N, disks - 1, source, spare, target)
+        call carry(N[source, ..], N[target, disks % 4], disks)
+        call walk(N, disks - 1, spare, target, source)
+    fi disks > 0
+.end
+.proc carry(inout R[], inout x, in disks)
+    add R[0], 1
+    add x, disks
+    add moves, 1
+    if disks > 2
+        call walk(M, 1, 0, 1, 2)
+    fi disks > 2
+.end
+.proc fall(inout s: real, in k)
+.ancilla t: real, U[10]: real
+    add t, toreal(k) * 0.1
+    add s, t / 3
+    if k > 0
+        add U[k], 0.3
+        call fall(U[0], k - 1)
+        add s, U[0] * U[k]
+        uncall fall(U[0], k - 1)
+        sub U[k], 0.3
+    fi k > 0
+    sub t, 0.1
+    sub t, toreal(k) * 0.1 - 0.1
+.end
+";
+
 /// Programs, and how far they run.
-const TRIED: [(&str, u64); 4] = [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380)];
+const TRIED: [(&str, u64); 5] =
+    [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380), (RECURSIONS, 1141)];
 
 /// Machines at the beginning of a program, and further on.
 fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {
@@ -275,15 +362,17 @@ fn every_budget_leads_to_the_interpreter_s_state() {
 
 #[test]
 fn adjoints_go_through_calls_as_the_interpreter_carries_them() {
-    let [_, mut far] = at_both_ends(TRIED[1]);
-    for machine in far.each() {
-        let state = machine.state_mut();
-        state.set_mode(true);
-        state.adjoints_mut().cells.fill(0.7_f64.to_bits());
-        machine.watch();
-    }
-    for budget in 0..700 {
-        far.copy().run(Travel::Backward, budget);
+    for tried in [TRIED[1], TRIED[4]] {
+        let [_, mut far] = at_both_ends(tried);
+        for machine in far.each() {
+            let state = machine.state_mut();
+            state.set_mode(true);
+            state.adjoints_mut().cells.fill(0.7_f64.to_bits());
+            machine.watch();
+        }
+        for budget in 0..tried.1 {
+            far.copy().run(Travel::Backward, budget);
+        }
     }
 }
 
@@ -347,6 +436,60 @@ fn code_that_takes_too_much_is_the_interpreter_s() {
     let mut machines = Machines::of(&text);
     machines.run(Travel::Forward, 1 << 30);
     machines.run(Travel::Backward, 1 << 30);
+}
+
+/// A recursion so many calls deep, with a frame and what is put in place, in a program that allows so many.
+fn deep(calls: u32, limit: u32, at_the_bottom: &str) -> String {
+    format!(
+        ".limit depth {limit}\n.inout n default {calls}\n.out s, bottom, A[3]\n.ancilla r: real\ncall down(s, n)\n\
+         .proc down(inout s, in k)\n.ancilla less, T[9], t: real\nif k > 1\n add less, k - 1\n add T[k % 9], k\n\
+         add t, toreal(k) / 3\n call both(s, less)\n add s, less + T[k % 9]\n sub t, toreal(k) / 3\n\
+         sub T[k % 9], k\n sub less, k - 1\nelse\n add bottom, 1\n {at_the_bottom}\nfi k > 1\n.end\n\
+         .proc both(inout s, in k)\n.ancilla i\nadd i, k\nif k % 2 == 0\n call down(s, i)\nelse\n uncall up(s, i)\n\
+         fi k % 2 == 0\nsub i, k\n.end\n\
+         .proc up(inout s, in k)\nuncall down(s, k)\n.end\n"
+    )
+}
+
+#[test]
+fn deep_recursions_go_there_and_back() {
+    let mut machines = Machines::of(&deep(20_000, 100_000, ""));
+    for budget in [1, 77, 20_011, 123_456, 1 << 40] {
+        machines.run(Travel::Forward, budget);
+    }
+    for budget in [5, 99, 45_678, 98_765, 7, 1 << 40] {
+        machines.run(Travel::Backward, budget);
+    }
+    for budget in (0..40).map(|n| n * 977 % 1301) {
+        machines.run(Travel::Forward, 13 * budget);
+        machines.run(Travel::Backward, 11 * budget);
+    }
+}
+
+#[test]
+fn as_many_calls_are_open_as_a_program_allows() {
+    // Each second call has another one in it.
+    let (calls, most) = (200, 200 + 199 + 100);
+    for limit in [0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 97, most - 2, most - 1, most, most + 1] {
+        let mut machines = Machines::of(&deep(calls, limit, ""));
+        machines.run(Travel::Forward, 1 << 40);
+        machines.run(Travel::Backward, 1 << 40);
+    }
+}
+
+#[test]
+fn a_trap_in_the_depth_is_the_interpreter_s() {
+    let broken =
+        ["add A[k + 2], 1", "assert k > 1", "add s, 1 / (k - 1)", "add less, 1", "show s", "push less"];
+    for at_the_bottom in broken {
+        for calls in [1, 2, 3, 17, 40, 3000] {
+            let mut machines = Machines::of(&deep(calls, 100_000, at_the_bottom));
+            machines.run(Travel::Forward, 1 << 40);
+            machines.run(Travel::Forward, 1 << 40);
+            machines.run(Travel::Backward, 1 << 40);
+            machines.run(Travel::Backward, 1 << 40);
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
-//! Calls whose callees are put in place: which procedures a version is made of, each where it is called, and what the
-//! names of a callee are for the procedure that the version begins in. Knows no value.
+//! Which procedures a version is made of. A callee is put in place, once for each call, or it is a *function*, which is there
+//! once and called: it begins activations of its own. What the names of a callee in place are for the function that it is in.
+//! Knows no value.
+
+use std::cell::OnceCell;
 
 use reviver_flow::graph::Way;
 use reviver_flow::{Anchor, ArrayIndex, CallSite, Flow, Locus, Matrix, Passed, Region, Slot, Step};
@@ -9,13 +12,14 @@ use reviver_isa::module::{Passing, Procedure};
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::update::{Action, Direction};
 
-use crate::form::Version;
+use super::cycles::CalledProcedures;
+use crate::form::{REFERENCE_WORDS, Version};
 
 /// So many calls are put into each other.
 const MOST_DEPTH: usize = 24;
-/// Instructions of callees that are put in place.
+/// Instructions of callees that are put in place, and of functions.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
-/// Cells of all frames of callees: each is looked at where a frame is left.
+/// Cells of all frames of callees that are put in place, and of one function: each is looked at where a frame is left.
 const MOST_FRAME_CELLS: u32 = 1 << 13;
 /// Arguments: each two are told apart.
 const MOST_ARGUMENTS: usize = 24;
@@ -25,15 +29,17 @@ const MOST_ARGUMENTS: usize = 24;
 pub(super) struct Activation {
     pub procedure: u32,
     pub way: Way,
-    /// Where it is called; nowhere in the version if that begins in it.
+    /// The number of the activation that it is part of, which begins a function: perhaps its own.
+    pub function: u32,
+    /// Where it is put in place; nowhere if it begins a function.
     pub called: Option<Called>,
     /// The first cell of its frame, of each class: integers, reals.
     frame: [Anchor; 2],
     parameters: Vec<ParameterRegion>,
 }
 
-/// The call that an activation is made by.
-#[derive(Clone, Copy, Debug)]
+/// A call, by which an activation is made or a function is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Called {
     /// The number of the activation that calls.
     pub by: u32,
@@ -48,7 +54,7 @@ pub(super) struct Called {
 /// What is passed for a parameter, as far as it is known before a run.
 #[derive(Clone, Copy, Debug)]
 struct ParameterRegion {
-    /// The cells among which those are that it refers to, as the version's own procedure names them.
+    /// The cells among which those are that it refers to, as the function names them.
     region: Region,
     /// Whether it begins with the first of them.
     is_first: bool,
@@ -57,10 +63,27 @@ struct ParameterRegion {
 /// Where an anchor of an activation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnchorPlace {
-    /// An anchor of the version's own procedure.
+    /// An anchor of the function.
     Own(Anchor),
     /// Where the call that made the activation has found what it passes for the parameter of this number.
     Computed(u32),
+}
+
+/// A call of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FunctionCall {
+    pub called: Called,
+    /// The activation that begins the function.
+    pub callee: u32,
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entered {
+    /// An activation of this number is made.
+    InPlace(u32),
+    /// A function is called, by the number of the call.
+    Function(usize),
 }
 
 /// The activations of a version. The first is that of the procedure which it begins in.
@@ -70,18 +93,31 @@ pub(super) struct Activations<'f> {
     flow: &'f Flow,
     gradient: bool,
     all: Vec<Activation>,
-    /// Instructions of callees, and cells of their frames.
+    /// The calls of functions.
+    calls: Vec<FunctionCall>,
+    called: OnceCell<CalledProcedures>,
+    /// Instructions of callees that are put in place, and cells of their frames.
     instructions: u32,
     cells: u32,
+    /// Instructions of functions that are called.
+    function_instructions: u32,
 }
 
 impl<'f> Activations<'f> {
     pub fn of(module: &'f Module, flow: &'f Flow, version: Version) -> Activations<'f> {
         let behind = module.procedures.partition_point(|procedure| procedure.entry < version.position);
         let procedure = behind.saturating_sub(1) as u32;
-        let frame = [Class::Int, Class::Real].map(|class| Anchor::Frame(class, 0));
-        let own = Activation { procedure, way: version.way, called: None, frame, parameters: Vec::new() };
-        Activations { module, flow, gradient: version.gradient, all: vec![own], instructions: 0, cells: 0 }
+        Activations {
+            module,
+            flow,
+            gradient: version.gradient,
+            all: vec![beginning(0, procedure, version.way)],
+            calls: Vec::new(),
+            called: OnceCell::new(),
+            instructions: 0,
+            cells: 0,
+            function_instructions: 0,
+        }
     }
 
     pub fn get(&self, number: u32) -> Option<&Activation> {
@@ -91,6 +127,53 @@ impl<'f> Activations<'f> {
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.all.len() as u32
+    }
+
+    /// Those that begin functions.
+    pub fn functions(&self) -> impl Iterator<Item = u32> {
+        let begins = |(number, activation): (u32, &Activation)| activation.called.is_none().then_some(number);
+        (0..).zip(&self.all).filter_map(begins)
+    }
+
+    /// The function that an activation is part of.
+    pub fn function(&self, number: u32) -> u32 {
+        self.get(number).map_or(0, |activation| activation.function)
+    }
+
+    /// The calls of functions.
+    pub fn calls(&self) -> &[FunctionCall] {
+        &self.calls
+    }
+
+    /// Whether the version begins in main, whose end nothing leads over, and which is passed nothing.
+    pub fn begin_in_main(&self) -> bool {
+        self.get(0).is_some_and(|own| own.procedure == 0)
+    }
+
+    /// Whether frames may have been put into memory in the middle of an activation: where it calls a function, or where
+    /// something in it does, and where the version begins in it.
+    pub fn is_in_memory(&self, number: u32) -> bool {
+        let calls = || self.calls.iter().any(|call| self.open(call.called.by).contains(&number));
+        number == 0 || calls()
+    }
+
+    /// How many arguments the call of an activation has, or the calls of a function that it begins.
+    pub fn arguments(&self, number: u32) -> u32 {
+        self.procedure(number).map_or(0, |procedure| procedure.parameters.len() as u32)
+    }
+
+    /// The activations in place that are open where a function is called, each with where in the call's record that is kept which
+    /// it is passed.
+    pub fn kept(&self, call: FunctionCall) -> Vec<(u32, u32)> {
+        let mut next = 1 + REFERENCE_WORDS * self.arguments(call.callee);
+        let in_place = self.open(call.called.by).into_iter().skip(1);
+        in_place
+            .map(|number| {
+                let place = next;
+                next += REFERENCE_WORDS * self.arguments(number);
+                (number, place)
+            })
+            .collect()
     }
 
     fn procedure(&self, number: u32) -> Option<&'f Procedure> {
@@ -110,7 +193,7 @@ impl<'f> Activations<'f> {
         })
     }
 
-    /// Those that are open in one: the first, and so on to itself.
+    /// Those that are open in one: the one that begins the function, and so on to itself.
     pub fn open(&self, number: u32) -> Vec<u32> {
         let above = std::iter::successors(Some(number), |&n| self.get(n)?.called.map(|called| called.by));
         let mut open: Vec<u32> = above.collect();
@@ -129,7 +212,7 @@ impl<'f> Activations<'f> {
         size.copied().unwrap_or(0)
     }
 
-    /// The cell of its frame with this offset, as the version's own procedure names it.
+    /// The cell of its frame with this offset, as the function names it.
     pub fn frame_cell(&self, number: u32, class: Class, offset: u32) -> Anchor {
         match self.get(number).map(|activation| activation.frame[class as usize]) {
             Some(Anchor::Frame(class, start)) => Anchor::Frame(class, start + offset),
@@ -148,6 +231,15 @@ impl<'f> Activations<'f> {
                 Anchor::Fixed(if class == Class::Int { ints } else { reals } as u32)
             }
             _ => self.frame_cell(number, class, self.frame_cells(number, class)),
+        }
+    }
+
+    /// So many cells of a class lie between the beginning of the caller's frame and that of a function. Main's frame isn't asked
+    /// for.
+    pub fn further(&self, call: FunctionCall, class: Class) -> u32 {
+        match self.behind_frame(call.called.by, class) {
+            Anchor::Frame(_, further) => further,
+            Anchor::Constant(_) | Anchor::Fixed(_) | Anchor::Parameter(_) => 0,
         }
     }
 
@@ -182,8 +274,9 @@ impl<'f> Activations<'f> {
         }
     }
 
-    /// Makes the activation of a call that an instruction of another one makes, if its callee is put in place.
-    pub fn enter(&mut self, by: u32, site: u32, call: u32) -> Option<u32> {
+    /// Makes the activation of a call that an instruction of another one makes, or notes the call of a function; none where
+    /// the call is the interpreter's.
+    pub fn enter(&mut self, by: u32, site: u32, call: u32) -> Option<Entered> {
         let caller = self.get(by)?;
         let passes = self.flow.call(call)?;
         let turns = match self.flow.step(site)?.operation.update.action() {
@@ -192,22 +285,53 @@ impl<'f> Activations<'f> {
             _ => return None,
         };
         let way = if turns { turned(caller.way) } else { caller.way };
-        if !self.is_put_in_place(by, passes) {
+        let callee = self.module.procedures.get(passes.procedure as usize)?;
+        if !self.is_compiled(callee, passes) {
             return None;
         }
-        let callee = self.module.procedures.get(passes.procedure as usize)?;
+        let called = Called { by, site, call, turns };
+        if !self.is_put_in_place(by, callee, passes) {
+            let callee = self.begun(passes.procedure, way)?;
+            return Some(Entered::Function(self.number(FunctionCall { called, callee })));
+        }
         let parameters = passes.arguments.iter().map(|passed| self.binding(by, passed)).collect();
         let frame = [Class::Int, Class::Real].map(|class| self.behind_frame(by, class));
+        let function = caller.function;
         self.instructions += callee.exit - callee.entry;
         self.cells += self.cells_of(passes.procedure);
-        let called = Some(Called { by, site, call, turns });
-        self.all.push(Activation { procedure: passes.procedure, way, called, frame, parameters });
-        Some(self.all.len() as u32 - 1)
+        let called = Some(called);
+        self.all.push(Activation { procedure: passes.procedure, way, function, called, frame, parameters });
+        Some(Entered::InPlace(self.all.len() as u32 - 1))
     }
 
-    /// Whether the callee of a call is put in place. A recursive one isn't, and none of whose frame or arguments there are
-    /// too many.
-    fn is_put_in_place(&self, by: u32, passes: &CallSite) -> bool {
+    /// The number of a call of a function.
+    fn number(&mut self, call: FunctionCall) -> usize {
+        self.calls.iter().position(|known| *known == call).unwrap_or_else(|| {
+            self.calls.push(call);
+            self.calls.len() - 1
+        })
+    }
+
+    /// The activation that begins the function of a procedure, if that isn't too large.
+    fn begun(&mut self, procedure: u32, way: Way) -> Option<u32> {
+        let known =
+            |number: &u32| self.get(*number).is_some_and(|own| (own.procedure, own.way) == (procedure, way));
+        if let Some(known) = self.functions().find(known) {
+            return Some(known);
+        }
+        let callee = self.module.procedures.get(procedure as usize).filter(|_| procedure != 0)?;
+        let instructions = self.function_instructions + (callee.exit - callee.entry);
+        if instructions > MOST_INSTRUCTIONS || self.cells_of(procedure) > MOST_FRAME_CELLS {
+            return None;
+        }
+        self.function_instructions = instructions;
+        let number = self.all.len() as u32;
+        self.all.push(beginning(number, procedure, way));
+        Some(number)
+    }
+
+    /// Whether a call is made by compiled code.
+    fn is_compiled(&self, callee: &Procedure, passes: &CallSite) -> bool {
         // What a mutant changes of a call is the interpreter's to show.
         if !keeps(Rule::UncallsRunBackward)
             || !keeps(Rule::DirectionIsRestored)
@@ -215,25 +339,28 @@ impl<'f> Activations<'f> {
         {
             return false;
         }
-        let Some(callee) = self.module.procedures.get(passes.procedure as usize) else { return false };
-        let open = self.open(by);
-        let is_recursive =
-            || open.iter().any(|&n| self.get(n).is_some_and(|open| open.procedure == passes.procedure));
         let names_adjoints = || {
             let steps = self.flow.steps().get(callee.entry as usize..callee.exit as usize);
             steps.is_none_or(|steps| steps.iter().any(Step::names_adjoint))
         };
-        let instructions = self.instructions + (callee.exit - callee.entry);
         // A rule takes its callee's place where steps carry adjoints.
         !(self.gradient && callee.rule.is_some())
             // With the mode off nothing here looks after the adjoints of a frame.
             && (self.gradient || !names_adjoints())
-            && open.len() <= MOST_DEPTH
-            && instructions <= MOST_INSTRUCTIONS
-            && self.cells.saturating_add(self.cells_of(passes.procedure)) <= MOST_FRAME_CELLS
             && passes.arguments.len() <= MOST_ARGUMENTS
             && passes.arguments.iter().all(is_simple)
-            && !is_recursive()
+    }
+
+    /// Whether the callee of a call is put in place. One that comes back to itself isn't, but for the part of its way that leads
+    /// through the function which calls; and none that is too deep, or with whose instructions or frame there are too many.
+    fn is_put_in_place(&self, by: u32, callee: &Procedure, passes: &CallSite) -> bool {
+        let own = self.get(self.function(by)).map_or(0, |own| own.procedure);
+        let called = self.called.get_or_init(|| CalledProcedures::of(self.module, self.flow));
+        self.open(by).len() <= MOST_DEPTH
+            && self.instructions + (callee.exit - callee.entry) <= MOST_INSTRUCTIONS
+            && self.cells.saturating_add(self.cells_of(passes.procedure)) <= MOST_FRAME_CELLS
+            && passes.procedure != own
+            && !called.come_back(passes.procedure, own)
     }
 
     /// Cells of a procedure's frame.
@@ -275,12 +402,29 @@ impl<'f> Activations<'f> {
 
     /// Those of all calls, each with the number of the activation that calls.
     pub fn indices(&self) -> Vec<(u32, Anchor)> {
-        let calls = self.all.iter().filter_map(|activation| activation.called);
+        let in_place = self.all.iter().filter_map(|activation| activation.called);
+        let calls = in_place.chain(self.calls.iter().map(|call| call.called));
         let passed = calls.filter_map(|called| Some((called.by, self.call(called)?)));
         let passed = passed.flat_map(|(by, passes)| passes.arguments.iter().map(move |passed| (by, passed)));
         passed
             .flat_map(|(by, passed)| self.indices_of(passed).into_iter().map(move |cell| (by, cell)))
             .collect()
+    }
+
+    /// What the calls of functions pass: the cells among which those are, as the function that calls names them, with their class.
+    pub fn passed_to_functions(&self, function: u32) -> Vec<(Class, Region)> {
+        let own = self.calls.iter().filter(|call| self.function(call.called.by) == function);
+        own.flat_map(|call| {
+            let passes = self.call(call.called).map_or(&[][..], |passes| &passes.arguments);
+            let parameters = self.procedure(call.callee).map_or(&[][..], |callee| &callee.parameters);
+            let region =
+                |passed: &Passed| Some(self.region(call.called.by, passed.region(self.flow.elements())?));
+            passes
+                .iter()
+                .zip(parameters)
+                .filter_map(move |(passed, parameter)| Some((parameter.class, region(passed)?)))
+        })
+        .collect()
     }
 
     /// The pairs of a call's arguments that must not share cells, and might.
@@ -302,6 +446,12 @@ impl<'f> Activations<'f> {
     pub fn is_matrix(&self, passes: &CallSite, n: usize) -> bool {
         matches!(passes.arguments.get(n), Some(Passed::Matrix(_)))
     }
+}
+
+/// The activation that begins a function.
+fn beginning(number: u32, procedure: u32, way: Way) -> Activation {
+    let frame = [Class::Int, Class::Real].map(|class| Anchor::Frame(class, 0));
+    Activation { procedure, way, function: number, called: None, frame, parameters: Vec::new() }
 }
 
 fn turned(way: Way) -> Way {

@@ -1,50 +1,96 @@
-//! Entering and leaving callees that are put in place: what is passed is found and told apart, the frame begins with zeros
+//! Entering and leaving callees, put in place or called: what is passed is found and told apart, the frame begins with zeros
 //! and ends vacant. Knows no other step.
 
 use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
+use super::activation::{Called, FunctionCall};
 use super::draft::CellVariable;
 use super::frame::{FrameSegment, segments};
-use super::passed::ReferenceValues;
-use super::writer::{OperandHome, StepWriter};
+use super::writer::{OperandHome, ReferenceValues, StepWriter};
+use crate::form::REFERENCE_WORDS;
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
-    /// Enters an activation from the one that calls it.
+    /// Enters an activation that is put in place from the one that calls it.
     pub fn open(self, callee: u32) {
         let called = self.activations.get(callee).and_then(|activation| activation.called);
-        let Some(passes) = called.and_then(|called| self.activations.call(called)) else { return };
+        let Some(called) = called else { return };
+        for (n, reference) in (0..).zip(self.pass(called)) {
+            self.draft.pass(callee, n, reference);
+        }
+        StepWriter { activation: callee, ..self }.begin_frame();
+    }
+
+    /// Finds what a call passes and tells it apart: its step is made.
+    fn pass(self, called: Called) -> Vec<ReferenceValues> {
+        let Some(passes) = self.activations.call(called) else { return Vec::new() };
         let passed: Vec<ReferenceValues> =
             passes.arguments.iter().map(|passed| self.reference(passed)).collect();
         for (first, second) in self.activations.to_tell_apart(passes) {
             self.tell_apart(passes, &passed, first, second);
         }
-        self.passed.put(callee, passed);
         self.draft.count_call();
-        for segment in segments(self.activations, self.storage, callee) {
-            for offset in segment.first..segment.first + segment.count {
-                let anchor = self.activations.frame_cell(callee, segment.class, offset);
-                // In memory everything behind the open frames is 0 already.
-                if self.storage.is_variable(segment.class, anchor) {
-                    self.begin_with_zero(segment.class, anchor);
-                }
+        passed
+    }
+
+    /// The variables of the activation's frame hold 0 at first. In memory everything behind the open frames is 0 already.
+    pub fn begin_frame(self) {
+        for segment in segments(self.activations, self.storages, self.activation) {
+            for (anchor, class) in self.variables_of(segment) {
+                self.begin_with_zero(class, anchor);
             }
         }
     }
 
-    fn begin_with_zero(self, class: Class, anchor: Anchor) {
-        let spaces: &[Space] = match (class, self.gradient) {
-            (Class::Int, _) => &[Space::Ints],
-            (Class::Real, false) => &[Space::Reals],
-            (Class::Real, true) => &[Space::Reals, Space::Adjoints],
+    /// The variables among some cells of the activation's frame.
+    fn variables_of(self, segment: FrameSegment) -> impl Iterator<Item = (Anchor, Class)> {
+        let FrameSegment { class, first, count, .. } = segment;
+        let anchors = (first..first + count)
+            .map(move |offset| self.activations.frame_cell(self.activation, class, offset));
+        anchors
+            .filter(move |&anchor| self.storage().is_variable(class, anchor))
+            .map(move |anchor| (anchor, class))
+    }
+
+    /// Makes the step that enters a function, but for what is put into memory then: the record of the call is begun behind the
+    /// others, and what is passed put into it.
+    pub fn enter_function(self, number: usize, FunctionCall { called, callee }: FunctionCall) {
+        let draft = self.draft;
+        let store = |word: u32, value| {
+            draft.op(OpKind::Store(Space::References), [draft.record_word(word.into()), value]);
         };
-        for &space in spaces {
-            let zero = match class {
-                Class::Int => self.draft.int(0),
-                Class::Real => self.draft.real(0),
-            };
+        store(0, draft.int(number as i64 + 1));
+        for (n, reference) in (0..).zip(self.pass(called)) {
+            for (word, value) in (1 + n * REFERENCE_WORDS..).zip(reference) {
+                store(word, value);
+            }
+            draft.pass(callee, n, reference);
+        }
+        for (activation, place) in self.activations.kept(FunctionCall { called, callee }) {
+            for (word, value) in (place..).zip(self.all_passed(activation)) {
+                store(word, value);
+            }
+        }
+    }
+
+    /// All that an activation is passed.
+    pub fn all_passed(self, activation: u32) -> Vec<SsaValue> {
+        (0..self.activations.arguments(activation)).flat_map(|n| self.passed(activation, n)).collect()
+    }
+
+    /// Goes on behind the call of a function, which came back: what it was passed is still what it would be passed.
+    pub fn behind_function(self, FunctionCall { called, .. }: FunctionCall) {
+        let word = |n: u32, word: u32| {
+            let address = self.draft.record_word(i64::from(1 + n * REFERENCE_WORDS + word));
+            self.draft.op(OpKind::Load(Space::References), [address])
+        };
+        self.require_same_references(called, |n| [0, 1, 2].map(|part| word(n, part)));
+    }
+
+    fn begin_with_zero(self, class: Class, anchor: Anchor) {
+        for (space, zero) in self.zeros(class) {
             self.draft.write(CellVariable { space, anchor }, zero);
         }
     }
@@ -52,10 +98,13 @@ impl StepWriter<'_> {
     /// Leaves the scope's activation for the one that has called it. Each loop over cells has a block that is repeated, and one
     /// behind it.
     pub fn close(self, loops: &[(u32, u32)]) {
-        self.require_same_references();
+        if let Some(called) = self.activations.get(self.activation).and_then(|activation| activation.called) {
+            let caller = StepWriter { activation: called.by, ..self };
+            caller.require_same_references(called, |n| self.passed(self.activation, n));
+        }
         self.draft.count_call();
         let mut loops = loops.iter();
-        for segment in segments(self.activations, self.storage, self.activation) {
+        for segment in segments(self.activations, self.storages, self.activation) {
             match loops.as_slice() {
                 &[(repeated, behind), ..] if segment.is_loop => {
                     loops.next();
@@ -63,6 +112,26 @@ impl StepWriter<'_> {
                 }
                 _ => (0..segment.count).for_each(|n| self.free_named(segment.class, segment.first + n)),
             }
+            if self.activations.is_in_memory(self.activation) {
+                self.variables_of(segment).for_each(|(anchor, class)| self.store_zero(class, anchor));
+            }
+        }
+    }
+
+    /// What lies behind the open frames is 0, though a variable was put into memory while its frame was open.
+    fn store_zero(self, class: Class, anchor: Anchor) {
+        for &(space, zero) in self.zeros(class).iter() {
+            self.draft.op(OpKind::Store(space), [self.draft.address(anchor), zero]);
+        }
+    }
+
+    /// The spaces of a class's cells, each with its 0.
+    fn zeros(self, class: Class) -> Vec<(Space, SsaValue)> {
+        let real = || self.draft.real(0);
+        match (class, self.gradient) {
+            (Class::Int, _) => vec![(Space::Ints, self.draft.int(0))],
+            (Class::Real, false) => vec![(Space::Reals, real())],
+            (Class::Real, true) => vec![(Space::Reals, real()), (Space::Adjoints, real())],
         }
     }
 
@@ -152,15 +221,12 @@ impl StepWriter<'_> {
         }
     }
 
-    /// The caller's arguments must still refer to the cells that the callee worked on.
-    fn require_same_references(self) {
-        let called = self.activations.get(self.activation).and_then(|activation| activation.called);
-        let Some(called) = called else { return };
+    /// The arguments of a call that the activation makes must still refer to the cells that the callee worked on.
+    fn require_same_references(self, called: Called, was: impl Fn(u32) -> ReferenceValues) {
         let Some(passes) = self.activations.call(called) else { return };
-        let caller = StepWriter { activation: called.by, ..self };
-        for (passed, was) in passes.arguments.iter().zip(self.passed.of(self.activation)) {
+        for (n, passed) in (0..).zip(&passes.arguments) {
             if self.activations.reads_cells(passed) {
-                for (now, was) in caller.reference(passed).into_iter().zip(was) {
+                for (now, was) in self.reference(passed).into_iter().zip(was(n)) {
                     self.require_equal(now, was);
                 }
             }

@@ -12,7 +12,7 @@ use reviver_flow::Anchor;
 use reviver_isa::instruction::Class;
 
 use crate::error::Outside;
-use crate::form::{Definition, Demands, NumberKinds, SsaBlock, SsaEnd, SsaForm, Version};
+use crate::form::{Definition, Demands, NumberKinds, REFERENCE_WORDS, SsaBlock, SsaEnd, SsaForm, Version};
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
 /// A cell that only steps which name it reach.
@@ -42,6 +42,42 @@ impl ZeroCells {
     }
 }
 
+/// What a form begins with.
+#[derive(Clone, Debug)]
+pub(super) struct Beginning {
+    /// What holds 0.
+    pub zeros: ZeroCells,
+    /// Where the records of open calls end.
+    pub records: OpKind,
+    /// Words of a record.
+    pub record: u32,
+}
+
+/// What has a name while a form is written, and is a value wherever it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum DraftName {
+    /// A cell, as the function of this number names it.
+    Cell(u32, CellVariable),
+    /// A word of what is passed for a parameter, by the number of the activation and that of the parameter.
+    Passed(u32, u32, u32),
+    /// Where the cells of a class begin in the frame of the function that runs.
+    Frame(Class),
+    /// Where the records of open calls end.
+    Records,
+}
+
+/// A block that is still to be written.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedBlock {
+    pub end: SsaEnd,
+    /// The number of the function that it is part of.
+    pub function: u32,
+    /// Whether cells are in memory there, and no value is known of them: where a function is entered, or comes back.
+    pub reloads_cells: bool,
+    /// By activations where what they are passed is in memory then: words from the end of the records on.
+    pub reloads_passed: Vec<(u32, i64)>,
+}
+
 /// A form that takes more of them isn't made: its memory isn't asked for.
 const MOST_WORK: usize = 1 << 22;
 
@@ -54,47 +90,71 @@ pub(super) struct Draft {
     inner: RefCell<Inner>,
 }
 
-#[derive(Default)]
 struct Inner {
     definitions: Vec<Definition>,
     blocks: Vec<SsaBlock>,
     predecessors: Vec<Vec<u32>>,
-    zeros: ZeroCells,
+    /// The functions of the blocks.
+    functions: Vec<u32>,
+    reloads_cells: Vec<bool>,
+    reloads_passed: Vec<Vec<(u32, i64)>>,
+    beginning: Beginning,
     /// Where operations are put.
     current: u32,
     /// Where this is 0, operations don't fail.
     guard: Option<SsaValue>,
     /// Literals and inputs, once each.
     known: HashMap<OpKind, SsaValue>,
-    /// Addresses in the frame.
-    of_frame: HashMap<(Class, u32), SsaValue>,
-    /// The numbers of variables.
-    variables: HashMap<CellVariable, u32>,
-    all_variables: Vec<CellVariable>,
+    /// Addresses in the frame, by the blocks in which they are made.
+    of_frame: HashMap<(u32, Class, u32), SsaValue>,
+    /// The numbers of names.
+    names: HashMap<DraftName, u32>,
+    all_names: Vec<DraftName>,
     is_written: Vec<bool>,
-    /// What a variable holds at the end of a block, as far as it is written.
+    /// What a name is at the end of a block, as far as it is written.
     held: HashMap<(u32, u32), SsaValue>,
     /// How many values, and notes of what is held, there are.
     work: usize,
-    /// Parameters of blocks, for variables: what is passed for them is still to be found.
+    /// Parameters of blocks, for names: what is passed for them is still to be found.
     open: Vec<(u32, u32)>,
 }
 
 impl Draft {
-    /// Blocks that lead to each other by the numbers of their ends. Of what holds 0 at first it says so.
-    pub fn new(numbers: NumberKinds, ends: Vec<SsaEnd>, zeros: ZeroCells) -> Draft {
-        let mut inner = Inner { predecessors: vec![Vec::new(); ends.len()], zeros, ..Inner::default() };
-        for (number, end) in (0..).zip(&ends) {
-            for jump in end.jumps() {
-                if let Some(known) = inner.predecessors.get_mut(jump.to as usize)
+    /// Blocks that lead to each other by the numbers of their ends.
+    pub fn new(numbers: NumberKinds, planned: Vec<PlannedBlock>, beginning: Beginning) -> Draft {
+        let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); planned.len()];
+        for (number, block) in (0..).zip(&planned) {
+            for jump in block.end.jumps() {
+                if let Some(known) = predecessors.get_mut(jump.to as usize)
                     && !known.contains(&number)
                 {
                     known.push(number);
                 }
             }
         }
-        let block = |end| SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, calls: 0, end };
-        inner.blocks = ends.into_iter().map(block).collect();
+        let mut inner = Inner {
+            definitions: Vec::new(),
+            blocks: Vec::with_capacity(planned.len()),
+            predecessors,
+            functions: planned.iter().map(|block| block.function).collect(),
+            reloads_cells: planned.iter().map(|block| block.reloads_cells).collect(),
+            reloads_passed: Vec::with_capacity(planned.len()),
+            beginning,
+            current: ENTRY,
+            guard: None,
+            known: HashMap::new(),
+            of_frame: HashMap::new(),
+            names: HashMap::new(),
+            all_names: Vec::new(),
+            is_written: Vec::new(),
+            held: HashMap::new(),
+            work: 0,
+            open: Vec::new(),
+        };
+        for PlannedBlock { end, reloads_passed, .. } in planned {
+            inner.blocks.push(SsaBlock { parameters: Vec::new(), ops: Vec::new(), steps: 0, calls: 0, end });
+            inner.reloads_passed.push(reloads_passed);
+        }
         Draft { numbers, inner: RefCell::new(inner) }
     }
 
@@ -176,8 +236,9 @@ impl Draft {
         self.inner.borrow_mut().known(OpKind::Real(bits))
     }
 
-    pub fn input(&self, input: Input) -> SsaValue {
-        self.inner.borrow_mut().known(OpKind::Input(input))
+    /// No record begins there or behind.
+    pub fn records_end(&self) -> SsaValue {
+        self.inner.borrow_mut().known(OpKind::Input(Input::RecordsEnd))
     }
 
     /// The address base + index·stride.
@@ -190,9 +251,76 @@ impl Draft {
         }
     }
 
-    /// The address of an anchor's cell.
+    /// The address of an anchor's cell, as the function of the current block names it.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
-        self.inner.borrow_mut().address(anchor)
+        let inner = &mut *self.inner.borrow_mut();
+        inner.address(inner.current, anchor)
+    }
+
+    /// Of a word of the records, counted from where they end.
+    pub fn record_word(&self, word: i64) -> SsaValue {
+        let (records, one) = (self.records(), self.int(1));
+        self.place(records, self.int(word), one)
+    }
+
+    /// Where the records of open calls end.
+    pub fn records(&self) -> SsaValue {
+        self.named(DraftName::Records)
+    }
+
+    /// A word of what is passed to an activation for a parameter.
+    pub fn passed(&self, activation: u32, n: u32, word: u32) -> SsaValue {
+        self.named(DraftName::Passed(activation, n, word))
+    }
+
+    /// Notes what is passed to an activation for a parameter.
+    pub fn pass(&self, activation: u32, n: u32, reference: [SsaValue; 3]) {
+        for (word, value) in (0..).zip(reference) {
+            self.inner.borrow_mut().set(DraftName::Passed(activation, n, word), value);
+        }
+    }
+
+    /// From here on another function runs, whose frame begins there, and one more record is there.
+    pub fn enter_function(&self, frame: [SsaValue; 2]) {
+        let record = self.inner.borrow().beginning.record;
+        let records = self.record_word(record.into());
+        let inner = &mut *self.inner.borrow_mut();
+        inner.set(DraftName::Records, records);
+        for (class, start) in [Class::Int, Class::Real].into_iter().zip(frame) {
+            inner.set(DraftName::Frame(class), start);
+        }
+    }
+
+    /// The current block is where a function begins, whoever has called it.
+    pub fn begin_function(&self) {
+        let inner = &mut *self.inner.borrow_mut();
+        for name in [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)] {
+            let number = inner.number(name);
+            let given = inner.parameter(inner.current, number);
+            inner.held.insert((inner.current, number), given);
+        }
+    }
+
+    /// The current block is behind a call, where its record is gone, and the frame begins so many cells before the callee's.
+    pub fn leave_function(&self, further: [u32; 2]) {
+        let record = self.inner.borrow().beginning.record;
+        let names = [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)];
+        for (name, back) in names.into_iter().zip([record, further[0], further[1]]) {
+            let (number, given) = {
+                let inner = &mut *self.inner.borrow_mut();
+                let number = inner.number(name);
+                (number, inner.parameter(inner.current, number))
+            };
+            let own = self.place(given, self.int(-i64::from(back)), self.int(1));
+            let inner = &mut *self.inner.borrow_mut();
+            inner.held.insert((inner.current, number), own);
+        }
+    }
+
+    fn named(&self, name: DraftName) -> SsaValue {
+        let inner = &mut *self.inner.borrow_mut();
+        let number = inner.number(name);
+        inner.held_at_end(inner.current, number)
     }
 
     /// Writes operations that don't fail where a value is 0. What `write` makes is given back.
@@ -207,26 +335,32 @@ impl Draft {
 
     /// What a variable holds here.
     pub fn read(&self, variable: CellVariable) -> SsaValue {
-        let inner = &mut *self.inner.borrow_mut();
-        let number = inner.number(variable);
-        inner.held_at_end(inner.current, number)
+        self.named(DraftName::Cell(self.function(), variable))
     }
 
     /// Has a variable hold another value from here on.
     pub fn write(&self, variable: CellVariable, value: SsaValue) {
-        let inner = &mut *self.inner.borrow_mut();
-        let number = inner.number(variable);
-        inner.is_written[number as usize] = true;
-        inner.held.insert((inner.current, number), value);
+        let name = DraftName::Cell(self.function(), variable);
+        self.inner.borrow_mut().set(name, value);
     }
 
-    /// Stores every variable that is written anywhere and still alive, at the end of the current block.
+    /// The function of the current block.
+    fn function(&self) -> u32 {
+        let inner = self.inner.borrow();
+        inner.functions.get(inner.current as usize).copied().unwrap_or(0)
+    }
+
+    /// Stores every variable of the function that is written anywhere and still alive, at the end of the current block.
     pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
+        let function = self.function();
         let written: Vec<CellVariable> = {
             let inner = self.inner.borrow();
-            let all = inner.all_variables.iter().zip(&inner.is_written);
-            let written = all.filter(|(_, is_written)| **is_written).map(|(variable, _)| *variable);
-            written.filter(|variable| is_alive(*variable)).collect()
+            let all = inner.all_names.iter().zip(&inner.is_written).filter(|(_, is_written)| **is_written);
+            let own = all.filter_map(|(name, _)| match *name {
+                DraftName::Cell(by, variable) if by == function => Some(variable),
+                _ => None,
+            });
+            own.filter(|variable| is_alive(*variable)).collect()
         };
         for variable in written.into_iter().take_while(|_| !self.is_too_large()) {
             let (address, value) = (self.address(variable.anchor), self.read(variable));
@@ -238,24 +372,23 @@ impl Draft {
     pub fn finish(self, version: Version) -> Result<SsaForm, Outside> {
         let mut inner = self.inner.into_inner();
         let mut next = 0;
-        while let Some(&(block, variable)) = inner.open.get(next).filter(|_| inner.work <= MOST_WORK) {
-            inner.pass(block, variable);
+        while let Some(&(block, name)) = inner.open.get(next).filter(|_| inner.work <= MOST_WORK) {
+            inner.pass(block, name);
             next += 1;
         }
         if inner.work > MOST_WORK {
             return Err(Outside::TooLarge);
         }
         let Inner { definitions, blocks, .. } = inner;
-        let (exits, demands) = (Vec::new(), Demands::default());
-        let ranges = BTreeMap::new();
         Ok(SsaForm {
             version,
             numbers: self.numbers,
             definitions,
             blocks,
-            ranges,
-            exits,
-            demands,
+            ranges: BTreeMap::new(),
+            exits: Vec::new(),
+            calls: Vec::new(),
+            demands: Demands::default(),
             first_steps: 0,
         })
     }
@@ -295,80 +428,135 @@ impl Inner {
         value
     }
 
-    fn address(&mut self, anchor: Anchor) -> SsaValue {
+    fn address(&mut self, block: u32, anchor: Anchor) -> SsaValue {
         let (class, offset) = match anchor {
             Anchor::Constant(cell) | Anchor::Fixed(cell) => return self.known(OpKind::Int(cell.into())),
-            Anchor::Parameter(n) => return self.known(OpKind::Input(Input::Base(n))),
+            Anchor::Parameter(n) => {
+                let number = self.number(DraftName::Passed(self.functions[block as usize], n, 0));
+                return self.held_at_end(block, number);
+            }
             Anchor::Frame(class, offset) => (class, offset),
         };
-        if let Some(&value) = self.of_frame.get(&(class, offset)) {
+        if let Some(&value) = self.of_frame.get(&(block, class, offset)) {
             return value;
         }
-        let operands = [OpKind::Input(Input::Frame(class)), OpKind::Int(offset.into()), OpKind::Int(1)];
-        let operands = operands.map(|kind| self.known(kind));
-        let value = self.put(ENTRY, OpKind::Place, operands, None);
-        self.of_frame.insert((class, offset), value);
+        let number = self.number(DraftName::Frame(class));
+        let start = self.held_at_end(block, number);
+        let value = self.further(block, start, offset.into());
+        self.of_frame.insert((block, class, offset), value);
         value
     }
 
-    fn number(&mut self, variable: CellVariable) -> u32 {
-        let (all, is_written) = (&mut self.all_variables, &mut self.is_written);
-        *self.variables.entry(variable).or_insert_with(|| {
-            all.push(variable);
+    /// The address that is so many cells further.
+    fn further(&mut self, block: u32, start: SsaValue, cells: i64) -> SsaValue {
+        let literal = self.literal(start);
+        match literal {
+            _ if cells == 0 => start,
+            Some(literal) => self.known(OpKind::Int(literal + cells)),
+            None => {
+                let operands = [OpKind::Int(cells), OpKind::Int(1)].map(|kind| self.known(kind));
+                self.put(block, OpKind::Place, [start, operands[0], operands[1]], None)
+            }
+        }
+    }
+
+    fn number(&mut self, name: DraftName) -> u32 {
+        let (all, is_written) = (&mut self.all_names, &mut self.is_written);
+        *self.names.entry(name).or_insert_with(|| {
+            all.push(name);
             is_written.push(false);
             all.len() as u32 - 1
         })
     }
 
-    /// What a variable holds at the end of a block, as far as that is written: a parameter of it, or of one before, where
-    /// ways meet before it is written; at the beginning what it is loaded with.
-    fn held_at_end(&mut self, block: u32, variable: u32) -> SsaValue {
+    fn set(&mut self, name: DraftName, value: SsaValue) {
+        let number = self.number(name);
+        self.is_written[number as usize] = true;
+        self.held.insert((self.current, number), value);
+    }
+
+    /// What a name is at the end of a block, as far as that is written: a parameter of it, or of one before, where
+    /// ways meet before it is written; at the beginning, and where nothing is known of it, what it is loaded with.
+    fn held_at_end(&mut self, block: u32, name: u32) -> SsaValue {
         let (mut at, mut way) = (block, Vec::new());
         let value = loop {
-            if let Some(&value) = self.held.get(&(at, variable)) {
+            if let Some(&value) = self.held.get(&(at, name)) {
                 break value;
             }
             way.push(at);
             match self.predecessors[at as usize].as_slice() {
-                [] => break self.loaded(variable),
+                [] => break self.loaded(at, name),
+                _ if self.is_reloaded(at, name) => break self.loaded(at, name),
                 &[only] => at = only,
-                _ => break self.parameter(at, variable),
+                _ => break self.parameter(at, name),
             }
         };
         self.work += way.len();
         for block in way {
-            self.held.insert((block, variable), value);
+            self.held.insert((block, name), value);
         }
         value
     }
 
-    fn loaded(&mut self, variable: u32) -> SsaValue {
-        let held = self.all_variables[variable as usize];
+    fn is_reloaded(&self, block: u32, name: u32) -> bool {
+        match self.all_names[name as usize] {
+            DraftName::Cell(..) => self.reloads_cells[block as usize],
+            DraftName::Passed(activation, ..) => self.record_place(block, activation).is_some(),
+            DraftName::Frame(_) | DraftName::Records => false,
+        }
+    }
+
+    /// Where what an activation is passed is in memory, from the end of the records on.
+    fn record_place(&self, block: u32, activation: u32) -> Option<i64> {
+        let known = self.reloads_passed[block as usize].iter();
+        known.filter(|(own, _)| *own == activation).map(|(_, place)| *place).next()
+    }
+
+    fn loaded(&mut self, block: u32, name: u32) -> SsaValue {
+        match self.all_names[name as usize] {
+            DraftName::Frame(class) => self.known(OpKind::Input(Input::Frame(class))),
+            DraftName::Records => self.known(self.beginning.records),
+            DraftName::Passed(activation, n, word) => {
+                let own = i64::from(n * REFERENCE_WORDS + word);
+                let place = self.record_place(block, activation).unwrap_or(0) + own;
+                let records = self.number(DraftName::Records);
+                let records = self.held_at_end(block, records);
+                let address = self.further(block, records, place);
+                self.put(block, OpKind::Load(Space::References), [address], None)
+            }
+            DraftName::Cell(_, held) => self.loaded_cell(block, held),
+        }
+    }
+
+    fn loaded_cell(&mut self, block: u32, held: CellVariable) -> SsaValue {
         let CellVariable { space, anchor } = held;
-        if self.zeros.have(held) {
+        if block == ENTRY && self.beginning.zeros.have(held) {
             return self.known(match space.class() {
                 Class::Int => OpKind::Int(0),
                 Class::Real => OpKind::Real(0),
             });
         }
-        let address = self.address(anchor);
-        self.put(ENTRY, OpKind::Load(space), [address], None)
+        let address = self.address(block, anchor);
+        self.put(block, OpKind::Load(space), [address], None)
     }
 
     /// A parameter of a block where ways meet.
-    fn parameter(&mut self, block: u32, variable: u32) -> SsaValue {
-        let class = self.all_variables[variable as usize].space.class();
+    fn parameter(&mut self, block: u32, name: u32) -> SsaValue {
+        let class = match self.all_names[name as usize] {
+            DraftName::Cell(_, CellVariable { space, .. }) => space.class(),
+            DraftName::Passed(..) | DraftName::Frame(_) | DraftName::Records => Class::Int,
+        };
         let value = SsaValue(self.definitions.len() as u32);
         self.definitions.push(Definition::Parameter(class));
         self.blocks[block as usize].parameters.push(value);
-        self.open.push((block, variable));
+        self.open.push((block, name));
         value
     }
 
-    /// Finds what is passed to a block for a variable.
-    fn pass(&mut self, block: u32, variable: u32) {
+    /// Finds what is passed to a block for a name.
+    fn pass(&mut self, block: u32, name: u32) {
         for predecessor in self.predecessors[block as usize].clone() {
-            let value = self.held_at_end(predecessor, variable);
+            let value = self.held_at_end(predecessor, name);
             self.hand_over(predecessor, block, value);
         }
     }

@@ -1,16 +1,14 @@
-//! Where a form is left: which calls it has opened there, and what has to be in memory. Knows no step.
+//! Where a form is left, and what has to be in memory there and where functions are entered and left. Knows no step.
 
 use reviver_flow::Anchor;
+use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
 
-use super::activation::Activations;
+use super::activation::{Activations, Called, FunctionCall};
 use super::draft::CellVariable;
 use super::writer::StepWriter;
-use crate::form::{Demands, FormExit, OpenedCall, SsaEnd};
+use crate::form::{Demands, FormCall, FormExit, LevelDemands, OpenedCall, REFERENCE_WORDS, SsaEnd, TOP_WORD};
 use crate::op::{OpKind, Space};
-
-/// Words of a reference.
-const REFERENCE_WORDS: u32 = 3;
 
 /// The exits of a form that is being planned.
 pub(super) struct Exits<'a, 'f> {
@@ -25,48 +23,99 @@ impl<'a, 'f> Exits<'a, 'f> {
 
     /// The end that leads to a position of an activation.
     pub fn to(&mut self, activation: u32, position: u32) -> SsaEnd {
-        let open = self.activations.open(activation).into_iter();
-        let calls = open.filter_map(|number| opened(self.activations, number)).collect();
-        self.all.push(FormExit { position, calls });
+        self.exit(activation, position, false)
+    }
+
+    /// The same, where there is no room for a call.
+    pub fn full(&mut self, activation: u32, position: u32) -> SsaEnd {
+        self.exit(activation, position, true)
+    }
+
+    fn exit(&mut self, activation: u32, position: u32, is_full: bool) -> SsaEnd {
+        let calls = in_place(self.activations, activation);
+        let way = self.activations.get(activation).map_or(Way::Along, |activation| activation.way);
+        self.all.push(FormExit { position, way, calls, is_full });
         SsaEnd::Exit { exit: self.all.len() as u32 - 1 }
     }
 }
 
-/// The call that an activation was made by.
-fn opened(activations: &Activations, number: u32) -> Option<OpenedCall> {
-    let called = activations.get(number)?.called?;
-    Some(OpenedCall {
-        site: called.site,
-        turns: called.turns,
-        references: activations.call(called)?.arguments.len() as u32,
-        frame_ints: activations.frame_cells(number, Class::Int),
-        frame_reals: activations.frame_cells(number, Class::Real),
-    })
+/// The calls that were put in place and are open in an activation.
+fn in_place(activations: &Activations, number: u32) -> Vec<OpenedCall> {
+    let open = activations.open(number).into_iter();
+    open.filter_map(|number| Some(opened(activations, activations.get(number)?.called?, number))).collect()
 }
 
-/// What a form of some activations with these exits needs.
-pub(super) fn demands(activations: &Activations, exits: &[FormExit]) -> Demands {
-    let mut demands = Demands::default();
-    for number in 0..activations.count() {
-        let calls = activations.open(number).into_iter().filter_map(|n| opened(activations, n));
-        let (mut ints, mut reals, mut depth) = (0, 0, 0);
-        for call in calls {
-            ints += call.frame_ints;
-            reals += call.frame_reals;
-            depth += 1;
+/// A call of an activation, or of the function that it begins.
+fn opened(activations: &Activations, called: Called, callee: u32) -> OpenedCall {
+    OpenedCall {
+        site: called.site,
+        turns: called.turns,
+        references: activations.arguments(callee),
+        frame_ints: activations.frame_cells(callee, Class::Int),
+        frame_reals: activations.frame_cells(callee, Class::Real),
+    }
+}
+
+/// The calls of functions.
+pub(super) fn function_calls(activations: &Activations) -> Vec<FormCall> {
+    let call = |&call: &FunctionCall| {
+        let FunctionCall { called, callee } = call;
+        let mut all = in_place(activations, called.by);
+        all.push(opened(activations, called, callee));
+        FormCall {
+            by: activations.function(called.by),
+            callee,
+            opened: all,
+            further_ints: activations.further(call, Class::Int),
+            further_reals: activations.further(call, Class::Real),
         }
+    };
+    activations.calls().iter().map(call).collect()
+}
+
+/// Words of a record.
+pub(super) fn record_words(activations: &Activations) -> u32 {
+    let words = |references: u32| 1 + REFERENCE_WORDS * references;
+    let own = (!activations.begin_in_main()).then(|| words(activations.arguments(0)));
+    let call = |call: &FunctionCall| {
+        let in_place = activations.open(call.called.by).into_iter().skip(1);
+        words(activations.arguments(call.callee) + in_place.map(|n| activations.arguments(n)).sum::<u32>())
+    };
+    activations.calls().iter().map(call).chain(own).max().unwrap_or(0)
+}
+
+/// What a form of some activations needs, with these calls of functions.
+pub(super) fn demands(activations: &Activations, exits: &[FormExit], calls: &[FormCall]) -> Demands {
+    let mut demands = Demands { record: record_words(activations), ..Demands::default() };
+    for number in 0..activations.count() {
+        let [ints, reals, depth] = taken(&in_place(activations, number));
         demands.frame_ints = demands.frame_ints.max(ints);
         demands.frame_reals = demands.frame_reals.max(reals);
         demands.depth = demands.depth.max(depth);
+    }
+    for call in calls {
+        let [ints, reals, depth] = taken(&call.opened);
+        let LevelDemands { ints: most_ints, reals: most_reals, depth: most } = demands.level;
+        demands.level =
+            LevelDemands { ints: most_ints.max(ints), reals: most_reals.max(reals), depth: most.max(depth) };
     }
     let references = |exit: &FormExit| exit.calls.iter().map(|call| call.references).sum::<u32>();
     demands.references = REFERENCE_WORDS * exits.iter().map(references).max().unwrap_or(0);
     demands
 }
 
+/// The cells of the frames of some calls, integers and reals, and how many calls they are.
+fn taken(calls: &[OpenedCall]) -> [u32; 3] {
+    let sum = |[ints, reals, depth]: [u32; 3], call: &OpenedCall| {
+        [ints + call.frame_ints, reals + call.frame_reals, depth + 1]
+    };
+    calls.iter().fold([0; 3], sum)
+}
+
 impl StepWriter<'_> {
-    /// Puts everything into memory that is alive in the scope's activation, at the end of a block.
-    pub fn store_all(self, block: u32) {
+    /// Puts everything into memory that the scope's function has and that is alive in the scope's activation, at the end of a
+    /// block.
+    pub fn store_cells(self, block: u32) {
         self.draft.enter(block);
         let ends =
             [Class::Int, Class::Real].map(|class| self.activations.behind_frame(self.activation, class));
@@ -77,10 +126,26 @@ impl StepWriter<'_> {
                 _ => true,
             };
         self.draft.store_variables(is_alive);
-        let opened = self.activations.open(self.activation);
-        let words = opened.into_iter().flat_map(|number| self.passed.of(number)).flatten();
-        for (word, value) in (0..).zip(words.collect::<Vec<_>>()) {
-            self.draft.op(OpKind::Store(Space::References), [self.draft.int(word), value]);
+    }
+
+    /// The same where the function is left, whose frame is gone.
+    pub fn store_others(self, block: u32) {
+        self.draft.enter(block);
+        self.draft.store_variables(|variable| !matches!(variable.anchor, Anchor::Frame(..)));
+    }
+
+    /// The same where the form is left, with what open calls pass.
+    pub fn store_all(self, block: u32) {
+        self.store_cells(block);
+        let draft = self.draft;
+        let store = |address, value| draft.op(OpKind::Store(Space::References), [address, value]);
+        if record_words(self.activations) > 0 {
+            store(draft.int(TOP_WORD.into()), draft.records());
+        }
+        let opened = self.activations.open(self.activation).into_iter().skip(1);
+        let words: Vec<_> = opened.flat_map(|number| self.all_passed(number)).collect();
+        for (word, value) in (0..).zip(words) {
+            store(draft.record_word(word), value);
         }
     }
 }

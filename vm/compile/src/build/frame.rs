@@ -4,7 +4,7 @@
 use reviver_isa::instruction::Class;
 
 use super::activation::Activations;
-use super::storage::AddressedCells;
+use super::storage::FunctionStorage;
 
 /// Cells that go out of use in one manner: of a class, by their offsets in the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +22,10 @@ const SHORTEST_LOOP: u32 = 8;
 /// The cells of an activation's frame: all integers, then all reals.
 pub(super) fn segments(
     activations: &Activations,
-    storage: &AddressedCells,
+    storages: &FunctionStorage,
     activation: u32,
 ) -> Vec<FrameSegment> {
+    let storage = storages.of(activations.function(activation));
     let mut segments: Vec<FrameSegment> = Vec::new();
     for class in [Class::Int, Class::Real] {
         let cells = 0..activations.frame_cells(activation, class);

@@ -3,11 +3,12 @@
 mod activation;
 mod arith;
 mod call;
+mod cycles;
 mod draft;
 mod exits;
 mod frame;
-mod passed;
 pub(crate) mod paths;
+mod plan;
 mod step;
 mod storage;
 mod writer;
@@ -23,16 +24,15 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::step::Operation;
 
 use self::activation::Activations;
-use self::draft::{Draft, ZeroCells};
-use self::exits::{Exits, demands};
-use self::frame::segments;
-use self::passed::PassedValues;
+use self::draft::{Beginning, Draft, ZeroCells};
+use self::exits::{demands, function_calls, record_words};
 use self::paths::{Stretch, StretchEnd, stretches};
-use self::storage::AddressedCells;
+use self::plan::{FormPlan, FunctionBlocks, StretchBlocks};
+use self::storage::FunctionStorage;
 use self::writer::StepWriter;
 use crate::error::Outside;
-use crate::form::{FormExit, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
-use crate::op::{OpKind, SsaValue};
+use crate::form::{FIRST_RECORD, FrameZeros, Jump, NumberKinds, SsaEnd, SsaForm, Version};
+use crate::op::{Input, OpKind, Space};
 use crate::order;
 
 /// The SSA form of a version of a verified module, as its flow says it: nothing is improved.
@@ -42,39 +42,44 @@ use crate::order;
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
     let mut activations = Activations::of(module, flow, version);
     let stretches = stretches(flow, version, &mut activations)?;
-    let storage = AddressedCells::of(flow, &activations, slots(flow, &stretches));
-    let plan = Plan::of(&stretches, &activations, &storage);
-    let draft = Draft::new(NumberKinds::of(module), plan.ends, zero_cells(flow, version.zeros));
-    let passed = PassedValues::default();
+    let storages = FunctionStorage::new(flow, &activations, slots(flow, &stretches.all));
+    let plan = FormPlan::of(&stretches, &activations, &storages);
+    let draft = Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, version, &activations));
     let scope = StepWriter {
         flow,
         draft: &draft,
-        storage: &storage,
+        storages: &storages,
         activations: &activations,
-        passed: &passed,
         activation: 0,
         gradient: version.gradient,
         is_watched: version.is_watched,
         at: 0,
     };
+    plan.functions.iter().for_each(|function| write_beginnings(scope, function));
     // Each stretch was found behind one that leads to it.
-    for (stretch, place) in stretches.iter().zip(&plan.places) {
+    for (stretch, place) in stretches.all.iter().zip(&plan.places) {
         if draft.is_too_large() {
             return Err(Outside::TooLarge);
         }
         write(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
     }
-    for (stretch, place) in stretches.iter().zip(&plan.places) {
-        let scope = StepWriter { activation: stretch.activation, ..scope };
-        if let StretchEnd::Exit { .. } = stretch.end {
-            scope.store_all(place.body);
-        }
-        if let Some((_, stop)) = place.head {
-            scope.store_all(stop);
-        }
+    for (stretch, place) in stretches.all.iter().zip(&plan.places) {
+        store(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
     }
-    let demands = demands(&activations, &plan.exits);
-    draft.finish(version).map(|form| with_pauses(SsaForm { exits: plan.exits, demands, ..form }))
+    let calls = function_calls(&activations);
+    let demands = demands(&activations, &plan.exits, &calls);
+    let mut form = SsaForm { exits: plan.exits, calls, demands, ..draft.finish(version)? };
+    // A function that doesn't come back has nothing behind its calls.
+    order::drop_unreached(&mut form);
+    Ok(with_pauses(form))
+}
+
+fn beginning(flow: &Flow, version: Version, activations: &Activations) -> Beginning {
+    let records = match activations.begin_in_main() {
+        true => OpKind::Int(FIRST_RECORD.into()),
+        false => OpKind::Input(Input::Records),
+    };
+    Beginning { zeros: zero_cells(flow, version.zeros), records, record: record_words(activations) }
 }
 
 /// The cells of main's frame that hold 0.
@@ -104,7 +109,9 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
             StretchEnd::Branch { at, taken: (_, join), .. } => (Some(at), Some(join)),
             StretchEnd::Pass { .. }
             | StretchEnd::Call { .. }
+            | StretchEnd::Enter { .. }
             | StretchEnd::Return { .. }
+            | StretchEnd::Leave { .. }
             | StretchEnd::Exit { .. } => (None, None),
         };
         let all = stretch.steps.iter().copied().chain(first).chain(second);
@@ -114,103 +121,19 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
     steps.flat_map(|(activation, step)| step.slots.iter().map(move |slot| (activation, slot)))
 }
 
-/// The blocks that a stretch becomes.
-#[derive(Clone, Debug)]
-struct StretchBlocks {
-    /// Of the head of a loop: where it may pause, and what is stored then.
-    head: Option<(u32, u32)>,
-    body: u32,
-    /// Where a branch is taken: what its join says is looked at there.
-    taken: Option<u32>,
-    /// Where a callee's frame is left, of each loop over its cells: what is repeated, and what is behind it.
-    loops: Vec<(u32, u32)>,
-}
-
-impl StretchBlocks {
-    /// Where others lead to.
-    fn first(&self) -> u32 {
-        self.head.map_or(self.body, |(head, _)| head)
+/// Puts down what comes before the steps of a function, wherever it is entered or goes on.
+fn write_beginnings(scope: StepWriter, function: &FunctionBlocks) {
+    let (draft, activations) = (scope.draft, scope.activations);
+    draft.enter(function.entry);
+    draft.begin_function();
+    StepWriter { activation: function.activation, ..scope }.begin_frame();
+    for back in &function.calls {
+        let Some(&call) = activations.calls().get(back.call) else { continue };
+        draft.enter(back.landing);
+        draft.leave_function([Class::Int, Class::Real].map(|class| activations.further(call, class)));
+        draft.enter(back.same);
+        StepWriter { activation: call.called.by, ..scope }.behind_function(call);
     }
-}
-
-/// The blocks of a form before anything is written.
-struct Plan {
-    places: Vec<StretchBlocks>,
-    ends: Vec<SsaEnd>,
-    exits: Vec<FormExit>,
-}
-
-fn to(block: u32) -> Jump {
-    Jump { to: block, arguments: Vec::new() }
-}
-
-impl Plan {
-    fn of(stretches: &[Stretch], activations: &Activations, storage: &AddressedCells) -> Plan {
-        let mut exits = Exits::of(activations);
-        // The first block belongs to none.
-        let mut next = 1;
-        let mut new = || {
-            next += 1;
-            next - 1
-        };
-        let places: Vec<StretchBlocks> = stretches
-            .iter()
-            .map(|stretch| StretchBlocks {
-                head: stretch.is_head.then(|| (new(), new())),
-                body: new(),
-                taken: matches!(stretch.end, StretchEnd::Branch { .. } | StretchEnd::Jump { .. })
-                    .then(&mut new),
-                loops: match stretch.end {
-                    StretchEnd::Return { .. } => {
-                        let segments = segments(activations, storage, stretch.activation);
-                        segments.iter().filter(|segment| segment.is_loop).map(|_| (new(), new())).collect()
-                    }
-                    _ => Vec::new(),
-                },
-            })
-            .collect();
-        let mut ends = vec![SsaEnd::Exit { exit: 0 }; next as usize];
-        let first = |number: usize| to(places[number].first());
-        ends[0] = SsaEnd::Go(first(0));
-        for (stretch, place) in stretches.iter().zip(&places) {
-            if let Some((head, stop)) = place.head {
-                ends[head as usize] = SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) };
-                ends[stop as usize] = exits.to(stretch.activation, stretch.position);
-            }
-            let through = |ends: &mut Vec<SsaEnd>, number: usize| {
-                let Some(taken) = place.taken else { return first(number) };
-                ends[taken as usize] = SsaEnd::Go(first(number));
-                to(taken)
-            };
-            ends[place.body as usize] = match stretch.end {
-                StretchEnd::Branch { taken: (taken, _), next, .. } => {
-                    let (yes, no) = (through(&mut ends, taken), first(next));
-                    // The condition is put in where it is written.
-                    SsaEnd::Branch { condition: SsaValue(0), yes, no }
-                }
-                StretchEnd::Jump { to, .. } => SsaEnd::Go(through(&mut ends, to)),
-                StretchEnd::Fall { to, .. } | StretchEnd::Pass { to } | StretchEnd::Call { to, .. } => {
-                    SsaEnd::Go(first(to))
-                }
-                StretchEnd::Return { to: caller, .. } => {
-                    through_loops(&mut ends, &place.loops, SsaEnd::Go(first(caller)))
-                }
-                StretchEnd::Exit { position } => exits.to(stretch.activation, position),
-            };
-        }
-        Plan { places, ends, exits: exits.all }
-    }
-}
-
-/// The end of a block that leads through loops to what another end says.
-fn through_loops(ends: &mut [SsaEnd], loops: &[(u32, u32)], end: SsaEnd) -> SsaEnd {
-    loops.iter().rev().fold(end, |end, &(repeated, behind)| {
-        ends[behind as usize] = end;
-        // The condition is put in where it is written.
-        ends[repeated as usize] =
-            SsaEnd::Branch { condition: SsaValue(0), yes: to(repeated), no: to(behind) };
-        SsaEnd::Go(to(repeated))
-    })
 }
 
 /// Puts down the steps of a stretch, and what is at its end.
@@ -222,20 +145,97 @@ fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
             StepWriter { at, ..scope }.step(step, operation(step, scope.way()));
         }
     }
-    draft
-        .count_steps(stretch.steps.len() as u32 + u32::from(!matches!(stretch.end, StretchEnd::Exit { .. })));
+    draft.count_steps(stretch.steps.len() as u32);
     match stretch.end {
-        StretchEnd::Fall { join, .. } => scope.require(join, false),
-        StretchEnd::Jump { join, .. } => scope.land(place, join),
+        StretchEnd::Fall { join, .. } => {
+            draft.count_steps(1);
+            scope.require(join, false);
+        }
+        StretchEnd::Jump { join, .. } => {
+            draft.count_steps(1);
+            scope.land(place, join);
+        }
         StretchEnd::Branch { at, taken: (_, join), .. } => {
+            draft.count_steps(1);
             if let Some(holds) = flow.step(at).and_then(|step| scope.condition(step)) {
                 draft.set_condition(holds);
             }
             scope.land(place, join);
         }
-        StretchEnd::Call { callee, .. } => scope.open(callee),
-        StretchEnd::Return { at, .. } => StepWriter { at, ..scope }.close(&place.loops),
-        StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => {}
+        StretchEnd::Call { callee, .. } => {
+            draft.count_steps(1);
+            scope.open(callee);
+        }
+        StretchEnd::Return { at, .. } => {
+            draft.count_steps(1);
+            StepWriter { at, ..scope }.close(&place.loops);
+        }
+        StretchEnd::Enter { call, .. } => scope.enter(place, call),
+        StretchEnd::Leave { at } => StepWriter { at, ..scope }.leave(place),
+        StretchEnd::Pass { .. } => draft.count_steps(1),
+        StretchEnd::Exit { .. } => {}
+    }
+}
+
+/// Puts down what is stored where a stretch leaves the form or its function.
+fn store(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
+    match (stretch.end, &place.leaving) {
+        (StretchEnd::Exit { .. }, _) | (StretchEnd::Leave { .. }, None) => scope.store_all(place.body),
+        _ => {}
+    }
+    if let Some((_, stop)) = place.head {
+        scope.store_all(stop);
+    }
+    if let Some(way) = &place.entering {
+        scope.store_cells(way.made);
+        scope.store_all(way.full);
+    }
+    if let Some(way) = &place.leaving {
+        way.bottom.iter().for_each(|&bottom| scope.store_all(bottom));
+        scope.store_others(way.last);
+    }
+}
+
+impl StepWriter<'_> {
+    /// Enters a function, if there is room for one more record.
+    fn enter(self, place: &StretchBlocks, number: usize) {
+        let draft = self.draft;
+        let (Some(way), Some(&call)) = (&place.entering, self.activations.calls().get(number)) else {
+            return;
+        };
+        let has_room = draft.op(OpKind::IntTest(Order::Lt), [draft.records(), draft.records_end()]);
+        draft.set_condition(has_room);
+        draft.enter(way.made);
+        draft.count_steps(1);
+        self.enter_function(number, call);
+        draft.enter(way.through);
+        let frame = [Class::Int, Class::Real]
+            .map(|class| draft.address(self.activations.behind_frame(self.activation, class)));
+        draft.enter_function(frame);
+    }
+
+    /// Leaves a function for where it was called: the record says where that is, unless it is the first one, whose caller is
+    /// the interpreter's.
+    fn leave(self, place: &StretchBlocks) {
+        let draft = self.draft;
+        let Some(way) = &place.leaving else { return };
+        let own = -i64::from(record_words(self.activations));
+        let number = || draft.op(OpKind::Load(Space::References), [draft.record_word(own)]);
+        if way.bottom.is_some() {
+            draft.set_condition(number());
+        }
+        draft.enter(way.made);
+        draft.count_steps(1);
+        self.close(&place.loops);
+        draft.enter(way.last);
+        if way.chosen.is_empty() {
+            return;
+        }
+        let number = number();
+        for &(block, below) in &way.chosen {
+            draft.enter(block);
+            draft.set_condition(draft.op(OpKind::IntTest(Order::Lt), [number, draft.int(below)]));
+        }
     }
 }
 

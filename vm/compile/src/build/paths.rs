@@ -8,7 +8,7 @@ use reviver_flow::{Flow, StepLink};
 use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::update::Action;
 
-use super::activation::Activations;
+use super::activation::{Activations, Called, Entered};
 use crate::error::Outside;
 use crate::form::Version;
 
@@ -36,26 +36,48 @@ pub(super) enum StretchEnd {
     Jump { to: usize, join: u32 },
     /// The same where it never holds.
     Pass { to: usize },
-    /// Into the callee of a call, by the number of its activation.
+    /// Into the callee of a call that is put in place, by the number of its activation.
     Call { to: usize, callee: u32 },
+    /// Into a function, over the instruction of the call of this number.
+    Enter { to: usize, call: usize, at: u32 },
     /// Behind the call that the stretch's activation was made by, over the bound of its procedure.
     Return { to: usize, at: u32 },
+    /// Behind any call of the function, over the bound of its procedure.
+    Leave { at: u32 },
     /// What comes next is the interpreter's.
     Exit { position: u32 },
 }
 
-impl StretchEnd {
-    fn successors(self) -> impl Iterator<Item = usize> {
-        let (first, second) = match self {
+/// The stretches of a version.
+#[derive(Debug)]
+pub(super) struct Stretches {
+    /// The first one is where it begins.
+    pub all: Vec<Stretch>,
+    /// Which of them are behind the calls of functions, by the numbers of these.
+    pub behind: Vec<usize>,
+}
+
+impl Stretches {
+    /// Where one leads to. What is behind a call is led to by the callee.
+    fn successors(&self, number: usize, activations: &Activations) -> Vec<usize> {
+        let Some(stretch) = self.all.get(number) else { return Vec::new() };
+        match stretch.end {
             StretchEnd::Fall { to, .. }
             | StretchEnd::Jump { to, .. }
             | StretchEnd::Pass { to }
             | StretchEnd::Call { to, .. }
-            | StretchEnd::Return { to, .. } => (Some(to), None),
-            StretchEnd::Branch { taken: (taken, _), next, .. } => (Some(taken), Some(next)),
-            StretchEnd::Exit { .. } => (None, None),
-        };
-        first.into_iter().chain(second)
+            | StretchEnd::Enter { to, .. }
+            | StretchEnd::Return { to, .. } => vec![to],
+            StretchEnd::Branch { taken: (taken, _), next, .. } => vec![taken, next],
+            StretchEnd::Leave { .. } => {
+                let calls = activations.calls().iter().zip(&self.behind);
+                calls
+                    .filter(|(call, _)| call.callee == stretch.activation)
+                    .map(|(_, &behind)| behind)
+                    .collect()
+            }
+            StretchEnd::Exit { .. } => Vec::new(),
+        }
     }
 }
 
@@ -102,19 +124,21 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
     }
 }
 
-/// The stretches of a version; the first one is where it begins. The activations that they belong to are added.
+/// The stretches of a version. The activations that they belong to are added.
 pub(super) fn stretches<'f>(
     flow: &'f Flow,
     version: Version,
     activations: &mut Activations<'f>,
-) -> Result<Vec<Stretch>, Outside> {
-    let mut paths = Paths { flow, version, activations, numbers: HashMap::new(), open: Vec::new() };
+) -> Result<Stretches, Outside> {
+    let numbers = HashMap::new();
+    let mut paths = Paths { flow, version, activations, numbers, open: Vec::new(), behind: Vec::new() };
     paths.number(CodePlace { activation: 0, way: version.way, position: version.position });
-    let mut found = Vec::new();
-    while let Some(&place) = paths.open.get(found.len()) {
-        found.push(paths.stretch(place)?);
+    let mut all = Vec::new();
+    while let Some(&place) = paths.open.get(all.len()) {
+        all.push(paths.stretch(place)?);
     }
-    mark_heads(&mut found);
+    let mut found = Stretches { all, behind: paths.behind };
+    mark_heads(&mut found, activations);
     Ok(found)
 }
 
@@ -143,6 +167,8 @@ struct Paths<'a, 'f> {
     numbers: HashMap<CodePlace, usize>,
     /// Where each begins.
     open: Vec<CodePlace>,
+    /// Those behind calls of functions.
+    behind: Vec<usize>,
 }
 
 impl Paths<'_, '_> {
@@ -236,24 +262,49 @@ impl Paths<'_, '_> {
         })
     }
 
-    /// Into the callee of a call, if that is put in place.
+    /// Into the callee of a call, unless that is the interpreter's.
     fn call(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
         let StepLink::Call(call) = self.flow.step(at)?.link else { return None };
-        let callee = self.activations.enter(from.activation, at, call)?;
-        let way = self.activations.get(callee)?.way;
-        let position = self.activations.begin(callee)?;
-        Some(StretchEnd::Call { to: self.number(CodePlace { activation: callee, way, position }), callee })
+        match self.activations.enter(from.activation, at, call)? {
+            Entered::InPlace(callee) => {
+                let to = self.beginning(callee)?;
+                Some(StretchEnd::Call { to, callee })
+            }
+            Entered::Function(call) => {
+                let entered = *self.activations.calls().get(call)?;
+                if call == self.behind.len() {
+                    let behind = self.behind_call(entered.called)?;
+                    self.behind.push(behind);
+                }
+                Some(StretchEnd::Enter { to: self.beginning(entered.callee)?, call, at })
+            }
+        }
     }
 
-    /// Behind the call that an activation was made by.
-    fn leave(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
-        let called = self.activations.get(from.activation)?.called?;
-        let way = self.activations.get(called.by)?.way;
+    /// The stretch that an activation begins with.
+    fn beginning(&mut self, activation: u32) -> Option<usize> {
+        let way = self.activations.get(activation)?.way;
+        let position = self.activations.begin(activation)?;
+        Some(self.number(CodePlace { activation, way, position }))
+    }
+
+    /// The stretch behind a call.
+    fn behind_call(&mut self, Called { by, site, .. }: Called) -> Option<usize> {
+        let way = self.activations.get(by)?.way;
         let position = match way {
-            Way::Along => called.site + 1,
-            Way::Against => called.site,
+            Way::Along => site + 1,
+            Way::Against => site,
         };
-        Some(StretchEnd::Return { to: self.number(CodePlace { activation: called.by, way, position }), at })
+        Some(self.number(CodePlace { activation: by, way, position }))
+    }
+
+    /// Behind the call that an activation was made by. Main isn't left.
+    fn leave(&mut self, from: CodePlace, at: u32) -> Option<StretchEnd> {
+        let activation = self.activations.get(from.activation)?;
+        match activation.called {
+            Some(called) => Some(StretchEnd::Return { to: self.behind_call(called)?, at }),
+            None => (activation.procedure != 0).then_some(StretchEnd::Leave { at }),
+        }
     }
 }
 
@@ -262,25 +313,25 @@ const ALWAYS: u8 = 0b111;
 const NEVER: u8 = 0;
 
 /// Marks the stretches that a depth-first walk comes back to.
-fn mark_heads(stretches: &mut [Stretch]) {
+fn mark_heads(stretches: &mut Stretches, activations: &Activations) {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {
         New,
         Open,
         Done,
     }
-    let mut marks = vec![Visit::New; stretches.len()];
+    let mut marks = vec![Visit::New; stretches.all.len()];
     let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut next = Some(0);
     loop {
         if let Some(number) = next.take() {
             marks[number] = Visit::Open;
-            path.push((number, stretches[number].end.successors().collect()));
+            path.push((number, stretches.successors(number, activations)));
         }
         let Some((number, left)) = path.last_mut() else { return };
         match left.pop() {
             Some(to) if marks[to] == Visit::New => next = Some(to),
-            Some(to) if marks[to] == Visit::Open => stretches[to].is_head = true,
+            Some(to) if marks[to] == Visit::Open => stretches.all[to].is_head = true,
             Some(_) => {}
             None => {
                 marks[*number] = Visit::Done;

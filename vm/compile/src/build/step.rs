@@ -16,7 +16,7 @@ use super::arith::SsaNumbers;
 use super::draft::Draft;
 use super::storage::space;
 use super::writer::{OperandHome, StepWriter};
-use crate::op::{Input, OpKind, Space, SsaValue};
+use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
     /// Puts down what a step does to cells.
@@ -99,7 +99,7 @@ impl StepWriter<'_> {
             }
         };
         let constants = self.flow.layout().constants(Class::Real);
-        let cell = self.draft.input(Input::Base(n));
+        let cell = self.draft.passed(self.activations.function(self.activation), n, 0);
         let [start, end] = [constants.start, constants.end].map(|bound| self.draft.int(bound as i64));
         let before = self.draft.op(OpKind::IntTest(Order::Lt), [cell, start]);
         let behind = self.draft.op(OpKind::IntTest(Order::Ge), [cell, end]);

@@ -4,6 +4,8 @@
 use reviver_flow::{Anchor, Flow, Locus, Region, Slot};
 use reviver_isa::instruction::Class;
 
+use std::collections::BTreeMap;
+
 use super::activation::{Activations, AnchorPlace};
 use crate::op::Space;
 
@@ -33,28 +35,61 @@ pub(super) struct AddressedCells {
     reals: Reached,
 }
 
-impl AddressedCells {
-    /// Of the slots of a version, each with the number of the activation that names it; and of the cells that are read to find
-    /// what its calls pass.
-    pub fn of<'s>(
+/// The same for each function of a version.
+#[derive(Debug)]
+pub(super) struct FunctionStorage(BTreeMap<u32, AddressedCells>);
+
+/// Of a function that isn't there.
+static NOTHING_REACHED: AddressedCells = AddressedCells { ints: Reached::NOTHING, reals: Reached::NOTHING };
+
+impl FunctionStorage {
+    /// Of the slots of a version, each with the number of the activation that names it; of the cells that are read to find
+    /// what its calls pass; and of what is passed to functions.
+    pub fn new<'s>(
         flow: &Flow,
         activations: &Activations,
         slots: impl Iterator<Item = (u32, &'s Slot)>,
-    ) -> AddressedCells {
-        let mut storage = AddressedCells::default();
-        for (activation, slot) in slots {
-            storage.add(flow, activations, activation, slot);
+    ) -> FunctionStorage {
+        let mut all: BTreeMap<u32, AddressedCells> = BTreeMap::new();
+        let mut add = |activation, slot: &Slot| {
+            let own = all.entry(activations.function(activation)).or_default();
+            own.add(flow, activations, activation, slot);
+        };
+        slots.for_each(|(activation, slot)| add(activation, slot));
+        activations.indices().into_iter().for_each(|(activation, cell)| add(activation, &Slot::int(cell)));
+        for function in activations.functions() {
+            let own = all.entry(function).or_default();
+            let passed = activations.passed_to_functions(function);
+            passed.into_iter().for_each(|(class, region)| own.reached_mut(class).add(region));
         }
-        for (activation, cell) in activations.indices() {
-            storage.add(flow, activations, activation, &Slot::int(cell));
-        }
-        for reached in [&mut storage.ints, &mut storage.reals] {
+        for reached in all.values_mut().flat_map(|own| [&mut own.ints, &mut own.reals]) {
             merge(&mut reached.fixed);
             merge(&mut reached.frame);
         }
-        storage
+        FunctionStorage(all)
     }
 
+    /// Of a function.
+    pub fn of(&self, function: u32) -> &AddressedCells {
+        self.0.get(&function).unwrap_or(&NOTHING_REACHED)
+    }
+}
+
+impl Reached {
+    const NOTHING: Reached = Reached { parameters: false, fixed: Vec::new(), frame: Vec::new() };
+
+    /// Adds what a computed address may be within.
+    fn add(&mut self, region: Region) {
+        match region.anchor {
+            Anchor::Parameter(_) => self.parameters = true,
+            Anchor::Fixed(start) => self.fixed.push(cells(start, region)),
+            Anchor::Frame(_, start) => self.frame.push(cells(start, region)),
+            Anchor::Constant(_) => {}
+        }
+    }
+}
+
+impl AddressedCells {
     fn add(&mut self, flow: &Flow, activations: &Activations, activation: u32, slot: &Slot) {
         let Some(locus) = flow.locus(slot) else { return };
         let named = locus.region();
@@ -63,12 +98,8 @@ impl AddressedCells {
             Locus::Element(_) => true,
         };
         let region = activations.region(activation, named);
-        let reached = self.reached_mut(slot.class);
-        match region.anchor {
-            Anchor::Parameter(_) => reached.parameters = true,
-            Anchor::Fixed(start) if is_computed => reached.fixed.push(cells(start, region)),
-            Anchor::Frame(_, start) if is_computed => reached.frame.push(cells(start, region)),
-            Anchor::Constant(_) | Anchor::Fixed(_) | Anchor::Frame(..) => {}
+        if is_computed || matches!(region.anchor, Anchor::Parameter(_)) {
+            self.reached_mut(slot.class).add(region);
         }
         if let Locus::Element(element) = locus {
             for cell in element.subscripts().filter_map(|subscript| subscript.cell) {

@@ -7,18 +7,19 @@ use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Location, Matrix, Slo
 
 use super::activation::{Activations, AnchorPlace};
 use super::draft::{CellVariable, Draft};
-use super::passed::{PassedValues, ReferenceValues};
-use super::storage::{AddressedCells, space};
-use crate::op::{Input, OpKind, Space, SsaValue};
+use super::storage::{AddressedCells, FunctionStorage, space};
+use crate::op::{OpKind, Space, SsaValue};
+
+/// A reference: the first cell, the number of cells, and the distance of neighbours.
+pub(super) type ReferenceValues = [SsaValue; 3];
 
 /// What steps of one version are put down with.
 #[derive(Clone, Copy)]
 pub(super) struct StepWriter<'a> {
     pub flow: &'a Flow,
     pub draft: &'a Draft,
-    pub storage: &'a AddressedCells,
+    pub storages: &'a FunctionStorage,
     pub activations: &'a Activations<'a>,
-    pub passed: &'a PassedValues,
     /// The activation whose step is put down.
     pub activation: u32,
     pub gradient: bool,
@@ -43,6 +44,11 @@ impl<'a> StepWriter<'a> {
         self.activations.get(self.activation).map_or(Way::Along, |activation| activation.way)
     }
 
+    /// Which cells of the activation's function are in memory.
+    pub fn storage(self) -> &'a AddressedCells {
+        self.storages.of(self.activations.function(self.activation))
+    }
+
     pub fn operand(self, slot: &Slot) -> OperandHome {
         match slot.location {
             Location::Cell(anchor) => self.cell(space(slot), anchor),
@@ -61,7 +67,7 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// The cell at an anchor of the version's own procedure.
+    /// The cell at an anchor of the function.
     pub fn own_cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match anchor {
             // What somebody has put into the adjoint of a constant stays there.
@@ -72,7 +78,7 @@ impl<'a> StepWriter<'a> {
             Anchor::Fixed(cell) if space == Space::Ints && cell == reviver_flow::layout::MODE as u32 => {
                 OperandHome::Literal(self.draft.int(self.gradient.into()))
             }
-            _ if self.storage.is_variable(space.class(), anchor) => OperandHome::Variable(anchor),
+            _ if self.storage().is_variable(space.class(), anchor) => OperandHome::Variable(anchor),
             _ => OperandHome::Memory(self.draft.address(anchor)),
         }
     }
@@ -165,7 +171,7 @@ impl<'a> StepWriter<'a> {
 
     /// The first cell that is passed for a parameter, where the call has found it.
     pub fn computed(self, n: u32) -> SsaValue {
-        self.passed.parameter(self.activation, n).map_or_else(|| self.nowhere(), |[base, ..]| base)
+        self.draft.passed(self.activation, n, 0)
     }
 
     /// The address of what isn't there, in a flow that isn't the program's: the step fails.
@@ -175,16 +181,15 @@ impl<'a> StepWriter<'a> {
         zero
     }
 
+    /// What is passed to an activation for a parameter.
+    pub fn passed(self, activation: u32, n: u32) -> ReferenceValues {
+        [0, 1, 2].map(|word| self.draft.passed(activation, n, word))
+    }
+
     /// What is passed for an anchor, if it is a parameter.
     fn passed_for(self, anchor: Anchor) -> Option<ReferenceValues> {
         let Anchor::Parameter(n) = anchor else { return None };
-        let is_given = self.activations.get(self.activation).is_some_and(|own| own.called.is_none());
-        if is_given {
-            return Some(
-                [Input::Base(n), Input::Length(n), Input::Stride(n)].map(|input| self.draft.input(input)),
-            );
-        }
-        self.passed.parameter(self.activation, n)
+        Some(self.passed(self.activation, n))
     }
 
     /// All elements of a vector.

@@ -1,7 +1,7 @@
-//! What is stored where a form is left, and is what was loaded where it began: nothing else reaches such a cell. Knows no
-//! other store.
+//! What is stored where a form is left, and is what was loaded where it began: nothing else reaches such a cell, if it isn't stored
+//! elsewhere, where a function is entered or left. Knows no other store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::form::{SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
@@ -16,12 +16,19 @@ pub(super) fn drop_unchanged(form: &mut SsaForm) {
             loaded.insert((space, *address), value);
         }
     }
-    let is_unchanged = |form: &SsaForm, value: SsaValue| {
-        let Some(op) = form.op(value) else { return false };
+    let stored = |form: &SsaForm, value: SsaValue| {
+        let op = form.op(value)?;
         match (op.kind, op.operands.as_slice()) {
-            (OpKind::Store(space), [address, stored]) => loaded.get(&(space, *address)) == Some(stored),
-            _ => false,
+            (OpKind::Store(space), &[address, stored]) => Some(((space, address), stored)),
+            _ => None,
         }
+    };
+    let within = form.blocks.iter().filter(|block| !matches!(block.end, SsaEnd::Exit { .. }));
+    let changed = within.flat_map(|block| &block.ops).filter_map(|&value| Some(stored(form, value)?.0));
+    let changed: HashSet<(Space, SsaValue)> = changed.collect();
+    let is_unchanged = |form: &SsaForm, value: SsaValue| {
+        stored(form, value)
+            .is_some_and(|(cell, stored)| loaded.get(&cell) == Some(&stored) && !changed.contains(&cell))
     };
     let mut blocks = std::mem::take(&mut form.blocks);
     for block in &mut blocks {

@@ -15,7 +15,7 @@ use super::replacing::each_value;
 use super::signs::never_negative_zero;
 use crate::form::{Definition, NumberKinds, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
-use crate::order::{dominators, postorder};
+use crate::order::{dominators, drop_unreached, postorder};
 use crate::range::IntRange;
 
 /// Numbers the values of a form.
@@ -69,19 +69,6 @@ fn sole_entries(form: &SsaForm, order: &[u32]) -> Vec<Option<(u32, bool)>> {
         }
     }
     entries.into_iter().map(|(ways, entry)| entry.filter(|_| ways == 1)).collect()
-}
-
-/// What isn't reached does nothing.
-fn drop_unreached(form: &mut SsaForm) {
-    let order = postorder(form, |_| true);
-    let reached = order.iter().position(|&block| block == 0).map_or(0, |end| end + 1);
-    for &block in order.iter().skip(reached) {
-        if let Some(block) = form.blocks.get_mut(block as usize) {
-            block.ops.clear();
-            block.parameters.clear();
-            block.end = SsaEnd::Exit { exit: 0 };
-        }
-    }
 }
 
 /// What was noted for the part of the tree below a block, to be taken back.

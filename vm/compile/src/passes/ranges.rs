@@ -47,7 +47,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
     let word = IntRange::of_word(known.form().numbers.word);
     match (op.kind, op.operands.as_slice()) {
         (OpKind::Int(value), _) => IntRange::only(value),
-        (OpKind::Input(Input::Frame(_) | Input::Base(_) | Input::Length(_) | Input::Stride(_)), _) => {
+        (OpKind::Input(Input::Frame(_) | Input::Records | Input::RecordsEnd), _) => {
             IntRange { low: 0, high: u32::MAX.into() }
         }
         (OpKind::IntAdd, &[a, b]) => of(a).ends(of(b), word, |a, b| a + b),

@@ -1,0 +1,348 @@
+//! The blocks of a form before anything is written: which there are, and where they lead. Knows no step.
+
+use reviver_flow::graph::Way;
+
+use super::activation::{Activations, FunctionCall};
+use super::draft::PlannedBlock;
+use super::exits::{Exits, record_words};
+use super::frame::segments;
+use super::paths::{Stretch, StretchEnd, Stretches};
+use super::storage::FunctionStorage;
+use crate::form::{FormExit, Jump, SsaEnd};
+use crate::op::SsaValue;
+
+/// The blocks that a stretch becomes.
+#[derive(Clone, Debug)]
+pub(super) struct StretchBlocks {
+    /// Of the head of a loop: where it may pause, and what is stored then.
+    pub head: Option<(u32, u32)>,
+    pub body: u32,
+    /// Where a branch is taken: what its join says is looked at there.
+    pub taken: Option<u32>,
+    /// Where a callee's frame is left, of each loop over its cells: what is repeated, and what is behind it.
+    pub loops: Vec<(u32, u32)>,
+    pub entering: Option<EnteringBlocks>,
+    pub leaving: Option<LeavingBlocks>,
+}
+
+/// The blocks behind a body that ends where a function is entered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EnteringBlocks {
+    /// Where the step is made.
+    pub made: u32,
+    /// Where the function's names begin to count.
+    pub through: u32,
+    /// Where there is no room.
+    pub full: u32,
+}
+
+/// The blocks behind a body that ends where a function is left.
+#[derive(Clone, Debug)]
+pub(super) struct LeavingBlocks {
+    /// Where the caller is the interpreter's.
+    pub bottom: Option<u32>,
+    /// Where the step is made.
+    pub made: u32,
+    /// The last block behind the loops over cells.
+    pub last: u32,
+    /// Where it is chosen which call it was: one whose number is below this.
+    pub chosen: Vec<(u32, i64)>,
+}
+
+/// The blocks of a function that is called.
+#[derive(Clone, Debug)]
+pub(super) struct FunctionBlocks {
+    /// The activation that begins it.
+    pub activation: u32,
+    pub entry: u32,
+    /// Those behind its calls.
+    pub calls: Vec<BehindCall>,
+}
+
+/// The blocks behind a call of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BehindCall {
+    /// The number of the call.
+    pub call: usize,
+    /// Where the caller's names count again.
+    pub landing: u32,
+    /// Where it is looked whether what was passed is the same still.
+    pub same: u32,
+}
+
+/// The blocks of a form before anything is written.
+pub(super) struct FormPlan {
+    pub places: Vec<StretchBlocks>,
+    pub functions: Vec<FunctionBlocks>,
+    pub blocks: Vec<PlannedBlock>,
+    pub exits: Vec<FormExit>,
+}
+
+fn to(block: u32) -> Jump {
+    Jump { to: block, arguments: Vec::new() }
+}
+
+/// A branch whose condition is put in where it is written.
+fn branch(yes: u32, no: u32) -> SsaEnd {
+    SsaEnd::Branch { condition: SsaValue(0), yes: to(yes), no: to(no) }
+}
+
+impl StretchBlocks {
+    /// Where others lead to.
+    fn first(&self) -> u32 {
+        self.head.map_or(self.body, |(head, _)| head)
+    }
+}
+
+impl FormPlan {
+    pub fn of(stretches: &Stretches, activations: &Activations, storages: &FunctionStorage) -> FormPlan {
+        let mut planner = Planner { activations, blocks: Vec::new(), exits: Exits::of(activations) };
+        // The first block belongs to no stretch.
+        let entry = planner.block(0);
+        let functions = planner.functions();
+        let places: Vec<StretchBlocks> =
+            stretches.all.iter().map(|stretch| planner.place(stretch, storages, &functions)).collect();
+        let first = |number: usize| places.get(number).map_or(entry, StretchBlocks::first);
+        planner.end(entry, SsaEnd::Go(to(first(0))));
+        if let (false, Some(block)) = (activations.begin_in_main(), planner.blocks.get_mut(entry as usize)) {
+            block.reloads_passed.push((0, in_record(activations)));
+        }
+        for function in &functions {
+            let begins = |(stretch, _): &(&Stretch, &StretchBlocks)| {
+                stretch.activation == function.activation
+                    && activations.begin(function.activation) == Some(stretch.position)
+            };
+            let begin =
+                stretches.all.iter().zip(&places).find(begins).map_or(entry, |(_, place)| place.first());
+            planner.end(function.entry, SsaEnd::Go(to(begin)));
+            for back in &function.calls {
+                planner.end(back.landing, SsaEnd::Go(to(back.same)));
+                let behind = stretches.behind.get(back.call).map_or(entry, |&behind| first(behind));
+                planner.end(back.same, SsaEnd::Go(to(behind)));
+            }
+        }
+        for (stretch, place) in stretches.all.iter().zip(&places) {
+            planner.lead(stretch, place, &functions, &first);
+        }
+        FormPlan { places, functions, blocks: planner.blocks, exits: planner.exits.all }
+    }
+}
+
+/// Where in a record what the function is passed begins, from the end of the records on.
+fn in_record(activations: &Activations) -> i64 {
+    1 - i64::from(record_words(activations))
+}
+
+struct Planner<'a, 'f> {
+    activations: &'a Activations<'f>,
+    blocks: Vec<PlannedBlock>,
+    exits: Exits<'a, 'f>,
+}
+
+impl Planner<'_, '_> {
+    /// A block of a function that leads nowhere yet.
+    fn block(&mut self, function: u32) -> u32 {
+        self.blocks.push(PlannedBlock {
+            end: SsaEnd::Exit { exit: 0 },
+            function,
+            reloads_cells: false,
+            reloads_passed: Vec::new(),
+        });
+        self.blocks.len() as u32 - 1
+    }
+
+    /// A block where the cells of a function are in memory.
+    fn reloading(&mut self, function: u32, reloads_passed: Vec<(u32, i64)>) -> u32 {
+        let block = self.block(function);
+        if let Some(block) = self.blocks.get_mut(block as usize) {
+            block.reloads_cells = true;
+            block.reloads_passed = reloads_passed;
+        }
+        block
+    }
+
+    fn end(&mut self, block: u32, end: SsaEnd) {
+        if let Some(block) = self.blocks.get_mut(block as usize) {
+            block.end = end;
+        }
+    }
+
+    /// The functions that are called.
+    fn functions(&mut self) -> Vec<FunctionBlocks> {
+        let mut functions: Vec<FunctionBlocks> = Vec::new();
+        for (number, call) in self.activations.calls().iter().enumerate() {
+            let landing = self.landing(*call);
+            let same = self.block(self.activations.function(call.called.by));
+            let behind = BehindCall { call: number, landing, same };
+            match functions.iter_mut().find(|function| function.activation == call.callee) {
+                Some(function) => function.calls.push(behind),
+                None => {
+                    let entry = self.reloading(call.callee, Vec::new());
+                    functions.push(FunctionBlocks { activation: call.callee, entry, calls: vec![behind] });
+                }
+            }
+        }
+        functions
+    }
+
+    fn landing(&mut self, call: FunctionCall) -> u32 {
+        let function = self.activations.function(call.called.by);
+        // The record of the call is behind the others again; that of the function's own is the last.
+        let kept = self.activations.kept(call).into_iter().map(|(number, place)| (number, place.into()));
+        let own = (function, in_record(self.activations));
+        self.reloading(function, kept.chain([own]).collect())
+    }
+
+    fn place(
+        &mut self,
+        stretch: &Stretch,
+        storages: &FunctionStorage,
+        functions: &[FunctionBlocks],
+    ) -> StretchBlocks {
+        let function = self.activations.function(stretch.activation);
+        let head = stretch.is_head.then(|| (self.block(function), self.block(function)));
+        let body = self.block(function);
+        let is_called = functions.iter().any(|known| known.activation == stretch.activation);
+        let (mut taken, mut loops, mut entering, mut leaving) = (None, Vec::new(), None, None);
+        match stretch.end {
+            StretchEnd::Branch { .. } | StretchEnd::Jump { .. } => taken = Some(self.block(function)),
+            StretchEnd::Return { .. } => loops = self.loops(stretch, storages),
+            StretchEnd::Enter { .. } => {
+                let [made, through, full] = [(); 3].map(|()| self.block(function));
+                entering = Some(EnteringBlocks { made, through, full });
+            }
+            StretchEnd::Leave { .. } if is_called => {
+                loops = self.loops(stretch, storages);
+                let bottom = (!self.activations.begin_in_main()).then(|| self.block(function));
+                let [made, last] = [(); 2].map(|()| self.block(function));
+                leaving = Some(LeavingBlocks { bottom, made, last, chosen: Vec::new() });
+            }
+            StretchEnd::Fall { .. }
+            | StretchEnd::Pass { .. }
+            | StretchEnd::Call { .. }
+            | StretchEnd::Leave { .. }
+            | StretchEnd::Exit { .. } => {}
+        }
+        if let Some(leaving) = &mut leaving {
+            let calls = functions.iter().find(|known| known.activation == stretch.activation);
+            let landings = calls.into_iter().flat_map(|known| &known.calls);
+            let landings: Vec<(i64, u32)> =
+                landings.map(|back| (back.call as i64 + 1, back.landing)).collect();
+            self.choose(leaving.last, function, &landings, &mut leaving.chosen);
+        }
+        StretchBlocks { head, body, taken, loops, entering, leaving }
+    }
+
+    /// Leads from a block to that of these with a number, by comparing it; the numbers are in order.
+    fn choose(&mut self, block: u32, function: u32, landings: &[(i64, u32)], chosen: &mut Vec<(u32, i64)>) {
+        let (below, others) = landings.split_at(landings.len() / 2);
+        let Some(&(number, only)) = others.first() else { return };
+        if below.is_empty() {
+            return self.end(block, SsaEnd::Go(to(only)));
+        }
+        let ways = [below, others].map(|landings| match landings {
+            &[(_, only)] => only,
+            _ => {
+                let next = self.block(function);
+                self.choose(next, function, landings, chosen);
+                next
+            }
+        });
+        chosen.push((block, number));
+        self.end(block, branch(ways[0], ways[1]));
+    }
+
+    /// Of each loop over the cells of a frame.
+    fn loops(&mut self, stretch: &Stretch, storages: &FunctionStorage) -> Vec<(u32, u32)> {
+        let function = self.activations.function(stretch.activation);
+        let segments = segments(self.activations, storages, stretch.activation);
+        let loops = segments.iter().filter(|segment| segment.is_loop);
+        loops.map(|_| (self.block(function), self.block(function))).collect()
+    }
+
+    /// Says where the blocks of a stretch lead.
+    fn lead(
+        &mut self,
+        stretch: &Stretch,
+        place: &StretchBlocks,
+        functions: &[FunctionBlocks],
+        first: &impl Fn(usize) -> u32,
+    ) {
+        if let Some((head, stop)) = place.head {
+            self.end(head, SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) });
+            let exit = self.exits.to(stretch.activation, stretch.position);
+            self.end(stop, exit);
+        }
+        let end = match stretch.end {
+            StretchEnd::Branch { taken: (taken, _), next, .. } => {
+                branch(self.through(place, first(taken)), first(next))
+            }
+            StretchEnd::Jump { to: number, .. } => SsaEnd::Go(to(self.through(place, first(number)))),
+            StretchEnd::Fall { to: number, .. }
+            | StretchEnd::Pass { to: number }
+            | StretchEnd::Call { to: number, .. } => SsaEnd::Go(to(first(number))),
+            StretchEnd::Return { to: caller, .. } => {
+                self.through_loops(&place.loops, SsaEnd::Go(to(first(caller))))
+            }
+            StretchEnd::Enter { call, at, .. } => self.enter(stretch, place, functions, (call, at)),
+            StretchEnd::Leave { at } => self.leave(stretch, place, at),
+            StretchEnd::Exit { position } => self.exits.to(stretch.activation, position),
+        };
+        self.end(place.body, end);
+    }
+
+    /// The block that leads through what is looked at where a branch is taken.
+    fn through(&mut self, place: &StretchBlocks, block: u32) -> u32 {
+        let Some(taken) = place.taken else { return block };
+        self.end(taken, SsaEnd::Go(to(block)));
+        taken
+    }
+
+    /// The end of a block that leads through loops to what another end says.
+    fn through_loops(&mut self, loops: &[(u32, u32)], end: SsaEnd) -> SsaEnd {
+        loops.iter().rev().fold(end, |end, &(repeated, behind)| {
+            self.end(behind, end);
+            self.end(repeated, branch(repeated, behind));
+            SsaEnd::Go(to(repeated))
+        })
+    }
+
+    /// The end of a body that enters a function by a call, if there is room.
+    fn enter(
+        &mut self,
+        stretch: &Stretch,
+        place: &StretchBlocks,
+        functions: &[FunctionBlocks],
+        (call, at): (usize, u32),
+    ) -> SsaEnd {
+        let exit = self.exits.full(stretch.activation, self.before(stretch, at));
+        let is_callee = |known: &&FunctionBlocks| known.calls.iter().any(|back| back.call == call);
+        let (Some(way), Some(callee)) = (place.entering, functions.iter().find(is_callee)) else {
+            return exit;
+        };
+        self.end(way.made, SsaEnd::Go(to(way.through)));
+        self.end(way.through, SsaEnd::Go(to(callee.entry)));
+        self.end(way.full, exit);
+        branch(way.made, way.full)
+    }
+
+    /// The end of a body that leaves a function.
+    fn leave(&mut self, stretch: &Stretch, place: &StretchBlocks, at: u32) -> SsaEnd {
+        let position = self.before(stretch, at);
+        let Some(way) = &place.leaving else { return self.exits.to(stretch.activation, position) };
+        let through = self.through_loops(&place.loops, SsaEnd::Go(to(way.last)));
+        self.end(way.made, through);
+        let Some(bottom) = way.bottom else { return SsaEnd::Go(to(way.made)) };
+        let exit = self.exits.to(stretch.activation, position);
+        self.end(bottom, exit);
+        branch(way.made, bottom)
+    }
+
+    /// The position before a step of a stretch.
+    fn before(&self, stretch: &Stretch, at: u32) -> u32 {
+        match self.activations.get(stretch.activation).map(|activation| activation.way) {
+            Some(Way::Against) => at + 1,
+            Some(Way::Along) | None => at,
+        }
+    }
+}
