@@ -4,10 +4,14 @@ mod activation;
 mod arith;
 mod call;
 mod draft;
+mod elision;
 mod exits;
 mod frame;
+mod kept;
+mod pairs;
 mod passed;
 pub(crate) mod paths;
+mod restore;
 mod step;
 mod storage;
 mod writer;
@@ -24,8 +28,10 @@ use reviver_isa::step::Operation;
 
 use self::activation::Activations;
 use self::draft::{Draft, ZeroCells};
+use self::elision::{Elisions, SkippedPair};
 use self::exits::{Exits, demands};
 use self::frame::segments;
+use self::kept::KeptValues;
 use self::passed::PassedValues;
 use self::paths::{Stretch, StretchEnd, stretches};
 use self::storage::AddressedCells;
@@ -41,19 +47,22 @@ use crate::order;
 /// The version isn't one of the module.
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
     let mut activations = Activations::of(module, flow, version);
-    let stretches = stretches(flow, version, &mut activations)?;
+    let mut elisions = Elisions::of(module, flow, version);
+    let stretches = stretches(flow, version, &mut activations, &mut elisions)?;
     let storage = AddressedCells::of(flow, &activations, slots(flow, &stretches));
-    let plan = Plan::of(&stretches, &activations, &storage);
+    let plan = Plan::of(&stretches, &activations, &elisions, &storage);
     let draft = Draft::new(NumberKinds::of(module), plan.ends, zero_cells(flow, version.zeros));
-    let passed = PassedValues::default();
+    let (passed, kept) = (PassedValues::default(), KeptValues::default());
     let scope = StepWriter {
         flow,
         draft: &draft,
         storage: &storage,
         activations: &activations,
         passed: &passed,
+        kept: &kept,
         activation: 0,
         gradient: version.gradient,
+        level: version.level,
         is_watched: version.is_watched,
         at: 0,
     };
@@ -62,7 +71,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
         if draft.is_too_large() {
             return Err(Outside::TooLarge);
         }
-        write(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
+        write(StepWriter { activation: stretch.activation, ..scope }, stretch, place, &elisions);
     }
     for (stretch, place) in stretches.iter().zip(&plan.places) {
         let scope = StepWriter { activation: stretch.activation, ..scope };
@@ -105,6 +114,8 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
             StretchEnd::Pass { .. }
             | StretchEnd::Call { .. }
             | StretchEnd::Return { .. }
+            | StretchEnd::Cut { .. }
+            | StretchEnd::Skip { .. }
             | StretchEnd::Exit { .. } => (None, None),
         };
         let all = stretch.steps.iter().copied().chain(first).chain(second);
@@ -117,12 +128,12 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
 /// The blocks that a stretch becomes.
 #[derive(Clone, Debug)]
 struct StretchBlocks {
-    /// Of the head of a loop: where it may pause, and what is stored then.
+    /// Of the head of a loop, or where steps are skipped whose number only code finds: where it may pause, and what is stored then.
     head: Option<(u32, u32)>,
     body: u32,
     /// Where a branch is taken: what its join says is looked at there.
     taken: Option<u32>,
-    /// Where a callee's frame is left, of each loop over its cells: what is repeated, and what is behind it.
+    /// Where a callee's frame is left, or cells are put back, of each loop over cells: what is repeated, and what is behind it.
     loops: Vec<(u32, u32)>,
 }
 
@@ -145,7 +156,12 @@ fn to(block: u32) -> Jump {
 }
 
 impl Plan {
-    fn of(stretches: &[Stretch], activations: &Activations, storage: &AddressedCells) -> Plan {
+    fn of(
+        stretches: &[Stretch],
+        activations: &Activations,
+        elisions: &Elisions,
+        storage: &AddressedCells,
+    ) -> Plan {
         let mut exits = Exits::of(activations);
         // The first block belongs to none.
         let mut next = 1;
@@ -156,7 +172,7 @@ impl Plan {
         let places: Vec<StretchBlocks> = stretches
             .iter()
             .map(|stretch| StretchBlocks {
-                head: stretch.is_head.then(|| (new(), new())),
+                head: (stretch.is_head || skips_unknown(elisions, stretch)).then(|| (new(), new())),
                 body: new(),
                 taken: matches!(stretch.end, StretchEnd::Branch { .. } | StretchEnd::Jump { .. })
                     .then(&mut new),
@@ -164,6 +180,11 @@ impl Plan {
                     StretchEnd::Return { .. } => {
                         let segments = segments(activations, storage, stretch.activation);
                         segments.iter().filter(|segment| segment.is_loop).map(|_| (new(), new())).collect()
+                    }
+                    StretchEnd::Skip { .. } => {
+                        let pair = elisions.from(stretch.activation, stretch.position);
+                        let loops = pair.map_or(0, |pair| pair.loops(storage).len());
+                        (0..loops).map(|_| (new(), new())).collect()
                     }
                     _ => Vec::new(),
                 },
@@ -174,7 +195,8 @@ impl Plan {
         ends[0] = SsaEnd::Go(first(0));
         for (stretch, place) in stretches.iter().zip(&places) {
             if let Some((head, stop)) = place.head {
-                ends[head as usize] = SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) };
+                ends[head as usize] =
+                    SsaEnd::Pause { steps: 0, skipped: None, next: to(place.body), stop: to(stop) };
                 ends[stop as usize] = exits.to(stretch.activation, stretch.position);
             }
             let through = |ends: &mut Vec<SsaEnd>, number: usize| {
@@ -189,9 +211,11 @@ impl Plan {
                     SsaEnd::Branch { condition: SsaValue(0), yes, no }
                 }
                 StretchEnd::Jump { to, .. } => SsaEnd::Go(through(&mut ends, to)),
-                StretchEnd::Fall { to, .. } | StretchEnd::Pass { to } | StretchEnd::Call { to, .. } => {
-                    SsaEnd::Go(first(to))
-                }
+                StretchEnd::Fall { to, .. }
+                | StretchEnd::Pass { to }
+                | StretchEnd::Call { to, .. }
+                | StretchEnd::Cut { to } => SsaEnd::Go(first(to)),
+                StretchEnd::Skip { to } => through_loops(&mut ends, &place.loops, SsaEnd::Go(first(to))),
                 StretchEnd::Return { to: caller, .. } => {
                     through_loops(&mut ends, &place.loops, SsaEnd::Go(first(caller)))
                 }
@@ -214,16 +238,16 @@ fn through_loops(ends: &mut [SsaEnd], loops: &[(u32, u32)], end: SsaEnd) -> SsaE
 }
 
 /// Puts down the steps of a stretch, and what is at its end.
-fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
+fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks, elisions: &Elisions) {
     let (flow, draft) = (scope.flow, scope.draft);
     draft.enter(place.body);
+    scope.keep(elisions.get(stretch.activation), stretch.position);
     for &at in &stretch.steps {
         if let Some(step) = flow.step(at) {
             StepWriter { at, ..scope }.step(step, operation(step, scope.way()));
         }
     }
-    draft
-        .count_steps(stretch.steps.len() as u32 + u32::from(!matches!(stretch.end, StretchEnd::Exit { .. })));
+    draft.count_steps(stretch.steps.len() as u32 + stretch.end.steps());
     match stretch.end {
         StretchEnd::Fall { join, .. } => scope.require(join, false),
         StretchEnd::Jump { join, .. } => scope.land(place, join),
@@ -235,11 +259,33 @@ fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
         }
         StretchEnd::Call { callee, .. } => scope.open(callee),
         StretchEnd::Return { at, .. } => StepWriter { at, ..scope }.close(&place.loops),
-        StretchEnd::Pass { .. } | StretchEnd::Exit { .. } => {}
+        StretchEnd::Skip { .. } => {
+            if let Some(pair) = elisions.from(stretch.activation, stretch.position) {
+                scope.skip(place, pair);
+            }
+        }
+        StretchEnd::Pass { .. } | StretchEnd::Cut { .. } | StretchEnd::Exit { .. } => {}
     }
 }
 
+/// Whether a stretch skips steps whose number only code finds.
+fn skips_unknown(elisions: &Elisions, stretch: &Stretch) -> bool {
+    let pair = elisions.from(stretch.activation, stretch.position);
+    matches!(stretch.end, StretchEnd::Skip { .. }) && pair.is_some_and(|pair| pair.steps.is_none())
+}
+
 impl StepWriter<'_> {
+    /// Skips the steps of a pair that isn't undone, and puts its cells back.
+    fn skip(self, place: &StretchBlocks, pair: &SkippedPair) {
+        if let (Some((head, _)), Some(steps)) = (place.head, self.steps_skipped(pair)) {
+            self.draft.enter(head);
+            self.draft.set_skipped(steps);
+        }
+        self.draft.enter(place.body);
+        self.draft.count_steps(pair.steps.unwrap_or(0));
+        self.put_back(pair, &place.loops);
+    }
+
     /// What comes where a branch is taken: whoever watches is told, and its join must agree.
     fn land(self, place: &StretchBlocks, join: u32) {
         let Some(taken) = place.taken else { return };
@@ -252,6 +298,9 @@ impl StepWriter<'_> {
 
     /// Fails unless the condition of a join agrees with how it is come to.
     fn require(self, join: u32, was_jumped_to: bool) {
+        if !self.level.is_checked() {
+            return;
+        }
         let Some(holds) = self.flow.step(join).and_then(|step| self.condition(step)) else { return };
         let zero = self.draft.int(0);
         let agrees = match was_jumped_to {

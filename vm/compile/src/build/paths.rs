@@ -9,6 +9,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::update::Action;
 
 use super::activation::Activations;
+use super::elision::Elisions;
 use crate::error::Outside;
 use crate::form::Version;
 
@@ -40,18 +41,37 @@ pub(super) enum StretchEnd {
     Call { to: usize, callee: u32 },
     /// Behind the call that the stretch's activation was made by, over the bound of its procedure.
     Return { to: usize, at: u32 },
+    /// On, where something begins or ends that takes no step.
+    Cut { to: usize },
+    /// Over the steps that aren't made of a pair of `compute` and `uncompute`.
+    Skip { to: usize },
     /// What comes next is the interpreter's.
     Exit { position: u32 },
 }
 
 impl StretchEnd {
+    /// The step that a stretch ends with, besides those before.
+    pub fn steps(self) -> u32 {
+        match self {
+            StretchEnd::Fall { .. }
+            | StretchEnd::Branch { .. }
+            | StretchEnd::Jump { .. }
+            | StretchEnd::Pass { .. }
+            | StretchEnd::Call { .. }
+            | StretchEnd::Return { .. } => 1,
+            StretchEnd::Cut { .. } | StretchEnd::Skip { .. } | StretchEnd::Exit { .. } => 0,
+        }
+    }
+
     fn successors(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
             StretchEnd::Fall { to, .. }
             | StretchEnd::Jump { to, .. }
             | StretchEnd::Pass { to }
             | StretchEnd::Call { to, .. }
-            | StretchEnd::Return { to, .. } => (Some(to), None),
+            | StretchEnd::Return { to, .. }
+            | StretchEnd::Cut { to }
+            | StretchEnd::Skip { to } => (Some(to), None),
             StretchEnd::Branch { taken: (taken, _), next, .. } => (Some(taken), Some(next)),
             StretchEnd::Exit { .. } => (None, None),
         };
@@ -107,8 +127,9 @@ pub(super) fn stretches<'f>(
     flow: &'f Flow,
     version: Version,
     activations: &mut Activations<'f>,
+    elisions: &mut Elisions<'f>,
 ) -> Result<Vec<Stretch>, Outside> {
-    let mut paths = Paths { flow, version, activations, numbers: HashMap::new(), open: Vec::new() };
+    let mut paths = Paths { flow, version, activations, elisions, numbers: HashMap::new(), open: Vec::new() };
     paths.number(CodePlace { activation: 0, way: version.way, position: version.position });
     let mut found = Vec::new();
     while let Some(&place) = paths.open.get(found.len()) {
@@ -140,6 +161,7 @@ struct Paths<'a, 'f> {
     flow: &'f Flow,
     version: Version,
     activations: &'a mut Activations<'f>,
+    elisions: &'a mut Elisions<'f>,
     numbers: HashMap<CodePlace, usize>,
     /// Where each begins.
     open: Vec<CodePlace>,
@@ -175,6 +197,11 @@ impl Paths<'_, '_> {
 
     fn stretch(&mut self, place: CodePlace) -> Result<Stretch, Outside> {
         let CodePlace { activation, way, position } = place;
+        self.elisions.find(self.activations, activation);
+        if let Some(to) = self.elisions.from(activation, position).map(|pair| pair.to) {
+            let end = StretchEnd::Skip { to: self.number(CodePlace { position: to, ..place }) };
+            return Ok(Stretch { activation, position, steps: Vec::new(), end, is_head: false });
+        }
         let blocks = self.flow.graph().blocks();
         let number =
             blocks.partition_point(|block| block.start <= position).checked_sub(1).ok_or(Outside::Code)?;
@@ -189,8 +216,15 @@ impl Paths<'_, '_> {
         };
         let is_on_the_way = |stop: &u32| (position.min(behind)..=position.max(behind)).contains(stop);
         let stop = self.version.stop.filter(|stop| stop.way == way).map(|stop| stop.position);
-        let end = if let Some(stop) = stop.filter(is_on_the_way) {
-            steps.truncate(position.abs_diff(stop) as usize);
+        let stop = stop.filter(is_on_the_way);
+        let distance = |to: u32| position.abs_diff(to);
+        let cut =
+            self.cut(place, behind).filter(|&cut| stop.is_none_or(|stop| distance(cut) < distance(stop)));
+        let end = if let Some(cut) = cut {
+            steps.truncate(distance(cut) as usize);
+            StretchEnd::Cut { to: self.number(CodePlace { position: cut, ..place }) }
+        } else if let Some(stop) = stop {
+            steps.truncate(distance(stop) as usize);
             StretchEnd::Exit { position: stop }
         } else if behind == far {
             self.end(place, number as u32)?
@@ -198,6 +232,17 @@ impl Paths<'_, '_> {
             StretchEnd::Exit { position: behind }
         };
         Ok(Stretch { activation, position, steps, end, is_head: false })
+    }
+
+    /// The next position up to another one at which a pair that isn't undone begins or ends, or a part of it.
+    fn cut(&self, from: CodePlace, to: u32) -> Option<u32> {
+        let distance = |cut: &u32| from.position.abs_diff(*cut);
+        let is_ahead = |cut: &u32| match from.way {
+            Way::Along => from.position < *cut && *cut <= to,
+            Way::Against => to <= *cut && *cut < from.position,
+        };
+        let pairs = self.elisions.get(from.activation).iter();
+        pairs.flat_map(|pair| [pair.enter, pair.middle, pair.from]).filter(is_ahead).min_by_key(distance)
     }
 
     /// The steps up to one that is the interpreter's.

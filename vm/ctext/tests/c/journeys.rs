@@ -15,7 +15,7 @@ use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
 use reviver_lab::{corners, specimens};
 use reviver_vm::differentiate::{self, gradient};
-use reviver_vm::{Machine, Program, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 use super::compiled::{Answer, Compiled, Question, Way, compiler, given, links};
 
@@ -34,11 +34,11 @@ impl Candidate {
     fn of(what: &str, program: Arc<Program>, number: usize) -> Result<Candidate, NoText> {
         let name = format!("p{number}");
         let loss = loss(&program);
-        let with_loss = CText::of(&program, &name, loss.as_deref());
+        let with_loss = CText::of(&program, &name, loss.as_deref(), CheckLevel::Checked);
         let (text, loss) = match with_loss {
             Ok(text) => (text, loss),
             // Its gradient may have none.
-            Err(_) => (CText::of(&program, &name, None)?, None),
+            Err(_) => (CText::of(&program, &name, None, CheckLevel::Checked)?, None),
         };
         Ok(Candidate { what: what.to_owned(), program, loss, text })
     }
