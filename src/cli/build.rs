@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Checking, Constants, Force, OtherNumbers};
+use super::{Constants, Force, LevelOption, OtherNumbers};
 
 /// Write a program as C text, or as a library that other programs can call.
 ///
@@ -32,7 +32,7 @@ pub struct BuildOptions {
     #[arg(long, group = "form", requires = "output")]
     pub lib: bool,
     #[command(flatten)]
-    pub checking: Checking,
+    pub checking: LevelOption,
     /// With a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: Option<String>,

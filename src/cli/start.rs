@@ -64,7 +64,7 @@ pub struct Start {
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     #[command(flatten)]
-    pub checking: Checking,
+    pub checking: LevelOption,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
@@ -94,7 +94,7 @@ impl Start {
 
 /// How much is checked.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub struct Checking {
+pub struct LevelOption {
     /// Let native code leave out what only finds mistakes in the program: whether cells are vacant that must be, whether joins agree,
     /// whether the way back of a gradient was the way there. What `uncompute` undoes is put back where that is known to be the same.
     /// Assertions, indices, divisions and numbers that aren't finite are looked at all the same. The interpreter checks everything
@@ -102,7 +102,7 @@ pub struct Checking {
     pub unchecked: bool,
 }
 
-impl Checking {
+impl LevelOption {
     pub fn level(self) -> CheckLevel {
         if self.unchecked { CheckLevel::Unchecked } else { CheckLevel::Checked }
     }

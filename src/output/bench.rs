@@ -110,12 +110,18 @@ impl BenchPage {
     }
 
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{:<14} {:<9} {:>12} {:>14} {:>16}", "engine", "", "steps", "time", "steps a second")?;
+        let names = self.engines.iter().map(|(compiled, _)| told(*compiled).len());
+        let width = names.max().unwrap_or(0).max(7);
+        writeln!(
+            out,
+            "{:<width$} {:<9} {:>12} {:>14} {:>16}",
+            "engine", "", "steps", "time", "steps a second"
+        )?;
         for (compiled, figures) in &self.engines {
             let engine = told(*compiled);
             for (name, figure) in figures.named() {
                 let (time, speed) = (time(figure.seconds), grouped(figure.steps_per_second()));
-                writeln!(out, "{engine:<14} {name:<9} {:>12} {time:>14} {speed:>16}", figure.steps)?;
+                writeln!(out, "{engine:<width$} {name:<9} {:>12} {time:>14} {speed:>16}", figure.steps)?;
             }
         }
         for (compiled, figures) in &self.engines {

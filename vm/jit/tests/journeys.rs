@@ -515,6 +515,9 @@ fn what_is_computed_is_put_back_where_nothing_else_touches_it() {
         // Too many to be kept, and who knows what they hold.
         (".inout T[900]", "add T[i], i", "add s, T[1]", 0),
         (".ancilla T[900]", "add T[i], i", "add s, T[1]\n add T[8], 1", 0),
+        (".ancilla t", "add t, i", "for i in 0..2\n add s, t + n * 2\n rof", 1),
+        (".ancilla t, u", "add t, i\n add u, 1", "if n > 0\n add u, 1\n fi n > 0", 0),
+        (".ancilla t, u", "vacate u\n add t, i", "vacate u\n add u, 1", 0),
         (".ancilla t", "call p(t, i)", "call p(s, t)", 1),
         (".ancilla t", "call p(t, i)", "call p(t, s)", 0),
         (".ancilla t", "call r(t, i)", "add s, t", 0),

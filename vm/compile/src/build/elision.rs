@@ -1,6 +1,7 @@
 //! Which pairs of `compute` and `uncompute` a version doesn't undo: what `compute` changes is put back instead, and the steps are skipped.
 //! Where nothing is checked, and `apply` leaves alone what `compute` reads and changes, that comes to the same. Knows no value.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use reviver_flow::graph::Way;
@@ -13,7 +14,7 @@ use super::pairs::{ComputePair, TouchedCells, begins_with_zeros, pairs};
 use super::storage::AddressedCells;
 use crate::form::Version;
 
-/// Cells of a pair that don't hold 0 where it begins: so many are kept meanwhile.
+/// Elements of arrays that don't hold 0 where a pair begins: so many are kept meanwhile. Cells that steps name are as few as the steps.
 const MOST_KEPT: u32 = 64;
 /// Fewer neighbours aren't worth a loop.
 const SHORTEST_LOOP: u32 = 8;
@@ -111,6 +112,8 @@ pub(super) struct Elisions<'f> {
     pairs: Vec<ComputePair>,
     /// By activation those that aren't undone.
     skipped: HashMap<u32, Vec<SkippedPair>>,
+    /// By a pair's beginning and the number of cells that it changes, whether those hold 0 there if they do where its procedure is entered.
+    zeros: RefCell<HashMap<(u32, usize), bool>>,
 }
 
 impl<'f> Elisions<'f> {
@@ -118,7 +121,7 @@ impl<'f> Elisions<'f> {
         // On a way with adjoints they are carried back through what is undone.
         let is_asked = !version.level.is_checked() && !version.gradient;
         let pairs = if is_asked { pairs(module, flow) } else { Vec::new() };
-        Elisions { module, flow, version, pairs, skipped: HashMap::new() }
+        Elisions { module, flow, version, pairs, skipped: HashMap::new(), zeros: RefCell::default() }
     }
 
     /// Finds those of an activation.
@@ -158,13 +161,13 @@ impl<'f> Elisions<'f> {
         }
         let mut cells = Vec::new();
         let mut kept = 0_u32;
-        for (named, TouchedCells { class, region }) in pair.computed.written.iter().zip(written) {
+        for (n, TouchedCells { class, region }) in written.into_iter().enumerate() {
             // Where a parameter leads to is only known when code runs.
             if matches!(region.anchor, Anchor::Parameter(_)) {
                 return None;
             }
-            let begin_with_zeros = region.length > 1 && self.are_zero(own, pair, named);
-            if !begin_with_zeros {
+            let begin_with_zeros = region.length > 1 && self.are_zero(own, pair, n);
+            if region.length > 1 && !begin_with_zeros {
                 kept = kept.saturating_add(region.length);
             }
             cells.push(RestoredCells { class, region, begin_with_zeros });
@@ -190,8 +193,9 @@ impl<'f> Elisions<'f> {
             || callees.any(|callee| (callee.entry..=callee.exit + 1).contains(&stop.position))
     }
 
-    /// Whether cells, as their procedure names them, hold 0 where a pair begins: those of a frame that is fresh.
-    fn are_zero(&self, own: &Activation, pair: &ComputePair, cells: &TouchedCells) -> bool {
+    /// Whether the cells of a number that a pair changes hold 0 where it begins: those of a frame that is fresh.
+    fn are_zero(&self, own: &Activation, pair: &ComputePair, n: usize) -> bool {
+        let Some(cells) = pair.computed.written.get(n) else { return false };
         let main = self.flow.layout().main_frame(cells.class);
         let is_fresh = match cells.region.anchor {
             Anchor::Frame(..) => own.called.is_some(),
@@ -201,6 +205,11 @@ impl<'f> Elisions<'f> {
             }
             Anchor::Constant(_) | Anchor::Parameter(_) => false,
         };
-        is_fresh && begins_with_zeros(self.module, self.flow, &self.pairs, pair, cells)
+        is_fresh
+            && *self
+                .zeros
+                .borrow_mut()
+                .entry((pair.compute, n))
+                .or_insert_with(|| begins_with_zeros(self.module, self.flow, &self.pairs, pair, cells))
     }
 }

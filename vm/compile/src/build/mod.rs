@@ -3,6 +3,7 @@
 mod activation;
 mod arith;
 mod call;
+mod cleared;
 mod draft;
 mod elision;
 mod exits;

@@ -10,6 +10,8 @@ use reviver_isa::instruction::Class;
 use reviver_isa::structure::{Block, BlockKind};
 use reviver_isa::update::{Action, Direction};
 
+use super::cleared::{CellUse, leave_clear};
+
 /// Cells that something may touch, as the procedure names them whose code it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TouchedCells {
@@ -153,9 +155,34 @@ impl Search<'_> {
             return None;
         }
         let computed = self.effect(compute..apply, compute..apply)?;
-        let applied = self.effect(apply..uncompute, apply..uncompute)?;
-        let (procedure, applied) = (procedure as u32, applied.written);
+        let mut applied = self.effect(apply..uncompute, apply..uncompute)?.written;
+        applied.retain(|cells| !self.is_borrowed(cells, &computed, apply..uncompute));
+        let procedure = procedure as u32;
         Some(ComputePair { procedure, compute, apply, uncompute, end, computed, applied })
+    }
+
+    /// Whether steps that come between find a cell vacant and leave it so, which others touch too.
+    fn is_borrowed(&mut self, cell: &TouchedCells, computed: &CodeEffect, steps: Range<u32>) -> bool {
+        let is_one = cell.region.length == 1 && !matches!(cell.region.anchor, Anchor::Parameter(_));
+        if !is_one || !computed.read.iter().chain(&computed.written).any(|other| other.may_meet(cell)) {
+            return false;
+        }
+        let uses: Vec<CellUse> =
+            steps.clone().map(|at| self.use_of(cell, at, steps.clone()).unwrap_or(CellUse::Uses)).collect();
+        let first = steps.start;
+        leave_clear(self.flow, steps, |at| uses.get((at - first) as usize).copied().unwrap_or(CellUse::Uses))
+    }
+
+    /// What a step does with a cell; none where that isn't known.
+    fn use_of(&mut self, cell: &TouchedCells, at: u32, bounds: Range<u32>) -> Option<CellUse> {
+        let effect = self.effect(at..at + 1, bounds)?;
+        let meets = |touched: &Vec<TouchedCells>| touched.iter().any(|touched| touched.may_meet(cell));
+        let clears = self.flow.step(at)?.operation.update.action() == Action::Clear;
+        Some(match (meets(&effect.read), effect.written.as_slice()) {
+            (false, [written]) if clears && written == cell => CellUse::Clears,
+            (false, _) if !meets(&effect.written) => CellUse::Nothing,
+            _ => CellUse::Uses,
+        })
     }
 
     /// Whether steps undo others, in the opposite order.
