@@ -307,6 +307,20 @@ for i in 0..n
     apply
         add s, B[0]
     uncompute
+    compute
+        from t == 0
+            add u, toreal(t)
+        loop
+            add t, 2
+        until t >= i + 3
+        if u > 3.0
+            add t, 1
+        else
+            add t, 2
+        fi u > 3.0
+    apply
+        add s, t
+    uncompute
 rof
 .proc q(inout C[], inout z, in k)
 .ancilla m, T[20], x
@@ -522,6 +536,7 @@ fn what_is_computed_is_put_back_where_nothing_else_touches_it() {
         (".ancilla t", "call p(t, i)", "call p(t, s)", 0),
         (".ancilla t", "call r(t, i)", "add s, t", 0),
         (".ancilla t", "add t, i", "show s", 0),
+        (".ancilla t", "from t == 0\n add t, 1\n loop\n add t, 2\n until t > 5 * (i + 1)", "add s, t", 1),
     ]
     .map(|(declared, computed, applied, expected)| (text(declared, computed, applied), expected));
     for (text, expected) in cases {

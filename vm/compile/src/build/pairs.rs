@@ -1,7 +1,7 @@
 //! What a text computes, applies and uncomputes: which stretches of code undo each other, and which cells each of them touches. What a
 //! module records of its text only says where to look; the steps themselves show whether it is so. Knows no version and no value.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use reviver_flow::{Access, Anchor, CallSite, Flow, Region, Slot, Step, StepLink};
@@ -50,6 +50,9 @@ pub(super) struct CodeEffect {
 
 /// Code that touches more isn't looked at.
 const MOST_TOUCHED: usize = 1 << 8;
+/// The orderings under which a condition holds that always does, and one that never does.
+const ALWAYS: u8 = 0b111;
+const NEVER: u8 = 0;
 /// Calls in calls.
 const MOST_DEPTH: usize = 24;
 /// Steps that are looked at for all pairs of a module together, those of callees each time they are called.
@@ -185,27 +188,57 @@ impl Search<'_> {
         })
     }
 
-    /// Whether steps undo others, in the opposite order.
+    /// Whether going along some steps is going back over others, step by step, whichever way branches lead.
     fn is_undone(&self, done: Range<u32>, undone: Range<u32>) -> bool {
-        let mirrored = |at: u32| undone.end - 1 - (at - done.start);
-        done.len() == undone.len()
-            && done.clone().all(|at| {
-                let (Some(step), Some(other)) = (self.flow.step(at), self.flow.step(mirrored(at))) else {
-                    return false;
-                };
-                let is_linked = match (step.link, other.link) {
-                    (StepLink::None, StepLink::None) => true,
-                    (StepLink::Partner(partner), StepLink::Partner(of_other)) => {
-                        done.contains(&partner) && of_other == mirrored(partner)
-                    }
-                    (StepLink::Call(call), StepLink::Call(of_other)) => {
-                        self.flow.call(call).is_some() && self.flow.call(call) == self.flow.call(of_other)
-                    }
-                    _ => false,
-                };
-                let is_reversible = step.operation.update.is_reversible();
-                is_reversible && is_linked && step.inverse() == other.operation && self.are_same(step, other)
-            })
+        let mut known = HashSet::new();
+        let mut open = vec![(done.end, undone.start)];
+        while let Some((back, on)) = open.pop() {
+            let is_within =
+                (done.start..=done.end).contains(&back) && (undone.start..=undone.end).contains(&on);
+            if !is_within || (back == done.start) != (on == undone.end) {
+                return false;
+            }
+            if back == done.start || !known.insert((back, on)) {
+                continue;
+            }
+            let Some(next) = self.both_ways(back, on) else { return false };
+            open.extend(next);
+        }
+        true
+    }
+
+    /// Where one step back from a position and one step on from another one lead, if those are the same step.
+    fn both_ways(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
+        let (step, other) = (self.flow.step(back.checked_sub(1)?)?, self.flow.step(on)?);
+        let straight = (back - 1, on + 1);
+        if let (StepLink::Partner(from), StepLink::Partner(to)) = (step.link, other.link) {
+            // A step back over a join may lead to its branch, and one over a branch to what is in front of it.
+            let first = (step.operation.update.action() == Action::Join).then(|| step.orderings().0);
+            let second = (other.operation.update.action() == Action::Jump).then(|| other.orderings().0);
+            return match (first.unwrap_or(NEVER), second.unwrap_or(NEVER)) {
+                (one @ (ALWAYS | NEVER), another @ (ALWAYS | NEVER)) => {
+                    let back = if one == ALWAYS { from } else { straight.0 };
+                    Some(vec![(back, if another == ALWAYS { to + 1 } else { straight.1 })])
+                }
+                (one, another) if one == another && self.are_same(step, other) => {
+                    Some(vec![(from, to + 1), straight])
+                }
+                (one, another) if one == ALWAYS & !another && self.are_same(step, other) => {
+                    Some(vec![(from, straight.1), (straight.0, to + 1)])
+                }
+                _ => None,
+            };
+        }
+        let is_linked = match (step.link, other.link) {
+            (StepLink::None, StepLink::None) => true,
+            (StepLink::Call(call), StepLink::Call(of_other)) => {
+                self.flow.call(call).is_some() && self.flow.call(call) == self.flow.call(of_other)
+            }
+            _ => false,
+        };
+        let is_reversible = step.operation.update.is_reversible();
+        let is_same = is_linked && step.inverse() == other.operation && self.are_same(step, other);
+        (is_reversible && is_same).then(|| vec![straight])
     }
 
     fn are_same(&self, step: &Step, other: &Step) -> bool {
