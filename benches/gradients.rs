@@ -9,6 +9,7 @@
 
 use std::hint::black_box;
 
+use reviver::CheckLevel;
 use reviver_vm::Travel;
 
 use harness::clock::{Best, measures, time};
@@ -50,8 +51,9 @@ struct Case {
     rounds: usize,
     /// At most, of the objective ÷ native and of the gradient ÷ objective.
     promised: (f64, f64),
-    /// What is asked of native code, at most: of the objective ÷ reversible, and of the gradient ÷ by hand.
+    /// What is asked of native code, at most: of the objective ÷ reversible, and of the gradient ÷ by hand; with all checks, and without.
     asked: (f64, f64),
+    asked_unchecked: (f64, f64),
 }
 
 /// A model whose evaluations can be repeated without asking each time which model it is.
@@ -85,6 +87,7 @@ fn cases() -> Vec<Case> {
         rounds: 400,
         promised: (250.0, 1.5),
         asked: (1.5, 2.5),
+        asked_unchecked: (0.9, 2.2),
         ..Case::new("besselj", ("programs/besselj.rasm", "out"), &[("nu", 2)], Bessel { nu: 2, z: 1.0 })
     }];
     let embeddings = [
@@ -98,6 +101,7 @@ fn cases() -> Vec<Case> {
         rounds: 200,
         promised: (260.0, 1.5),
         asked: (2.0, if dimensions < 10 { 2.5 } else { 3.5 }),
+        asked_unchecked: (1.3, if dimensions < 10 { 1.6 } else { 2.5 }),
         ..Case::new(
             &format!("graph embedding, k = {dimensions}"),
             ("programs/graph_embedding.rasm", "loss"),
@@ -110,6 +114,7 @@ fn cases() -> Vec<Case> {
         rounds: 10,
         promised: (350.0, 2.1),
         asked: (4.5, 12.0),
+        asked_unchecked: (1.9, 8.0),
         ..Case::new(
             "Gaussian mixture, d = 10, K = 25",
             ("benches/mixture.rasm", "objective"),
@@ -122,6 +127,7 @@ fn cases() -> Vec<Case> {
         known: Some((0.0010676233512900805, 0.0008148159652963083)),
         promised: (130.0, 1.5),
         asked: (2.0, 3.0),
+        asked_unchecked: (1.0, 2.8),
         ..Case::new(
             "particles, 1,000 steps",
             ("programs/particles.rasm", "loss"),
@@ -152,6 +158,7 @@ impl Case {
             rounds: 40,
             promised,
             asked: promised,
+            asked_unchecked: promised,
         }
     }
 
@@ -210,24 +217,36 @@ impl Case {
         Times { steps: self.subject.steps(), objective, reversible, adjoint, there, back, gradient, silent }
     }
 
-    /// The same by native code, which is made before anything is timed: calls of the library, with all that belongs to
-    /// them.
+    /// The same by native code, which is made before anything is timed, with all checks and without: calls of the library, with all that
+    /// belongs to them.
     fn measure_native_code(&self) -> NativeTimes {
-        let (n, (mut call, loss)) = (self.evaluations, self.subject.compiled(self.loss));
+        let n = self.evaluations;
         let mut gradient = vec![0.0; self.subject.differentiate().1.len()];
+        let (mut call, loss) = self.subject.compiled(self.loss, CheckLevel::Checked);
+        let (mut bold, loss_of_bold) = self.subject.compiled(self.loss, CheckLevel::Unchecked);
+        let value = call.gradient(&loss).unwrap().value;
+        self.expect_close(bold.gradient(&loss_of_bold).unwrap().value, value, value);
         let mut round = || {
             [
                 time(|| self.model.reversibles(n)),
                 time(|| self.model.gradients(&mut gradient, n)),
                 time(|| (0..n).for_each(|_| _ = black_box(call.run().unwrap()))),
                 time(|| (0..n).for_each(|_| _ = black_box(call.gradient(&loss).unwrap()))),
+                time(|| (0..n).for_each(|_| _ = black_box(bold.run().unwrap()))),
+                time(|| (0..n).for_each(|_| _ = black_box(bold.gradient(&loss_of_bold).unwrap()))),
             ]
         };
         round();
         let mut best = Best::none();
         (0..self.rounds).for_each(|_| best.round(round()));
-        let [reversible, adjoint, there, gradient] = best.seconds().map(|seconds| seconds / n as f64);
-        NativeTimes { reversible, adjoint, there, gradient }
+        let [reversible, adjoint, there, gradient, bold_there, bold_gradient] =
+            best.seconds().map(|seconds| seconds / n as f64);
+        NativeTimes {
+            reversible,
+            adjoint,
+            checked: (there, gradient),
+            unchecked: (bold_there, bold_gradient),
+        }
     }
 }
 
@@ -235,18 +254,25 @@ impl Case {
 struct NativeTimes {
     reversible: f64,
     adjoint: f64,
-    there: f64,
-    gradient: f64,
+    /// Of the way there, and of a gradient.
+    checked: (f64, f64),
+    unchecked: (f64, f64),
 }
 
 impl NativeTimes {
-    fn print(&self, name: &str, (objective, gradient): (f64, f64)) {
+    fn print(&self, name: &str, checked: (f64, f64), unchecked: (f64, f64)) {
         println!(
-            "| {name} | {:.3} | {:.2} | ≤ {objective} | {:.3} | {:.1} | ≤ {gradient} |",
+            "| {name} | {:.3} | {:.2} | ≤ {} | {:.2} | ≤ {} | {:.3} | {:.1} | ≤ {} | {:.1} | ≤ {} |",
             self.reversible * 1e6,
-            self.there / self.reversible,
+            self.checked.0 / self.reversible,
+            checked.0,
+            self.unchecked.0 / self.reversible,
+            unchecked.0,
             self.adjoint * 1e6,
-            self.gradient / self.adjoint,
+            self.checked.1 / self.adjoint,
+            checked.1,
+            self.unchecked.1 / self.adjoint,
+            unchecked.1,
         );
     }
 }
@@ -299,9 +325,11 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     cases.iter().for_each(|case| case.measure().print(&case.name, case.promised));
     println!(
-        "\n| model | reversible native (µs) | native code's objective ÷ that | asked | gradient by hand (µs) \
-         | native code's gradient ÷ that | asked |"
+        "\n| model | reversible native (µs) | native code's objective ÷ that | asked | unchecked | asked \
+         | gradient by hand (µs) | native code's gradient ÷ that | asked | unchecked | asked |"
     );
-    println!("|---|---|---|---|---|---|---|");
-    cases.iter().for_each(|case| case.measure_native_code().print(&case.name, case.asked));
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for case in &cases {
+        case.measure_native_code().print(&case.name, case.asked, case.asked_unchecked);
+    }
 }

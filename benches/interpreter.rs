@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use reviver_vm::Travel;
+use reviver_vm::{CheckLevel, Travel};
 
 use harness::clock::{Best, measures, time};
 use harness::driven;
@@ -31,8 +31,8 @@ struct Case {
     program: &'static str,
     native: fn(),
     bound: f64,
-    /// What is asked of native code.
-    asked: f64,
+    /// What is asked of native code, with all checks and without.
+    asked: (f64, f64),
 }
 
 const CASES: [Case; 3] = [
@@ -41,21 +41,21 @@ const CASES: [Case; 3] = [
         program: "benches/fibonacci.rasm",
         native: native::fibonacci::run,
         bound: 20.0,
-        asked: 1.5,
+        asked: (1.5, 1.5),
     },
     Case {
         name: "leapfrog",
         program: "benches/leapfrog.rasm",
         native: native::leapfrog::run,
         bound: 4.5,
-        asked: 1.1,
+        asked: (1.1, 1.0),
     },
     Case {
         name: "matrix",
         program: "benches/matrix.rasm",
         native: native::matrix::run,
         bound: 8.0,
-        asked: 1.3,
+        asked: (1.3, 1.3),
     },
 ];
 
@@ -87,7 +87,7 @@ fn criterion_groups(criterion: &mut Criterion) {
 
 fn ratios() {
     println!("\n| program | native (ms) | forward ÷ native | promised | backward ÷ forward | promised |");
-    println!("|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for case in &CASES {
         let mut best = Best::none();
         let mut m = machine(case.program);
@@ -136,27 +136,36 @@ fn by_operands() {
 
 /// The same programs by native code, which is made before anything is timed.
 fn by_native_code() {
-    println!("\n| program | native (ms) | native code ÷ native | asked | backward ÷ forward | asked |");
-    println!("|---|---|---|---|---|---|");
+    println!(
+        "\n| program | native (ms) | native code ÷ native | asked | unchecked | asked | backward ÷ forward | asked |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
     for case in &CASES {
-        let mut m = driven::by_native_code(&machine(case.program));
-        to_the_end(&mut m, Travel::Forward);
-        to_the_end(&mut m, Travel::Backward);
+        let [mut m, mut bold] =
+            CheckLevel::ALL.map(|level| driven::by_native_code(&machine(case.program), level));
+        for machine in [&mut m, &mut bold] {
+            to_the_end(machine, Travel::Forward);
+            to_the_end(machine, Travel::Backward);
+        }
         let mut best = Best::none();
         for _ in 0..40 {
             best.round([
                 time(case.native),
                 time(|| to_the_end(&mut m, Travel::Forward)),
                 time(|| to_the_end(&mut m, Travel::Backward)),
+                time(|| to_the_end(&mut bold, Travel::Forward)),
             ]);
+            to_the_end(&mut bold, Travel::Backward);
         }
-        let [native, forward, backward] = best.seconds();
+        let [native, forward, backward, unchecked] = best.seconds();
         let (ratio, back) = (forward / native, backward / forward);
         println!(
-            "| {} | {:.3} | {ratio:.2} | ≤ {} | {back:.2} | ≤ 1.15 |",
+            "| {} | {:.3} | {ratio:.2} | ≤ {} | {:.2} | ≤ {} | {back:.2} | ≤ 1.15 |",
             case.name,
             native * 1e3,
-            case.asked
+            case.asked.0,
+            unchecked / native,
+            case.asked.1,
         );
     }
 }

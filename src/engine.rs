@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use reviver::EngineChoice;
 use reviver::engine::{self, NoEngine};
 use reviver_vm::{Program, Runner};
 
+use crate::cli::Start;
 use crate::failure::{Failure, Fallible};
 
 /// Who makes the steps instead of the machine's own interpreter, if anybody does.
-pub fn runner(choice: EngineChoice, program: &Program) -> Fallible<Option<Arc<dyn Runner>>> {
-    engine::runner(choice, program).map_err(|error| missing(&error))
+pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Runner>>> {
+    if options.exact && options.checking.unchecked {
+        let failure = Failure::usage(
+            "`--exact` keeps a history, as only the interpreter does, and that always checks everything",
+        );
+        return Err(failure.help("leave out `--unchecked` or `--exact`"));
+    }
+    engine::runner(options.compiled(), program).map_err(|error| missing(&error))
 }
 
 /// Why an engine that was asked for isn't there.
@@ -19,6 +25,8 @@ fn missing(error: &NoEngine) -> Failure {
         NoEngine::Machine(_) => {
             Failure::usage(error).help("`--engine interp` runs every program, and `auto` takes what there is")
         }
+        NoEngine::InterpreterChecks => Failure::usage(error)
+            .help("leave out `--unchecked`, or let native code run the program: `--engine jit`, or `auto`"),
         NoEngine::Build => Failure::usage("this `reviver` was built without native code")
             .help("build it with the feature `jit`; `--engine interp` runs every program"),
     }

@@ -26,7 +26,7 @@
 //! | | |
 //! |---|---|
 //! | [`assemble()`], [`open`], [`Assembled`] | from a text or a file to a program |
-//! | [`Executable`], [`EngineChoice`] | a program that is ready to be called, by an engine |
+//! | [`Executable`], [`CompileOptions`], [`EngineChoice`], [`CheckLevel`] | a program that is ready to be called, by an engine, checked or not |
 //! | [`IntCells`], [`RealCells`], [`LossCell`] | names, looked up |
 //! | [`Workspace`] | calls: [`Workspace::run`], [`Workspace::run_back`], [`Workspace::gradient`], [`Workspace::hessian`] |
 //! | [`Derivative`], [`SecondDerivatives`], [`Trust`] | what calls find, and how far it can be trusted |
@@ -43,7 +43,7 @@
 mod api;
 
 pub use api::cells::{IntCells, RealCells};
-pub use api::engine::{self, EngineChoice};
+pub use api::engine::{self, CompileOptions, EngineChoice};
 pub use api::error::{Error, IndexErrorText};
 pub use api::executable::Executable;
 pub use api::gradient::Derivative;
@@ -57,7 +57,7 @@ pub use reviver_assembler::files::{Disk, Files, FilesInMemory};
 pub use reviver_vm::differentiate::{Astray, DifferentiateError, Trust};
 pub use reviver_vm::explain::Explanation;
 pub use reviver_vm::garbage::Garbage;
-pub use reviver_vm::{Machine, Program, State, Travel};
+pub use reviver_vm::{CheckLevel, Machine, Program, State, Travel};
 
 /// The examples of the page are compiled and run.
 #[cfg(doctest)]

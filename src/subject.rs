@@ -38,8 +38,8 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Su
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
     let subject = Subject::new(program.clone(), state, options.exact, max_steps)
         .map_err(|error| failure(options, &program, error))?;
-    let runner = engine::runner(options.engine, &program)?;
-    Ok(Subject { interrupt: Some(interrupt::flag()), runner, ..subject })
+    let (runner, level) = (engine::runner(options, &program)?, options.checking.level());
+    Ok(Subject { interrupt: Some(interrupt::flag()), runner, level, ..subject })
 }
 
 /// The one cell that an option names.

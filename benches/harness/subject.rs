@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use reviver::{EngineChoice, Executable, LossCell, Workspace};
+use reviver::{CheckLevel, CompileOptions, EngineChoice, Executable, LossCell, Workspace};
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::stops::Stops;
 use reviver_vm::{Machine, State, Stop, Travel};
@@ -43,8 +43,9 @@ impl Subject {
 
     /// The same as a program to be called, compiled to native code, and its loss, which has a name. Where no code leads all
     /// the way, the interpreter takes part.
-    pub fn compiled(&self, loss: &str) -> (Workspace, LossCell) {
-        let executable = Executable::new("benchmark", self.machine.program(), EngineChoice::Jit).unwrap();
+    pub fn compiled(&self, loss: &str, level: CheckLevel) -> (Workspace, LossCell) {
+        let options = CompileOptions { engine: EngineChoice::Jit, level };
+        let executable = Executable::new("benchmark", self.machine.program(), options).unwrap();
         let loss = executable.loss(loss).unwrap();
         let mut workspace = executable.workspace().unwrap();
         workspace.begin_with(Travel::Forward, self.machine.state().try_clone().unwrap()).unwrap();

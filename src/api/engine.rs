@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reviver_compile::driver::Driver;
-use reviver_vm::{Program, Runner};
+use reviver_vm::{CheckLevel, Program, Runner};
 use thiserror::Error;
 
 /// Who makes the steps. What comes out is the same, bit for bit.
@@ -43,6 +43,21 @@ impl fmt::Display for EngineChoice {
     }
 }
 
+/// How a program is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompileOptions {
+    pub engine: EngineChoice,
+    /// How much native code checks.
+    pub level: CheckLevel,
+}
+
+/// Everything is checked.
+impl From<EngineChoice> for CompileOptions {
+    fn from(engine: EngineChoice) -> CompileOptions {
+        CompileOptions { engine, level: CheckLevel::Checked }
+    }
+}
+
 /// Why there is no native code.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoEngine {
@@ -50,6 +65,8 @@ pub enum NoEngine {
     Machine(String),
     #[error("this build of Reviver has no native code: the feature `jit` adds it")]
     Build,
+    #[error("the interpreter always checks everything: only native code can leave checks out")]
+    InterpreterChecks,
 }
 
 /// Code without a loop that makes fewer steps is left to the interpreter where a machine would have to be copied for it.
@@ -75,9 +92,10 @@ fn native() -> Result<NativeBackend, NoEngine> {
     Err(NoEngine::Build)
 }
 
-/// What makes the code that a choice asks for; none where the interpreter makes the steps.
-pub(super) fn backend(choice: EngineChoice) -> Result<Option<NativeBackend>, NoEngine> {
-    match choice {
+/// What makes the code that is asked for; none where the interpreter makes the steps.
+pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, NoEngine> {
+    match options.engine {
+        EngineChoice::Interp if !options.level.is_checked() => Err(NoEngine::InterpreterChecks),
         EngineChoice::Interp => Ok(None),
         EngineChoice::Jit => native().map(Some),
         EngineChoice::Auto => Ok(native().ok()),
@@ -88,11 +106,11 @@ pub(super) fn backend(choice: EngineChoice) -> Result<Option<NativeBackend>, NoE
 /// nobody does. With [`EngineChoice::Auto`] nothing is compiled before a million steps are made.
 ///
 /// # Errors
-/// There is no native code, and it was asked for.
-pub fn runner(choice: EngineChoice, program: &Program) -> Result<Option<Arc<dyn Runner>>, NoEngine> {
-    let Some(backend) = backend(choice)? else { return Ok(None) };
-    let driver = Driver::new(program, backend).leaving(SHORTEST_CODE);
-    Ok(Some(match choice {
+/// There is no native code, and it was asked for; or the interpreter is to leave checks out.
+pub fn runner(options: CompileOptions, program: &Program) -> Result<Option<Arc<dyn Runner>>, NoEngine> {
+    let Some(backend) = backend(options)? else { return Ok(None) };
+    let driver = Driver::new(program, backend).leaving(SHORTEST_CODE).checking(options.level);
+    Ok(Some(match options.engine {
         EngineChoice::Auto => Arc::new(driver.interpreting_first(INTERPRETED_FIRST)),
         EngineChoice::Interp | EngineChoice::Jit => Arc::new(driver),
     }))

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use reviver_compile::route::{Route, RoutePlan};
 use reviver_isa::instruction::Class;
-use reviver_vm::{Machine, Program, Runner, State, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
 
 use super::cells::{IntCells, NamedCells, RealCells};
-use super::engine::{self, EngineChoice, NativeBackend};
+use super::engine::{self, CompileOptions, NativeBackend};
 use super::error::Error;
 use super::loss::LossCell;
 
@@ -27,6 +27,7 @@ pub(super) struct Shared {
     /// The name of the program's file.
     pub name: String,
     pub program: Arc<Program>,
+    pub level: CheckLevel,
     pub backend: Option<NativeBackend>,
     /// Makes the steps that no route makes.
     pub runner: Option<Arc<dyn Runner>>,
@@ -42,19 +43,25 @@ impl Executable {
     /// by [`Executable::loss`].
     ///
     /// # Errors
-    /// There is no such engine here, or no memory for the program's cells.
-    pub fn new(name: &str, program: &Arc<Program>, engine: EngineChoice) -> Result<Executable, Error> {
+    /// There is no such engine here, it can't leave checks out, or there is no memory for the program's cells.
+    pub fn new(
+        name: &str,
+        program: &Arc<Program>,
+        options: impl Into<CompileOptions>,
+    ) -> Result<Executable, Error> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
-        let backend = engine::backend(engine)?;
-        let runner = engine::runner(engine, program)?;
-        let route = |travel| Route::new(program, backend.as_ref()?, RoutePlan::whole(program, travel));
+        let options = options.into();
+        let level = options.level;
+        let backend = engine::backend(options)?;
+        let runner = engine::runner(options, program)?;
+        let route = |travel| Route::new(program, backend.as_ref()?, RoutePlan::whole(program, travel, level));
         let (there, back) = (route(Travel::Forward), route(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
         // What a program shows is shown to nobody.
         begin.counters.shown = i64::MAX;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
-        let shared = Shared { id, name, program, backend, runner, there, back, begin };
+        let shared = Shared { id, name, program, level, backend, runner, there, back, begin };
         Ok(Executable { shared: Arc::new(shared) })
     }
 
@@ -79,13 +86,19 @@ impl Executable {
     /// # Errors
     /// There is no such cell, it is an integer or one of several, or the program can't be differentiated from outside.
     pub fn loss(&self, name: &str) -> Result<LossCell, Error> {
-        let Shared { program, begin, backend, .. } = &*self.shared;
-        LossCell::new(program, begin, backend.as_ref(), self.cells(name, Class::Real)?)
+        let Shared { program, begin, backend, level, .. } = &*self.shared;
+        let cells = self.cells(name, Class::Real)?;
+        LossCell::new(program, begin, (backend.as_ref(), *level), cells)
     }
 
     /// Whether native code leads all the way, forward and back, so that such calls neither interpret nor allocate.
     pub fn is_native(&self) -> bool {
         self.shared.there.is_some() && self.shared.back.is_some()
+    }
+
+    /// How much native code checks. What it doesn't, nobody vouches for.
+    pub fn level(&self) -> CheckLevel {
+        self.shared.level
     }
 
     /// The program, for everything that the libraries below this one can do with it.

@@ -5,7 +5,7 @@
 use reviver_compile::route::{RouteEnd, RouteRoom};
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
 use reviver_vm::values::Value;
-use reviver_vm::{Machine, Program, Stop, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
 use super::cells::RealCells;
 use super::error::Error;
@@ -34,7 +34,8 @@ const SLACK: u64 = 1 << 16;
 
 impl Workspace {
     /// The value of a loss and its gradient by all real inputs. Nobody vouches for a gradient whose way back wasn't the way there: in
-    /// floats it is made again then, with a history, and [`Derivative::trust`] says so.
+    /// floats it is made again then, with a history, and [`Derivative::trust`] says so. Of an executable that isn't checked nobody looks
+    /// at the way back, and [`Trust::loss_error`] is none.
     ///
     /// # Errors
     /// A trap, the step limit, no memory; a way back that doesn't lead to the start; and values that count and were lost
@@ -112,8 +113,8 @@ impl Workspace {
     fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<Derivative>, Error> {
         let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.state);
         machine.renew(start)?;
-        let program = &self.executable.shared.program;
-        if !program.module().real.is_exact() {
+        let Shared { program, level, .. } = &*self.executable.shared;
+        if level.is_checked() && !program.module().real.is_exact() {
             machine.watch();
         }
         if !there((&mut *machine, &mut *room), loss, self.most_steps) {
@@ -123,7 +124,13 @@ impl Workspace {
         if !back((&mut *machine, room), loss, start.own_steps(), self.most_steps) {
             return Ok(None);
         }
-        let Ok(loss_error) = pass.judged(machine, start) else { return Ok(None) };
+        let loss_error = match level {
+            CheckLevel::Unchecked => None,
+            CheckLevel::Checked => match pass.judged(machine, start) {
+                Ok(loss_error) => Some(loss_error),
+                Err(_) => return Ok(None),
+            },
+        };
         let (steps, steps_back) = (pass.step().unsigned_abs(), pass.step().abs_diff(machine.state().step));
         let trust = Trust { reports: machine.reports().clone(), mended: None, loss_error };
         Ok(Some(Derivative { value: approximate(program, pass.value()), steps, steps_back, trust }))
@@ -134,7 +141,7 @@ impl Workspace {
         let (shared, start) = (&self.executable.shared, &self.inputs.state);
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
-        let subject = Subject { runner: shared.runner.clone(), ..subject };
+        let subject = Subject { runner: shared.runner.clone(), level: shared.level, ..subject };
         let found = differentiate::gradient(&subject, &loss.variable).map_err(failed)?;
         self.machine.renew(start)?;
         self.machine.state_mut().adjoints = Some(found.adjoints);

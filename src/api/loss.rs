@@ -7,7 +7,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_vm::differentiate::{Origin, Subject, Variable, early_turn};
 use reviver_vm::stops::Stops;
-use reviver_vm::{Program, State};
+use reviver_vm::{CheckLevel, Program, State};
 
 use super::cells::{NamedCells, RealCells};
 use super::engine::NativeBackend;
@@ -39,7 +39,7 @@ impl LossCell {
     pub(super) fn new(
         program: &Arc<Program>,
         begin: &State,
-        backend: Option<&NativeBackend>,
+        (backend, level): (Option<&NativeBackend>, CheckLevel),
         cells: NamedCells,
     ) -> Result<LossCell, Error> {
         if cells.count() != 1 {
@@ -53,7 +53,7 @@ impl LossCell {
         let stops = early_turn(program, &[cell]);
         let turn = stops.as_ref().and_then(Stops::only).map_or(program.end(), |node| node.position);
         let route = |plan| Route::new(program, backend?, plan);
-        let [there, back] = RoutePlan::gradient(program, turn).map(route);
+        let [there, back] = RoutePlan::gradient(program, turn, level).map(route);
         let executable = cells.executable;
         Ok(LossCell {
             shared: Arc::new(CompiledLoss { executable, variable, cell, turn, stops, there, back }),

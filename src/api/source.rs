@@ -16,7 +16,7 @@ use reviver_isa::verify::Violation;
 use reviver_vm::Program;
 use reviver_vm::room::OutOfMemory;
 
-use super::engine::EngineChoice;
+use super::engine::CompileOptions;
 use super::error::Error;
 use super::executable::Executable;
 
@@ -69,9 +69,9 @@ impl Assembled {
     /// Makes it ready to be called.
     ///
     /// # Errors
-    /// There is no such engine here, or no memory for the program's cells.
-    pub fn compile(&self, engine: EngineChoice) -> Result<Executable, Error> {
-        Executable::new(&self.name, &self.program, engine)
+    /// There is no such engine here, it can't leave checks out, or there is no memory for the program's cells.
+    pub fn compile(&self, options: impl Into<CompileOptions>) -> Result<Executable, Error> {
+        Executable::new(&self.name, &self.program, options)
     }
 
     /// The program, for everything that the libraries below this one can do with it.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Given;
+use super::{Given, LevelOption};
 
 /// How fast a program runs on each engine, forward, back, and for a gradient.
 ///
@@ -18,6 +18,8 @@ pub struct BenchOptions {
     /// Measure the gradient of this real cell too: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: Option<String>,
+    #[command(flatten)]
+    pub checking: LevelOption,
     /// So long it may take, but for a program that takes longer to be run once in each way
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     pub seconds: f64,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Constants, Force, OtherNumbers};
+use super::{Constants, Force, LevelOption, OtherNumbers};
 
 /// Write a program as C text, or as a library that other programs can call.
 ///
@@ -31,6 +31,8 @@ pub struct BuildOptions {
     /// A shared library, made by the C compiler that `$CC` names, or by `cc`
     #[arg(long, group = "form", requires = "output")]
     pub lib: bool,
+    #[command(flatten)]
+    pub checking: LevelOption,
     /// With a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long, value_name = "NAME")]
     pub loss: Option<String>,

@@ -16,7 +16,7 @@ pub use bench::BenchOptions;
 pub use build::BuildOptions;
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
 pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
-pub use start::{Constants, Given, OtherNumbers, Start};
+pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())

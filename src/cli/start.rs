@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reviver::EngineChoice;
+use reviver::{CheckLevel, CompileOptions, EngineChoice};
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::notation::Notation;
 
@@ -63,6 +63,8 @@ pub struct Start {
     /// coefficients it is always the interpreter
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
+    #[command(flatten)]
+    pub checking: LevelOption,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
@@ -75,6 +77,11 @@ pub struct Start {
 }
 
 impl Start {
+    /// Who makes the steps, and how much of them is checked.
+    pub fn compiled(&self) -> CompileOptions {
+        CompileOptions { engine: self.engine, level: self.checking.level() }
+    }
+
     /// How integers are written and read.
     pub fn notation(&self) -> Notation {
         match (self.hex, self.unsigned) {
@@ -82,6 +89,22 @@ impl Start {
             (_, true) => Notation::Unsigned,
             _ => Notation::Signed,
         }
+    }
+}
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct LevelOption {
+    /// Let native code leave out what only finds mistakes in the program: whether cells are vacant that must be, whether joins agree,
+    /// whether the way back of a gradient was the way there. What `uncompute` undoes is put back where that is known to be the same.
+    /// Assertions, indices, divisions and numbers that aren't finite are looked at all the same. The interpreter checks everything
+    #[arg(long)]
+    pub unchecked: bool,
+}
+
+impl LevelOption {
+    pub fn level(self) -> CheckLevel {
+        if self.unchecked { CheckLevel::Unchecked } else { CheckLevel::Checked }
     }
 }
 

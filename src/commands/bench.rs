@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reviver::{EngineChoice, Error, Executable, LossCell, Workspace};
+use reviver::{CheckLevel, CompileOptions, EngineChoice, Error, Executable, LossCell, Workspace};
 use reviver_vm::{Program, State, Travel};
 
 use crate::cli::BenchOptions;
@@ -25,7 +25,7 @@ pub fn run(options: &BenchOptions) -> Fallible {
 
 /// An engine with a program that is ready to be called.
 struct Contender {
-    engine: EngineChoice,
+    compiled: CompileOptions,
     program: Executable,
     loss: Option<LossCell>,
     figures: EngineFigures,
@@ -43,8 +43,11 @@ fn page(options: &BenchOptions, program: &Arc<Program>, state: &State) -> Fallib
     let started = Instant::now();
     let mut contenders = Vec::new();
     let mut missing = None;
-    for engine in [EngineChoice::Interp, EngineChoice::Jit] {
-        match contender(options, program, engine) {
+    let usual = [EngineChoice::Interp, EngineChoice::Jit].map(CompileOptions::from);
+    let level = CheckLevel::Unchecked;
+    let unchecked = options.checking.unchecked.then_some(CompileOptions { engine: EngineChoice::Jit, level });
+    for compiled in usual.into_iter().chain(unchecked) {
+        match contender(options, program, compiled) {
             Ok(contender) => contenders.push(contender),
             Err(Error::Engine(error)) => missing = Some(error.to_string()),
             Err(error) => return Err(failure(options, error)),
@@ -52,22 +55,22 @@ fn page(options: &BenchOptions, program: &Arc<Program>, state: &State) -> Fallib
     }
     let rounds =
         measured(&mut contenders, state, options.seconds).map_err(|error| failure(options, error))?;
-    let engines = contenders.into_iter().map(|contender| (contender.engine, contender.figures)).collect();
+    let engines = contenders.into_iter().map(|contender| (contender.compiled, contender.figures)).collect();
     Ok(BenchPage { engines, missing, rounds, seconds: started.elapsed().as_secs_f64() })
 }
 
 fn contender(
     options: &BenchOptions,
     program: &Arc<Program>,
-    engine: EngineChoice,
+    compiled: CompileOptions,
 ) -> Result<Contender, Error> {
     let started = Instant::now();
-    let program = Executable::new(&read::name(&options.given.file), program, engine)?;
+    let program = Executable::new(&read::name(&options.given.file), program, compiled)?;
     let loss = options.loss.as_deref().map(|name| program.loss(name)).transpose()?;
     let seconds = started.elapsed().as_secs_f64();
     let is_native = program.is_native() && loss.as_ref().is_none_or(LossCell::is_native);
-    let native = (engine != EngineChoice::Interp).then_some((seconds, is_native));
-    Ok(Contender { engine, program, loss, figures: EngineFigures { native, ..EngineFigures::default() } })
+    let native = (compiled.engine != EngineChoice::Interp).then_some((seconds, is_native));
+    Ok(Contender { compiled, program, loss, figures: EngineFigures { native, ..EngineFigures::default() } })
 }
 
 /// Times everything, and puts down what it took; how many rounds there were.

@@ -20,8 +20,8 @@ pub fn run(options: &BuildOptions) -> Fallible {
     let stem = options.file.file_stem().filter(|_| options.file != Path::new("-"));
     let stem = stem.map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
     let name = options.name.as_deref().unwrap_or(&stem);
-    let text =
-        CText::of(&program, name, options.loss.as_deref()).map_err(|error| refused(options, &error))?;
+    let text = CText::of(&program, name, options.loss.as_deref(), options.checking.level())
+        .map_err(|error| refused(options, &error))?;
     let path = options.output.as_deref().unwrap_or(Path::new("-"));
     let kind = match (options.header, options.lib) {
         (true, _) => &kinds::C_HEADER,

@@ -6,12 +6,11 @@ use reviver_vm::differentiate::check::{Check, check};
 use reviver_vm::differentiate::underway::{Halted, Underway, gradient_from};
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable};
 use reviver_vm::reports::{Loss, Reports};
-use reviver_vm::{Program, checkpoint};
+use reviver_vm::{CheckLevel, Program, checkpoint};
 
 use crate::cli::{GradOptions, Start};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::output::gradient::GradientPage;
-use crate::output::verified;
 use crate::write::OutputTarget;
 use crate::{kinds, output, read, streams, subject, write};
 
@@ -41,7 +40,7 @@ fn page(options: &GradOptions) -> Fallible<GradientPage> {
     }
     let mut gradient = gradient(options, &subject, &loss)?;
     let (verified, unverified) = match options.verify {
-        true => match check(&subject, &loss, &subject::variables(&inputs)?, &gradient) {
+        true => match verified(&subject, &loss, &subject::variables(&inputs)?, &gradient) {
             Ok(check) => (Some(check), None),
             Err(error) => (None, Some(unverified(start, &subject, error))),
         },
@@ -99,6 +98,19 @@ fn saved(
     }
 }
 
+/// Compares a gradient with what is found with everything checked.
+fn verified(
+    subject: &Subject,
+    loss: &Variable,
+    inputs: &[Variable],
+    gradient: &Gradient,
+) -> Result<Check, DifferentiateError> {
+    match subject.level {
+        CheckLevel::Checked => check(subject, loss, inputs, gradient),
+        CheckLevel::Unchecked => check(&subject.checked()?, loss, inputs, gradient),
+    }
+}
+
 /// Why a gradient that is known wasn't compared with anything.
 fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Failure {
     match error {
@@ -131,7 +143,7 @@ fn disagreement(page: &GradientPage, check: &Check) -> Failure {
     let loss = page.loss_name();
     let mut failure =
         Failure::new(Exit::Check, format_args!("the gradient of `{loss}` does not stand the check"));
-    for line in verified::disagreements(&page.subject, |n| page.input_name(n), check) {
+    for line in output::verified::disagreements(&page.subject, |n| page.input_name(n), check) {
         failure.message.push_str(&format!("  = {line}\n"));
     }
     failure

@@ -17,7 +17,7 @@ pub fn run(options: &RunOptions) -> Fallible {
     check_streams(options)?;
     let program = start::program(&options.start)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
-    if let Some(runner) = engine::runner(options.start.engine, &program)? {
+    if let Some(runner) = engine::runner(&options.start, &program)? {
         machine.run_by(runner);
     }
     if options.start.exact {

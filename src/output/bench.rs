@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use reviver::EngineChoice;
+use reviver::{CheckLevel, CompileOptions};
 use serde_json::{Map, Value as Json, json};
 
 use super::told::Object;
 
 /// Everything that is said about how fast a program is.
 pub struct BenchPage {
-    pub engines: Vec<(EngineChoice, EngineFigures)>,
+    pub engines: Vec<(CompileOptions, EngineFigures)>,
     /// Why there is no native code.
     pub missing: Option<String>,
     pub rounds: u64,
@@ -31,6 +31,22 @@ pub struct EngineFigures {
     pub is_mended: bool,
     /// Whether values that count may have been lost, of which `grad` tells.
     pub is_doubtful: bool,
+}
+
+/// How programs are told of an engine.
+fn key(CompileOptions { engine, level }: CompileOptions) -> String {
+    match level {
+        CheckLevel::Checked => engine.name().to_owned(),
+        CheckLevel::Unchecked => format!("{engine}_{level}"),
+    }
+}
+
+/// And how people are.
+fn told(CompileOptions { engine, level }: CompileOptions) -> String {
+    match level {
+        CheckLevel::Checked => engine.name().to_owned(),
+        CheckLevel::Unchecked => format!("{engine} {level}"),
+    }
 }
 
 /// The time that a run took in the best part of the runs.
@@ -82,7 +98,7 @@ impl EngineFigures {
 
 impl BenchPage {
     pub fn members(&self) -> Object<'_> {
-        let engines = self.engines.iter().map(|(engine, figures)| (engine.name().to_owned(), figures.json()));
+        let engines = self.engines.iter().map(|(compiled, figures)| (key(*compiled), figures.json()));
         let mut object = Object::default();
         object.insert("engines", Json::Object(engines.collect()));
         if let Some(missing) = &self.missing {
@@ -94,15 +110,22 @@ impl BenchPage {
     }
 
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{:<7} {:<9} {:>12} {:>14} {:>16}", "engine", "", "steps", "time", "steps a second")?;
-        for (engine, figures) in &self.engines {
+        let names = self.engines.iter().map(|(compiled, _)| told(*compiled).len());
+        let width = names.max().unwrap_or(0).max(7);
+        writeln!(
+            out,
+            "{:<width$} {:<9} {:>12} {:>14} {:>16}",
+            "engine", "", "steps", "time", "steps a second"
+        )?;
+        for (compiled, figures) in &self.engines {
+            let engine = told(*compiled);
             for (name, figure) in figures.named() {
                 let (time, speed) = (time(figure.seconds), grouped(figure.steps_per_second()));
-                writeln!(out, "{engine:<7} {name:<9} {:>12} {time:>14} {speed:>16}", figure.steps)?;
+                writeln!(out, "{engine:<width$} {name:<9} {:>12} {time:>14} {speed:>16}", figure.steps)?;
             }
         }
-        for (engine, figures) in &self.engines {
-            figures.told(*engine, out)?;
+        for (compiled, figures) in &self.engines {
+            figures.told(&told(*compiled), out)?;
         }
         if let Some(missing) = &self.missing {
             writeln!(out, "no native code: {missing}")?;
@@ -118,7 +141,7 @@ impl BenchPage {
 
 impl EngineFigures {
     /// What the table doesn't hold.
-    fn told(&self, engine: EngineChoice, out: &mut dyn Write) -> io::Result<()> {
+    fn told(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
             let mended = if self.is_mended { ", made again with a history" } else { "" };
             writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{mended}")?;

@@ -103,7 +103,8 @@ impl<'a> Spelling<'a> {
         for (output, &bits) in outputs.iter().zip(&jacobian.values) {
             writeln!(out, "{} = {}", self.0.name(output), self.bits(bits))?;
         }
-        self.matrix(outputs, inputs, &jacobian.rows, out)
+        self.matrix(outputs, inputs, &jacobian.rows, out)?;
+        out.write_all(self.said(&jacobian.trust).line().as_bytes())
     }
 
     pub fn jacobian_members(

@@ -50,6 +50,7 @@ impl GradientPage {
         if let Some(line) = self.turned_at() {
             writeln!(out, "turned before the `uncompute` of line {line} (`--whole` runs to the end)")?;
         }
+        out.write_all(self.said().line().as_bytes())?;
         match self.verified.as_ref().filter(|check| check.agrees()) {
             Some(check) => out.write_all(verified::line(check).as_bytes()),
             None => Ok(()),

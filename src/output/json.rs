@@ -33,6 +33,9 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     if report.shown.left_out > 0 {
         object.insert("shown_left_out", report.shown.left_out);
     }
+    if options.start.checking.unchecked {
+        object.insert("level", options.start.checking.level().name());
+    }
     object.insert("steps", report.steps);
     ending(&report.ending, options, &mut object);
     if let Some(trip) = &report.round_trip {
@@ -41,7 +44,10 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     object.insert("history_bytes", report.history_bytes);
     object.insert("erased_bits", erased(report));
     if options.stats {
-        object.insert("discarded_bits", report.state().counters.discarded_bits);
+        // Native code that isn't checked counts none.
+        if !options.start.checking.unchecked {
+            object.insert("discarded_bits", report.state().counters.discarded_bits);
+        }
         object.insert("state_bytes", state_bytes(report.state()));
         object.insert("seconds", report.elapsed.as_secs_f64());
     }

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use reviver_vm::Program;
 use reviver_vm::differentiate::{Astray, Trust};
+use reviver_vm::{CheckLevel, Program};
 use serde_json::{Map, Value as Json};
 
 use super::losses::{self, LossSpot, ReportedLoss, reported};
@@ -38,9 +38,20 @@ impl<'a> Said<'a> {
         text
     }
 
-    /// `reported`, `loss_error` and `mended`.
+    /// The line of derivatives that nobody has judged; nothing of others.
+    pub fn line(&self) -> &'static str {
+        match self.trust.loss_error {
+            Some(_) => "",
+            None => "unchecked: nobody looked whether the way back was the way there\n",
+        }
+    }
+
+    /// `level` where that isn't the usual one, `reported`, `loss_error` and `mended`.
     pub fn members(&self) -> Map<String, Json> {
         let mut members = Map::new();
+        if self.trust.loss_error.is_none() {
+            members.insert("level".into(), CheckLevel::Unchecked.name().into());
+        }
         members.insert("reported".into(), self.reported());
         members.insert("loss_error".into(), self.trust.loss_error.into());
         members.insert("mended".into(), self.mended());

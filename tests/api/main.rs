@@ -3,6 +3,7 @@
 mod agreement;
 mod examples;
 mod gradients;
+mod levels;
 mod refusals;
 mod runs;
 mod support;

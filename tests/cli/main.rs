@@ -14,6 +14,7 @@ mod documents;
 mod engines;
 mod images;
 mod json_errors;
+mod levels;
 mod limits;
 mod memory;
 mod mistakes;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`program`], [`state`], [`machine`] | a verified program, a state, and a run that moves it |
 //! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, why a run stops, and why it can't go on, in words |
+//! | [`level`] | how much others check who make steps in the interpreter's place |
 //! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes as people give and read them; what is left over |
 //! | [`history`], [`checkpoint`], [`digest`] | what is kept to go back; a state as bytes, and as a number |
 //! | [`differentiate`], [`reports`], [`watch`] | gradients, and how far they can be trusted |
@@ -67,6 +68,7 @@ pub mod differentiate;
 pub mod explain;
 pub mod history;
 mod interp;
+pub mod level;
 pub mod machine;
 mod no_derivative;
 mod numbers;
@@ -79,6 +81,7 @@ pub mod trap;
 pub mod travel;
 pub mod watch;
 
+pub use level::CheckLevel;
 pub use machine::{Machine, Runner};
 pub use program::Program;
 pub use state::State;

@@ -10,7 +10,7 @@ use reviver_vm::differentiate;
 use reviver_vm::state::State;
 use reviver_vm::stops::Stops;
 use reviver_vm::travel::{Leg, Stop};
-use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
+use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
 /// An engine under test.
 #[derive(Clone, Copy, Debug)]
@@ -20,21 +20,40 @@ pub struct Engine {
     every: usize,
     /// Prepares a program to be run; none where the machine's own interpreter runs it.
     pub prepare: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
+    /// The same with checks left out; none where it checks everything.
+    pub unchecked: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
+}
+
+/// Forms as they are built.
+fn forms(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
+    Some(Arc::new(Driver::new(program, Evaluator).improving(&[]).checking(level)))
+}
+
+fn native(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
+    let jit = Jit::new().expect("a machine that is known");
+    Some(Arc::new(Driver::new(program, jit).checking(level)))
 }
 
 /// Every engine. The first one is the reference.
 pub const ALL: &[Engine] = &[
-    Engine { name: "the interpreter", every: 1, prepare: |_| None },
-    Engine { name: "the interpreter step by step", every: 10, prepare: |_| Some(Arc::new(Stepwise)) },
+    Engine { name: "the interpreter", every: 1, prepare: |_| None, unchecked: |_| None },
+    Engine {
+        name: "the interpreter step by step",
+        every: 10,
+        prepare: |_| Some(Arc::new(Stepwise)),
+        unchecked: |_| None,
+    },
     Engine {
         name: "SSA forms as they stand",
         every: 4,
-        prepare: |program| Some(Arc::new(Driver::new(program, Evaluator).improving(&[]))),
+        prepare: |program| forms(program, CheckLevel::Checked),
+        unchecked: |program| forms(program, CheckLevel::Unchecked),
     },
     Engine {
         name: "native code",
         every: 4,
-        prepare: |program| Some(Arc::new(Driver::new(program, Jit::new().expect("a machine that is known")))),
+        prepare: |program| native(program, CheckLevel::Checked),
+        unchecked: |program| native(program, CheckLevel::Unchecked),
     },
 ];
 

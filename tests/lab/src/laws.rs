@@ -9,6 +9,7 @@ mod motion;
 mod oracle;
 mod second_order;
 mod text;
+mod unchecked;
 
 use crate::subject::Subject;
 
@@ -37,6 +38,8 @@ pub const ALL: &[Law] = &[
     Law { name: "adjoints come back", check: gradient::adjoints_come_back },
     Law { name: "a gradient needs no history", check: driver::histories_agree },
     Law { name: "a gradient turns early enough", check: driver::turning_is_early_enough },
+    Law { name: "unchecked runs come to the same", check: unchecked::runs },
+    Law { name: "unchecked gradients are the same", check: unchecked::gradients },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
     Law { name: "what is certain comes about", check: certain::comes_about },
     Law { name: "the oracle agrees", check: oracle::agrees },

@@ -3,7 +3,7 @@
 
 use reviver_isa::instruction::Class;
 
-use crate::form::{Definition, SsaEnd, SsaForm};
+use crate::form::{Definition, SsaForm};
 use crate::op::{SsaOp, SsaValue};
 use crate::order::dominators;
 
@@ -83,8 +83,8 @@ impl Checked<'_> {
 
     fn end(&self, block: u32, place: usize) -> Result<(), String> {
         let end = &self.form.blocks[block as usize].end;
-        if let SsaEnd::Branch { condition, .. } = end {
-            self.used(*condition, (block, place), Class::Int)?;
+        if let Some(value) = end.value() {
+            self.used(value, (block, place), Class::Int)?;
         }
         for jump in end.jumps() {
             let to = self.form.blocks.get(jump.to as usize).filter(|_| jump.to != 0);

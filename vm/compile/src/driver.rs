@@ -11,7 +11,7 @@ use reviver_flow::graph::Way;
 use reviver_vm::state::Part;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::travel::{Leg, Stop, Travel};
-use reviver_vm::{Machine, Program, Runner, Trap, checkpoint};
+use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
 use crate::backend::Backend;
 use crate::build::build;
@@ -27,6 +27,7 @@ use crate::passes::{FormPass, PASSES, improved};
 pub struct Driver<B> {
     program: Program,
     backend: B,
+    level: CheckLevel,
     has_rules: bool,
     /// What forms go through before code is made of them.
     passes: &'static [FormPass],
@@ -56,6 +57,7 @@ impl<B: Backend> Driver<B> {
         Driver {
             program: program.clone(),
             backend,
+            level: CheckLevel::Checked,
             has_rules: program.module().procedures.iter().any(|procedure| procedure.rule.is_some()),
             passes: &PASSES,
             least_steps: 1,
@@ -82,6 +84,12 @@ impl<B: Backend> Driver<B> {
     #[must_use]
     pub fn leaving(self, least_steps: u32) -> Driver<B> {
         Driver { least_steps: least_steps.max(1), ..self }
+    }
+
+    /// The same, but code checks as much as a level asks for. Code that isn't checked tells those who watch nothing.
+    #[must_use]
+    pub fn checking(self, level: CheckLevel) -> Driver<B> {
+        Driver { level, ..self }
     }
 
     /// Whether it may run a machine: one of its program, whose state is one of the program's too. Native code asks nothing of
@@ -114,11 +122,13 @@ impl<B: Backend> Driver<B> {
             return Err(steps);
         }
         // Exact numbers come back by themselves.
-        let is_watched = machine.reports().watch().is_some() && !program.module().real.is_exact();
+        let watches = self.level.is_checked() && !program.module().real.is_exact();
+        let is_watched = watches && machine.reports().watch().is_some();
         let stop = stops.and_then(Stops::only).map(stop_place);
         let gradient = state.mode();
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
-        let version = Version { position: state.position, way, gradient, is_watched, stop, zeros };
+        let (position, level) = (state.position, self.level);
+        let version = Version { position, way, gradient, level, is_watched, stop, zeros };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match known {
             Some(found) => found,

@@ -87,8 +87,10 @@ impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
                         no
                     }
                 }
-                SsaEnd::Pause { steps, next, stop } => {
-                    if self.left >= u64::from(*steps) {
+                SsaEnd::Pause { steps, skipped, next, stop } => {
+                    let skipped = skipped.map_or(0, |skipped| self.bits(skipped));
+                    if self.left >= u64::from(*steps).saturating_add(skipped) {
+                        self.left -= skipped;
                         next
                     } else {
                         stop
@@ -221,6 +223,7 @@ impl<'f, 'c, R: Reals<Bits = u64>> Evaluation<'f, 'c, R> {
                 let [base, index, stride] = self.operands(op).map(|value| self.int(value));
                 int(base + index * stride)
             }
+            OpKind::Clock { here } => Ok(Some((self.job.left - self.left).wrapping_add(here.into()))),
             OpKind::Load(space) => Ok(Some(self.job.cells.load(space, self.int(a)))),
             OpKind::Store(space) => {
                 let [address, value] = self.operands(op);

@@ -10,6 +10,7 @@ use reviver_flow::graph::Way;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
+use reviver_vm::CheckLevel;
 
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
@@ -22,6 +23,8 @@ pub struct Version {
     pub way: Way,
     /// Whether steps carry adjoints.
     pub gradient: bool,
+    /// How much is checked.
+    pub level: CheckLevel,
     /// Whether somebody watches jumps, and what is freed.
     pub is_watched: bool,
     /// Where the run is to stop, if it comes there.
@@ -93,10 +96,11 @@ pub enum SsaEnd {
         yes: Jump,
         no: Jump,
     },
-    /// The head of a loop: `stop` where fewer than so many steps may still be made, which is the most that are made until
-    /// another end of this kind, or an exit.
+    /// The head of a loop, or where steps are skipped: `stop` where fewer than so many steps may still be made, which is the most
+    /// that are made until another end of this kind, or an exit. Skipped ones are made here, besides: as many as an integer says.
     Pause {
         steps: u32,
+        skipped: Option<SsaValue>,
         next: Jump,
         stop: Jump,
     },
@@ -193,7 +197,16 @@ impl SsaEnd {
         first.into_iter().chain(second)
     }
 
-    /// The same, to be changed.
+    /// The integer that it looks at, if it does.
+    pub fn value(&self) -> Option<SsaValue> {
+        match self {
+            SsaEnd::Branch { condition, .. } => Some(*condition),
+            SsaEnd::Pause { skipped, .. } => *skipped,
+            SsaEnd::Go(_) | SsaEnd::Exit { .. } => None,
+        }
+    }
+
+    /// Where it leads to, to be changed.
     pub fn jumps_mut(&mut self) -> impl Iterator<Item = &mut Jump> {
         let (first, second) = match self {
             SsaEnd::Go(jump) => (Some(jump), None),

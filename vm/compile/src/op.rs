@@ -112,6 +112,11 @@ pub enum OpKind {
     /// Changes what a cell holds.
     Store(Space),
 
+    /// A number that grows by 1 with each step that is made: those of blocks that have ended, and so many of this one.
+    Clock {
+        here: u32,
+    },
+
     /// Fails unless a real may stand in a cell.
     RequireAdmitted,
     /// Fails unless a real is vacant.
@@ -197,6 +202,7 @@ impl OpKind {
             OpKind::IntOf => gives(Int, &[Real], Fails::Maybe),
             OpKind::Index { .. } => gives(Int, &[Int, Int], Fails::Maybe),
             OpKind::Load(space) => Facts { is_placed: true, ..gives(space.class(), &[Int], Fails::Never) },
+            OpKind::Clock { .. } => Facts { is_placed: true, ..gives(Int, &[], Fails::Never) },
             OpKind::Store(Space::Ints | Space::References) => acts(&[Int, Int], Fails::Never),
             OpKind::Store(Space::Reals | Space::Adjoints) => acts(&[Int, Real], Fails::Never),
             OpKind::RequireAdmitted | OpKind::RequireVacant => acts(&[Real], Fails::Maybe),

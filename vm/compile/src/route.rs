@@ -4,7 +4,7 @@
 
 use reviver_flow::graph::Way;
 use reviver_vm::travel::{Leg, Travel};
-use reviver_vm::{Machine, Program, State, checkpoint};
+use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
 
 use crate::backend::Backend;
 use crate::build::build;
@@ -21,33 +21,36 @@ pub struct RoutePlan {
     pub to: u32,
     /// Whether steps carry adjoints.
     pub gradient: bool,
+    /// How much is checked.
+    pub level: CheckLevel,
     /// Whether the machine watches its way ([`Machine::watch`]). What is exact needs none.
     pub is_watched: bool,
 }
 
 impl RoutePlan {
     /// From the beginning to the end, or from there back.
-    pub fn whole(program: &Program, travel: Travel) -> RoutePlan {
+    pub fn whole(program: &Program, travel: Travel, level: CheckLevel) -> RoutePlan {
         let (begin, end) = (program.begin(), program.end());
         let (from, to) = if travel == Travel::Forward { (begin, end) } else { (end, begin) };
-        RoutePlan { travel, from, to, gradient: false, is_watched: false }
+        RoutePlan { travel, from, to, gradient: false, level, is_watched: false }
     }
 
-    /// The two ways of a gradient that turns at a position.
-    pub fn gradient(program: &Program, turn: u32) -> [RoutePlan; 2] {
-        let is_watched = !program.module().real.is_exact();
-        let there = RoutePlan { to: turn, is_watched, ..RoutePlan::whole(program, Travel::Forward) };
-        let back = RoutePlan::whole(program, Travel::Backward);
+    /// The two ways of a gradient that turns at a position. Only where everything is checked somebody watches.
+    pub fn gradient(program: &Program, turn: u32, level: CheckLevel) -> [RoutePlan; 2] {
+        let is_watched = level.is_checked() && !program.module().real.is_exact();
+        let there = RoutePlan { to: turn, is_watched, ..RoutePlan::whole(program, Travel::Forward, level) };
+        let back = RoutePlan::whole(program, Travel::Backward, level);
         [there, RoutePlan { from: turn, gradient: true, is_watched, ..back }]
     }
 
     fn version(&self, program: &Program) -> Version {
-        let bound = RoutePlan::whole(program, self.travel).to;
+        let bound = RoutePlan::whole(program, self.travel, self.level).to;
         let way = if self.travel == Travel::Forward { Way::Along } else { Way::Against };
         Version {
             position: self.from,
             way,
             gradient: self.gradient,
+            level: self.level,
             is_watched: self.is_watched,
             stop: (self.to != bound).then_some(StopPlace { position: self.to, way }),
             zeros: self.zeros(program),

@@ -26,8 +26,11 @@ impl fmt::Display for SsaEnd {
         match self {
             SsaEnd::Go(jump) => write!(f, "go {jump}"),
             SsaEnd::Branch { condition, yes, no } => write!(f, "if {condition} go {yes} else {no}"),
-            SsaEnd::Pause { steps, next, stop } => {
+            SsaEnd::Pause { steps, skipped: None, next, stop } => {
                 write!(f, "go {next}, with fewer than {steps} steps left {stop}")
+            }
+            SsaEnd::Pause { steps, skipped: Some(skipped), next, stop } => {
+                write!(f, "skip {skipped} steps, go {next}, with fewer than {steps} behind them left {stop}")
             }
             SsaEnd::Exit { exit } => write!(f, "exit {exit}"),
         }

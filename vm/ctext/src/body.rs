@@ -282,9 +282,7 @@ impl BodyWriter<'_> {
             }
         }
         if block.steps > 0 {
-            let sign = if form.version.way == Way::Along { "+" } else { "-" };
-            self.line(format!("clock {sign}= {};", block.steps));
-            self.counts.insert("clock");
+            self.clock(&block.steps.to_string());
         }
         self.end(&block.end, next);
         self.depth = 1;
@@ -303,6 +301,13 @@ impl BodyWriter<'_> {
         Ok(())
     }
 
+    /// Counts steps.
+    fn clock(&mut self, steps: &str) {
+        let sign = if self.form.version.way == Way::Along { "+" } else { "-" };
+        self.line(format!("clock {sign}= {steps};"));
+        self.counts.insert("clock");
+    }
+
     fn end(&mut self, end: &SsaEnd, next: Option<u32>) {
         match end {
             SsaEnd::Go(jump) => self.jump(jump, next),
@@ -315,7 +320,11 @@ impl BodyWriter<'_> {
                 self.line("}");
                 self.jump(no, next);
             }
-            SsaEnd::Pause { next: to, .. } => {
+            SsaEnd::Pause { next: to, skipped, .. } => {
+                if let Some(skipped) = skipped {
+                    let skipped = self.value(*skipped);
+                    self.clock(&skipped);
+                }
                 // A way back that makes more steps than there were is lost, and might never arrive.
                 if self.form.version.gradient && self.form.version.way == Way::Against {
                     self.counts.insert("clock");

@@ -16,11 +16,11 @@
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
 //! use reviver_ctext::text::CText;
-//! use reviver_vm::Program;
+//! use reviver_vm::{CheckLevel, Program};
 //!
 //! let text = ".in n default 100\n.out sum\nfor i in 0..n\n    add sum, i\nrof\n";
 //! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
-//! let text = CText::of(&Program::new(module, 0).unwrap(), "sum", None).unwrap();
+//! let text = CText::of(&Program::new(module, 0).unwrap(), "sum", None, CheckLevel::Checked).unwrap();
 //! assert!(text.header().contains("int sum_forward(struct sum_memory *memory, const int64_t *n_, int64_t *sum_);"));
 //! ```
 

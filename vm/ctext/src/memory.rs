@@ -5,7 +5,7 @@ use reviver_isa::Module;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape, Values};
 use reviver_isa::number::literal_bits;
-use reviver_vm::Program;
+use reviver_vm::{CheckLevel, Program};
 
 use crate::body::CellNames;
 use crate::identifiers::identifier;
@@ -22,13 +22,20 @@ pub(crate) struct ProgramCells<'p> {
     pub program: &'p Program,
     pub prefix: &'p str,
     pub numbers: CNumbers,
+    /// How much of a run is checked.
+    pub level: CheckLevel,
     /// What the program's forms need, the most of all of them.
     pub demands: Demands,
 }
 
 impl<'p> ProgramCells<'p> {
-    pub fn new(program: &'p Program, prefix: &'p str, demands: Demands) -> ProgramCells<'p> {
-        ProgramCells { program, prefix, numbers: CNumbers(NumberKinds::of(program.module())), demands }
+    pub fn new(
+        program: &'p Program,
+        prefix: &'p str,
+        level: CheckLevel,
+        demands: Demands,
+    ) -> ProgramCells<'p> {
+        ProgramCells { program, prefix, numbers: CNumbers(NumberKinds::of(program.module())), level, demands }
     }
 
     pub fn module(&self) -> &'p Module {

@@ -8,7 +8,7 @@ use reviver_flow::graph::Way;
 use reviver_isa::Module;
 use reviver_isa::instruction::{Instruction, Link};
 use reviver_isa::update::Action;
-use reviver_vm::Program;
+use reviver_vm::{CheckLevel, Program};
 
 use crate::body::operations::unwritten_in_fixed;
 
@@ -39,8 +39,8 @@ fn calls(program: &Program, at: u32, function: &str) -> bool {
     [(Way::Along, false), (Way::Against, true)].into_iter().any(|(way, gradient)| {
         let (position, stop) = if way == Way::Along { (at, at + 1) } else { (at + 1, at) };
         let stop = Some(StopPlace { position: stop, way });
-        let zeros = FrameZeros::default();
-        let version = Version { position, way, gradient, is_watched: false, stop, zeros };
+        let (zeros, level) = (FrameZeros::default(), CheckLevel::Checked);
+        let version = Version { position, way, gradient, level, is_watched: false, stop, zeros };
         build(program.module(), program.flow(), version).is_ok_and(|form| {
             let ops = form.blocks.iter().flat_map(|block| &block.ops);
             ops.filter_map(|&value| form.op(value)).any(|op| unwritten_in_fixed(op.kind) == Some(function))

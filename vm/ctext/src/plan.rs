@@ -44,7 +44,7 @@ impl TextPlan {
     /// Whether an operation is written whatever comes of it: it changes something, or may fail.
     pub fn acts(&self, op: &SsaOp, form: &SsaForm) -> bool {
         let is_effect = op.kind.facts().is_placed || op.kind.may_fail(form.numbers.system);
-        is_effect && !matches!(op.kind, OpKind::Load(_))
+        is_effect && !matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. })
     }
 
     /// The value that stands for one.
@@ -122,8 +122,8 @@ impl TextPlan {
                     open.extend(op.operands.iter().chain(&op.guard).map(|&operand| (operand, Some(block))));
                 }
             }
-            if let SsaEnd::Branch { condition, .. } = here.end {
-                open.push((condition, Some(block)));
+            if let Some(value) = here.end.value() {
+                open.push((value, Some(block)));
             }
         }
         while let Some((value, user)) = open.pop() {

@@ -10,8 +10,8 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Shape};
 use reviver_isa::number::literal_bits;
 use reviver_isa::update::Action;
-use reviver_vm::Program;
 use reviver_vm::differentiate::early_turn;
+use reviver_vm::{CheckLevel, Program};
 
 use crate::body::{CheckStatus, function};
 use crate::error::NoText;
@@ -79,12 +79,13 @@ const CHECKS: [CheckStatus; 9] = [
 ];
 
 impl CText {
-    /// The text of a program. What `name` becomes is the beginning of all names in it. With a loss there is its gradient, too.
+    /// The text of a program. What `name` becomes is the beginning of all names in it. With a loss there is its gradient, too. The text
+    /// checks as much as a level asks for.
     ///
     /// # Errors
     /// The program does something that has no text, or the loss is no real cell of it.
-    pub fn of(program: &Program, name: &str, loss: Option<&str>) -> Result<CText, NoText> {
-        CText::written(program, name, loss).map_err(|error| match error {
+    pub fn of(program: &Program, name: &str, loss: Option<&str>, level: CheckLevel) -> Result<CText, NoText> {
+        CText::written(program, name, loss, level).map_err(|error| match error {
             NoText::FixedFunction { function, .. } => {
                 NoText::FixedFunction { function, place: function_place(program, function) }
             }
@@ -92,14 +93,19 @@ impl CText {
         })
     }
 
-    fn written(program: &Program, name: &str, loss: Option<&str>) -> Result<CText, NoText> {
+    fn written(
+        program: &Program,
+        name: &str,
+        loss: Option<&str>,
+        level: CheckLevel,
+    ) -> Result<CText, NoText> {
         let prefix = identifier(name);
         let loss = loss.map(|loss| cell_of(program, loss)).transpose()?;
-        let ways = Ways::of(program)?;
-        let gradient = loss.as_ref().map(|loss| Ways::of_gradient(program, loss)).transpose()?;
+        let ways = Ways::of(program, level)?;
+        let gradient = loss.as_ref().map(|loss| Ways::of_gradient(program, loss, level)).transpose()?;
         let forms =
             [Some(&ways), gradient.as_ref()].into_iter().flatten().flat_map(|ways| [&ways.there, &ways.back]);
-        let cells = ProgramCells::new(program, &prefix, demanded(program, forms)?);
+        let cells = ProgramCells::new(program, &prefix, level, demanded(program, forms)?);
         let interface = Interface::of(&cells);
         let mut text = CText {
             declarations: declarations(&cells, &interface, loss.as_ref()),
@@ -195,7 +201,10 @@ impl CText {
         if [&there, &back].iter().any(|text| text.contains(&judge::freed_name(cells))) {
             self.add(&judge::freed(cells));
         }
-        [there, back, judge::functions(cells)].iter().for_each(|text| self.add(text));
+        [there, back].iter().for_each(|text| self.add(text));
+        if cells.level.is_checked() {
+            self.add(&judge::functions(cells));
+        }
         Ok(())
     }
 }
@@ -209,7 +218,7 @@ struct Ways {
 
 impl Ways {
     /// From one end of a program to the other.
-    fn of(program: &Program) -> Result<Ways, NoText> {
+    fn of(program: &Program, level: CheckLevel) -> Result<Ways, NoText> {
         let (begin, end) = (program.begin(), program.end());
         // At either end main's variables are 0.
         let zeros = FrameZeros { cells: true, adjoints: false };
@@ -217,6 +226,7 @@ impl Ways {
             position: begin,
             way: Way::Along,
             gradient: false,
+            level,
             is_watched: false,
             stop: None,
             zeros,
@@ -226,19 +236,21 @@ impl Ways {
     }
 
     /// To where a loss is final, and back with adjoints.
-    fn of_gradient(program: &Program, loss: &LossPlace) -> Result<Ways, NoText> {
+    fn of_gradient(program: &Program, loss: &LossPlace, level: CheckLevel) -> Result<Ways, NoText> {
         if program.switches_mode() || program.reads_mode() {
             return Err(NoText::OwnMode);
         }
-        let is_watched = !program.module().real.is_exact();
+        let is_watched = level.is_checked() && !program.module().real.is_exact();
         let turn = early_turn(program, &[loss.cell]).and_then(|stops| stops.only()).map(|node| node.position);
         let stop = turn.map(|position| StopPlace { position, way: Way::Along });
         let (begin, to) = (program.begin(), turn.unwrap_or(program.end()));
         let zeros = FrameZeros { cells: true, adjoints: false };
-        let there = Version { position: begin, way: Way::Along, gradient: false, is_watched, stop, zeros };
+        let (position, way) = (begin, Way::Along);
+        let there = Version { position, way, gradient: false, level, is_watched, stop, zeros };
         // Where it turns round, only the loss has an adjoint, which is none of main's variables.
         let zeros = FrameZeros { cells: false, adjoints: !program.names_adjoints() };
-        let back = Version { position: to, way: Way::Against, gradient: true, is_watched, stop: None, zeros };
+        let (position, way) = (to, Way::Against);
+        let back = Version { position, way, gradient: true, level, is_watched, stop: None, zeros };
         Ok(Ways { there: version(program, there, to)?, back: version(program, back, begin)? })
     }
 }
@@ -368,10 +380,18 @@ const BEGINNING: &str = "\
 #endif
 ";
 
+/// What callers must know of a text that leaves checks out.
+const UNCHECKED: &str = "\n\n   \
+Unchecked: nobody looks whether cells are vacant that must be, whether joins agree, and whether the way back\n   \
+of a gradient was the way there. Where a checked run succeeds, results are the same: integers and fixed point\n   \
+bit for bit, floats where what `uncompute` undoes is vacated. Elsewhere they are anything. Assertions, indices,\n   \
+divisions by 0 and results that aren't finite are looked at as ever; discarded bits aren't counted.";
+
 /// All that the header says.
 fn declarations(cells: &ProgramCells, interface: &Interface, loss: Option<&LossPlace>) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     let (statuses, memory) = (statuses(&upper), memory(cells, loss.is_some()));
+    let is_checked = cells.level.is_checked();
     let mut text = String::new();
     let _ = write!(
         text,
@@ -380,13 +400,17 @@ fn declarations(cells: &ProgramCells, interface: &Interface, loss: Option<&LossP
 bits and wrap; reals are {}. Results are those of `reviver run`, bit for\n   bit. The processor must round to the nearest, as it does if nobody tells it otherwise.\n\n   \
 Memory: all that a run changes lies in a `struct {prefix}_memory`, which the caller brings; it needs no\n   initialization. Functions may be called at the \
 same time, each with a memory of its own.\n\n   Results are written on success only. What is given and what is taken may be one place.\n   \
-Nothing limits how long a run takes: a loop of the program that has no end has none here. */\n\n",
+Nothing limits how long a run takes: a loop of the program that has no end has none here.{} */\n\n",
         cells.numbers.0.word.bits(),
         match cells.module().real {
             RealSystem::Fixed(fraction) => format!("fixed point, as integers times 2^-{fraction}"),
             system => system.to_string(),
         },
+        if is_checked { "" } else { UNCHECKED },
     );
+    if !is_checked {
+        let _ = write!(text, "/* Checks were left out. */\n#define {upper}_UNCHECKED 1\n\n");
+    }
     text.push_str(&linked_names(cells, interface, loss, &(statuses.clone() + &memory)));
     text.push_str(&statuses);
     text.push_str(&memory);
@@ -397,7 +421,7 @@ Nothing limits how long a run takes: a loop of the program that has no end has n
     }
     let _ = write!(
         text,
-        "/* What a status means. */\nconst char *{prefix}_message(int status);\n\n/* The version of Reviver that has written this. */\n\
+        "/* What a status means. */\nconst char *{prefix}_message(int status);\n\n/* The version of Reviver that has written this, and `unchecked` behind it where checks were left out. */\n\
         const char *{prefix}_built_by_reviver(void);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
     );
     text
@@ -417,7 +441,8 @@ fn linked_names(
     let prefix = cells.prefix;
     let heads = functions.iter().map(|&function| interface.head(function));
     let known = [cells.module().real.to_string(), layout.to_owned()];
-    let known = known.into_iter().chain(heads).chain(loss.map(|loss| loss.name.clone()));
+    let unchecked = (!cells.level.is_checked()).then(|| cells.level.name().to_owned());
+    let known = known.into_iter().chain(heads).chain(loss.map(|loss| loss.name.clone())).chain(unchecked);
     let mark = fnv(known.flat_map(String::into_bytes)) as u32;
     let others = ["message", "built_by_reviver"];
     let names = functions.iter().map(|function| function.name()).chain(others);
@@ -440,7 +465,7 @@ fn memory(cells: &ProgramCells, has_loss: bool) -> String {
         of = cells.numbers.real(),
         reals = cells.all(Class::Real),
     );
-    if has_loss {
+    if has_loss && cells.level.is_checked() {
         text.push_str(&judge::fields(cells));
     }
     text + "};\n\n"
@@ -460,6 +485,9 @@ fn public(text: &mut String, interface: &Interface, function: CFunction, what: &
 /// What is promised of a gradient.
 fn promise(cells: &ProgramCells, loss: &LossPlace) -> String {
     let judged = match cells.numbers.is_fixed() {
+        _ if !cells.level.is_checked() => {
+            "Nobody looks whether the way back was the way\n   there: where floats lose so much that it wasn't, the numbers are wrong and nothing tells it."
+        }
         true => {
             "Nothing is lost in fixed point; the way back must come to the\n   same start, bit for bit, or the status says CHANGED."
         }
@@ -502,8 +530,9 @@ fn messages(cells: &ProgramCells, has_loss: bool) -> String {
     format!(
         "const char *{prefix}_message(int status) {{\n    switch (status) {{\n{lines}\
         \x20   default:\n        return \"no status\";\n    }}\n}}\n\n\
-        const char *{prefix}_built_by_reviver(void) {{\n    return \"{}\";\n}}\n",
-        env!("CARGO_PKG_VERSION")
+        const char *{prefix}_built_by_reviver(void) {{\n    return \"{}{}\";\n}}\n",
+        env!("CARGO_PKG_VERSION"),
+        if cells.level.is_checked() { "" } else { " unchecked" }
     )
 }
 
@@ -512,7 +541,16 @@ fn gradient_function(cells: &ProgramCells, interface: &Interface, loss: &LossPla
     let of = cells.numbers.real();
     let one = cells.numbers.real_literal(literal_bits(cells.module().real, 1.0));
     let is_fixed = cells.numbers.is_fixed();
+    let keeps_start = match cells.level.is_checked() {
+        true => format!(
+            "    memcpy(memory->start_ints, memory->ints, sizeof memory->start_ints);\n\
+            \x20   memcpy(memory->start_reals, memory->reals, {} * sizeof memory->reals[0]);\n",
+            cells.fixed(Class::Real)
+        ),
+        false => String::new(),
+    };
     let (before, turn, judged) = match is_fixed {
+        _ if !cells.level.is_checked() => (String::new(), String::new(), format!("{upper}_DONE")),
         true => (String::new(), String::new(), format!("{prefix}_judged(memory)")),
         false => (
             format!("    largest = {prefix}_largest(memory);\n"),
@@ -520,12 +558,9 @@ fn gradient_function(cells: &ProgramCells, interface: &Interface, loss: &LossPla
             format!("{prefix}_judged(memory, largest, (double)value)"),
         ),
     };
-    let declared = if is_fixed { "" } else { "    double largest;\n" };
-    let reals = cells.fixed(Class::Real);
+    let declared = if before.is_empty() { "" } else { "    double largest;\n" };
     format!(
-        "{head} {{\n    {of} value;\n    int status;\n{declared}    {prefix}_begin(memory);\n{inputs}\
-        \x20   memcpy(memory->start_ints, memory->ints, sizeof memory->start_ints);\n\
-        \x20   memcpy(memory->start_reals, memory->reals, {reals} * sizeof memory->reals[0]);\n{before}\
+        "{head} {{\n    {of} value;\n    int status;\n{declared}    {prefix}_begin(memory);\n{inputs}{keeps_start}{before}\
         \x20   status = {prefix}_gradient_there(memory);\n    if (status != {upper}_DONE) {{\n        return status;\n    }}\n{turn}\
         \x20   value = memory->reals[{cell}];\n    memory->adjoints[{cell}] = {one};\n\
         \x20   status = {prefix}_gradient_back(memory);\n    if (status != {upper}_DONE) {{\n\

@@ -1,20 +1,22 @@
 //! Runs by forms, and by native code, stop where runs by the interpreter stop: at any budget, at a trap however late, and where something is
-//! shown; and they come to the same state.
+//! shown; and they come to the same state. So do runs that leave checks out, over numbers that lose nothing.
 
 use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
 use reviver_compile::backend::{Backend, Code};
+use reviver_compile::build;
 use reviver_compile::check::check;
 use reviver_compile::driver::Driver;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::form::SsaForm;
+use reviver_compile::form::{FrameZeros, SsaEnd, SsaForm, Version};
 use reviver_compile::passes::PASSES;
+use reviver_flow::graph::Way;
 use reviver_jit::Jit;
-use reviver_vm::state::Reference;
+use reviver_vm::state::{Counters, Reference};
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Machine, Program, Runner, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
 
 /// Forms that are well made, as they stand.
 #[derive(Debug)]
@@ -28,35 +30,51 @@ impl Backend for Checked {
 }
 
 /// Who runs a program in the interpreter's place: forms after each pass, and native code.
-fn runners(program: &Program) -> Vec<Arc<dyn Runner>> {
+fn runners(program: &Program, level: CheckLevel) -> Vec<Arc<dyn Runner>> {
     let after = (0..=PASSES.len()).filter_map(|count| PASSES.get(..count));
-    let forms =
-        after.map(|passes| Arc::new(Driver::new(program, Checked).improving(passes)) as Arc<dyn Runner>);
-    let native: Arc<dyn Runner> = Arc::new(Driver::new(program, Jit::new().unwrap()));
+    let forms = after.map(|passes| {
+        Arc::new(Driver::new(program, Checked).improving(passes).checking(level)) as Arc<dyn Runner>
+    });
+    let native: Arc<dyn Runner> = Arc::new(Driver::new(program, Jit::new().unwrap()).checking(level));
     forms.chain([native]).collect()
+}
+
+/// A state without what only those count who check.
+fn told(state: &State, level: CheckLevel) -> State {
+    let mut state = state.try_clone().unwrap();
+    if level == CheckLevel::Unchecked {
+        state.counters = Counters::default();
+    }
+    state
 }
 
 /// The same machine several times: one is the interpreter's, the others are run by forms and by native code.
 struct Machines {
+    level: CheckLevel,
     plain: Machine,
     driven: Vec<Machine>,
 }
 
 impl Machines {
     fn of(text: &str) -> Machines {
+        Machines::at(text, CheckLevel::Checked)
+    }
+
+    fn at(text: &str, level: CheckLevel) -> Machines {
         let assembly = assemble("journey.rasm", text.into(), &FilesInMemory::new());
         let module = assembly.module.unwrap_or_else(|| panic!("{text}: {:?}", assembly.diagnostics));
         let program = Arc::new(Program::new(module, 0).unwrap());
         let plain = Machine::at_begin(program.clone()).unwrap();
-        let driven = runners(&program).iter().map(|_| plain.try_clone().unwrap()).collect();
-        let mut machines = Machines { driven, plain };
+        let driven = runners(&program, level).iter().map(|_| plain.try_clone().unwrap()).collect();
+        let mut machines = Machines { level, driven, plain };
         machines.run_as(&program);
         machines
     }
 
     /// Has drivers of a program run those that aren't the interpreter's.
     fn run_as(&mut self, program: &Program) {
-        self.driven.iter_mut().zip(runners(program)).for_each(|(driven, runner)| driven.run_by(runner));
+        let runners = runners(program, self.level);
+        self.driven.iter_mut().zip(runners).for_each(|(driven, runner)| driven.run_by(runner));
     }
 
     /// Each of them.
@@ -76,14 +94,15 @@ impl Machines {
         let expected = self.plain.run_until(stops, travel, budget);
         for (n, driven) in self.driven.iter_mut().enumerate() {
             assert_eq!(driven.run_until(stops, travel, budget), expected, "{n}: {travel:?} {budget}");
-            assert!(driven.state() == self.plain.state(), "{n}: {travel:?} {budget}: {:#?}", driven.state());
+            let [found, expected] = [driven.state(), self.plain.state()].map(|state| told(state, self.level));
+            assert!(found == expected, "{n}: {travel:?} {budget}: {found:#?}, and not {expected:#?}");
             assert_eq!(driven.reports(), self.plain.reports(), "{n}: {travel:?} {budget}");
         }
     }
 
     fn copy(&self) -> Machines {
         let driven = self.driven.iter().map(|driven| driven.try_clone().unwrap()).collect();
-        Machines { plain: self.plain.try_clone().unwrap(), driven }
+        Machines { level: self.level, plain: self.plain.try_clone().unwrap(), driven }
     }
 }
 
@@ -337,9 +356,95 @@ uncall even(moves, n)
 const TRIED: [(&str, u64); 5] =
     [(MANY_THINGS, 400), (CALLS, 700), (INDICES, 900), (NAMED_ADJOINTS, 380), (RECURSIONS, 1141)];
 
+/// What is computed, applied and uncomputed: in loops, branches and callees, both ways, in each other, with arrays whose elements are
+/// found by indices.
+const PAIRS: &str = "\
+.in n default 5
+.out A[6], s, r: real, M[2,9]
+.inout B[4] default 3
+.ancilla t, V[12], u: real, W[9]: real
+for i in 0..n
+    compute
+        add t, i + 2
+        for j in 0..t
+            add V[j], j * t
+            add W[j], toreal(j) * 0.5
+        rof
+        compute
+            for j in 0..2
+                add u, W[j+1] * 2.0
+            rof
+        apply
+            add r, u
+        uncompute
+    apply
+        if t > 4
+            add s, V[3]
+        else
+            add s, V[1]
+        fi t > 4
+        add A[i], V[t-1]
+        call q(A, s, t)
+        uncall q(M[1, ..], s, i)
+    uncompute
+    compute
+        for j in 0..3
+            add B[j], B[j+1]
+        rof
+    apply
+        add s, B[0]
+    uncompute
+    compute
+        from t == 0
+            add u, toreal(t)
+        loop
+            add t, 2
+        until t >= i + 3
+        if u > 3.0
+            add t, 1
+        else
+            add t, 2
+        fi u > 3.0
+    apply
+        add s, t
+    uncompute
+rof
+.proc q(inout C[], inout z, in k)
+.ancilla m, T[20], x
+    compute
+        for j in 0..k
+            add T[j], j + k
+        rof
+        call fill(T[10..20], k)
+        add m, T[1]
+        if m > 3
+            add x, 2
+        else
+            add x, 1
+        fi m > 3
+    apply
+        add C[0], T[2] + x
+        add z, T[11]
+    uncompute
+    uncall fill(C[1..4], k)
+.end
+.proc fill(inout T[], in k)
+    compute
+        local h = k * 2
+    apply
+        add T[0], h
+        add T[1], h + 1
+    uncompute
+.end
+";
+
 /// Machines at the beginning of a program, and further on.
 fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {
-    let begin = Machines::of(text);
+    both_ends((text, steps), CheckLevel::Checked)
+}
+
+fn both_ends((text, steps): (&str, u64), level: CheckLevel) -> [Machines; 2] {
+    let begin = Machines::at(text, level);
     let mut far = begin.copy();
     while far.plain.state().step < steps as i64 {
         let before = far.plain.state().step;
@@ -504,5 +609,80 @@ fn every_place_to_stop_at_is_heeded() {
                 start.copy().run_until(Some(&stops), travel, tried.1);
             }
         }
+    }
+}
+
+/// Programs over numbers that lose nothing, so that what is put back is what is found again.
+fn lossless() -> impl Iterator<Item = (String, u64)> {
+    let tried = TRIED[..3].iter().copied().chain([(PAIRS, 1480)]);
+    tried.map(|(text, steps)| (format!(".real fixed\n{text}").replace("t / 3e13", "t - t"), steps))
+}
+
+#[test]
+fn runs_without_checks_stop_where_others_do() {
+    for (text, steps) in lossless() {
+        let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked);
+        for budget in 0..steps {
+            begin.copy().run(Travel::Forward, budget);
+            far.copy().run(Travel::Backward, budget);
+        }
+    }
+}
+
+#[test]
+fn every_place_to_stop_at_is_heeded_without_checks() {
+    let (text, steps) = lossless().last().unwrap();
+    let [begin, far] = both_ends((&text, steps), CheckLevel::Unchecked);
+    for position in 0..begin.plain.program().module().code.len() as u32 {
+        for backward in [false, true] {
+            let stops = Stops::new(begin.plain.program(), [Node { position, backward }]);
+            for (start, travel) in [(&begin, Travel::Forward), (&far, Travel::Backward)] {
+                start.copy().run_until(Some(&stops), travel, steps);
+            }
+        }
+    }
+}
+
+/// How often steps are skipped whose number only code finds, in the code that begins at an end of a program.
+fn skips(text: &str, way: Way) -> usize {
+    let module = assemble("pair.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
+    let program = Program::new(module, 0).unwrap();
+    let position = if way == Way::Along { program.begin() } else { program.end() };
+    let zeros = FrameZeros { cells: true, adjoints: false };
+    let (level, stop) = (CheckLevel::Unchecked, None);
+    let version = Version { position, way, gradient: false, level, is_watched: false, stop, zeros };
+    let form = build(program.module(), program.flow(), version).unwrap();
+    form.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Pause { skipped: Some(_), .. })).count()
+}
+
+#[test]
+fn what_is_computed_is_put_back_where_nothing_else_touches_it() {
+    let text = |declared: &str, computed: &str, applied: &str| {
+        format!(
+            ".in n default 3\n.out s, A[9]\n{declared}\ncompute\n for i in 0..n\n {computed}\n rof\napply\n {applied}\nuncompute\n\
+             .proc p(inout x, in y)\n add x, y\n.end\n.proc r(inout x, in y)\n if y > 0\n local z = y - 1\n call r(x, z)\n delocal z = y - 1\n fi y > 0\n.end\n"
+        )
+    };
+    let cases = [
+        (".ancilla t", "add t, i", "add s, t", 1),
+        (".ancilla t", "add t, i", "add t, 1", 0),
+        (".ancilla t", "add t, i * n", "add n, 1", 0),
+        (".ancilla t", "add A[i], 1", "add s, A[2]", 1),
+        (".ancilla T[900]", "add T[i], i", "add s, T[1]", 1),
+        // Too many to be kept, and who knows what they hold.
+        (".inout T[900]", "add T[i], i", "add s, T[1]", 0),
+        (".ancilla T[900]", "add T[i], i", "add s, T[1]\n add T[8], 1", 0),
+        (".ancilla t", "add t, i", "for i in 0..2\n add s, t + n * 2\n rof", 1),
+        (".ancilla t, u", "add t, i\n add u, 1", "if n > 0\n add u, 1\n fi n > 0", 0),
+        (".ancilla t, u", "vacate u\n add t, i", "vacate u\n add u, 1", 0),
+        (".ancilla t", "call p(t, i)", "call p(s, t)", 1),
+        (".ancilla t", "call p(t, i)", "call p(t, s)", 0),
+        (".ancilla t", "call r(t, i)", "add s, t", 0),
+        (".ancilla t", "add t, i", "show s", 0),
+        (".ancilla t", "from t == 0\n add t, 1\n loop\n add t, 2\n until t > 5 * (i + 1)", "add s, t", 1),
+    ]
+    .map(|(declared, computed, applied, expected)| (text(declared, computed, applied), expected));
+    for (text, expected) in cases {
+        assert_eq!([Way::Along, Way::Against].map(|way| skips(&text, way)), [expected; 2], "{text}");
     }
 }

@@ -200,7 +200,7 @@ fn by_input(
     let (mut values, mut trust) = (Vec::new(), Trust::default());
     for input in inputs {
         let run = subject.tangents(&[(input.origin, 1.0)])?;
-        trust.add(&run.reports, 0.0);
+        trust.add(&run.reports, Some(0.0));
         values = room::mapped(&cells, |cell| word_of(&run.state.reals, 0, *cell))?;
         for (row, cell) in rows.iter_mut().zip(&cells) {
             row.push(subject.approximate(word_of(&run.state.reals, 1, *cell)));
@@ -322,6 +322,6 @@ pub fn taylor(
         series.push(coefficients);
     }
     let mut trust = Trust::default();
-    trust.add(machine.reports(), 0.0);
+    trust.add(machine.reports(), Some(0.0));
     Ok(Taylor { coefficients: series, trust })
 }

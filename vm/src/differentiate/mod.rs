@@ -22,6 +22,7 @@ use reviver_isa::module::{Role, Shape};
 use thiserror::Error;
 
 use crate::explain::Explanation;
+use crate::level::CheckLevel;
 use crate::machine::Runner;
 use crate::program::Program;
 use crate::reports::Reports;
@@ -52,10 +53,12 @@ pub struct Subject {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Who makes the steps; the interpreter if nobody else does.
     pub runner: Option<Arc<dyn Runner>>,
+    /// Whether ways back without a history are watched and judged.
+    pub level: CheckLevel,
 }
 
 /// How far derivatives can be trusted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Trust {
     /// What was lost in a way that may make them wrong, in all passes together.
     pub reports: Reports,
@@ -63,14 +66,21 @@ pub struct Trust {
     pub mended: Option<Astray>,
     /// By how much the loss of a way back may differ from the loss of the way there, to first order: the
     /// differences of all values that the way back found again, times their adjoints. The greatest of all
-    /// passes; 0 where the way back is exact.
-    pub loss_error: f64,
+    /// passes; 0 where the way back is exact. None where somebody wanted no judgement: then nobody knows whether the way back was
+    /// the way there.
+    pub loss_error: Option<f64>,
+}
+
+impl Default for Trust {
+    fn default() -> Trust {
+        Trust { reports: Reports::default(), mended: None, loss_error: Some(0.0) }
+    }
 }
 
 impl Trust {
-    fn add(&mut self, reports: &Reports, loss_error: f64) {
+    fn add(&mut self, reports: &Reports, loss_error: Option<f64>) {
         self.reports.absorb(reports);
-        self.loss_error = self.loss_error.max(loss_error);
+        self.loss_error = self.loss_error.zip(loss_error).map(|(known, other)| known.max(other));
     }
 }
 
@@ -130,7 +140,23 @@ impl Subject {
         if program.reads_mode() {
             return Err(DifferentiateError::ReadsMode);
         }
-        Ok(Subject { program, start, exact, whole: false, max_steps, interrupt: None, runner: None })
+        let (whole, interrupt, runner, level) = (false, None, None, CheckLevel::Checked);
+        Ok(Subject { program, start, exact, whole, max_steps, interrupt, runner, level })
+    }
+
+    /// The same, with everything checked: the interpreter makes the steps.
+    ///
+    /// # Errors
+    /// There is no memory for a copy of the start.
+    pub fn checked(&self) -> Result<Subject, OutOfMemory> {
+        Ok(Subject {
+            program: Arc::clone(&self.program),
+            start: self.start.try_clone()?,
+            interrupt: self.interrupt.clone(),
+            runner: None,
+            level: CheckLevel::Checked,
+            ..*self
+        })
     }
 
     /// The cells of a global, or the values that lie on the stack which it names.

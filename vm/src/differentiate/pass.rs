@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::explain::{Explanation, explain};
 use crate::history::Residues;
 use crate::interp::engine::Interpreted;
+use crate::level::CheckLevel;
 use crate::machine::Machine;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
@@ -80,7 +81,7 @@ pub(super) struct Arrival<B = u64> {
     pub turn: Turn,
     pub history_bytes: usize,
     /// See [`Trust::loss_error`].
-    pub loss_error: f64,
+    pub loss_error: Option<f64>,
 }
 
 /// Goes there and back from a start, and keeps of each arrival what `keep` makes of it. A way back in
@@ -113,6 +114,11 @@ pub(super) enum Keeps {
 }
 
 impl Keeps {
+    /// How much is checked: only native code checks less, which carries plain numbers and keeps no history.
+    fn level<B: Interpreted>(self, subject: &Subject) -> CheckLevel {
+        if self == Keeps::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
+    }
+
     /// Whether a way back that went astray is made again, with a history.
     pub fn is_mended(self, subject: &Subject) -> bool {
         self == Keeps::Nothing && !subject.program.module().real.is_exact() && keeps(Rule::LostWaysAreMended)
@@ -198,7 +204,8 @@ pub(crate) struct Turn {
 impl<B: Interpreted> Pass<B> {
     pub fn new(subject: &Subject, start: &State<B>, history: Keeps) -> Result<Pass<B>, OutOfMemory> {
         let mut machine = subject.machine(start.try_clone()?, history != Keeps::Nothing);
-        if history == Keeps::Nothing && !subject.program.module().real.is_exact() {
+        let level = history.level::<B>(subject);
+        if level.is_checked() && history == Keeps::Nothing && !subject.program.module().real.is_exact() {
             machine.watch();
         }
         Ok(Pass { machine, history, turn: None })
@@ -231,7 +238,7 @@ impl<B: Interpreted> Pass<B> {
         start: &State<B>,
         loss: usize,
         turning: &Turning,
-    ) -> Result<f64, Stopped> {
+    ) -> Result<Option<f64>, Stopped> {
         let turn = match self.turn {
             Some(turn) => turn,
             None => {
@@ -240,12 +247,15 @@ impl<B: Interpreted> Pass<B> {
             }
         };
         backward(subject, &mut self.machine, start.own_steps())?;
+        if !self.history.level::<B>(subject).is_checked() {
+            return Ok(None);
+        }
         let value = subject.program.approximate(Value::Real(turn.value));
-        judge(&self.machine, start, turn.largest, value).map_err(Stopped::Astray)
+        judge(&self.machine, start, turn.largest, value).map(Some).map_err(Stopped::Astray)
     }
 
     /// What has come to the start.
-    pub fn arrival(self, loss_error: f64) -> Arrival<B> {
+    pub fn arrival(self, loss_error: Option<f64>) -> Arrival<B> {
         let turn = self.turn.unwrap_or_default();
         let reports = self.machine.reports().clone();
         let history_bytes = usize::try_from(turn.history_bytes).unwrap_or(usize::MAX);

@@ -154,7 +154,11 @@ fn check(
         Err("it lies before the start")
     } else if subject.exact && !has_history {
         Err("it has no history, as `--exact` keeps one")
-    } else if !has_history && !is_watched && !subject.program.module().real.is_exact() {
+    } else if subject.level.is_checked()
+        && !has_history
+        && !is_watched
+        && !subject.program.module().real.is_exact()
+    {
         Err(
             "a plain run doesn't watch its way, which in floats has to be found again; `--exact` would keep what it takes",
         )

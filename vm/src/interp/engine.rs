@@ -17,6 +17,9 @@ use crate::travel::{Leg, Stop};
 
 /// Bits of a real that the interpreter has a loop for.
 pub trait Interpreted: Lanes {
+    /// Whether these are plain numbers: others are always the interpreter's.
+    const IS_PLAIN: bool;
+
     /// Looks at a state in plain numbers: the first word of every real.
     ///
     /// # Errors
@@ -39,6 +42,8 @@ pub trait Interpreted: Lanes {
 
 /// Plain numbers. Words of the processor's size have a loop of their own where no history is kept.
 impl Interpreted for u64 {
+    const IS_PLAIN: bool = true;
+
     fn plainly<T>(state: &State, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
         Ok(look(state))
     }
@@ -75,6 +80,8 @@ impl<const N: usize> Interpreted for [u64; N]
 where
     [u64; N]: Default,
 {
+    const IS_PLAIN: bool = false;
+
     fn plainly<T>(state: &State<[u64; N]>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory> {
         state.try_map(Lanes::word).map(|plain| look(&plain))
     }

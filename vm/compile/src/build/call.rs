@@ -139,7 +139,7 @@ impl StepWriter<'_> {
     fn free_named(self, class: Class, offset: u32) {
         let cell = self.activations.frame_cell(self.activation, class, offset);
         match class {
-            Class::Int => self.require_zero(self.own_cell(Space::Ints, cell)),
+            Class::Int => self.free_int(self.own_cell(Space::Ints, cell)),
             Class::Real => {
                 self.free(self.own_cell(Space::Reals, cell), self.own_cell(Space::Adjoints, cell));
             }
@@ -153,7 +153,7 @@ impl StepWriter<'_> {
         let (one, number) = (self.draft.int(1), self.draft.begin_loop(repeated, self.draft.int(0)));
         let cell = OperandHome::Memory(self.draft.place(first, number, one));
         match class {
-            Class::Int => self.require_zero(cell),
+            Class::Int => self.free_int(cell),
             Class::Real => self.free(cell, cell),
         }
         let next = self.draft.place(number, one, one);
@@ -162,7 +162,11 @@ impl StepWriter<'_> {
         self.draft.enter(behind);
     }
 
-    fn require_zero(self, cell: OperandHome) {
+    /// An integer of a frame, which must be 0, goes out of use.
+    fn free_int(self, cell: OperandHome) {
+        if !self.level.is_checked() {
+            return self.set(Space::Ints, &cell, self.draft.int(0));
+        }
         let is_zero = [self.value(Space::Ints, &cell), self.draft.int(0)];
         let is_zero = self.draft.op(OpKind::IntTest(Order::Eq), is_zero);
         self.draft.op(OpKind::RequireTrue, [is_zero]);
@@ -170,13 +174,16 @@ impl StepWriter<'_> {
 
     /// A real of a frame, which must be vacant, goes out of use, and its adjoint with it.
     fn free(self, cell: OperandHome, adjoint_cell: OperandHome) {
-        let (value, zero) = (self.value(Space::Reals, &cell), self.draft.real(0));
+        let zero = self.draft.real(0);
         let adjoint = if self.gradient { self.value(Space::Adjoints, &adjoint_cell) } else { zero };
-        self.draft.op(OpKind::RequireVacant, [value]);
-        if self.is_watched {
-            self.draft.op(OpKind::Freed { at: self.at }, [value, adjoint]);
+        if self.level.is_checked() {
+            let value = self.value(Space::Reals, &cell);
+            self.draft.op(OpKind::RequireVacant, [value]);
+            if self.is_watched {
+                self.draft.op(OpKind::Freed { at: self.at }, [value, adjoint]);
+            }
+            self.draft.op(OpKind::CountDiscarded, [value]);
         }
-        self.draft.op(OpKind::CountDiscarded, [value]);
         // What lies behind the open frames is 0.
         self.set(Space::Reals, &cell, zero);
         if self.gradient {

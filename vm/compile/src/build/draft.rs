@@ -219,6 +219,16 @@ impl Draft {
         }
     }
 
+    /// How many steps the end of the current block skips.
+    pub fn set_skipped(&self, value: SsaValue) {
+        let inner = &mut *self.inner.borrow_mut();
+        if let Some(SsaBlock { end: SsaEnd::Pause { skipped, .. }, .. }) =
+            inner.blocks.get_mut(inner.current as usize)
+        {
+            *skipped = Some(value);
+        }
+    }
+
     /// An operation behind those of the current block.
     pub fn op<const N: usize>(&self, kind: OpKind, operands: [SsaValue; N]) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();

@@ -3,12 +3,17 @@
 mod activation;
 mod arith;
 mod call;
+mod cleared;
 mod cycles;
 mod draft;
+mod elision;
 mod exits;
 mod frame;
+mod kept;
+mod pairs;
 pub(crate) mod paths;
 mod plan;
+mod restore;
 mod step;
 mod storage;
 mod writer;
@@ -25,8 +30,10 @@ use reviver_isa::step::Operation;
 
 use self::activation::Activations;
 use self::draft::{Beginning, Draft, ZeroCells};
+use self::elision::{Elisions, SkippedPair};
 use self::exits::{demands, function_calls, record_words};
-use self::paths::{Stretch, StretchEnd, stretches};
+use self::kept::KeptValues;
+use self::paths::{Stretch, StretchEnd, Stretches, stretches};
 use self::plan::{FormPlan, FunctionBlocks, StretchBlocks};
 use self::storage::FunctionStorage;
 use self::writer::StepWriter;
@@ -40,18 +47,20 @@ use crate::order;
 /// # Errors
 /// The version isn't one of the module.
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
-    let mut activations = Activations::of(module, flow, version);
-    let stretches = stretches(flow, version, &mut activations)?;
+    let (activations, elisions, stretches) = found(module, flow, version)?;
     let storages = FunctionStorage::new(flow, &activations, slots(flow, &stretches.all));
-    let plan = FormPlan::of(&stretches, &activations, &storages);
+    let plan = FormPlan::of(&stretches, &activations, &elisions, &storages);
     let draft = Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, version, &activations));
+    let kept = KeptValues::default();
     let scope = StepWriter {
         flow,
         draft: &draft,
         storages: &storages,
         activations: &activations,
+        kept: &kept,
         activation: 0,
         gradient: version.gradient,
+        level: version.level,
         is_watched: version.is_watched,
         at: 0,
     };
@@ -61,7 +70,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
         if draft.is_too_large() {
             return Err(Outside::TooLarge);
         }
-        write(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
+        write(StepWriter { activation: stretch.activation, ..scope }, stretch, place, &elisions);
     }
     for (stretch, place) in stretches.all.iter().zip(&plan.places) {
         store(StepWriter { activation: stretch.activation, ..scope }, stretch, place);
@@ -72,6 +81,22 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     // A function that doesn't come back has nothing behind its calls.
     order::drop_unreached(&mut form);
     Ok(with_pauses(form))
+}
+
+/// The stretches of a version, with the activations that they belong to and the pairs that aren't undone.
+fn found<'f>(
+    module: &'f Module,
+    flow: &'f Flow,
+    version: Version,
+) -> Result<(Activations<'f>, Elisions<'f>, Stretches), Outside> {
+    let with = |mut elisions: Elisions<'f>| {
+        let mut activations = Activations::of(module, flow, version);
+        let stretches = stretches(flow, version, &mut activations, &mut elisions)?;
+        Ok((activations, elisions, stretches))
+    };
+    let found = with(Elisions::of(module, flow, version))?;
+    // What is kept of a pair isn't there any more behind the call of a function.
+    if found.0.calls().is_empty() { Ok(found) } else { with(Elisions::none(module, flow, version)) }
 }
 
 fn beginning(flow: &Flow, version: Version, activations: &Activations) -> Beginning {
@@ -112,6 +137,8 @@ fn slots<'f>(flow: &'f Flow, stretches: &'f [Stretch]) -> impl Iterator<Item = (
             | StretchEnd::Enter { .. }
             | StretchEnd::Return { .. }
             | StretchEnd::Leave { .. }
+            | StretchEnd::Cut { .. }
+            | StretchEnd::Skip { .. }
             | StretchEnd::Exit { .. } => (None, None),
         };
         let all = stretch.steps.iter().copied().chain(first).chain(second);
@@ -137,43 +164,35 @@ fn write_beginnings(scope: StepWriter, function: &FunctionBlocks) {
 }
 
 /// Puts down the steps of a stretch, and what is at its end.
-fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks) {
+fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks, elisions: &Elisions) {
     let (flow, draft) = (scope.flow, scope.draft);
     draft.enter(place.body);
+    scope.keep(elisions.get(stretch.activation), stretch.position);
     for &at in &stretch.steps {
         if let Some(step) = flow.step(at) {
             StepWriter { at, ..scope }.step(step, operation(step, scope.way()));
         }
     }
-    draft.count_steps(stretch.steps.len() as u32);
+    draft.count_steps(stretch.steps.len() as u32 + stretch.end.steps());
     match stretch.end {
-        StretchEnd::Fall { join, .. } => {
-            draft.count_steps(1);
-            scope.require(join, false);
-        }
-        StretchEnd::Jump { join, .. } => {
-            draft.count_steps(1);
-            scope.land(place, join);
-        }
+        StretchEnd::Fall { join, .. } => scope.require(join, false),
+        StretchEnd::Jump { join, .. } => scope.land(place, join),
         StretchEnd::Branch { at, taken: (_, join), .. } => {
-            draft.count_steps(1);
             if let Some(holds) = flow.step(at).and_then(|step| scope.condition(step)) {
                 draft.set_condition(holds);
             }
             scope.land(place, join);
         }
-        StretchEnd::Call { callee, .. } => {
-            draft.count_steps(1);
-            scope.open(callee);
-        }
-        StretchEnd::Return { at, .. } => {
-            draft.count_steps(1);
-            StepWriter { at, ..scope }.close(&place.loops);
-        }
+        StretchEnd::Call { callee, .. } => scope.open(callee),
+        StretchEnd::Return { at, .. } => StepWriter { at, ..scope }.close(&place.loops),
         StretchEnd::Enter { call, .. } => scope.enter(place, call),
         StretchEnd::Leave { at } => StepWriter { at, ..scope }.leave(place),
-        StretchEnd::Pass { .. } => draft.count_steps(1),
-        StretchEnd::Exit { .. } => {}
+        StretchEnd::Skip { .. } => {
+            if let Some(pair) = elisions.from(stretch.activation, stretch.position) {
+                scope.skip(place, pair);
+            }
+        }
+        StretchEnd::Pass { .. } | StretchEnd::Cut { .. } | StretchEnd::Exit { .. } => {}
     }
 }
 
@@ -240,6 +259,17 @@ impl StepWriter<'_> {
 }
 
 impl StepWriter<'_> {
+    /// Skips the steps of a pair that isn't undone, and puts its cells back.
+    fn skip(self, place: &StretchBlocks, pair: &SkippedPair) {
+        if let (Some((head, _)), Some(steps)) = (place.head, self.steps_skipped(pair)) {
+            self.draft.enter(head);
+            self.draft.set_skipped(steps);
+        }
+        self.draft.enter(place.body);
+        self.draft.count_steps(pair.steps.unwrap_or(0));
+        self.put_back(pair, &place.loops);
+    }
+
     /// What comes where a branch is taken: whoever watches is told, and its join must agree.
     fn land(self, place: &StretchBlocks, join: u32) {
         let Some(taken) = place.taken else { return };
@@ -252,6 +282,9 @@ impl StepWriter<'_> {
 
     /// Fails unless the condition of a join agrees with how it is come to.
     fn require(self, join: u32, was_jumped_to: bool) {
+        if !self.level.is_checked() {
+            return;
+        }
         let Some(holds) = self.flow.step(join).and_then(|step| self.condition(step)) else { return };
         let zero = self.draft.int(0);
         let agrees = match was_jumped_to {

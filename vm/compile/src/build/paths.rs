@@ -9,6 +9,7 @@ use reviver_isa::mutants::{Rule, keeps};
 use reviver_isa::update::Action;
 
 use super::activation::{Activations, Called, Entered};
+use super::elision::Elisions;
 use crate::error::Outside;
 use crate::form::Version;
 
@@ -44,8 +45,31 @@ pub(super) enum StretchEnd {
     Return { to: usize, at: u32 },
     /// Behind any call of the function, over the bound of its procedure.
     Leave { at: u32 },
+    /// On, where something begins or ends that takes no step.
+    Cut { to: usize },
+    /// Over the steps that aren't made of a pair of `compute` and `uncompute`.
+    Skip { to: usize },
     /// What comes next is the interpreter's.
     Exit { position: u32 },
+}
+
+impl StretchEnd {
+    /// The step that a stretch ends with in its own block, besides those before.
+    pub fn steps(self) -> u32 {
+        match self {
+            StretchEnd::Fall { .. }
+            | StretchEnd::Branch { .. }
+            | StretchEnd::Jump { .. }
+            | StretchEnd::Pass { .. }
+            | StretchEnd::Call { .. }
+            | StretchEnd::Return { .. } => 1,
+            StretchEnd::Enter { .. }
+            | StretchEnd::Leave { .. }
+            | StretchEnd::Cut { .. }
+            | StretchEnd::Skip { .. }
+            | StretchEnd::Exit { .. } => 0,
+        }
+    }
 }
 
 /// The stretches of a version.
@@ -67,6 +91,8 @@ impl Stretches {
             | StretchEnd::Pass { to }
             | StretchEnd::Call { to, .. }
             | StretchEnd::Enter { to, .. }
+            | StretchEnd::Cut { to }
+            | StretchEnd::Skip { to }
             | StretchEnd::Return { to, .. } => vec![to],
             StretchEnd::Branch { taken: (taken, _), next, .. } => vec![taken, next],
             StretchEnd::Leave { .. } => {
@@ -129,9 +155,10 @@ pub(super) fn stretches<'f>(
     flow: &'f Flow,
     version: Version,
     activations: &mut Activations<'f>,
+    elisions: &mut Elisions<'f>,
 ) -> Result<Stretches, Outside> {
-    let numbers = HashMap::new();
-    let mut paths = Paths { flow, version, activations, numbers, open: Vec::new(), behind: Vec::new() };
+    let (numbers, open, behind) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut paths = Paths { flow, version, activations, elisions, numbers, open, behind };
     paths.number(CodePlace { activation: 0, way: version.way, position: version.position });
     let mut all = Vec::new();
     while let Some(&place) = paths.open.get(all.len()) {
@@ -164,6 +191,7 @@ struct Paths<'a, 'f> {
     flow: &'f Flow,
     version: Version,
     activations: &'a mut Activations<'f>,
+    elisions: &'a mut Elisions<'f>,
     numbers: HashMap<CodePlace, usize>,
     /// Where each begins.
     open: Vec<CodePlace>,
@@ -201,6 +229,11 @@ impl Paths<'_, '_> {
 
     fn stretch(&mut self, place: CodePlace) -> Result<Stretch, Outside> {
         let CodePlace { activation, way, position } = place;
+        self.elisions.find(self.activations, activation);
+        if let Some(to) = self.elisions.from(activation, position).map(|pair| pair.to) {
+            let end = StretchEnd::Skip { to: self.number(CodePlace { position: to, ..place }) };
+            return Ok(Stretch { activation, position, steps: Vec::new(), end, is_head: false });
+        }
         let blocks = self.flow.graph().blocks();
         let number =
             blocks.partition_point(|block| block.start <= position).checked_sub(1).ok_or(Outside::Code)?;
@@ -215,8 +248,15 @@ impl Paths<'_, '_> {
         };
         let is_on_the_way = |stop: &u32| (position.min(behind)..=position.max(behind)).contains(stop);
         let stop = self.version.stop.filter(|stop| stop.way == way).map(|stop| stop.position);
-        let end = if let Some(stop) = stop.filter(is_on_the_way) {
-            steps.truncate(position.abs_diff(stop) as usize);
+        let stop = stop.filter(is_on_the_way);
+        let distance = |to: u32| position.abs_diff(to);
+        let cut =
+            self.cut(place, behind).filter(|&cut| stop.is_none_or(|stop| distance(cut) < distance(stop)));
+        let end = if let Some(cut) = cut {
+            steps.truncate(distance(cut) as usize);
+            StretchEnd::Cut { to: self.number(CodePlace { position: cut, ..place }) }
+        } else if let Some(stop) = stop {
+            steps.truncate(distance(stop) as usize);
             StretchEnd::Exit { position: stop }
         } else if behind == far {
             self.end(place, number as u32)?
@@ -224,6 +264,17 @@ impl Paths<'_, '_> {
             StretchEnd::Exit { position: behind }
         };
         Ok(Stretch { activation, position, steps, end, is_head: false })
+    }
+
+    /// The next position up to another one at which a pair that isn't undone begins or ends, or a part of it.
+    fn cut(&self, from: CodePlace, to: u32) -> Option<u32> {
+        let distance = |cut: &u32| from.position.abs_diff(*cut);
+        let is_ahead = |cut: &u32| match from.way {
+            Way::Along => from.position < *cut && *cut <= to,
+            Way::Against => to <= *cut && *cut < from.position,
+        };
+        let pairs = self.elisions.get(from.activation).iter();
+        pairs.flat_map(|pair| [pair.enter, pair.middle, pair.from]).filter(is_ahead).min_by_key(distance)
     }
 
     /// The steps up to one that is the interpreter's.

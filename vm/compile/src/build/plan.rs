@@ -4,6 +4,7 @@ use reviver_flow::graph::Way;
 
 use super::activation::{Activations, FunctionCall};
 use super::draft::PlannedBlock;
+use super::elision::Elisions;
 use super::exits::{Exits, record_words};
 use super::frame::segments;
 use super::paths::{Stretch, StretchEnd, Stretches};
@@ -14,12 +15,12 @@ use crate::op::SsaValue;
 /// The blocks that a stretch becomes.
 #[derive(Clone, Debug)]
 pub(super) struct StretchBlocks {
-    /// Of the head of a loop: where it may pause, and what is stored then.
+    /// Of the head of a loop, or where steps are skipped whose number only code finds: where it may pause, and what is stored then.
     pub head: Option<(u32, u32)>,
     pub body: u32,
     /// Where a branch is taken: what its join says is looked at there.
     pub taken: Option<u32>,
-    /// Where a callee's frame is left, of each loop over its cells: what is repeated, and what is behind it.
+    /// Where a callee's frame is left, or cells are put back, of each loop over cells: what is repeated, and what is behind it.
     pub loops: Vec<(u32, u32)>,
     pub entering: Option<EnteringBlocks>,
     pub leaving: Option<LeavingBlocks>,
@@ -95,13 +96,19 @@ impl StretchBlocks {
 }
 
 impl FormPlan {
-    pub fn of(stretches: &Stretches, activations: &Activations, storages: &FunctionStorage) -> FormPlan {
-        let mut planner = Planner { activations, blocks: Vec::new(), exits: Exits::of(activations) };
+    pub fn of(
+        stretches: &Stretches,
+        activations: &Activations,
+        elisions: &Elisions,
+        storages: &FunctionStorage,
+    ) -> FormPlan {
+        let (blocks, exits) = (Vec::new(), Exits::of(activations));
+        let mut planner = Planner { activations, elisions, storages, blocks, exits };
         // The first block belongs to no stretch.
         let entry = planner.block(0);
         let functions = planner.functions();
         let places: Vec<StretchBlocks> =
-            stretches.all.iter().map(|stretch| planner.place(stretch, storages, &functions)).collect();
+            stretches.all.iter().map(|stretch| planner.place(stretch, &functions)).collect();
         let first = |number: usize| places.get(number).map_or(entry, StretchBlocks::first);
         planner.end(entry, SsaEnd::Go(to(first(0))));
         if let (false, Some(block)) = (activations.begin_in_main(), planner.blocks.get_mut(entry as usize)) {
@@ -135,6 +142,8 @@ fn in_record(activations: &Activations) -> i64 {
 
 struct Planner<'a, 'f> {
     activations: &'a Activations<'f>,
+    elisions: &'a Elisions<'f>,
+    storages: &'a FunctionStorage,
     blocks: Vec<PlannedBlock>,
     exits: Exits<'a, 'f>,
 }
@@ -193,26 +202,23 @@ impl Planner<'_, '_> {
         self.reloading(function, kept.chain([own]).collect())
     }
 
-    fn place(
-        &mut self,
-        stretch: &Stretch,
-        storages: &FunctionStorage,
-        functions: &[FunctionBlocks],
-    ) -> StretchBlocks {
+    fn place(&mut self, stretch: &Stretch, functions: &[FunctionBlocks]) -> StretchBlocks {
         let function = self.activations.function(stretch.activation);
-        let head = stretch.is_head.then(|| (self.block(function), self.block(function)));
+        let pauses = stretch.is_head || self.elisions.skips_unknown(stretch.activation, stretch.position);
+        let head = pauses.then(|| (self.block(function), self.block(function)));
         let body = self.block(function);
         let is_called = functions.iter().any(|known| known.activation == stretch.activation);
         let (mut taken, mut loops, mut entering, mut leaving) = (None, Vec::new(), None, None);
         match stretch.end {
             StretchEnd::Branch { .. } | StretchEnd::Jump { .. } => taken = Some(self.block(function)),
-            StretchEnd::Return { .. } => loops = self.loops(stretch, storages),
+            StretchEnd::Return { .. } => loops = self.loops(stretch),
+            StretchEnd::Skip { .. } => loops = self.put_back(stretch),
             StretchEnd::Enter { .. } => {
                 let [made, through, full] = [(); 3].map(|()| self.block(function));
                 entering = Some(EnteringBlocks { made, through, full });
             }
             StretchEnd::Leave { .. } if is_called => {
-                loops = self.loops(stretch, storages);
+                loops = self.loops(stretch);
                 let bottom = (!self.activations.begin_in_main()).then(|| self.block(function));
                 let [made, last] = [(); 2].map(|()| self.block(function));
                 leaving = Some(LeavingBlocks { bottom, made, last, chosen: Vec::new() });
@@ -221,6 +227,7 @@ impl Planner<'_, '_> {
             | StretchEnd::Pass { .. }
             | StretchEnd::Call { .. }
             | StretchEnd::Leave { .. }
+            | StretchEnd::Cut { .. }
             | StretchEnd::Exit { .. } => {}
         }
         if let Some(leaving) = &mut leaving {
@@ -253,11 +260,19 @@ impl Planner<'_, '_> {
     }
 
     /// Of each loop over the cells of a frame.
-    fn loops(&mut self, stretch: &Stretch, storages: &FunctionStorage) -> Vec<(u32, u32)> {
+    fn loops(&mut self, stretch: &Stretch) -> Vec<(u32, u32)> {
         let function = self.activations.function(stretch.activation);
-        let segments = segments(self.activations, storages, stretch.activation);
+        let segments = segments(self.activations, self.storages, stretch.activation);
         let loops = segments.iter().filter(|segment| segment.is_loop);
         loops.map(|_| (self.block(function), self.block(function))).collect()
+    }
+
+    /// Of each loop over the cells that are put back where a pair's steps are skipped.
+    fn put_back(&mut self, stretch: &Stretch) -> Vec<(u32, u32)> {
+        let function = self.activations.function(stretch.activation);
+        let pair = self.elisions.from(stretch.activation, stretch.position);
+        let loops = pair.map_or(0, |pair| pair.loops(self.storages.of(function)).len());
+        (0..loops).map(|_| (self.block(function), self.block(function))).collect()
     }
 
     /// Says where the blocks of a stretch lead.
@@ -269,7 +284,7 @@ impl Planner<'_, '_> {
         first: &impl Fn(usize) -> u32,
     ) {
         if let Some((head, stop)) = place.head {
-            self.end(head, SsaEnd::Pause { steps: 0, next: to(place.body), stop: to(stop) });
+            self.end(head, SsaEnd::Pause { steps: 0, skipped: None, next: to(place.body), stop: to(stop) });
             let exit = self.exits.to(stretch.activation, stretch.position);
             self.end(stop, exit);
         }
@@ -280,9 +295,13 @@ impl Planner<'_, '_> {
             StretchEnd::Jump { to: number, .. } => SsaEnd::Go(to(self.through(place, first(number)))),
             StretchEnd::Fall { to: number, .. }
             | StretchEnd::Pass { to: number }
+            | StretchEnd::Cut { to: number }
             | StretchEnd::Call { to: number, .. } => SsaEnd::Go(to(first(number))),
             StretchEnd::Return { to: caller, .. } => {
                 self.through_loops(&place.loops, SsaEnd::Go(to(first(caller))))
+            }
+            StretchEnd::Skip { to: number } => {
+                self.through_loops(&place.loops, SsaEnd::Go(to(first(number))))
             }
             StretchEnd::Enter { call, at, .. } => self.enter(stretch, place, functions, (call, at)),
             StretchEnd::Leave { at } => self.leave(stretch, place, at),

@@ -279,6 +279,8 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     }
     fn require_vacant(&mut self, class: Class, cell: usize) -> Result<(), Failed> {
         match class {
+            // It is taken to be so.
+            _ if !self.scope.level.is_checked() => self.set_zero(class, cell),
             Class::Int => {
                 let is_zero =
                     self.draft().op(OpKind::IntTest(Order::Eq), [self.int(cell), self.draft().int(0)]);
@@ -314,6 +316,9 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         self.is_silent(cell);
     }
     fn frees(&mut self, cell: usize) {
+        if !self.scope.level.is_checked() {
+            return;
+        }
         // A step that names an adjoint acts on copies, which nobody watches.
         if self.scope.is_watched && !self.step.names_adjoint() {
             let adjoint = if GRADIENT { self.adjoint(cell) } else { self.draft().real(0) };

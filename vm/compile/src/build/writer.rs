@@ -4,9 +4,11 @@
 use reviver_flow::call::Array;
 use reviver_flow::graph::Way;
 use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Location, Matrix, Slot};
+use reviver_vm::CheckLevel;
 
 use super::activation::{Activations, AnchorPlace};
 use super::draft::{CellVariable, Draft};
+use super::kept::KeptValues;
 use super::storage::{AddressedCells, FunctionStorage, space};
 use crate::op::{OpKind, Space, SsaValue};
 
@@ -20,9 +22,11 @@ pub(super) struct StepWriter<'a> {
     pub draft: &'a Draft,
     pub storages: &'a FunctionStorage,
     pub activations: &'a Activations<'a>,
+    pub kept: &'a KeptValues,
     /// The activation whose step is put down.
     pub activation: u32,
     pub gradient: bool,
+    pub level: CheckLevel,
     pub is_watched: bool,
     /// The instruction whose step is put down.
     pub at: u32,

@@ -47,8 +47,10 @@ impl Replacements {
 
 /// Shows each value that an end names.
 pub(super) fn each_value(end: &mut SsaEnd, mut show: impl FnMut(&mut SsaValue)) {
-    if let SsaEnd::Branch { condition, .. } = end {
-        show(condition);
+    match end {
+        SsaEnd::Branch { condition, .. } => show(condition),
+        SsaEnd::Pause { skipped, .. } => skipped.iter_mut().for_each(&mut show),
+        SsaEnd::Go(_) | SsaEnd::Exit { .. } => {}
     }
     for Jump { arguments, .. } in end.jumps_mut() {
         arguments.iter_mut().for_each(&mut show);

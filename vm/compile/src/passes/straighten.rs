@@ -1,9 +1,9 @@
-//! Blocks that follow each other on every way become one. Knows no operation but the one that asks how many steps were
+//! Blocks that follow each other on every way become one. Knows no operation but those that ask how many steps were
 //! made before.
 
 use super::replacing::Replacements;
-use crate::form::{SsaEnd, SsaForm};
-use crate::op::OpKind;
+use crate::form::{Definition, SsaEnd, SsaForm};
+use crate::op::{OpKind, SsaOp};
 use crate::order::postorder;
 
 /// Joins each block to the only one that leads to it, if that leads nowhere else.
@@ -38,6 +38,14 @@ fn join(form: &mut SsaForm, block: u32, next: u32, replacements: &mut Replacemen
     let (parameters, ops) = (std::mem::take(&mut next.parameters), std::mem::take(&mut next.ops));
     let (steps, calls) = (std::mem::take(&mut next.steps), std::mem::take(&mut next.calls));
     let end = std::mem::replace(&mut next.end, SsaEnd::Exit { exit: 0 });
+    let before = form.blocks.get(block as usize).map_or(0, |block| block.steps);
+    for &value in &ops {
+        if let Some(Definition::Op(SsaOp { kind: OpKind::Clock { here }, .. })) =
+            form.definitions.get_mut(value.0 as usize)
+        {
+            *here += before;
+        }
+    }
     let Some(block) = form.blocks.get_mut(block as usize) else { return };
     block.ops.extend(ops);
     block.steps += steps;

@@ -1,7 +1,10 @@
-//! Values that nothing needs, and blocks that nothing leads to. Knows no operation but whether its place counts.
+//! Values that nothing needs, and blocks that nothing leads to. Where not everything is checked, a value that nothing needs needs no
+//! check either: neither whether it is a number, nor what making it would ask. Knows no operation but whether its place counts.
+
+use std::collections::HashMap;
 
 use super::parameters::remove;
-use crate::form::{Definition, SsaEnd, SsaForm};
+use crate::form::{Definition, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::postorder;
 
@@ -19,27 +22,39 @@ pub(super) fn drop_unused(form: &mut SsaForm) {
 
 /// Whether an operation is there for more than what it gives.
 fn acts(form: &SsaForm, op: &SsaOp) -> bool {
-    let is_load = matches!(op.kind, OpKind::Load(_));
+    let is_read = matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. });
     // An engine finds what a form is given by its place among these.
     let is_given = matches!(op.kind, OpKind::Input(_));
-    is_given || op.kind.may_fail(form.numbers.system) || op.kind.facts().is_placed && !is_load
+    let is_asked = form.version.level.is_checked() && op.kind.may_fail(form.numbers.system);
+    is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(form, op)
+}
+
+/// Whether an operation is a check that is there for the sake of a value alone.
+fn is_for_its_value(form: &SsaForm, op: &SsaOp) -> bool {
+    !form.version.level.is_checked() && op.kind == OpKind::RequireAdmitted
 }
 
 /// Which values something needs.
 fn used(form: &SsaForm) -> Vec<bool> {
     let mut is_used = vec![false; form.definitions.len()];
     let mut open: Vec<SsaValue> = Vec::new();
+    // By value the checks that are there for its sake.
+    let mut checks: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
     let order = postorder(form, |_| true);
     let reached = order.iter().position(|&block| block == 0).map_or(0, |end| end + 1);
     // By parameter what is passed for it.
     let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); form.definitions.len()];
     for block in order.iter().take(reached).filter_map(|&block| form.blocks.get(block as usize)) {
-        open.extend(
-            block.ops.iter().copied().filter(|&value| form.op(value).is_some_and(|op| acts(form, op))),
-        );
-        if let SsaEnd::Branch { condition, .. } = block.end {
-            open.push(condition);
+        for (value, op) in block.ops.iter().filter_map(|&value| Some((value, form.op(value)?))) {
+            match op.operands.first() {
+                _ if acts(form, op) => open.push(value),
+                Some(&checked) if is_for_its_value(form, op) => {
+                    checks.entry(checked).or_default().push(value)
+                }
+                _ => {}
+            }
         }
+        open.extend(block.end.value());
         for jump in block.end.jumps() {
             let parameters =
                 form.blocks.get(jump.to as usize).into_iter().flat_map(|block| &block.parameters);
@@ -55,6 +70,7 @@ fn used(form: &SsaForm) -> Vec<bool> {
             Some(is_used @ false) => *is_used = true,
             _ => continue,
         }
+        open.extend(checks.get(&value).into_iter().flatten());
         match form.definition(value) {
             Some(Definition::Op(op)) => open.extend(op.operands.iter().copied().chain(op.guard)),
             Some(Definition::Parameter(_)) => open.extend(&passed[value.0 as usize]),

@@ -87,6 +87,15 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(
             let [address] = w.operands(op);
             w.made(value, format!("{}[{address}]", array(space)), false);
         }
+        OpKind::Clock { here } => {
+            w.counts.insert("clock");
+            let text = match w.form.version.way {
+                Way::Along => format!("(clock + {here})"),
+                Way::Against => format!("({here} - clock)"),
+            };
+            // It goes on.
+            w.made(value, text, false);
+        }
         OpKind::Store(space) => w.store(space, op),
         OpKind::RequireAdmitted | OpKind::RequireVacant | OpKind::RequireTrue | OpKind::RequireApart => {
             w.require(op)

@@ -9,6 +9,7 @@ use reviver_isa::Function;
 use reviver_isa::function::Form;
 use reviver_isa::names::{is_name, register_class};
 use reviver_lab::subject::Subject;
+use reviver_vm::CheckLevel;
 
 use super::compiled::compile;
 
@@ -47,7 +48,7 @@ fn compilers_have_nothing_to_say() {
     for compiler in compilers() {
         for system in ["f64", "f32"] {
             let subject = Subject::new(&all_functions(system)).unwrap();
-            let text = CText::of(&subject.program, "functions", Some("y")).unwrap();
+            let text = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
             let (source, header) = (folder.path().join("functions.c"), folder.path().join("functions.h"));
             std::fs::write(&source, text.source()).unwrap();
             std::fs::write(&header, text.header()).unwrap();
@@ -106,7 +107,7 @@ fn called(names: &BTreeSet<String>) -> String {
 fn cells_may_be_called_what_the_text_calls_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::new(".in a: real = 0.5, n = 3\n.out y: real, z: real\nrot a, z, y\nadd y, tanh(a)\nadd.powi y, a, n\nadd z, log(a)\n").unwrap();
-    let first = CText::of(&subject.program, "functions", Some("y")).unwrap();
+    let first = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
     let mut names = words(&first.source());
     // Words of C that the text doesn't have, and macros that compilers and headers bring along.
     names.extend(words(
@@ -131,7 +132,7 @@ fn cells_may_be_called_what_the_text_calls_its_own() {
     for (round, expected) in expected.iter().enumerate() {
         assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
         let subject = Subject::new(&called(&names)).unwrap_or_else(|error| panic!("{error:?}"));
-        let text = CText::of(&subject.program, "functions", Some("y_of_all")).unwrap();
+        let text = CText::of(&subject.program, "functions", Some("y_of_all"), CheckLevel::Checked).unwrap();
         let (source, user) = (folder.path().join("functions.c"), folder.path().join("user.c"));
         std::fs::write(&source, text.source()).unwrap();
         std::fs::write(folder.path().join("functions.h"), text.header()).unwrap();
@@ -161,7 +162,7 @@ fn cells_may_be_called_what_the_text_calls_its_own() {
 fn operations_are_neither_fused_nor_reordered() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::new(&all_functions("f64")).unwrap();
-    let text = CText::of(&subject.program, "functions", Some("y")).unwrap();
+    let text = CText::of(&subject.program, "functions", Some("y"), CheckLevel::Checked).unwrap();
     let (source, assembly) = (folder.path().join("functions.c"), folder.path().join("functions.s"));
     std::fs::write(&source, text.source()).unwrap();
     let one = folder.path().join("one.c");

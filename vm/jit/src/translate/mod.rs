@@ -168,10 +168,20 @@ impl Translation<'_> {
                 let condition = self.value(*condition)?;
                 self.branch(condition, yes, no)?;
             }
-            SsaEnd::Pause { steps, next, stop } => {
+            SsaEnd::Pause { steps, skipped: None, next, stop } => {
                 let left = self.builder.use_var(self.left);
                 let lasts =
                     self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(*steps));
+                self.branch(lasts, next, stop)?;
+            }
+            SsaEnd::Pause { steps, skipped: Some(skipped), next, stop } => {
+                let (left, skipped) = (self.builder.use_var(self.left), self.value(*skipped)?);
+                // Numbers of steps are far from where they would wrap.
+                let behind = self.builder.ins().isub(left, skipped);
+                let lasts =
+                    self.builder.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, behind, i64::from(*steps));
+                let left = self.builder.ins().select(lasts, behind, left);
+                self.builder.def_var(self.left, left);
                 self.branch(lasts, next, stop)?;
             }
             SsaEnd::Exit { exit } => {
@@ -260,6 +270,11 @@ impl Translation<'_> {
             | OpKind::Choose
             | OpKind::RealOf
             | OpKind::IntOf => self.real_op(op).map(Some),
+            OpKind::Clock { here } => {
+                let left = self.builder.use_var(self.left);
+                let here = self.builder.ins().iconst(types::I64, i64::from(here));
+                Some(Some(self.builder.ins().isub(here, left)))
+            }
             OpKind::Input(_) | OpKind::Index { .. } | OpKind::Place | OpKind::Load(_) | OpKind::Store(_) => {
                 self.memory_op(op)
             }

@@ -1,0 +1,93 @@
+//! `--unchecked`: the same results, said to be unchecked wherever they are told, and refused where nobody leaves checks out.
+
+use crate::support::{Folder, reviver};
+
+/// A program whose last check fails, behind steps that become native code.
+const LEFT_OVER: &str =
+    ".in n default 200\n.out s\n.ancilla t\nfor i in 0..n\n add s, i\n add t, 1\nrof\nvacate t\n";
+
+#[test]
+fn unchecked_runs_print_what_others_print_and_say_so() {
+    const LINE: &str =
+        "unchecked: nobody looked whether cells are vacant that must be, and whether joins agree\n";
+    for command in [
+        "run programs/fib.rasm --set n=1000000",
+        "run programs/fib.rasm --back --set a=55,b=89",
+        "run programs/gcd.rasm --check",
+        "run programs/besselj.rasm --real f32",
+        "run programs/besselj.rasm --set z=3",
+        "run programs/graph_embedding.rasm --real fixed --check",
+        "run programs/particles.rasm --real fixed --check",
+    ] {
+        let checked = reviver(&format!("{command} --engine jit")).expect(0);
+        for engine in ["jit", "auto"] {
+            let unchecked = reviver(&format!("{command} --engine {engine} --unchecked")).expect(0);
+            assert_eq!(unchecked.stdout, checked.stdout.clone() + LINE, "{command}");
+        }
+    }
+    let object = reviver("run programs/fib.rasm --unchecked --json").expect(0).json();
+    assert_eq!(object["level"], "unchecked");
+    let object = reviver("run programs/fib.rasm --json --stats").expect(0).json();
+    assert_eq!((object.get("level"), object.get("discarded_bits").is_some()), (None, true));
+    let object = reviver("run programs/fib.rasm --json --stats --unchecked").expect(0).json();
+    assert_eq!(object.get("discarded_bits"), None);
+}
+
+#[test]
+fn unchecked_gradients_are_the_same_and_nobody_has_judged_them() {
+    const LINE: &str = "unchecked: nobody looked whether the way back was the way there";
+    let command = "grad programs/besselj.rasm --loss out --engine jit";
+    let checked = reviver(command).expect(0);
+    let unchecked = reviver(&format!("{command} --unchecked --verify"))
+        .expect(0)
+        .prints_part(LINE)
+        .prints_part("verified");
+    assert_eq!(unchecked.stdout.lines().next(), checked.stdout.lines().next());
+    assert!(!checked.stdout.contains("unchecked"));
+    let object = reviver(&format!("{command} --unchecked --json")).expect(0).json();
+    assert_eq!((object["level"].as_str(), object["loss_error"].is_null()), (Some("unchecked"), true));
+    reviver("jacobian programs/rotation.rasm --engine jit --unchecked").expect(0);
+    reviver("jacobian programs/norm.rasm --of length --engine jit --unchecked").expect(0).prints_part(LINE);
+    // These are always the interpreter's, which checks everything.
+    let object = reviver("hessian programs/besselj.rasm --loss out --unchecked --json").expect(0).json();
+    assert_eq!((object.get("level"), object["loss_error"].is_null()), (None, false));
+}
+
+#[test]
+fn what_is_left_out_isn_t_missed() {
+    let folder = Folder::new();
+    let file = folder.file("left.rasm", LEFT_OVER);
+    reviver(&format!("run {file} --engine jit")).expect(4).says("`t` must be vacant");
+    reviver(&format!("run {file} --engine jit --unchecked")).expect(0).prints_part("s = 19900");
+    // Assertions are the author's own words.
+    let text = LEFT_OVER.replace("vacate t", "assert t == 0");
+    let file = folder.file("asserted.rasm", &text);
+    reviver(&format!("run {file} --engine jit --unchecked")).expect(4).says("assertion");
+}
+
+#[test]
+fn the_interpreter_and_histories_refuse_it() {
+    reviver("run programs/fib.rasm --engine interp --unchecked")
+        .expect(2)
+        .says("the interpreter always checks everything")
+        .says("leave out `--unchecked`");
+    reviver("grad programs/besselj.rasm --loss out --exact --unchecked")
+        .expect(2)
+        .says("`--exact` keeps a history")
+        .says("leave out `--unchecked` or `--exact`");
+}
+
+#[test]
+fn benches_have_both_levels_and_c_text_tells_its_own() {
+    let told = reviver("bench programs/fib.rasm --unchecked --seconds 0").expect(0);
+    assert!(told.stdout.contains("jit unchecked"), "{}", told.stdout);
+    let object = reviver("bench programs/fib.rasm --unchecked --seconds 0 --json").expect(0).json();
+    assert!(object["engines"]["jit_unchecked"]["forward"]["steps"].is_u64(), "{object}");
+    let build = "build programs/besselj.rasm --loss out";
+    let told = reviver(&format!("{build} --header --unchecked")).expect(0);
+    for words in ["#define BESSELJ_UNCHECKED 1", "Unchecked: nobody looks", "nothing tells it"] {
+        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+    }
+    assert!(reviver(&format!("{build} --unchecked")).expect(0).stdout.contains(" unchecked\";"));
+    assert!(!reviver(&format!("{build} --header")).expect(0).stdout.contains("UNCHECKED"));
+}

@@ -1,0 +1,80 @@
+//! The laws of code that leaves checks out: wherever a checked run doesn't trap it comes to the same, at every step, and so does a
+//! gradient whose way back was the way there. In floats only where nothing is put back: what `uncompute` finds again is off by rounding.
+
+use reviver_isa::structure::BlockKind;
+use reviver_vm::differentiate::{Gradient, Subject as Differentiated, gradient};
+use reviver_vm::state::Counters;
+use reviver_vm::{CheckLevel, Machine, State, Travel};
+
+use super::same;
+use crate::rng::Rng;
+use crate::run::{LONGEST, travel};
+use crate::subject::Subject;
+
+/// Steps that are tried to stop at.
+const STOPS: usize = 6;
+
+/// Runs come to the same state, there and back, wherever they are stopped.
+pub fn runs(subject: &Subject) -> Result<(), String> {
+    if !is_same_to_the_bit(subject) {
+        return Ok(());
+    }
+    let mut checked = subject.machine(false);
+    travel(&mut checked, Travel::Forward, LONGEST);
+    compare(subject, &subject.machine(false), Travel::Forward, checked.state().step.unsigned_abs())?;
+    let end = State { counters: Counters::default(), ..checked.into_state().as_start() };
+    let mut checked = subject.resume(end.try_clone().map_err(|error| error.to_string())?, None);
+    travel(&mut checked, Travel::Backward, LONGEST);
+    compare(subject, &subject.resume(end, None), Travel::Backward, checked.state().step.unsigned_abs())
+}
+
+/// Gradients are the same.
+pub fn gradients(subject: &Subject) -> Result<(), String> {
+    let differentiated = || subject.differentiated(false, LONGEST);
+    let (Some(runner), Ok(checked), Ok(unchecked)) =
+        ((subject.engine.unchecked)(&subject.program), differentiated(), differentiated())
+    else {
+        return Ok(());
+    };
+    let unchecked = Differentiated { runner: Some(runner), level: CheckLevel::Unchecked, ..unchecked };
+    let Some(loss) = checked.outputs().into_iter().next().filter(|_| is_same_to_the_bit(subject)) else {
+        return Ok(());
+    };
+    let Ok(expected) = gradient(&checked, &loss) else { return Ok(()) };
+    if expected.trust.mended.is_some() {
+        return Ok(());
+    }
+    let found = gradient(&unchecked, &loss).map_err(|error| format!("unchecked there is none: {error}"))?;
+    let told = |found: &Gradient| (found.value, found.adjoints.cells.clone(), found.steps, found.steps_back);
+    same("the unchecked gradient", told(&found), told(&expected))?;
+    // Where values have no room to be wrong nobody is asked.
+    same("what is judged", found.trust.loss_error, None)
+}
+
+/// Whether nothing is put back that would be found again but for rounding.
+fn is_same_to_the_bit(subject: &Subject) -> bool {
+    let module = subject.program.module();
+    module.real.is_exact() || module.structure.blocks.iter().all(|block| block.kind != BlockKind::Compute)
+}
+
+/// Compares runs from one state, over as many steps as don't trap and over fewer.
+fn compare(subject: &Subject, start: &Machine, way: Travel, steps: u64) -> Result<(), String> {
+    let Some(runner) = (subject.engine.unchecked)(&subject.program) else { return Ok(()) };
+    let mut rng = Rng::new(steps);
+    let fewer = (0..STOPS).map(|_| rng.below(steps as usize + 1) as u64);
+    for steps in fewer.chain([steps]) {
+        let clone = || start.try_clone().map_err(|error| error.to_string());
+        let (mut checked, mut unchecked) = (clone()?, clone()?);
+        unchecked.run_by(runner.clone());
+        travel(&mut checked, way, steps);
+        travel(&mut unchecked, way, steps);
+        let told = |machine: Machine| State { counters: Counters::default(), ..machine.into_state() };
+        let (expected, found) = (told(checked), told(unchecked));
+        if found != expected {
+            return Err(format!(
+                "unchecked, {steps} steps {way:?} lead to {found:#?}, and not to {expected:#?}"
+            ));
+        }
+    }
+    Ok(())
+}

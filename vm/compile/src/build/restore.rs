@@ -1,0 +1,83 @@
+//! What a pair of `compute` and `uncompute` that isn't undone keeps of its cells, and how they are put back. Knows no step.
+
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+
+use super::elision::{ClearedCells, SkippedPair};
+use super::kept::KeptPair;
+use super::writer::{OperandHome, StepWriter};
+use crate::op::{OpKind, Space, SsaValue};
+
+fn space(class: Class) -> Space {
+    match class {
+        Class::Int => Space::Ints,
+        Class::Real => Space::Reals,
+    }
+}
+
+impl StepWriter<'_> {
+    /// Keeps what is wanted of the pairs that are entered at a position, or are half gone through there.
+    pub fn keep(self, pairs: &[SkippedPair], position: u32) {
+        for pair in pairs.iter().filter(|pair| pair.enter == position) {
+            self.kept.put(self.activation, pair.from, self.kept_of(pair));
+        }
+        for pair in pairs.iter().filter(|pair| pair.middle == position && pair.steps.is_none()) {
+            let now = self.draft.op(OpKind::Clock { here: 0 }, []);
+            let kept = self.kept.get(self.activation, pair.from);
+            let clock = kept.clock.map(|then| self.draft.place(now, then, self.draft.int(-1)));
+            self.kept.put(self.activation, pair.from, KeptPair { clock, ..kept });
+        }
+    }
+
+    fn kept_of(self, pair: &SkippedPair) -> KeptPair {
+        let mut cells = Vec::new();
+        for restored in &pair.cells {
+            let space = space(restored.class);
+            for anchor in restored.anchors() {
+                let home = self.own_cell(space, anchor);
+                // What is 0 in memory becomes 0 again.
+                if !(restored.begin_with_zeros && matches!(home, OperandHome::Memory(_))) {
+                    cells.push((space, anchor, self.value(space, &home)));
+                }
+            }
+        }
+        let clock = pair.steps.is_none().then(|| self.draft.op(OpKind::Clock { here: 0 }, []));
+        KeptPair { cells, clock }
+    }
+
+    /// How many steps of a pair are skipped, where only code finds it.
+    pub fn steps_skipped(self, pair: &SkippedPair) -> Option<SsaValue> {
+        self.kept.get(self.activation, pair.from).clock
+    }
+
+    /// Puts the cells of a pair back. Each loop over cells has a block that is repeated, and one behind it.
+    pub fn put_back(self, pair: &SkippedPair, loops: &[(u32, u32)]) {
+        for (space, anchor, value) in self.kept.get(self.activation, pair.from).cells {
+            self.set(space, &self.own_cell(space, anchor), value);
+        }
+        for (class, anchor) in pair.single(self.storage()) {
+            self.set(space(class), &self.own_cell(space(class), anchor), self.zero(class));
+        }
+        for (cleared, &(repeated, behind)) in pair.loops(self.storage()).into_iter().zip(loops) {
+            self.clear(cleared, repeated, behind);
+        }
+    }
+
+    fn clear(self, ClearedCells { class, first, count }: ClearedCells, repeated: u32, behind: u32) {
+        let first = self.draft.address(first);
+        let (one, number) = (self.draft.int(1), self.draft.begin_loop(repeated, self.draft.int(0)));
+        let cell = OperandHome::Memory(self.draft.place(first, number, one));
+        self.set(space(class), &cell, self.zero(class));
+        let next = self.draft.place(number, one, one);
+        let goes_on = self.draft.op(OpKind::IntTest(Order::Lt), [next, self.draft.int(count.into())]);
+        self.draft.end_loop(repeated, next, goes_on);
+        self.draft.enter(behind);
+    }
+
+    fn zero(self, class: Class) -> SsaValue {
+        match class {
+            Class::Int => self.draft.int(0),
+            Class::Real => self.draft.real(0),
+        }
+    }
+}
