@@ -202,7 +202,7 @@ fn a_gradient_that_is_stopped_on_the_way_there_is_saved() {
 #[test]
 fn a_gradient_that_is_stopped_on_the_way_back_is_gone_on_with() {
     let folder = Folder::new();
-    let program = ".inout x: real default 2\n.out y: real\n.inout n default 30000000\n  \
+    let program = ".inout x: real default 2\n.out y: real\n.inout n default 600000000\n  \
                    for i in 0..n\n    add y, x\n  rof\n";
     folder.file("long.rasm", program);
     let straight = folder.reviver("grad long.rasm --loss y --json").expect(0).json();
