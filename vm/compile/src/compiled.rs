@@ -80,13 +80,14 @@ impl Compiled {
     pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
         let wanted = self.levels.load(Ordering::Relaxed);
         let levels = frames::levels(machine.program(), machine.state(), self.demands, wanted)?;
+        let most_calls = machine.program().module().limits.depth;
         let (state, watcher) = machine.state_and_watcher(leg);
         if self.needs_adjoints {
             state.make_adjoints().ok()?;
         }
         let told = self.told.load(Ordering::Relaxed);
-        let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels };
-        let open = OpenFrames::new(of, state, references).ok()?;
+        let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels, most_calls };
+        let open = OpenFrames::new(of, state, references).ok()??;
         // Main asks for none, as a rule.
         let inputs = if self.inputs.is_empty() { Vec::new() } else { inputs(&self.inputs, state, &open) };
         let cells = cells(state, references);

@@ -67,6 +67,32 @@ pub(crate) struct FormFrames<'f> {
     pub told: u32,
     /// How many functions it may call at once.
     pub levels: u32,
+    /// The most calls that may be open.
+    pub most_calls: u32,
+}
+
+impl FormFrames<'_> {
+    /// How many calls and cells of each class there may be where the lowest frame is this, if the program's limits have room
+    /// for them. Of the calls that a form is told all but the lowest may be left, and others made in their places that take more.
+    fn most(self, lowest: LowestFrame, told: u32) -> Option<OpenSizes> {
+        let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
+        let functions = u64::from(self.levels) + u64::from(told.saturating_sub(1));
+        let most =
+            |here: u64, in_place: u32, level: u32| here + u64::from(in_place) + functions * u64::from(level);
+        let calls = most(lowest.calls as u64, depth, level.depth);
+        let ints = most(lowest.ints.into(), frame_ints, level.ints);
+        let reals = most(lowest.reals.into(), frame_reals, level.reals);
+        let fits = calls <= u64::from(self.most_calls) && ints.max(reals) <= MAX_CELLS;
+        fits.then_some(OpenSizes { calls: calls as usize, ints: ints as usize, reals: reals as usize })
+    }
+}
+
+/// How many calls, and cells of each class.
+#[derive(Clone, Copy, Debug)]
+struct OpenSizes {
+    calls: usize,
+    ints: usize,
+    reals: usize,
 }
 
 /// The open calls of a state while a form runs.
@@ -123,7 +149,8 @@ impl LowestFrame {
 }
 
 impl<'f> OpenFrames<'f> {
-    /// Makes room in a state for a form that begins there, and tells it the calls that are open.
+    /// Makes room in a state for a form that begins there, and tells it the calls that are open. None where the program's limits have
+    /// no room.
     ///
     /// # Errors
     /// There is no memory for that.
@@ -131,10 +158,21 @@ impl<'f> OpenFrames<'f> {
         of: FormFrames<'f>,
         state: &mut State,
         words: &mut Vec<i64>,
-    ) -> Result<OpenFrames<'f>, TryReserveError> {
+    ) -> Result<Option<OpenFrames<'f>>, TryReserveError> {
         let mut frames =
             OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, told: 0 };
-        let known = frames.known(state);
+        let mut known = frames.known(state);
+        let lowest = |known: &[KnownCall]| known.last().map_or(LowestFrame::of(state), |last| last.frame);
+        let sizes = match of.most(lowest(&known), known.len() as u32) {
+            Some(sizes) => Some(sizes),
+            None => {
+                // Whoever is told the innermost one only leaves none of them.
+                known.truncate(1);
+                known.iter_mut().for_each(|last| (last.number, last.calls) = (0, 1));
+                of.most(lowest(&known), 1)
+            }
+        };
+        frames.lowest = lowest(&known);
         let record = of.demands.record;
         frames.told = known.len() as u32;
         frames.top += record * frames.told;
@@ -150,11 +188,10 @@ impl<'f> OpenFrames<'f> {
         {
             known.tell(state, record_words);
         }
-        if let Some(lowest) = known.last() {
-            frames.lowest = lowest.frame;
+        if let Some(sizes) = sizes {
+            extend(state, sizes, words.len())?;
         }
-        extend(state, of.demands, of.levels)?;
-        Ok(frames)
+        Ok(sizes.map(|_| frames))
     }
 
     /// The open calls that the form is told, the innermost first.
@@ -285,17 +322,16 @@ fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32
     }
 }
 
-/// Adds the cells behind those of a state, and makes room for calls.
-fn extend(state: &mut State, demands: Demands, levels: u32) -> Result<(), TryReserveError> {
+/// Adds cells behind those of a state, and makes room for calls, until there are so many.
+fn extend(state: &mut State, sizes: OpenSizes, words: usize) -> Result<(), TryReserveError> {
     // What an exit opens takes no further memory.
-    let all = |in_place: u32, level: u32| in_place as usize + level as usize * levels as usize;
-    let words = demands.references as usize + demands.record as usize * levels as usize;
-    state.calls.try_reserve(all(demands.depth, demands.level.depth))?;
+    state.calls.try_reserve(sizes.calls.saturating_sub(state.calls.len()))?;
     state.references.try_reserve(words / REFERENCE_WORDS as usize)?;
-    more(&mut state.ints, all(demands.frame_ints, demands.level.ints))?;
-    let reals = all(demands.frame_reals, demands.level.reals);
-    more(&mut state.reals, reals)?;
-    state.adjoints.as_mut().map_or(Ok(()), |adjoints| more(&mut adjoints.cells, reals))
+    let (ints, reals) = (state.ints.len(), state.reals.len());
+    more(&mut state.ints, sizes.ints.saturating_sub(ints))?;
+    more(&mut state.reals, sizes.reals.saturating_sub(reals))?;
+    let more_adjoints = |cells: &mut Vec<u64>| more(cells, sizes.reals.saturating_sub(cells.len()));
+    state.adjoints.as_mut().map_or(Ok(()), |adjoints| more_adjoints(&mut adjoints.cells))
 }
 
 fn more<T: Clone + Default>(cells: &mut Vec<T>, count: usize) -> Result<(), TryReserveError> {

@@ -78,9 +78,14 @@ pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
 /// The jumps from a block to one that dominates it, or to itself: each is a round of a loop.
 pub fn back_edges(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
+    let spans = spans(dominators);
+    let dominates = |above: u32, block: u32| {
+        let (above, block) = (spans.get(above as usize), spans.get(block as usize));
+        above.zip(block).is_some_and(|(above, block)| above.0 <= block.0 && block.1 <= above.1)
+    };
     for (from, block) in (0..).zip(&form.blocks) {
         for to in block.end.jumps().map(|jump| jump.to) {
-            if dominates(dominators, to, from) {
+            if dominates(to, from) {
                 found.push((from, to));
             }
         }
@@ -88,9 +93,37 @@ pub fn back_edges(form: &SsaForm, dominators: &[Option<u32>]) -> Vec<(u32, u32)>
     found
 }
 
-fn dominates(dominators: &[Option<u32>], above: u32, block: u32) -> bool {
-    std::iter::successors(Some(block), |&at| dominators.get(at as usize).copied().flatten())
-        .any(|at| at == above)
+/// By block where the tree of dominators comes to it, and where it leaves it: what a block dominates lies between.
+fn spans(dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); dominators.len()];
+    let mut roots = Vec::new();
+    for (block, above) in (0..).zip(dominators) {
+        match above.and_then(|above| children.get_mut(above as usize)) {
+            Some(children) => children.push(block),
+            None => roots.push(block),
+        }
+    }
+    let mut spans = vec![(0, 0); dominators.len()];
+    let (mut clock, mut path) = (0, Vec::new());
+    for root in roots {
+        path.push((root, 0));
+        while let Some((block, child)) = path.last_mut() {
+            if *child == 0 {
+                clock += 1;
+                spans[*block as usize].0 = clock;
+            }
+            *child += 1;
+            match children[*block as usize].get(*child - 1) {
+                Some(&below) => path.push((below, 0)),
+                None => {
+                    clock += 1;
+                    spans[*block as usize].1 = clock;
+                    path.pop();
+                }
+            }
+        }
+    }
+    spans
 }
 
 /// By block whether it is in a loop that has one head.

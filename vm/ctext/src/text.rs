@@ -370,6 +370,14 @@ const BEGINNING: &str = "\
 #endif
 #endif
 
+/* A comparison may always come to the same: it is the program's. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored \"-Wtautological-compare\"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored \"-Wtautological-compare\"
+#pragma GCC diagnostic ignored \"-Wbool-compare\"
+#endif
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>

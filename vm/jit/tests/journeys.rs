@@ -501,6 +501,35 @@ fn a_trap_is_the_interpreter_s_however_late_it_comes() {
     }
 }
 
+/// A float that is too large comes by a way round a loop, and leaves through memory before the loop ends.
+#[test]
+fn a_number_that_is_too_large_is_found_wherever_it_goes() {
+    for (position, system) in [(0, "f64"), (7, "f32"), (30, "f64"), (58, "f64"), (59, "f32")] {
+        let large = if system == "f64" { "1e200" } else { "1e30" };
+        let text = format!(
+            ".real {system}\n.inout t: real\n.inout u: real\n.inout a[60]: real\n.inout b[60]: real\n\
+             add b[{position}], {large}\nfor i in 0..60\n swap u, a[i]\n swap t, u\n add t, b[i] * b[i]\nrof\n"
+        );
+        let mut machines = Machines::of(&text);
+        machines.run(Travel::Forward, u64::MAX >> 2);
+        assert!(machines.plain.run(Travel::Forward, 1).is_err(), "{position} {system}");
+    }
+}
+
+/// Elements that lie beyond what an index has room for as a word.
+#[test]
+fn offsets_of_indices_may_be_wider_than_words() {
+    for (text, steps) in [
+        (".word 8\n.inout s\n.inout x[1000]\nfor i in 0..100\n add x[i + 200], 1\nrof\n", 400),
+        (".word 8\n.inout x[200]\nfor i in 0..100\n add x[i + 100], 1\nrof\n", 400),
+        (".word 16\n.inout x[60000]\nfor i in 0..20000\n add x[i + 30000], 1\nrof\n", 90_000),
+    ] {
+        let mut machines = Machines::of(text);
+        machines.run(Travel::Forward, steps);
+        machines.run(Travel::Backward, steps);
+    }
+}
+
 #[test]
 fn what_is_watched_and_reported_is_the_interpreter_s() {
     // A step that names an adjoint is nobody's business; one that frees a value is.
@@ -569,6 +598,59 @@ fn deep_recursions_go_there_and_back() {
         machines.run(Travel::Forward, 13 * budget);
         machines.run(Travel::Backward, 11 * budget);
     }
+}
+
+/// Calls that code was told of are left, and others made in their places that take more.
+#[test]
+fn small_calls_make_room_for_large_ones() {
+    let text = |limit: u32, (g, q, m): (u32, u32, u32), cells: u32| {
+        format!(
+            ".limit depth {limit}\n.in g default {g}\n.in q default {q}\n.in m default {m}\n.out s\ncall P(g, q, m, s)\n\
+             .proc P(in g, in q, in m, inout s)\n add s, 1\n if g > 0\n  local g1 = g - 1\n  local q1 = q - 1\n  \
+             call P(g1, q1, m, s)\n  delocal q1 = q - 1\n  delocal g1 = g - 1\n fi g > 0\n \
+             if q == 0 and m > 0\n  call H(m, s)\n fi q == 0 and m > 0\n.end\n\
+             .proc H(in m, inout s)\n call I(m, s)\n.end\n\
+             .proc I(in m, inout s)\n local big[{cells}]\n local m1 = m - 1\n local z\n add big[7], m\n \
+             call P(z, z, m1, s)\n sub big[7], m\n delocal z\n delocal m1 = m - 1\n delocal big[{cells}]\n.end\n"
+        )
+    };
+    for (limit, sizes, cells) in
+        [(10_000, (100, 2, 60), 600), (10_000, (50, 0, 60), 4000), (70, (33, 2, 17), 8), (75, (33, 2, 17), 8)]
+    {
+        for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
+            let mut machines = Machines::at(&text(limit, sizes, cells), level);
+            for budget in [401, 7, 300, 1 << 40] {
+                machines.run(Travel::Forward, budget);
+            }
+            for budget in [399, 11, 1 << 40] {
+                machines.run(Travel::Backward, budget);
+            }
+        }
+    }
+}
+
+/// What was left out because an index was looked at relies on that.
+#[test]
+fn indices_are_looked_at_in_code_without_checks() {
+    for i in [3, 15, 25, 1_000_000_000] {
+        let text = format!(
+            ".in i default {i}\n.in n default 100\n.out b[20], a[10]\nfor k in 0..n\n local t\n add t, a[i]\n \
+             add b[i], k\n sub t, a[i]\n delocal t\nrof\n"
+        );
+        Machines::at(&text, CheckLevel::Unchecked).run(Travel::Forward, 1 << 40);
+    }
+}
+
+/// A block whose `apply` is empty.
+#[test]
+fn what_applies_nothing_is_skipped_too() {
+    let text = ".in n default 40\n.out s\n.ancilla t\nfor i in 0..n\n compute\n  for j in 0..7\n   if (i + j) & 1 == 0\n    \
+                add t, i * 3\n   fi (i + j) & 1 == 0\n  rof\n apply\n uncompute\n add s, i\nrof\n";
+    let mut machines = Machines::at(text, CheckLevel::Unchecked);
+    for budget in [1000, 77, 1 << 40] {
+        machines.run(Travel::Forward, budget);
+    }
+    machines.run(Travel::Backward, 1 << 40);
 }
 
 #[test]

@@ -153,11 +153,13 @@ impl Search<'_> {
         let starts: Vec<u32> = block.seams.iter().map(|seam| seam.start).collect();
         let &[compute, apply, uncompute, end] = starts.as_slice() else { return None };
         let procedure = self.module.procedures.iter().position(|p| p.entry < compute && end <= p.exit)?;
-        let is_in_order = compute < apply && apply <= uncompute && uncompute < end;
+        let is_in_order = compute < apply && apply < uncompute && uncompute < end;
         if !is_in_order || !self.is_undone(compute..apply, uncompute..end) {
             return None;
         }
         let computed = self.effect(compute..apply, compute..apply)?;
+        // Nothing leads out of what is skipped.
+        self.effect(uncompute..end, uncompute..end)?;
         let mut applied = self.effect(apply..uncompute, apply..uncompute)?.written;
         applied.retain(|cells| !self.is_borrowed(cells, &computed, apply..uncompute));
         let procedure = procedure as u32;

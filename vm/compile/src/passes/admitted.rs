@@ -2,6 +2,7 @@
 //! and products, and in quotients that it is divided in. Which check fails is all the same, because the interpreter finds
 //! the place. So that checks leave loops, what a loop hands on is checked where the form is left instead. Knows no other check.
 //!
+//! What is known of a value holds of what it is at a place in a run: before it is made, and for another round of a loop, nothing is known of it.
 //! By induction from the end of a run: a check was dropped only if, on every way from there, one that stays, or another dropped one, comes later.
 
 use std::collections::{HashMap, HashSet};
@@ -27,8 +28,8 @@ pub(super) fn drop_implied(form: &mut SsaForm) {
             if is_needless_check(form, value, &finite, &chosen) {
                 is_needless.insert(value);
             }
-            step(form, value, &mut finite);
             chosen.step(form, value, &finite);
+            step(form, value, &mut finite);
         }
     }
     for block in &mut form.blocks {
@@ -173,6 +174,12 @@ impl ValueSet {
         }
     }
 
+    fn remove(&mut self, value: SsaValue) {
+        if let Some(word) = self.0.get_mut(value.0 as usize / 64) {
+            *word &= !(1 << (value.0 % 64));
+        }
+    }
+
     /// Whether a value is among them, or is made of such values by operations that keep what is finite.
     fn implies(&self, form: &SsaForm, value: SsaValue, depth: u32) -> bool {
         if self.has(value) {
@@ -203,7 +210,8 @@ impl Behind {
         }
         // Everything is taken for granted at first. A block that leads to no exit keeps that, and nothing is dropped there.
         let mut behind = Behind(vec![None; form.blocks.len()]);
-        let order = postorder(form, |_| true);
+        let mut order = postorder(form, |_| true);
+        order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
         let mut has_changed = true;
         while std::mem::replace(&mut has_changed, false) {
             for &number in &order {
@@ -231,9 +239,11 @@ impl Behind {
         let there = self.0.get(jump.to as usize)?.as_ref()?;
         let mut here = there.clone();
         here.0.resize(form.definitions.len().div_ceil(64), 0);
-        let parameters = form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
-        for (_, &argument) in parameters.zip(&jump.arguments).filter(|(parameter, _)| there.has(**parameter))
-        {
+        let parameters = || form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
+        // Those of the round before, if it is a loop, are others.
+        parameters().for_each(|&parameter| here.remove(parameter));
+        let passed = parameters().zip(&jump.arguments);
+        for (_, &argument) in passed.filter(|(parameter, _)| there.has(**parameter)) {
             here.add(argument);
         }
         Some(here)
@@ -251,6 +261,7 @@ fn step(form: &SsaForm, value: SsaValue, finite: &mut ValueSet) {
             finite.add(tested);
         }
     }
+    finite.remove(value);
 }
 
 /// What a choice is finite for only if it is: 0, or else part of what is chosen.

@@ -16,6 +16,7 @@ use reviver_isa::module::RealSystem;
 use super::ranges::KnownRanges;
 use crate::form::NumberKinds;
 use crate::op::{OpKind, SsaOp, SsaValue};
+use crate::range::IntRange;
 
 /// What is known of values where an operation stands.
 pub(super) trait Known: KnownRanges {
@@ -235,7 +236,11 @@ fn indexed(known: &impl Known, offset: i64, index: SsaValue, length: SsaValue) -
         Some((low, high)) if low >= 0 && high < least => match (known.int(index), offset) {
             (_, 0) => Simplified::Value(index),
             (Some(index), _) => Simplified::Int(index + offset),
-            (None, _) => Simplified::Plus(index, offset),
+            // A sum of integers wraps where it is no word; an index doesn't.
+            (None, _) if (IntRange { low, high }).is_within(IntRange::of_word(known.numbers().word)) => {
+                Simplified::Plus(index, offset)
+            }
+            (None, _) => Simplified::Itself,
         },
         _ => Simplified::Itself,
     }

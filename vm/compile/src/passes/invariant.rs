@@ -4,7 +4,7 @@
 //!
 //! What is taken for granted holds by induction: the first round in which it didn't would begin behind one in which everything did.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use reviver_isa::instruction::Class;
 
@@ -20,16 +20,19 @@ use crate::range::IntRange;
 /// Drops the parameters of loops that hold the same literal in every round, and numbers the form with what follows from that, and from
 /// the ranges of counters.
 pub(super) fn drop_invariant(form: &mut SsaForm) {
-    let mut candidates = candidates(form);
+    let mut candidates = candidates(form, &Incoming::of(form));
     for _ in 0..MOST_ROUNDS {
         if candidates.is_empty() {
             return;
         }
         let (trial, passed) = numbered(form, &candidates);
         let before = candidates.len();
-        candidates.retain(|candidate| candidate.holds(&trial, &passed));
+        let incoming = Incoming::of(&trial);
+        let arrivals = Arrivals { form: &trial, incoming: &incoming, ranges: &passed };
+        candidates.retain(|candidate| candidate.holds(&arrivals));
         if candidates.len() == before {
-            let trial = with_narrow_ranges(form, &mut candidates, trial, &passed);
+            let is_narrower = narrow(&mut candidates, &arrivals);
+            let trial = if is_narrower { numbered(form, &candidates).0 } else { trial };
             *form = without(trial, &candidates);
             form.ranges.extend(candidates.iter().filter_map(|candidate| match candidate.begins {
                 RoundBegin::Between(range) => Some((candidate.parameter, range)),
@@ -77,39 +80,70 @@ fn numbered(form: &SsaForm, candidates: &[Candidate]) -> (SsaForm, PassedRanges)
     (trial, passed)
 }
 
-/// The same once all candidates are known to hold: then what is passed for a counter is all that it ever is.
-fn with_narrow_ranges(
-    form: &SsaForm,
-    candidates: &mut [Candidate],
-    trial: SsaForm,
-    passed: &PassedRanges,
-) -> SsaForm {
+/// By block the jumps that lead there: which block ends with it, and which of its jumps it is.
+struct Incoming(Vec<Vec<(u32, usize)>>);
+
+impl Incoming {
+    fn of(form: &SsaForm) -> Incoming {
+        let mut all = vec![Vec::new(); form.blocks.len()];
+        for (from, block) in (0..).zip(&form.blocks) {
+            for (n, jump) in block.end.jumps().enumerate() {
+                if let Some(known) = all.get_mut(jump.to as usize) {
+                    known.push((from, n));
+                }
+            }
+        }
+        Incoming(all)
+    }
+
+    /// What is passed for a parameter, with the block that passes it.
+    fn passed(&self, form: &SsaForm, to: u32, index: usize) -> impl Iterator<Item = (u32, SsaValue)> {
+        let jumps = self.0.get(to as usize).into_iter().flatten();
+        jumps.filter_map(move |&(from, n)| {
+            let jump = form.blocks.get(from as usize)?.end.jumps().nth(n)?;
+            Some((from, *jump.arguments.get(index)?))
+        })
+    }
+}
+
+/// What arrives where rounds begin, in a form where all candidates are taken for granted.
+struct Arrivals<'t> {
+    form: &'t SsaForm,
+    incoming: &'t Incoming,
+    ranges: &'t PassedRanges,
+}
+
+impl Arrivals<'_> {
+    /// Between which numbers that lies which one block passes to another.
+    fn range(&self, from: u32, to: u32, index: usize) -> IntRange {
+        let known = self.ranges.get(&(from, to)).and_then(|ranges| ranges.get(index)).copied();
+        let made = || {
+            let all = self.incoming.passed(self.form, to, index).filter(|(by, _)| *by == from);
+            all.map(|(_, value)| FormRanges(self.form).range(value)).reduce(IntRange::hull)
+        };
+        known.or_else(made).unwrap_or(IntRange::ALL)
+    }
+}
+
+/// Once all candidates are known to hold, what is passed for a counter is all that it ever is. Whether that is less than what was taken
+/// for granted.
+fn narrow(candidates: &mut [Candidate], arrivals: &Arrivals) -> bool {
     let mut is_narrower = false;
     for candidate in candidates.iter_mut() {
         if let RoundBegin::Between(range) = &mut candidate.begins {
             let ways = candidate.repeated_by.iter().chain(&candidate.entered_by);
-            let all = ways.map(|&from| range_passed(&trial, passed, from, candidate.head, candidate.index));
+            let all = ways.map(|&from| arrivals.range(from, candidate.head, candidate.index));
             let narrow = all.reduce(IntRange::hull).map_or(*range, |all| range.common(all));
             is_narrower |= narrow != *range;
             *range = narrow;
         }
     }
-    if is_narrower { numbered(form, candidates).0 } else { trial }
-}
-
-/// Between which numbers that lies which one block passes to another.
-fn range_passed(form: &SsaForm, passed: &PassedRanges, from: u32, to: u32, index: usize) -> IntRange {
-    let known = passed.get(&(from, to)).and_then(|ranges| ranges.get(index)).copied();
-    let made = || {
-        let all = self::passed(form, to, index).filter(|(by, _)| *by == from);
-        all.map(|(_, value)| FormRanges(form).range(value)).reduce(IntRange::hull)
-    };
-    known.or_else(made).unwrap_or(IntRange::ALL)
+    is_narrower
 }
 
 fn without(mut form: SsaForm, candidates: &[Candidate]) -> SsaForm {
     let literals = candidates.iter().filter(|candidate| matches!(candidate.begins, RoundBegin::Literal(_)));
-    let gone: Vec<SsaValue> = literals.map(|candidate| candidate.parameter).collect();
+    let gone: HashSet<SsaValue> = literals.map(|candidate| candidate.parameter).collect();
     remove(&mut form, |value| gone.contains(&value));
     form
 }
@@ -121,20 +155,20 @@ fn literal(form: &SsaForm, value: SsaValue) -> Option<OpKind> {
     }
 }
 
-fn candidates(form: &SsaForm) -> Vec<Candidate> {
-    let back = back_edges(form, &dominators(form));
+fn candidates(form: &SsaForm, incoming: &Incoming) -> Vec<Candidate> {
+    let mut back: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (from, head) in back_edges(form, &dominators(form)) {
+        back.entry(head).or_default().push(from);
+    }
     let mut found = Vec::new();
     for (head, block) in (0..).zip(&form.blocks) {
-        let repeated_by: Vec<u32> =
-            back.iter().filter(|(_, to)| *to == head).map(|(from, _)| *from).collect();
-        if repeated_by.is_empty() {
-            continue;
-        }
+        let Some(repeated_by) = back.get(&head) else { continue };
         for (index, &parameter) in block.parameters.iter().enumerate() {
-            let all: Vec<(u32, SsaValue)> = passed(form, head, index).collect();
+            let all: Vec<(u32, SsaValue)> = incoming.passed(form, head, index).collect();
             let (again, first): (Vec<_>, Vec<_>) =
                 all.into_iter().partition(|(from, _)| repeated_by.contains(from));
-            let begins = counter(form, parameter, &first, &again).or_else(|| literal_of(form, &first));
+            let begins = counter(form, parameter, &first, &again)
+                .or_else(|| literal_of(form, parameter, &first, &again));
             let entered_by = first.iter().map(|(from, _)| *from).collect();
             let repeated_by = repeated_by.clone();
             found.extend(begins.map(|begins| Candidate {
@@ -150,12 +184,22 @@ fn candidates(form: &SsaForm) -> Vec<Candidate> {
     found
 }
 
-/// The one literal that is passed where the first round begins.
-fn literal_of(form: &SsaForm, first: &[(u32, SsaValue)]) -> Option<RoundBegin> {
+/// The one literal that is passed where the first round begins. Not of what each round adds to.
+fn literal_of(
+    form: &SsaForm,
+    parameter: SsaValue,
+    first: &[(u32, SsaValue)],
+    again: &[(u32, SsaValue)],
+) -> Option<RoundBegin> {
+    use OpKind::{Add, IntAdd, IntSub, Place, Sub};
     let &(_, value) = first.first()?;
     let kind = literal(form, value)?;
+    let is_sum = |value: SsaValue| {
+        let sum = form.op(value).filter(|op| matches!(op.kind, Add | IntAdd | IntSub | Place | Sub));
+        sum.is_some_and(|op| op.operands.contains(&parameter))
+    };
     let is_one = first.iter().all(|&(_, value)| literal(form, value) == Some(kind));
-    is_one.then_some(RoundBegin::Literal(value))
+    (is_one && !again.iter().any(|&(_, value)| is_sum(value))).then_some(RoundBegin::Literal(value))
 }
 
 /// Where a counter goes that begins between two numbers: up from there, or down.
@@ -190,29 +234,19 @@ fn counter(
     }
 }
 
-/// What is passed for a parameter, with the block that passes it.
-fn passed(form: &SsaForm, to: u32, index: usize) -> impl Iterator<Item = (u32, SsaValue)> {
-    let jumps =
-        (0..).zip(&form.blocks).flat_map(|(from, block)| block.end.jumps().map(move |jump| (from, jump)));
-    jumps
-        .filter(move |(_, jump)| jump.to == to)
-        .filter_map(move |(from, jump)| jump.arguments.get(index).map(|&value| (from, value)))
-}
-
 impl Candidate {
-    /// Whether every round begins so, in a form where all candidates are taken for granted.
-    fn holds(&self, trial: &SsaForm, passed: &PassedRanges) -> bool {
+    /// Whether every round begins so.
+    fn holds(&self, arrivals: &Arrivals) -> bool {
         match self.begins {
             RoundBegin::Literal(value) => {
-                let wanted = literal(trial, value);
-                let all = self::passed(trial, self.head, self.index);
-                all.into_iter().all(|(_, value)| literal(trial, value) == wanted)
+                let wanted = literal(arrivals.form, value);
+                let mut all = arrivals.incoming.passed(arrivals.form, self.head, self.index);
+                all.all(|(_, value)| literal(arrivals.form, value) == wanted)
             }
-            RoundBegin::Between(range) => self
-                .repeated_by
-                .iter()
-                .chain(&self.entered_by)
-                .all(|&from| range_passed(trial, passed, from, self.head, self.index).is_within(range)),
+            RoundBegin::Between(range) => {
+                let mut ways = self.repeated_by.iter().chain(&self.entered_by);
+                ways.all(|&from| arrivals.range(from, self.head, self.index).is_within(range))
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use super::replacing::Replacements;
 use crate::form::{SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaValue};
 use crate::order::postorder;
+use crate::range::IntRange;
 
 /// Puts in what cells are known to hold.
 pub(super) fn forward(form: &mut SsaForm) {
@@ -45,7 +46,7 @@ fn sole_entries(form: &SsaForm) -> Vec<Option<u32>> {
 
 /// Cells whose values are known.
 #[derive(Clone, Default)]
-struct HeldCells(HashMap<(Space, SsaValue), SsaValue>);
+struct HeldCells(HashMap<(Space, SsaValue), (SsaValue, IntRange)>);
 
 /// More of them aren't remembered.
 const MOST_CELLS: usize = 64;
@@ -58,35 +59,33 @@ impl HeldCells {
             (OpKind::Load(space), &[address]) => {
                 let address = replacements.find(address);
                 match self.0.get(&(space, address)) {
-                    Some(&held) => {
+                    Some(&(held, _)) => {
                         replacements.replace(value, held);
                         false
                     }
                     None => {
-                        self.note(space, address, value);
+                        self.note((space, address), value, FormRanges(form).range(address));
                         true
                     }
                 }
             }
             (OpKind::Store(space), &[address, stored]) => {
                 let (address, stored) = (replacements.find(address), replacements.find(stored));
-                if self.0.get(&(space, address)) == Some(&stored) {
+                if self.0.get(&(space, address)).is_some_and(|(held, _)| *held == stored) {
                     return false;
                 }
                 let range = FormRanges(form).range(address);
-                self.0.retain(|&(other_space, other), _| {
-                    other_space != space || range.is_apart(FormRanges(form).range(other))
-                });
-                self.note(space, address, stored);
+                self.0.retain(|&(other_space, _), (_, other)| other_space != space || range.is_apart(*other));
+                self.note((space, address), stored, range);
                 true
             }
             _ => true,
         }
     }
 
-    fn note(&mut self, space: Space, address: SsaValue, value: SsaValue) {
+    fn note(&mut self, cell: (Space, SsaValue), value: SsaValue, range: IntRange) {
         if self.0.len() < MOST_CELLS {
-            self.0.insert((space, address), value);
+            self.0.insert(cell, (value, range));
         }
     }
 }

@@ -7,14 +7,16 @@ use reviver_isa::arith::Elementary;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use crate::form::{Definition, SsaForm};
+use crate::form::SsaForm;
 use crate::op::{OpKind, SsaOp, SsaValue};
+use crate::order::postorder;
 
 /// By value whether it is a float that never is -0.
 pub(super) fn never_negative_zero(form: &SsaForm) -> Vec<bool> {
     let is_real = |number: u32| form.class(SsaValue(number)) == Some(Class::Real);
     let mut is_never: Vec<bool> = (0..form.definitions.len() as u32).map(is_real).collect();
     // Taken for granted at first and taken back where something may be -0: a round of a loop begins with what another one has made.
+    let order = postorder(form, |_| true);
     let mut has_changed = true;
     while std::mem::replace(&mut has_changed, false) {
         let mut deny = |is_never: &mut Vec<bool>, value: SsaValue| {
@@ -23,18 +25,19 @@ pub(super) fn never_negative_zero(form: &SsaForm) -> Vec<bool> {
                 has_changed = true;
             }
         };
-        for (value, definition) in (0..).map(SsaValue).zip(&form.definitions) {
-            if let Definition::Op(op) = definition
-                && !holds_of(form, op, &is_never)
-            {
-                deny(&mut is_never, value);
+        // In this order few rounds are needed.
+        for block in order.iter().rev().filter_map(|&number| form.blocks.get(number as usize)) {
+            for &value in &block.ops {
+                if form.op(value).is_some_and(|op| !holds_of(form, op, &is_never)) {
+                    deny(&mut is_never, value);
+                }
             }
-        }
-        for jump in form.blocks.iter().flat_map(|block| block.end.jumps()) {
-            let parameters = form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
-            for (&parameter, &argument) in parameters.zip(&jump.arguments) {
-                if !holds(&is_never, argument) {
-                    deny(&mut is_never, parameter);
+            for jump in block.end.jumps() {
+                let parameters = form.blocks.get(jump.to as usize).into_iter().flat_map(|to| &to.parameters);
+                for (&parameter, &argument) in parameters.zip(&jump.arguments) {
+                    if !holds(&is_never, argument) {
+                        deny(&mut is_never, parameter);
+                    }
                 }
             }
         }

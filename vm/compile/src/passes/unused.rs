@@ -25,7 +25,9 @@ fn acts(form: &SsaForm, op: &SsaOp) -> bool {
     let is_read = matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. });
     // An engine finds what a form is given by its place among these.
     let is_given = matches!(op.kind, OpKind::Input(_));
-    let is_asked = form.version.level.is_checked() && op.kind.may_fail(form.numbers.system);
+    // Others were left out because an index was looked at, so it is.
+    let is_looked_at = form.version.level.is_checked() || matches!(op.kind, OpKind::Index { .. });
+    let is_asked = is_looked_at && op.kind.may_fail(form.numbers.system);
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(form, op)
 }
 
