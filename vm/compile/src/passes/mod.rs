@@ -22,13 +22,15 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
 /// variables only, so it comes before blocks are joined.
-pub const PASSES: [FormPass; 10] = [
+pub const PASSES: [FormPass; 12] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("invariant", invariant::drop_invariant),
     ("memory", memory::forward),
     ("parameters again", parameters::drop_trivial),
     ("numbering again", numbering::number),
+    ("memory again", memory::forward),
+    ("numbering a third time", numbering::number),
     ("exits", exits::drop_unchanged),
     ("unused", unused::drop_unused),
     ("straighten", straighten::straighten),
