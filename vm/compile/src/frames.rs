@@ -71,18 +71,23 @@ pub(crate) struct FormFrames<'f> {
     pub most_calls: u32,
 }
 
+/// The most cells of a class that are made for calls in the places of those that a form was told: they are made each time.
+const MOST_LEFT_CELLS: u64 = 1 << 14;
+
 impl FormFrames<'_> {
     /// How many calls and cells of each class there may be where the lowest frame is this, if the program's limits have room
     /// for them. Of the calls that a form is told all but the lowest may be left, and others made in their places that take more.
     fn most(self, lowest: LowestFrame, told: u32) -> Option<OpenSizes> {
         let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
-        let functions = u64::from(self.levels) + u64::from(told.saturating_sub(1));
+        let left = u64::from(told.saturating_sub(1));
+        let functions = u64::from(self.levels) + left;
         let most =
             |here: u64, in_place: u32, level: u32| here + u64::from(in_place) + functions * u64::from(level);
         let calls = most(lowest.calls as u64, depth, level.depth);
         let ints = most(lowest.ints.into(), frame_ints, level.ints);
         let reals = most(lowest.reals.into(), frame_reals, level.reals);
-        let fits = calls <= u64::from(self.most_calls) && ints.max(reals) <= MAX_CELLS;
+        let is_little = left * u64::from(level.ints.max(level.reals)) <= MOST_LEFT_CELLS;
+        let fits = is_little && calls <= u64::from(self.most_calls) && ints.max(reals) <= MAX_CELLS;
         fits.then_some(OpenSizes { calls: calls as usize, ints: ints as usize, reals: reals as usize })
     }
 }
@@ -163,15 +168,15 @@ impl<'f> OpenFrames<'f> {
             OpenFrames { of, lowest: LowestFrame::of(state), top: FIRST_RECORD, end: 0, told: 0 };
         let mut known = frames.known(state);
         let lowest = |known: &[KnownCall]| known.last().map_or(LowestFrame::of(state), |last| last.frame);
-        let sizes = match of.most(lowest(&known), known.len() as u32) {
-            Some(sizes) => Some(sizes),
-            None => {
-                // Whoever is told the innermost one only leaves none of them.
-                known.truncate(1);
-                known.iter_mut().for_each(|last| (last.number, last.calls) = (0, 1));
-                of.most(lowest(&known), 1)
+        let mut sizes = of.most(lowest(&known), known.len() as u32);
+        // Whoever is told fewer leaves fewer.
+        while sizes.is_none() && known.len() > 1 {
+            known.truncate(known.len() / 2);
+            if let Some(last) = known.last_mut() {
+                (last.number, last.calls) = (0, 1);
             }
-        };
+            sizes = of.most(lowest(&known), known.len() as u32);
+        }
         frames.lowest = lowest(&known);
         let record = of.demands.record;
         frames.told = known.len() as u32;

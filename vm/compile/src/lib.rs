@@ -8,6 +8,7 @@
 //! | [`form`], [`op`] | blocks of operations, and the table of what is known of each |
 //! | [`build()`] | from the flow to a form |
 //! | [`passes`] | what makes a form better |
+//! | [`range`] | integers between two numbers |
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
 //! | [`backend`] | what an engine that compiles has to have |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |

@@ -25,7 +25,8 @@ fn acts(form: &SsaForm, op: &SsaOp) -> bool {
     let is_read = matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. });
     // An engine finds what a form is given by its place among these.
     let is_given = matches!(op.kind, OpKind::Input(_));
-    // Others were left out because an index was looked at, so it is.
+    // Others were left out because an index was looked at, so it is; and what is required of integers is always: that a slice isn't
+    // shorter than nothing, say, on which indices rely.
     let is_looked_at = form.version.level.is_checked() || matches!(op.kind, OpKind::Index { .. });
     let is_asked = is_looked_at && op.kind.may_fail(form.numbers.system);
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(form, op)
