@@ -31,11 +31,19 @@ pub fn postorder(form: &SsaForm, followed: impl Fn(u32) -> bool) -> Vec<u32> {
     order
 }
 
+/// The blocks that the first one leads to, each behind those that it leads to itself, but for loops.
+pub fn reached(form: &SsaForm) -> Vec<u32> {
+    let mut order = postorder(form, |_| true);
+    // The walk begins with the first block, and ends there before it goes on with what nothing leads to.
+    order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
+    order
+}
+
 /// What nothing leads to does nothing.
 pub(crate) fn drop_unreached(form: &mut SsaForm) {
-    let order = postorder(form, |_| true);
-    let reached = order.iter().position(|&block| block == 0).map_or(0, |end| end + 1);
-    for &block in order.iter().skip(reached) {
+    let mut is_reached = vec![false; form.blocks.len()];
+    reached(form).into_iter().for_each(|block| is_reached[block as usize] = true);
+    for block in (0..form.blocks.len() as u32).filter(|&block| !is_reached[block as usize]) {
         if let Some(block) = form.blocks.get_mut(block as usize) {
             block.ops.clear();
             block.parameters.clear();
@@ -48,9 +56,7 @@ pub(crate) fn drop_unreached(form: &mut SsaForm) {
 ///
 /// K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
 pub fn dominators(form: &SsaForm) -> Vec<Option<u32>> {
-    let mut order = postorder(form, |_| true);
-    // The way from the first block alone: it is gone through first.
-    order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
+    let order = reached(form);
     let mut rank = vec![None; form.blocks.len()];
     for (n, &block) in order.iter().enumerate() {
         rank[block as usize] = Some(n);

@@ -10,10 +10,10 @@ use std::collections::{HashMap, HashSet};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
-use super::facts::{finite_operands, keeps_finite};
+use super::facts::{finite_operands, is_made_of_finite};
 use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
-use crate::order::{dominators, in_loops, postorder};
+use crate::order::{dominators, in_loops, reached};
 
 /// Drops them.
 pub(super) fn drop_implied(form: &mut SsaForm) {
@@ -182,13 +182,8 @@ impl ValueSet {
 
     /// Whether a value is among them, or is made of such values by operations that keep what is finite.
     fn implies(&self, form: &SsaForm, value: SsaValue, depth: u32) -> bool {
-        if self.has(value) {
-            return true;
-        }
-        let Some(op) = form.op(value).filter(|op| op.guard.is_none() && depth > 0) else { return false };
-        let mut reals = op.operands.iter().zip(op.kind.facts().operands);
-        keeps_finite(op.kind, form.numbers.system)
-            && reals.all(|(&operand, &class)| class == Class::Int || self.implies(form, operand, depth - 1))
+        self.has(value)
+            || depth > 0 && is_made_of_finite(form, value, |operand| self.implies(form, operand, depth - 1))
     }
 
     /// Those that are in another set too.
@@ -210,8 +205,7 @@ impl Behind {
         }
         // Everything is taken for granted at first. A block that leads to no exit keeps that, and nothing is dropped there.
         let mut behind = Behind(vec![None; form.blocks.len()]);
-        let mut order = postorder(form, |_| true);
-        order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
+        let order = reached(form);
         let mut has_changed = true;
         while std::mem::replace(&mut has_changed, false) {
             for &number in &order {

@@ -11,10 +11,11 @@
 
 use arrayvec::ArrayVec;
 use reviver_isa::arith::{Elementary, Order};
+use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use super::ranges::KnownRanges;
-use crate::form::NumberKinds;
+use crate::form::{NumberKinds, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
@@ -392,8 +393,20 @@ pub(super) fn finite_operands(op: &SsaOp) -> &[SsaValue] {
     op.operands.get(..count).unwrap_or_default()
 }
 
+/// Whether a value is made of finite reals by an operation that keeps what is finite.
+pub(super) fn is_made_of_finite(
+    form: &SsaForm,
+    value: SsaValue,
+    mut is_finite: impl FnMut(SsaValue) -> bool,
+) -> bool {
+    let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { return false };
+    let mut reals = op.operands.iter().zip(op.kind.facts().operands);
+    keeps_finite(op.kind, form.numbers.system)
+        && reals.all(|(&operand, &class)| class == Class::Int || is_finite(operand))
+}
+
 /// Whether an operation gives something finite of what is finite.
-pub(super) fn keeps_finite(kind: OpKind, system: RealSystem) -> bool {
+fn keeps_finite(kind: OpKind, system: RealSystem) -> bool {
     match kind {
         OpKind::Neg | OpKind::Magnitude | OpKind::Choose => true,
         // The greatest integer is far below the greatest number of either width.

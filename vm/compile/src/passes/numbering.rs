@@ -9,13 +9,13 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-use super::facts::{Known, Simplified, finite_operands, keeps_finite, simplified};
+use super::facts::{Known, Simplified, finite_operands, is_made_of_finite, simplified};
 use super::ranges::KnownRanges;
 use super::replacing::each_value;
 use super::signs::never_negative_zero;
 use crate::form::{Definition, NumberKinds, SsaEnd, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
-use crate::order::{dominators, drop_unreached, postorder};
+use crate::order::{dominators, drop_unreached, reached};
 use crate::range::IntRange;
 
 /// Numbers the values of a form.
@@ -30,8 +30,7 @@ pub(super) type PassedRanges = HashMap<(u32, u32), Vec<IntRange>>;
 pub(super) fn number_with(form: &mut SsaForm, known: &HashMap<SsaValue, IntRange>) -> PassedRanges {
     let dominators = dominators(form);
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); form.blocks.len()];
-    let mut order = postorder(form, |_| true);
-    order.truncate(order.iter().position(|&block| block == 0).map_or(0, |end| end + 1));
+    let order = reached(form);
     for &block in &order {
         if let Some(above) = dominators[block as usize] {
             children[above as usize].push(block);
@@ -133,12 +132,7 @@ impl Numbering<'_> {
         if self.finite.contains(&value) || self.real(value).is_some_and(is_literal) {
             return true;
         }
-        let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()) else { return false };
-        let mut reals = op.operands.iter().zip(op.kind.facts().operands);
-        keeps_finite(op.kind, self.form.numbers.system)
-            && depth > 0
-            && reals
-                .all(|(&operand, &class)| class == Class::Int || self.is_finite_within(operand, depth - 1))
+        depth > 0 && is_made_of_finite(self.form, value, |operand| self.is_finite_within(operand, depth - 1))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::parameters::remove;
 use crate::form::{Definition, SsaForm};
 use crate::op::{OpKind, SsaOp, SsaValue};
-use crate::order::postorder;
+use crate::order::reached;
 
 /// Drops operations that do nothing but give a value which nothing needs, and parameters that nothing needs.
 pub(super) fn drop_unused(form: &mut SsaForm) {
@@ -43,11 +43,9 @@ fn used(form: &SsaForm) -> Vec<bool> {
     let mut open: Vec<SsaValue> = Vec::new();
     // By value the checks that are there for its sake.
     let mut checks: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
-    let order = postorder(form, |_| true);
-    let reached = order.iter().position(|&block| block == 0).map_or(0, |end| end + 1);
     // By parameter what is passed for it.
     let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); form.definitions.len()];
-    for block in order.iter().take(reached).filter_map(|&block| form.blocks.get(block as usize)) {
+    for block in reached(form).into_iter().filter_map(|block| form.blocks.get(block as usize)) {
         for (value, op) in block.ops.iter().filter_map(|&value| Some((value, form.op(value)?))) {
             match op.operands.first() {
                 _ if acts(form, op) => open.push(value),

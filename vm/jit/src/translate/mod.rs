@@ -99,9 +99,7 @@ impl Translation<'_> {
         }
         self.begin()?;
         // Values are made before they are used in this order, which leaves out what nothing leads to.
-        let order = reviver_compile::order::postorder(self.form, |_| true);
-        let end = order.iter().position(|&block| block == 0)?;
-        for &block in order.get(..=end)?.iter().rev() {
+        for block in reviver_compile::order::reached(self.form).into_iter().rev() {
             self.block(block)?;
         }
         self.builder.switch_to_block(self.failed);
