@@ -49,9 +49,18 @@ pub fn pow<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
 }
 
 /// a^n of a whole number n, which is given as the float nearest to it and the float nearest to the rest, and whether it
-/// is odd: a float has no room for all of it.
+/// is odd: a float has no room for all of it. The powers 0, 1 and 2 are 1, a and a·a, rounded once.
 pub fn powi<S: FloatOps>(s: &S, a: S::Float, n: Twofold<S>, is_odd: S::Flag) -> S::Float {
-    let magnitude = of_magnitude(s, a, n);
-    let negative = s.both(is_odd, s.word_lt(s.bits(a), s.word(0)));
-    s.select(negative, s.neg(magnitude), magnitude)
+    let (one, two) = (s.float(1.0), s.float(2.0));
+    let is_few = s.both(s.le(s.float(0.0), n.0), s.le(n.0, two));
+    let [power] = s.pick(
+        is_few,
+        || [s.select(s.eq(n.0, two), s.mul(a, a), s.select(s.eq(n.0, one), a, one))],
+        || {
+            let magnitude = of_magnitude(s, a, n);
+            let negative = s.both(is_odd, s.word_lt(s.bits(a), s.word(0)));
+            [s.select(negative, s.neg(magnitude), magnitude)]
+        },
+    );
+    power
 }

@@ -7,6 +7,7 @@
 //! | a - 0 = a | of floats; a + 0 isn't a, where a is -0 |
 //! | s ± (0 + p) = s ± p, s - (0 - p) = s + p, s + (0 - p) = s - p | of floats, where s is never -0: else the sign of a 0 would show |
 //! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | of floats |
+//! | a⁰ = 1, a¹ = a, a² = a·a | of floats, whose powers are defined so |
 //! | a·sign a is a or -a | of floats; of fixed point the product may overflow |
 
 use arrayvec::ArrayVec;
@@ -119,6 +120,7 @@ pub(super) fn simplified(known: &impl Known, op: &SsaOp) -> Simplified {
             .or(|| magnitude(known, a, b))
             .or(|| magnitude(known, b, a)),
         (OpKind::Div, &[a, b]) if is_float(known, b, 1.0) => Simplified::Value(a),
+        (OpKind::Powi, &[a, exponent]) => power(known, a, exponent),
         _ => Simplified::Itself,
     }
 }
@@ -332,14 +334,28 @@ fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Sim
     }
 }
 
+/// The bits of a float that both widths have; none in fixed point.
+fn float_bits(known: &impl Known, literal: f64) -> Option<u64> {
+    match known.numbers().system {
+        RealSystem::F64 => Some(literal.to_bits()),
+        RealSystem::F32 => Some((literal as f32).to_bits().into()),
+        RealSystem::Fixed(_) => None,
+    }
+}
+
 /// Whether a value is a float that both widths have.
 fn is_float(known: &impl Known, value: SsaValue, literal: f64) -> bool {
-    let bits = match known.numbers().system {
-        RealSystem::F64 => literal.to_bits(),
-        RealSystem::F32 => u64::from((literal as f32).to_bits()),
-        RealSystem::Fixed(_) => return false,
-    };
-    known.real(value) == Some(bits)
+    known.real(value).is_some_and(|bits| float_bits(known, literal) == Some(bits))
+}
+
+/// A float to the power of a literal.
+fn power(known: &impl Known, a: SsaValue, exponent: SsaValue) -> Simplified {
+    match (known.int(exponent), float_bits(known, 1.0)) {
+        (Some(0), Some(one)) => Simplified::Real(one),
+        (Some(1), Some(_)) => Simplified::Value(a),
+        (Some(2), Some(_)) => Simplified::Op(OpKind::Mul, [a, a].into_iter().collect()),
+        _ => Simplified::Itself,
+    }
 }
 
 /// A float times 1 or -1.
@@ -401,7 +417,10 @@ pub(super) fn is_made_of_finite(
 ) -> bool {
     let Some(op) = form.op(value).filter(|op| op.guard.is_none()) else { return false };
     let mut reals = op.operands.iter().zip(op.kind.facts().operands);
-    keeps_finite(op.kind, form.numbers.system)
+    let is_zero = |value: &SsaValue| form.op(*value).is_some_and(|op| op.kind == OpKind::Real(0));
+    // Nothing overflows where one part of a sum is 0.
+    let is_part = matches!(op.kind, OpKind::Add | OpKind::Sub) && op.operands.iter().any(is_zero);
+    (is_part || keeps_finite(op.kind, form.numbers.system))
         && reals.all(|(&operand, &class)| class == Class::Int || is_finite(operand))
 }
 

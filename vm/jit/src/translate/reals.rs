@@ -92,6 +92,7 @@ impl Translation<'_> {
                 let is_greater = self.builder.ins().fcmp(FloatCC::LessThan, a, opposite);
                 self.builder.ins().select(is_greater, opposite, a)
             }),
+            OpKind::Powi => self.power(op),
             OpKind::Elementary(Elementary::Sqrt) => one().map(|a| self.builder.ins().sqrt(a)),
             OpKind::RealOf => {
                 let type_ = type_of(Class::Real, self.kinds.system);
@@ -101,13 +102,36 @@ impl Translation<'_> {
                 let a = one()?;
                 Some(self.whole(op, a))
             }
-            _ => {
-                let address = functions::real(op.kind, self.kinds.system)?;
-                let arguments: Option<Vec<ir::Value>> =
-                    op.operands.iter().map(|&value| self.value(value)).collect();
-                self.call(address, &arguments?, Some(type_of(Class::Real, self.kinds.system)))
-            }
+            _ => self.called(op),
         }
+    }
+
+    /// What a function of floats gives that is called.
+    fn called(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        let address = functions::real(op.kind, self.kinds.system)?;
+        let arguments: Option<Vec<ir::Value>> = op.operands.iter().map(|&value| self.value(value)).collect();
+        self.call(address, &arguments?, Some(type_of(Class::Real, self.kinds.system)))
+    }
+
+    /// A power whose exponent is an integer. Those that are defined as 1, the base and its square are put in place.
+    fn power(&mut self, op: &SsaOp) -> Option<ir::Value> {
+        let [base, exponent] = self.operands(op)?;
+        let [few, others, next] = [(); 3].map(|()| self.builder.create_block());
+        let power = self.builder.append_block_param(next, type_of(Class::Real, self.kinds.system));
+        let is_few = self.builder.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, exponent, 2);
+        self.builder.ins().brif(is_few, few, &[], others, &[]);
+        self.builder.switch_to_block(few);
+        let (square, one) = (self.builder.ins().fmul(base, base), self.float(1.0));
+        let is_one = self.builder.ins().icmp_imm(IntCC::Equal, exponent, 1);
+        let up_to_one = self.builder.ins().select(is_one, base, one);
+        let is_two = self.builder.ins().icmp_imm(IntCC::Equal, exponent, 2);
+        let made = self.builder.ins().select(is_two, square, up_to_one);
+        self.builder.ins().jump(next, &[made.into()]);
+        self.builder.switch_to_block(others);
+        let made = self.called(op)?;
+        self.builder.ins().jump(next, &[made.into()]);
+        self.builder.switch_to_block(next);
+        Some(power)
     }
 
     /// The integer part of a float; fails where no word has it.
