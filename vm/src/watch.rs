@@ -3,7 +3,8 @@
 //!
 //! A way is known by the steps at which it jumps. Two runs that stand at one place at one step differ
 //! first where one jumps and the other doesn't, so the step's number is mark enough: the way there adds
-//! the marks of its jumps to a sum, the way back subtracts them, and the sum of equal ways is 0.
+//! the marks of its jumps to a sum, the way back subtracts them, and the sum of equal ways is 0. Jumps that
+//! rounding can't lead elsewhere ([`reviver_flow::Flow::may_stray`]) have no marks: no difference begins there.
 //!
 //! A cell may be freed while it is 0 only up to the tolerance. What is left of a sum by rounding is small beside
 //! the program's numbers, and a small multiple of the last place of a summand: most of its last digits are 0. The
@@ -80,7 +81,7 @@ impl Watch {
         self.error
     }
 
-    /// Counts the jumps of a stretch, whose marks sum up to `marks`.
+    /// Counts the marked jumps of a stretch, whose marks sum up to `marks`.
     pub(crate) fn jumped(&mut self, travel: Travel, marks: u64) {
         self.path = match travel {
             Travel::Forward => self.path.wrapping_add(marks),
@@ -123,7 +124,7 @@ pub struct Watcher<'w> {
 }
 
 impl Watcher<'_> {
-    /// A branch is taken, with so many steps made before since the watcher was asked for.
+    /// A marked branch is taken, with so many steps made before since the watcher was asked for.
     pub fn jumped(&mut self, made: u64) {
         self.watch.jumped(self.clock.travel, mark(self.clock, self.clock.budget - made));
     }

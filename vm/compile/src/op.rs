@@ -132,7 +132,7 @@ pub enum OpKind {
     CountDiscarded,
     /// An adjoint is dropped, if it isn't 0.
     CountDropped,
-    /// A branch was taken by the last step that was counted: whoever watches is told.
+    /// A branch that rounding may lead elsewhere was taken by the last step that was counted: whoever watches is told.
     Jumped,
     /// The step of an instruction frees a real with an adjoint: if it isn't 0, whoever watches is told.
     Freed {

@@ -7,6 +7,7 @@ use crate::build::{Builder, locate};
 use crate::call::CallSite;
 use crate::graph::{BlockEnd, Graph, Way};
 use crate::layout::Layout;
+use crate::rounding::rounds_ints;
 use crate::slot::{ArrayElement, Locus, Slot};
 use crate::step::Step;
 
@@ -19,6 +20,8 @@ pub struct Flow {
     elements: Vec<ArrayElement>,
     calls: Vec<CallSite>,
     graph: Graph,
+    /// Whether some integers are made of reals.
+    pub(crate) ints_are_rounded: bool,
 }
 
 impl Flow {
@@ -33,7 +36,8 @@ impl Flow {
         let Builder { layout, elements, calls, .. } = builder;
         let bounds = module.procedures.iter().map(|procedure| (procedure.entry, procedure.exit));
         let graph = Graph::of(&steps, bounds);
-        Flow { layout, steps, elements, calls, graph }
+        let ints_are_rounded = rounds_ints(&steps);
+        Flow { layout, steps, elements, calls, graph, ints_are_rounded }
     }
 
     /// Where everything lies that lives as long as the program.

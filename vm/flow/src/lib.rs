@@ -9,6 +9,7 @@
 //! | [`step`], [`call`], [`alias`] | instructions on slots; what calls pass; which slots may be one cell |
 //! | [`graph`], [`tree`] | the blocks that steps lie in, and the statements that they were written as |
 //! | [`access`], [`effects`] | who reads and who writes: a step, and whatever a call leads to |
+//! | `rounding` | which jumps may be others on the way back |
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};
@@ -40,6 +41,7 @@ pub mod effects;
 mod flow;
 pub mod graph;
 pub mod layout;
+mod rounding;
 pub mod slot;
 pub mod step;
 pub mod tree;

@@ -276,7 +276,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 if !$holds && keeps(Rule::LandingsAreChecked) {
                     break Pause::Denied;
                 }
-                if M::WATCHED && !R::EXACT && keeps(Rule::PathsAreCompared) {
+                let is_marked = M::WATCHED && !R::EXACT && $op.flags & op::IS_MARKED != 0;
+                if is_marked && keeps(Rule::PathsAreCompared) {
                     marks = marks.wrapping_add(mark(clock, left));
                 }
                 counter = $op.c as usize;
@@ -287,12 +288,12 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         /// Looks the condition of the partner of a branch half up, and goes there.
         macro_rules! jump {
             ($op:ident) => {{
-                let agrees = if $op.flags & op::LANDS_ALWAYS != 0 {
+                let agrees = if $op.flags & op::LANDING == op::LANDS_ALWAYS {
                     true
-                } else if $op.flags & op::LANDS_ON_INTS != 0 {
+                } else if $op.flags & op::LANDING == op::LANDS_ON_INTS {
                     let join = &landings[$op.c as usize - 1];
                     join.holds(order_ints(found!(join, $op.c as usize - 1), direct.ints))
-                } else if $op.flags & op::LANDS_ON_REALS != 0 {
+                } else if $op.flags & op::LANDING == op::LANDS_ON_REALS {
                     let join = &landings[$op.c as usize - 1];
                     join.holds(order_reals(found!(join, $op.c as usize - 1), direct.reals, numbers.reals))
                 } else {

@@ -234,12 +234,18 @@ pub const WINDOWED: u8 = 1;
 ///
 /// [`Lookup`]: crate::interp::window::Lookup
 pub const LOOKED_UP: u8 = 2;
-/// `Op::flags` of a branch half that jumps: its partner compares integers whose addresses are known.
-pub const LANDS_ON_INTS: u8 = 8;
-/// The same of reals.
+/// `Op::flags` of a branch half that jumps: these two bits say how its partner's condition is found.
+pub const LANDING: u8 = 12;
+/// It compares reals whose addresses are known.
 pub const LANDS_ON_REALS: u8 = 4;
-/// On a branch half that jumps: its partner's condition always holds.
-pub const LANDS_ALWAYS: u8 = 16;
+/// The same of integers.
+pub const LANDS_ON_INTS: u8 = 8;
+/// It always holds.
+pub const LANDS_ALWAYS: u8 = 12;
+/// On a branch half that jumps: whoever watches is told ([`Flow::may_stray`]).
+///
+/// [`Flow::may_stray`]: reviver_flow::Flow::may_stray
+pub const IS_MARKED: u8 = 16;
 /// Where the three orderings lie under which the condition holds: below, equal, above.
 pub const ORDERINGS: u8 = 5;
 

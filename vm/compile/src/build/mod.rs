@@ -270,11 +270,11 @@ impl StepWriter<'_> {
         self.put_back(pair, &place.loops);
     }
 
-    /// What comes where a branch is taken: whoever watches is told, and its join must agree.
+    /// What comes where a branch is taken: whoever watches is told, if the way back may take another one, and its join must agree.
     fn land(self, place: &StretchBlocks, join: u32) {
         let Some(taken) = place.taken else { return };
         self.draft.enter(taken);
-        if self.is_watched && keeps(Rule::PathsAreCompared) {
+        if self.is_watched && self.flow.may_stray(join) && keeps(Rule::PathsAreCompared) {
             self.draft.op(OpKind::Jumped, []);
         }
         self.require(join, true);

@@ -260,7 +260,8 @@ impl Emitter<'_> {
         let Orderings(orderings) = step.orderings();
         let op = self.op(at, kind);
         let lands = taken.map_or(0, |edge| self.landing(edge));
-        Op { flags: op.flags | orderings << op::ORDERINGS, c: lands, ..op }
+        let marked = if taken.is_some() && self.flow.may_stray(at) { op::IS_MARKED } else { 0 };
+        Op { flags: op.flags | marked | orderings << op::ORDERINGS, c: lands, ..op }
     }
 
     /// Where the code of this way has the first op of a block.
@@ -294,6 +295,7 @@ fn landing(op: Op, join: Op) -> Op {
         Op { kind: Kind::FromInt, a, b, flags, .. }
             if op.kind == Kind::Jump && flags & op::LOOKED_UP == 0 =>
         {
+            let flags = flags | op.flags & op::IS_MARKED;
             return Op { kind: Kind::JumpOntoInts, a, b, flags, ..op };
         }
         Op { kind: Kind::FromInt, .. } => op::LANDS_ON_INTS,
