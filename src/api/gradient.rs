@@ -3,7 +3,9 @@
 //! rounding has spoilt.
 
 use reviver_compile::route::{RouteEnd, RouteRoom};
+use reviver_compile::start::RouteStart;
 use reviver_vm::differentiate::{self, Subject, Trust, TurnedPass};
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, Stop, Travel};
 
@@ -111,15 +113,13 @@ impl Workspace {
 
     /// There and back in the machine that is there. None where that leads somewhere else, or where nobody vouches for the way back.
     fn in_place(&mut self, loss: &CompiledLoss) -> Result<Option<Derivative>, Error> {
-        let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.state);
-        machine.renew(start)?;
+        let (machine, room, start) = (&mut self.machine, &mut self.room, &self.inputs.start);
         let Shared { program, level, .. } = &*self.executable.shared;
-        if level.is_checked() && !program.module().real.is_exact() {
-            machine.watch();
-        }
-        if !there((&mut *machine, &mut *room), loss, self.most_steps) {
+        let is_watched = level.is_checked() && !program.module().real.is_exact();
+        if !there((&mut *machine, &mut *room), (start, is_watched), loss, self.most_steps)? {
             return Ok(None);
         }
+        let start = start.state();
         let pass = TurnedPass::new(machine, start, loss.cell)?;
         if !back((&mut *machine, room), loss, start.own_steps(), self.most_steps) {
             return Ok(None);
@@ -138,7 +138,7 @@ impl Workspace {
 
     /// By the passes of the machine.
     fn by_passes(&mut self, loss: &CompiledLoss) -> Result<Derivative, Error> {
-        let (shared, start) = (&self.executable.shared, &self.inputs.state);
+        let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
         let subject = Subject { runner: shared.runner.clone(), level: shared.level, ..subject };
@@ -152,23 +152,36 @@ impl Workspace {
     /// The program at the start that was given.
     pub(super) fn subject(&self) -> Result<Subject, differentiate::DifferentiateError> {
         let program = self.executable.shared.program.clone();
-        Subject::new(program, self.inputs.state.try_clone()?, self.keeps_history, self.most_steps)
+        Subject::new(program, self.inputs.start.state().try_clone()?, self.keeps_history, self.most_steps)
     }
 }
 
-/// Leads a machine from its start to where the gradient turns; whether it is there.
-fn there((machine, room): (&mut Machine, &mut RouteRoom), loss: &CompiledLoss, most_steps: u64) -> bool {
-    match loss.there.as_ref().map_or(RouteEnd::Underway, |route| route.run(machine, room, most_steps)) {
-        RouteEnd::Arrived => return true,
-        RouteEnd::Failed => return false,
-        RouteEnd::Underway => {}
+/// Leads a machine from a start to where the gradient turns; whether it is there.
+fn there(
+    (machine, room): (&mut Machine, &mut RouteRoom),
+    (start, is_watched): (&RouteStart, bool),
+    loss: &CompiledLoss,
+    most_steps: u64,
+) -> Result<bool, OutOfMemory> {
+    let ended =
+        loss.there.as_ref().map(|route| route.run_from(start, machine, room, most_steps)).transpose()?;
+    match ended {
+        Some(RouteEnd::Arrived) => return Ok(true),
+        Some(RouteEnd::Failed) => return Ok(false),
+        Some(RouteEnd::Underway) => {}
+        None => {
+            machine.renew(start.state())?;
+            if is_watched {
+                machine.watch();
+            }
+        }
     }
     let left = most_steps.saturating_sub(machine.state().step.unsigned_abs());
-    match machine.run_until(loss.stops.as_ref(), Travel::Forward, left) {
+    Ok(match machine.run_until(loss.stops.as_ref(), Travel::Forward, left) {
         Ok(Stop::Bound) => true,
         Ok(Stop::Budget) => is_at(machine, loss.turn),
         Ok(Stop::Shown { .. } | Stop::Interrupted) | Err(_) => false,
-    }
+    })
 }
 
 /// Leads it back to the start; whether it is there. A way back that makes more steps of its own than the way there is lost, and

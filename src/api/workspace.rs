@@ -2,6 +2,7 @@
 //! thread's; it is as good as new after an error. Derivatives are in [`super::gradient`] and [`super::hessian`].
 
 use reviver_compile::route::{Route, RouteEnd, RouteRoom};
+use reviver_compile::start::RouteStart;
 use reviver_vm::explain::explain;
 use reviver_vm::garbage::Garbage;
 use reviver_vm::values::Value;
@@ -40,7 +41,7 @@ pub(super) enum Readable {
 #[derive(Debug)]
 pub(super) struct Gifts {
     travel: Travel,
-    pub state: State,
+    pub start: RouteStart,
     /// Globals that have to be given and weren't, by number.
     missing: Vec<usize>,
 }
@@ -57,7 +58,8 @@ impl Gifts {
             program.give_default(&mut state, n)?;
         }
         let missing = program.missing(&[], travel).into_iter().map(|(n, _)| n).collect();
-        Ok(Gifts { travel, state, missing })
+        let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
+        Ok(Gifts { travel, start, missing })
     }
 
     /// Whether cells may be given, by a slice of so many values.
@@ -73,7 +75,7 @@ impl Gifts {
     fn give_reals(&mut self, program: &Program, cells: NamedCells, values: &[f64]) -> Result<(), Error> {
         self.check(program, cells, values.len())?;
         let system = program.module().real;
-        let there = self.state.reals.get_mut(cells.range()).unwrap_or_default();
+        let there = self.start.reals_mut(cells.global, cells.range());
         put_reals(system, values, there).map_err(|index| {
             let (name, value) = (cells.name(program), values.get(index).copied().unwrap_or_default());
             Error::NotAReal { name, index, value, system }
@@ -85,7 +87,7 @@ impl Gifts {
     fn give_bits(&mut self, program: &Program, cells: NamedCells, values: &[u64]) -> Result<(), Error> {
         self.check(program, cells, values.len())?;
         let system = program.module().real;
-        let there = self.state.reals.get_mut(cells.range()).unwrap_or_default();
+        let there = self.start.reals_mut(cells.global, cells.range());
         put_bits(system, values, there).map_err(|index| {
             let bits = values.get(index).copied().unwrap_or_default();
             let (name, value) = (cells.name(program), program.approximate(Value::Real(bits)));
@@ -98,7 +100,7 @@ impl Gifts {
     fn give_ints(&mut self, program: &Program, cells: NamedCells, values: &[i64]) -> Result<(), Error> {
         self.check(program, cells, values.len())?;
         let word = program.module().word;
-        let there = self.state.ints.get_mut(cells.range()).unwrap_or_default();
+        let there = self.start.ints_mut(cells.global, cells.range());
         put_ints(word, values, there).map_err(|index| {
             let (name, value) = (cells.name(program), values.get(index).copied().unwrap_or_default());
             Error::NotAnInteger { name, index, value, bits: word.bits() }
@@ -115,9 +117,9 @@ impl Gifts {
     }
 
     /// Whether everything is given that can't be left out.
-    pub fn complete(&self, program: &Program) -> Result<&State, Error> {
+    pub fn complete(&self, program: &Program) -> Result<&RouteStart, Error> {
         if self.missing.is_empty() {
-            return Ok(&self.state);
+            return Ok(&self.start);
         }
         let globals = self.missing.iter().filter_map(|&n| program.module().globals.get(n));
         let names = globals.map(|global| global.name.clone()).collect();
@@ -146,7 +148,7 @@ impl Workspace {
     fn new(executable: Executable) -> Result<Workspace, Error> {
         let shared = &executable.shared;
         let inputs = Gifts::new(shared, Travel::Forward)?;
-        let mut machine = Machine::resume(shared.program.clone(), inputs.state.try_clone()?, None);
+        let mut machine = Machine::resume(shared.program.clone(), inputs.start.state().try_clone()?, None);
         if let Some(runner) = &shared.runner {
             machine.run_by(runner.clone());
         }
@@ -233,7 +235,8 @@ impl Workspace {
             return Err(Error::NoBeginning);
         }
         state.counters.shown = i64::MAX;
-        let gifts = Gifts { travel, state, missing: Vec::new() };
+        let start = RouteStart::new(program, state).ok_or(Error::NoBeginning)?;
+        let gifts = Gifts { travel, start, missing: Vec::new() };
         match travel {
             Travel::Forward => self.inputs = gifts,
             Travel::Backward => self.results = Some(gifts),
@@ -399,13 +402,14 @@ impl EndToEnd<'_> {
         &self,
         shared: &Shared,
         (machine, room): (&mut Machine, &mut RouteRoom),
-        start: &State,
+        start: &RouteStart,
     ) -> Result<(), Error> {
-        machine.renew(start)?;
-        match self.route.map_or(RouteEnd::Underway, |route| route.run(machine, room, self.most_steps)) {
-            RouteEnd::Arrived => return Ok(()),
-            RouteEnd::Underway => {}
-            RouteEnd::Failed => machine.renew(start)?,
+        let ended =
+            self.route.map(|route| route.run_from(start, machine, room, self.most_steps)).transpose()?;
+        match ended {
+            Some(RouteEnd::Arrived) => return Ok(()),
+            Some(RouteEnd::Underway) => {}
+            Some(RouteEnd::Failed) | None => machine.renew(start.state())?,
         }
         self.go_on(shared, machine)
     }

@@ -10,7 +10,7 @@ use crate::backend::{Backend, Code};
 use crate::form::{Demands, FormCall, FormExit, SsaForm};
 use crate::frames::{self, FormFrames, OpenFrames};
 use crate::op::{Input, OpKind, Space};
-use crate::run::{CellMemory, CodeOutcome, Job};
+use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 
 /// So many functions may be called at once at first, and so many of the calls that were open before does code know.
 const FEW_CALLS: u32 = 16;
@@ -32,6 +32,8 @@ pub(crate) struct Compiled {
     told: AtomicU32,
     /// Whether it reads or changes adjoints.
     needs_adjoints: bool,
+    /// Whether it opens no calls, and asks for nothing: then a machine is moved by it as it is.
+    is_plain: bool,
     /// The most steps before it can pause.
     pub first_steps: u64,
     code: Box<dyn Code>,
@@ -46,8 +48,20 @@ impl Compiled {
         let levels = AtomicU32::new(if calls.is_empty() { 0 } else { FEW_CALLS });
         let told = AtomicU32::new(FEW_CALLS);
         let needs_adjoints = needs_adjoints(&form);
+        let is_plain = is_plain(&form);
         let code = backend.compile(form)?;
-        Some(Compiled { inputs, exits, calls, demands, levels, told, needs_adjoints, first_steps, code })
+        Some(Compiled {
+            inputs,
+            exits,
+            calls,
+            demands,
+            levels,
+            told,
+            needs_adjoints,
+            is_plain,
+            first_steps,
+            code,
+        })
     }
 
     /// Whether a program's limits have room for the calls that it may open.
@@ -75,16 +89,44 @@ impl Compiled {
         }
     }
 
-    /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed,
-    /// and the machine's cells hold anything. `references` is memory that it takes meanwhile.
+    /// Moves a machine that stands where the version begins. How many steps it has made; none where a check has failed, or
+    /// the program's limits have no room, and the machine's cells hold anything. `references` is memory that it takes meanwhile.
     pub fn run(&self, machine: &mut Machine, leg: Leg, references: &mut Vec<i64>) -> Option<u64> {
+        if self.needs_adjoints {
+            machine.state_mut().make_adjoints().ok()?;
+        }
+        let (steps, counts) = match self.is_plain {
+            true => self.run_plainly(machine, leg)?,
+            false => self.run_with_frames(machine, leg, references)?,
+        };
+        let (state, sign) = (machine.state_mut(), leg.travel.sign());
+        state.step += sign * steps as i64;
+        state.counters.erased_bits += counts.erased_bits;
+        state.counters.discarded_bits += counts.discarded_bits;
+        state.counters.drops += counts.drops;
+        state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
+        Some(steps)
+    }
+
+    fn run_plainly(&self, machine: &mut Machine, leg: Leg) -> Option<(u64, Counts)> {
+        let (state, watcher) = machine.state_and_watcher(leg);
+        let cells = cells(state, &mut []);
+        let outcome = self.code.run(Job { inputs: &[], cells, left: leg.budget, watcher });
+        let CodeOutcome::Exit { exit, steps, counts } = outcome else { return None };
+        state.position = self.exits.get(exit as usize)?.position;
+        Some((steps, counts))
+    }
+
+    fn run_with_frames(
+        &self,
+        machine: &mut Machine,
+        leg: Leg,
+        references: &mut Vec<i64>,
+    ) -> Option<(u64, Counts)> {
         let wanted = self.levels.load(Ordering::Relaxed);
         let levels = frames::levels(machine.program(), machine.state(), self.demands, wanted)?;
         let most_calls = machine.program().module().limits.depth;
         let (state, watcher) = machine.state_and_watcher(leg);
-        if self.needs_adjoints {
-            state.make_adjoints().ok()?;
-        }
         let told = self.told.load(Ordering::Relaxed);
         let of = FormFrames { calls: &self.calls, demands: self.demands, told, levels, most_calls };
         let open = OpenFrames::new(of, state, references).ok()??;
@@ -99,14 +141,15 @@ impl Compiled {
         if exit.is_full {
             self.deepen();
         }
-        let sign = leg.travel.sign();
-        state.step += sign * steps as i64;
-        state.counters.erased_bits += counts.erased_bits;
-        state.counters.discarded_bits += counts.discarded_bits;
-        state.counters.drops += counts.drops;
-        state.counters.calls = state.counters.calls.wrapping_add(sign * counts.calls as i64);
-        Some(steps)
+        Some((steps, counts))
     }
+}
+
+fn is_plain(form: &SsaForm) -> bool {
+    form.demands == Demands::default()
+        && form.calls.is_empty()
+        && form.inputs().next().is_none()
+        && form.exits.iter().all(|exit| exit.calls.is_empty())
 }
 
 /// Whether a form reads or changes adjoints: then each real has one while its code is run.

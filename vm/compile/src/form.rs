@@ -29,15 +29,16 @@ pub struct Version {
     pub is_watched: bool,
     /// Where the run is to stop, if it comes there.
     pub stop: Option<StopPlace>,
-    /// What of main's own variables holds 0 where it begins: code that begins where a program does is made for that.
+    /// What is known of cells where it begins: code that begins where a program does is made for that.
     pub zeros: FrameZeros,
 }
 
-/// What of main's frame holds 0, to the last bit.
+/// What is known of cells: what of main's frame holds 0, to the last bit, and that no cell at all has an adjoint of -0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameZeros {
     pub cells: bool,
     pub adjoints: bool,
+    pub no_adjoint_is_negative: bool,
 }
 
 /// A position in the code, as it is come to one way.
@@ -50,7 +51,18 @@ pub struct StopPlace {
 impl FrameZeros {
     /// Whether all of others are among them.
     pub fn include(self, others: FrameZeros) -> bool {
-        self.cells >= others.cells && self.adjoints >= others.adjoints
+        self.cells >= others.cells
+            && self.adjoints >= others.adjoints
+            && self.no_adjoint_is_negative >= others.no_adjoint_is_negative
+    }
+}
+
+/// Whether the bits of a real are those of -0, which fixed point hasn't got.
+pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
+    match system {
+        RealSystem::F64 => bits == (-0.0_f64).to_bits(),
+        RealSystem::F32 => bits == u64::from((-0.0_f32).to_bits()),
+        RealSystem::Fixed(_) => false,
     }
 }
 

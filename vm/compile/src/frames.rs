@@ -11,6 +11,7 @@ use reviver_vm::state::{CallRecord, Frame, Part, Reference, State};
 
 use crate::form::{
     Demands, FIRST_RECORD, FormCall, FormExit, FrameZeros, OpenedCall, REFERENCE_WORDS, TOP_WORD,
+    is_negative_zero,
 };
 
 /// How many functions may be called at once, but at most so many, if a program's limits have room for what a form opens.
@@ -38,11 +39,15 @@ pub(crate) fn are_few(program: &Program) -> bool {
     [Class::Int, Class::Real].iter().all(|&class| layout.main_frame(class).len() <= MOST_LOOKED_AT)
 }
 
-/// What of main's frame holds 0, where no call is open.
+/// What is known of cells; of main's frame only where no call is open.
 pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
     let [ints, reals] = [Class::Int, Class::Real].map(|class| program.flow().layout().main_frame(class));
+    let adjoints = state.adjoints.as_ref().filter(|_| state.mode());
+    let system = program.module().real;
+    let no_adjoint_is_negative =
+        adjoints.is_some_and(|adjoints| !adjoints.cells.iter().any(|&bits| is_negative_zero(system, bits)));
     if !state.calls.is_empty() || !are_few(program) {
-        return FrameZeros::default();
+        return FrameZeros { no_adjoint_is_negative, ..FrameZeros::default() };
     }
     let range = |range: &Range<u32>| range.start as usize..range.end as usize;
     // All are looked at together, which is faster than one after the other.
@@ -51,8 +56,8 @@ pub(crate) fn zeros(program: &Program, state: &State) -> FrameZeros {
     };
     let ints_are_zero =
         state.ints.get(range(&ints)).is_some_and(|own| own.iter().fold(0, |all, value| all | value) == 0);
-    let adjoints = state.adjoints.as_ref().filter(|_| state.mode());
     FrameZeros {
+        no_adjoint_is_negative,
         cells: ints_are_zero && are_zero(&state.reals),
         adjoints: adjoints.is_some_and(|adjoints| are_zero(&adjoints.cells)),
     }

@@ -12,7 +12,7 @@
 //! | [`check`], [`order`] | whether a form is well made; orders of its blocks |
 //! | [`backend`] | what an engine that compiles has to have |
 //! | [`driver`], [`run`] | a machine that is moved by compiled code, and what such code is asked and answers |
-//! | [`route`] | all the way between two positions, for who can begin anew |
+//! | [`route`], [`start`] | all the way between two positions, for who can begin anew, and where that begins |
 //! | [`evaluate`] | forms carried out as they stand |
 //!
 //! Cells that only steps which name them reach are values of a form; they are loaded where it begins, and stored where it
@@ -56,6 +56,7 @@ pub mod passes;
 pub mod range;
 pub mod route;
 pub mod run;
+pub mod start;
 mod text;
 
 pub use build::build;

@@ -3,6 +3,7 @@
 //! costs little more than its steps. Knows no form's meaning and no engine; interprets nothing.
 
 use reviver_flow::graph::Way;
+use reviver_vm::room::OutOfMemory;
 use reviver_vm::travel::{Leg, Travel};
 use reviver_vm::{CheckLevel, Machine, Program, State, checkpoint};
 
@@ -12,6 +13,7 @@ use crate::compiled::Compiled;
 use crate::form::{FrameZeros, SsaForm, StopPlace, Version};
 use crate::frames;
 use crate::passes::{PASSES, improved};
+use crate::start::RouteStart;
 
 /// Where a route leads from and to, and in which mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +59,15 @@ impl RoutePlan {
         }
     }
 
-    /// What of main's frame holds 0 where it begins: a run from an end has used nothing yet, and a gradient's adjoints
+    /// What is known of cells where it begins: a run from an end has used nothing yet, and a gradient's adjoints
     /// are 0 but for the loss's.
     fn zeros(&self, program: &Program) -> FrameZeros {
         let are_few = frames::are_few(program);
-        FrameZeros { cells: are_few && !self.gradient, adjoints: are_few && self.gradient }
+        FrameZeros {
+            cells: are_few && !self.gradient,
+            adjoints: are_few && self.gradient,
+            no_adjoint_is_negative: self.gradient,
+        }
     }
 }
 
@@ -116,6 +122,38 @@ impl Route {
         if budget < self.first_steps() || !self.begins_at(machine) {
             return RouteEnd::Underway;
         }
+        self.go(machine, room, budget)
+    }
+
+    /// Has a machine begin anew, watched if the plan says so, and sends it on the way with at most so many steps. A machine of another
+    /// program has failed.
+    ///
+    /// # Errors
+    /// There is no memory for the state; what the machine is then, only another beginning mends.
+    pub fn run_from(
+        &self,
+        start: &RouteStart,
+        machine: &mut Machine,
+        room: &mut RouteRoom,
+        budget: u64,
+    ) -> Result<RouteEnd, OutOfMemory> {
+        if !self.is_of(start.program()) || !self.is_of(machine.program()) {
+            return Ok(RouteEnd::Failed);
+        }
+        machine.renew(start.state())?;
+        if self.plan.is_watched {
+            machine.watch();
+        }
+        let begins =
+            self.stands_at_its_place(start.state()) && start.zeros().include(self.plan.zeros(&self.program));
+        if !begins || budget < self.first_steps() {
+            return Ok(RouteEnd::Underway);
+        }
+        Ok(self.go(machine, room, budget))
+    }
+
+    /// Moves a machine that stands where the route begins, and lacks nothing of what code takes for granted.
+    fn go(&self, machine: &mut Machine, room: &mut RouteRoom, budget: u64) -> RouteEnd {
         // As an interpreter does before the first step.
         if self.program.names_adjoints() && machine.state_mut().make_adjoints().is_err() {
             return RouteEnd::Underway;
@@ -128,6 +166,15 @@ impl Route {
         }
     }
 
+    fn is_of(&self, program: &Program) -> bool {
+        std::ptr::eq(self.program.flow(), program.flow())
+    }
+
+    fn stands_at_its_place(&self, state: &State) -> bool {
+        (state.position, state.inverted, state.mode()) == (self.plan.from, false, self.plan.gradient)
+            && state.calls.is_empty()
+    }
+
     fn is_there(&self, state: &State) -> bool {
         state.position == self.plan.to && state.calls.is_empty()
     }
@@ -135,13 +182,11 @@ impl Route {
     /// Whether a machine stands where it begins. Native code asks nothing of cells, so all of them must be there.
     fn begins_at(&self, machine: &Machine) -> bool {
         let (state, plan) = (machine.state(), &self.plan);
-        std::ptr::eq(self.program.flow(), machine.program().flow())
-            && (state.position, state.inverted, state.mode()) == (plan.from, false, plan.gradient)
-            && state.calls.is_empty()
+        self.is_of(machine.program())
+            && self.stands_at_its_place(state)
             && machine.residues().is_none()
             && machine.reports().watch().is_some() == plan.is_watched
             && checkpoint::fits(machine.program(), state)
-            && self.compiled.fits(&self.program, state)
             && frames::zeros(&self.program, state).include(plan.zeros(&self.program))
     }
 }

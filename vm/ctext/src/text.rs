@@ -221,7 +221,7 @@ impl Ways {
     fn of(program: &Program, level: CheckLevel) -> Result<Ways, NoText> {
         let (begin, end) = (program.begin(), program.end());
         // At either end main's variables are 0.
-        let zeros = FrameZeros { cells: true, adjoints: false };
+        let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
         let plain = Version {
             position: begin,
             way: Way::Along,
@@ -244,11 +244,13 @@ impl Ways {
         let turn = early_turn(program, &[loss.cell]).and_then(|stops| stops.only()).map(|node| node.position);
         let stop = turn.map(|position| StopPlace { position, way: Way::Along });
         let (begin, to) = (program.begin(), turn.unwrap_or(program.end()));
-        let zeros = FrameZeros { cells: true, adjoints: false };
+        let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
         let (position, way) = (begin, Way::Along);
         let there = Version { position, way, gradient: false, level, is_watched, stop, zeros };
         // Where it turns round, only the loss has an adjoint, which is none of main's variables.
-        let zeros = FrameZeros { cells: false, adjoints: !program.names_adjoints() };
+        let are_zero = !program.names_adjoints();
+        let zeros =
+            FrameZeros { adjoints: are_zero, no_adjoint_is_negative: are_zero, ..FrameZeros::default() };
         let (position, way) = (to, Way::Against);
         let back = Version { position, way, gradient: true, level, is_watched, stop: None, zeros };
         Ok(Ways { there: version(program, there, to)?, back: version(program, back, begin)? })

@@ -481,6 +481,47 @@ fn adjoints_go_through_calls_as_the_interpreter_carries_them() {
     }
 }
 
+/// Steps whose sources receive what a number is a multiple of that may be 0, and of which sums may be -0: on variables and in memory,
+/// negated, taken away, through a temporary, and by a factor that overflows.
+const SMALL_ADJOINTS: &str = "\
+.in n default 3
+.inout a: real default 2, b: real default 0, c: real default -1.5
+.inout A[3]: real default {1, 0, -2}
+.out y: real, z: real
+.ancilla t: real
+for i in 0..n
+    add y, a * (b - A[i])
+    sub z, square(c - a)
+    sub.mul A[i], b, c
+    compute
+        add t, a * 1e200
+        add t, c
+    apply
+        add z, t * 1e-250
+    uncompute
+    neg A[i]
+    neg c
+rof
+";
+
+#[test]
+fn adjoints_that_are_zero_keep_their_sign() {
+    let values = [0.0_f64, -0.0, 1.0, -3.0, 1e200];
+    let mut ended = Machines::of(SMALL_ADJOINTS);
+    ended.run(Travel::Forward, 1 << 60);
+    let reals = ended.plain.state().reals.len();
+    for first in 0..values.len().pow(3) {
+        let mut machines = ended.copy();
+        for machine in machines.each() {
+            let state = machine.state_mut();
+            state.set_mode(true);
+            let adjoints = (0..reals).map(|n| values[first / values.len().pow(n as u32 % 3) % values.len()]);
+            state.adjoints_mut().cells = adjoints.map(f64::to_bits).collect();
+        }
+        machines.run(Travel::Backward, 1 << 60);
+    }
+}
+
 #[test]
 fn a_trap_is_the_interpreter_s_however_late_it_comes() {
     for (rounds, broken) in
@@ -730,7 +771,7 @@ fn skips(text: &str, way: Way) -> usize {
     let module = assemble("pair.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
     let program = Program::new(module, 0).unwrap();
     let position = if way == Way::Along { program.begin() } else { program.end() };
-    let zeros = FrameZeros { cells: true, adjoints: false };
+    let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
     let (level, stop) = (CheckLevel::Unchecked, None);
     let version = Version { position, way, gradient: false, level, is_watched: false, stop, zeros };
     let form = build(program.module(), program.flow(), version).unwrap();

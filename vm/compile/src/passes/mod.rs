@@ -3,16 +3,19 @@
 //! Knows no engine.
 
 mod admitted;
+mod choices;
 mod exits;
 mod facts;
 mod invariant;
 mod memory;
 mod numbering;
+mod overwritten;
 mod parameters;
 mod ranges;
 mod replacing;
 mod signs;
 mod straighten;
+mod sums;
 mod unused;
 
 use crate::form::SsaForm;
@@ -22,18 +25,21 @@ pub type FormPass = (&'static str, fn(&mut SsaForm));
 
 /// The passes, in the order in which a form goes through them. The one on exits takes for granted that the first block loads
 /// variables only, so it comes before blocks are joined.
-pub const PASSES: [FormPass; 12] = [
+pub const PASSES: [FormPass; 15] = [
     ("parameters", parameters::drop_trivial),
     ("numbering", numbering::number),
     ("invariant", invariant::drop_invariant),
     ("memory", memory::forward),
     ("parameters again", parameters::drop_trivial),
+    ("choices", choices::drop_needless),
     ("numbering again", numbering::number),
     ("memory again", memory::forward),
     ("numbering a third time", numbering::number),
     ("exits", exits::drop_unchanged),
     ("unused", unused::drop_unused),
     ("straighten", straighten::straighten),
+    ("overwritten", overwritten::drop_overwritten),
+    ("sums", sums::hold),
     ("admitted", admitted::drop_implied),
 ];
 

@@ -1,0 +1,255 @@
+//! Choices between a sum and what it is without its last part, by whether a number is 0 of which that part is a multiple: as steps
+//! choose that carry adjoints. Where the sum is the same then, bit for bit, it is taken always. Of floats only: a product of fixed point
+//! may overflow. Knows no step.
+//!
+//! With t = ±0 and a finite f:
+//!
+//! | | holds where |
+//! |---|---|
+//! | s + t·f = s | s is never -0 |
+//! | s - t·f = s | s is never -0, or t·f isn't |
+//! | s - (0 - t) = s | always; elsewhere it is s + t |
+//!
+//! A factor that may be infinite is left alone, and whatever a product is added to must be checked: then the check, which asked for the
+//! condition before, fails falsely where a factor overflows that nobody needed.
+
+use std::collections::{HashMap, HashSet};
+
+use reviver_isa::arith::{Elementary, Order};
+use reviver_isa::module::RealSystem;
+
+use super::facts::finite_operands;
+use super::replacing::Replacements;
+use super::signs::never_negative_zero;
+use crate::form::{Definition, SsaBlock, SsaForm};
+use crate::op::{OpKind, Space, SsaOp, SsaValue};
+
+/// Drops them.
+pub(super) fn drop_needless(form: &mut SsaForm) {
+    if matches!(form.numbers.system, RealSystem::Fixed(_)) {
+        return;
+    }
+    let is_never_negative_zero = never_negative_zero(form);
+    let mut blocks = std::mem::take(&mut form.blocks);
+    let mut choices = NeedlessChoices {
+        replacements: Replacements::of(form),
+        form,
+        is_never_negative_zero,
+        finite: HashSet::new(),
+        checks: HashMap::new(),
+    };
+    blocks.iter_mut().for_each(|block| choices.block(block));
+    let NeedlessChoices { replacements, .. } = choices;
+    form.blocks = blocks;
+    replacements.apply(form);
+}
+
+/// So many operations behind each other are looked at.
+const MOST_DEPTH: u32 = 4;
+
+struct NeedlessChoices<'f> {
+    form: &'f mut SsaForm,
+    replacements: Replacements,
+    is_never_negative_zero: Vec<bool>,
+    /// What checks of this block find finite, whatever holds.
+    finite: HashSet<SsaValue>,
+    /// The checks of this block that ask for a condition, by that and by what they check.
+    checks: HashMap<(SsaValue, SsaValue), Vec<SsaValue>>,
+}
+
+/// What a choice always is.
+enum Always {
+    Chosen,
+    /// s - (0 - t): it stands for s + t.
+    Sum(SsaValue, SsaValue),
+}
+
+/// A part of a sum that is 0 where a number is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Vanishing {
+    Surely,
+    /// Unless a factor overflows.
+    IfFinite,
+}
+
+impl NeedlessChoices<'_> {
+    fn block(&mut self, block: &mut SsaBlock) {
+        self.look_at_checks(block);
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for &value in &block.ops {
+            match self.choice(value) {
+                Some(choice) => self.drop_choice(value, choice, &mut ops),
+                None => ops.push(value),
+            }
+        }
+        block.ops = ops;
+    }
+
+    fn look_at_checks(&mut self, block: &SsaBlock) {
+        self.finite.clear();
+        self.checks.clear();
+        for &value in &block.ops {
+            let Some(op) = self.form.op(value) else { continue };
+            match (op.kind, op.operands.as_slice(), op.guard) {
+                (OpKind::RequireAdmitted | OpKind::RequireVacant, &[real], None) => {
+                    let mut open = vec![real];
+                    while let Some(real) = open.pop() {
+                        if self.finite.insert(real)
+                            && let Some(op) = self.form.op(real).filter(|op| op.guard.is_none())
+                        {
+                            open.extend(finite_operands(op));
+                        }
+                    }
+                }
+                (OpKind::RequireAdmitted, &[real], Some(guard)) => {
+                    self.checks.entry((guard, real)).or_default().push(value);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The condition of a choice that needn't be made, and what is chosen where it holds; and what the choice always is.
+    fn choice(&mut self, value: SsaValue) -> Option<((SsaValue, SsaValue), Always)> {
+        let op = self.form.op(value).filter(|op| op.kind == OpKind::Choose && op.guard.is_none())?;
+        let &[condition, yes, no] = op.operands.as_slice() else { return None };
+        let test = self.form.op(condition).filter(|op| op.kind == OpKind::Test(Order::Ne))?;
+        let &[tested, zero] = test.operands.as_slice() else { return None };
+        if !self.is_zero(zero) {
+            return None;
+        }
+        let (vanishing, always) = self.always(yes, no, tested)?;
+        let is_checked = self.checks.contains_key(&(condition, yes));
+        (vanishing == Vanishing::Surely || is_checked).then_some(((condition, yes), always))
+    }
+
+    /// What a choice always is between a value where a number isn't 0, and another one where it is.
+    fn always(&mut self, yes: SsaValue, no: SsaValue, tested: SsaValue) -> Option<(Vanishing, Always)> {
+        if self.is_zero(no) && self.is_never_negative_zero(yes) {
+            return Some((self.vanishing(yes, tested, MOST_DEPTH)?, Always::Chosen));
+        }
+        let op = self.form.op(yes).filter(|op| op.guard.is_none())?;
+        let (kind, &[a, b]) = (op.kind, op.operands.as_slice()) else { return None };
+        let part = match kind {
+            OpKind::Add | OpKind::Sub if self.is_one(a, no) => b,
+            OpKind::Add if self.is_one(b, no) => a,
+            _ => return None,
+        };
+        let vanishing = self.vanishing(part, tested, MOST_DEPTH)?;
+        let keeps =
+            self.is_never_negative_zero(no) || kind == OpKind::Sub && self.is_never_negative_zero(part);
+        match kind {
+            _ if keeps => Some((vanishing, Always::Chosen)),
+            OpKind::Add if self.is_one(part, tested) => Some((vanishing, Always::Sum(no, part))),
+            _ => None,
+        }
+    }
+
+    /// Puts what it always is in the place of a choice, and has checks of it ask for nothing.
+    fn drop_choice(
+        &mut self,
+        choice: SsaValue,
+        (chosen, always): ((SsaValue, SsaValue), Always),
+        ops: &mut Vec<SsaValue>,
+    ) {
+        let checks = self.checks.remove(&chosen).unwrap_or_default();
+        let by = match always {
+            Always::Chosen => chosen.1,
+            Always::Sum(sum, part) => {
+                let zero = self.define(OpKind::Real(0), &[], ops);
+                let opposite = self.define(OpKind::Sub, &[zero, part], ops);
+                self.define(OpKind::Sub, &[sum, opposite], ops)
+            }
+        };
+        self.replacements.replace(choice, by);
+        for check in checks {
+            let Some(Definition::Op(op)) = self.form.definitions.get_mut(check.0 as usize) else { continue };
+            (op.operands, op.guard) = ([by].into_iter().collect(), None);
+            // What it looks at may be made only here.
+            ops.retain(|&value| value != check);
+            ops.push(check);
+        }
+    }
+
+    fn define(&mut self, kind: OpKind, operands: &[SsaValue], ops: &mut Vec<SsaValue>) -> SsaValue {
+        let value = SsaValue(self.form.definitions.len() as u32);
+        let operands = operands.iter().copied().collect();
+        self.form.definitions.push(Definition::Op(SsaOp { kind, operands, guard: None }));
+        ops.push(value);
+        value
+    }
+
+    fn is_zero(&mut self, value: SsaValue) -> bool {
+        let value = self.replacements.find(value);
+        self.form.op(value).is_some_and(|op| op.kind == OpKind::Real(0))
+    }
+
+    fn is_one(&mut self, a: SsaValue, b: SsaValue) -> bool {
+        self.replacements.find(a) == self.replacements.find(b)
+    }
+
+    /// Whether it is never -0, or what stands for it now isn't.
+    fn is_never_negative_zero(&mut self, value: SsaValue) -> bool {
+        let now = self.replacements.find(value);
+        [value, now].iter().any(|value| self.is_never_negative_zero.get(value.0 as usize) == Some(&true))
+    }
+
+    /// Whether a value is ±0 where another one is.
+    fn vanishing(&mut self, value: SsaValue, with: SsaValue, depth: u32) -> Option<Vanishing> {
+        if self.is_one(value, with) {
+            return Some(Vanishing::Surely);
+        }
+        let depth = depth.checked_sub(1)?;
+        let value = self.replacements.find(value);
+        let op = self.form.op(value).filter(|op| op.guard.is_none())?.clone();
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Neg, &[a]) => self.vanishing(a, with, depth),
+            (OpKind::Add | OpKind::Sub, &[zero, a]) if self.is_zero(zero) => self.vanishing(a, with, depth),
+            (OpKind::Mul, &[a, b]) => {
+                let of = |choices: &mut Self, part: SsaValue, factor: SsaValue| {
+                    choices.vanishing(part, with, depth)?;
+                    choices.is_tame(factor, depth).then_some(Vanishing::IfFinite)
+                };
+                of(self, a, b).or_else(|| of(self, b, a))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value is finite, unless something overflows: what cells hold is finite, and so is what is made of it without dividing.
+    fn is_tame(&mut self, value: SsaValue, depth: u32) -> bool {
+        let value = self.replacements.find(value);
+        if self.finite.contains(&value)
+            || matches!(self.form.definition(value), Some(Definition::Parameter(_)))
+        {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let Some(op) = self.form.op(value).filter(|op| op.guard.is_none()).cloned() else { return false };
+        match (op.kind, op.operands.as_slice()) {
+            (OpKind::Load(Space::Reals | Space::Adjoints) | OpKind::RealOf, _) => true,
+            (OpKind::Real(bits), _) => self.is_finite_literal(bits),
+            (OpKind::Choose, &[_, yes, no]) => self.is_tame(yes, depth) && self.is_tame(no, depth),
+            (
+                OpKind::Add
+                | OpKind::Sub
+                | OpKind::Mul
+                | OpKind::Neg
+                | OpKind::Magnitude
+                | OpKind::Elementary(
+                    Elementary::Sin | Elementary::Cos | Elementary::Tanh | Elementary::Sigmoid,
+                ),
+                operands,
+            ) => operands.iter().all(|&operand| self.is_tame(operand, depth)),
+            _ => false,
+        }
+    }
+
+    fn is_finite_literal(&self, bits: u64) -> bool {
+        match self.form.numbers.system {
+            RealSystem::F64 => f64::from_bits(bits).is_finite(),
+            RealSystem::F32 => f32::from_bits(bits as u32).is_finite(),
+            RealSystem::Fixed(_) => true,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What runs of a program begin with over and over: a state that was looked at once, of which only what is given changes. So nobody
+//! looks at it again for each run. Knows no code.
+
+use std::ops::Range;
+
+use reviver_vm::{Program, State, checkpoint};
+
+use crate::form::FrameZeros;
+use crate::frames;
+
+/// A state of a program in which no call is open.
+#[derive(Debug)]
+pub struct RouteStart {
+    program: Program,
+    state: State,
+    zeros: FrameZeros,
+}
+
+impl RouteStart {
+    /// None of a state that isn't the program's, or stands inside of a call.
+    pub fn new(program: &Program, state: State) -> Option<RouteStart> {
+        if !state.calls.is_empty() || !checkpoint::fits(program, &state) {
+            return None;
+        }
+        let zeros = frames::zeros(program, &state);
+        Some(RouteStart { program: program.clone(), state, zeros })
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What of main's frame holds 0.
+    pub(crate) fn zeros(&self) -> FrameZeros {
+        self.zeros
+    }
+
+    /// Integers of a global, by their addresses, to give them others; none where others lie.
+    pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
+        let cells = within(self.program.cells(global), cells);
+        self.state.ints.get_mut(cells).unwrap_or_default()
+    }
+
+    /// The same of reals, whose bits must be those of a number that may stand in a cell.
+    pub fn reals_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [u64] {
+        let cells = within(self.program.cells(global), cells);
+        self.state.reals.get_mut(cells).unwrap_or_default()
+    }
+}
+
+/// Some cells, if they are all among others.
+fn within(all: Range<usize>, cells: Range<usize>) -> Range<usize> {
+    if all.start <= cells.start && cells.end <= all.end { cells } else { 0..0 }
+}
