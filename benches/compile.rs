@@ -1,0 +1,93 @@
+//! What native code costs before it runs: the time in which one version is made of a program, of its way forward and of the way back of its
+//! gradient; and the memory of a workspace that finds a gradient. `cargo bench --bench compile`
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+use allocation_counter::measure;
+use reviver::{Assembled, CheckLevel, EngineChoice, Executable, assemble, open};
+use reviver_compile::route::{Route, RoutePlan};
+use reviver_jit::Jit;
+use reviver_vm::differentiate::early_turn;
+use reviver_vm::{Program, Travel};
+
+use harness::clock::{Best, measures, time};
+
+mod harness {
+    pub mod clock;
+}
+
+/// Instructions of the long program.
+const MANY: usize = 10_000;
+/// Variables that these name.
+const VARIABLES: usize = 40;
+const ROUNDS: usize = 10;
+
+/// Products that are added to variables, one after the other.
+fn many_instructions() -> Assembled {
+    let names: Vec<String> = (0..VARIABLES).map(|n| format!("v{n}: real default {n}")).collect();
+    let mut text = format!(".inout {}\n", names.join(", "));
+    for n in 0..MANY {
+        let [target, a, b] = [n, n * 7 + 1, n * 3 + 2].map(|n| n % VARIABLES);
+        let a = if a == target { (a + 1) % VARIABLES } else { a };
+        let b = if b == target || b == a { (target + VARIABLES / 2) % VARIABLES } else { b };
+        let _ = writeln!(text, "add.mul v{target}, v{a}, v{b}");
+    }
+    assemble("many.rasm", &text).unwrap()
+}
+
+/// The versions of a program that are timed: forward, and back from where the gradient of a loss turns.
+fn plans(program: &Program, loss: &str) -> [RoutePlan; 2] {
+    let (global, _) = program.global(loss).unwrap();
+    let stops = early_turn(program, &[program.cells(global).start]);
+    let turn = stops.and_then(|stops| stops.only()).map_or(program.end(), |node| node.position);
+    let [_, back] = RoutePlan::gradient(program, turn, CheckLevel::Checked);
+    [RoutePlan::whole(program, Travel::Forward, CheckLevel::Checked), back]
+}
+
+/// The bytes that a workspace holds at most when it finds the gradient of the mixture, and those of the mixture's cells.
+fn memory_of_a_gradient() -> (u64, u64) {
+    let assembled = open("benches/mixture.rasm").unwrap();
+    let program = assembled.compile(EngineChoice::Jit).unwrap();
+    let loss = program.loss("objective").unwrap();
+    let cells = program.program().module().globals.iter().map(|global| global.shape.cells()).sum::<u64>();
+    let taken = measure(|| find_gradient(&program, &loss));
+    (taken.bytes_max, cells * size_of::<f64>() as u64)
+}
+
+fn find_gradient(program: &Executable, loss: &reviver::LossCell) {
+    let mut call = program.workspace().unwrap();
+    call.give_ints(program.ints("m").unwrap(), &[0]).unwrap();
+    for name in ["alphas", "means", "icf", "x", "gamma"] {
+        let cells = program.reals(name).unwrap();
+        let values: Vec<f64> = (0..cells.len()).map(|n| 1.0 + (n as f64).sin() / 2.0).collect();
+        call.give_reals(cells, &values).unwrap();
+    }
+    black_box(call.gradient_anyway(loss).unwrap());
+}
+
+fn main() {
+    let jit = Jit::new().unwrap();
+    let programs = [
+        ("besselj", open("programs/besselj.rasm").unwrap(), "out"),
+        ("graph embedding", open("programs/graph_embedding.rasm").unwrap(), "loss"),
+        ("Gaussian mixture", open("benches/mixture.rasm").unwrap(), "objective"),
+        ("10,000 instructions", many_instructions(), "v0"),
+    ];
+    if !measures() {
+        return;
+    }
+    println!("| program | forward (ms) | back, with adjoints (ms) |\n|---|---|---|");
+    for (name, assembled, loss) in &programs {
+        let program = assembled.program();
+        let plans = plans(program, loss);
+        let mut best = Best::none();
+        for _ in 0..ROUNDS {
+            best.round(plans.map(|plan| time(|| _ = black_box(Route::new(program, &jit, plan).unwrap()))));
+        }
+        let [forward, back] = best.seconds().map(|seconds| seconds * 1e3);
+        println!("| {name} | {forward:.1} | {back:.1} |");
+    }
+    let (taken, data) = memory_of_a_gradient();
+    println!("\nThe mixture's gradient takes {taken} bytes, for {data} bytes of inputs and results.");
+}
