@@ -25,6 +25,7 @@
 //! ```
 
 mod body;
+mod calls;
 pub mod error;
 mod functions;
 mod helpers;

@@ -3,4 +3,5 @@
 
 mod compiled;
 mod journeys;
+mod recursions;
 mod warnings;
