@@ -1,4 +1,4 @@
-//! From a form to the body of a function of C. Knows no program: names of cells are given.
+//! From a form to the body of a function of C. Knows no program: names of cells and words of statements are given.
 
 pub(crate) mod operations;
 
@@ -8,12 +8,14 @@ use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
+use reviver_isa::structure::TextPlace;
 
 use crate::calls::CallRoom;
 use crate::error::NoText;
 use crate::identifiers::{of_value, words};
 use crate::numbers::{CNumbers, integer};
 use crate::plan::{TextPlan, followed};
+use crate::statements::Statements;
 
 /// What the functions of a program share: its prefix, what people call its cells, and room for calls.
 #[derive(Clone, Debug)]
@@ -101,7 +103,12 @@ impl CheckStatus {
 }
 
 /// Writes the function of a form: it takes the memory, and gives back a status.
-pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<String, NoText> {
+pub(crate) fn function(
+    form: &SsaForm,
+    cells: &CellNames,
+    statements: Statements,
+    name: &str,
+) -> Result<String, NoText> {
     // A form that begins in main is given nothing but room.
     if form.inputs().any(|(_, input)| input != Input::RecordsEnd) {
         return Err(NoText::Call);
@@ -118,6 +125,8 @@ pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<
         counts: HashSet::new(),
         of_adjoints: of_adjoints(form, &plan),
         function: name,
+        statements,
+        line: None,
         form,
         plan: &plan,
         cells,
@@ -173,6 +182,9 @@ fn labels(form: &SsaForm, plan: &TextPlan) -> HashSet<u32> {
 struct BodyWriter<'a> {
     /// What the function is called.
     function: &'a str,
+    statements: Statements<'a>,
+    /// The line of the program's text that the last comment named in this block.
+    line: Option<TextPlace>,
     form: &'a SsaForm,
     plan: &'a TextPlan,
     cells: &'a CellNames,
@@ -289,10 +301,12 @@ impl BodyWriter<'_> {
             self.lines.push(format!("B{number}:;"));
         }
         let before = self.lines.len();
-        self.depth = 2;
+        (self.depth, self.line) = (2, None);
         for &value in &block.ops {
             if let Some(op) = form.op(value) {
+                let first = self.lines.len();
                 self.op(value, op)?;
+                self.tell(value, first);
             }
         }
         if block.steps > 0 {
@@ -315,6 +329,16 @@ impl BodyWriter<'_> {
         Ok(())
     }
 
+    /// Says in front of a line which statement a value is made for, if it is another one than before and anything was put down.
+    fn tell(&mut self, value: SsaValue, first: usize) {
+        let Some(at) = self.form.instruction(value).filter(|_| first < self.lines.len()) else { return };
+        let line = self.statements.line(at);
+        if line.is_some() && line != self.line {
+            self.line = line;
+            self.lines.insert(first, format!("{}{}", "    ".repeat(self.depth), self.statements.comment(at)));
+        }
+    }
+
     /// Counts steps.
     fn clock(&mut self, steps: &str) {
         let sign = if self.form.version.way == Way::Along { "+" } else { "-" };
@@ -326,8 +350,10 @@ impl BodyWriter<'_> {
         match end {
             SsaEnd::Go(jump) => self.jump(jump, next),
             SsaEnd::Branch { condition, yes, no } => {
-                let condition = self.value(*condition);
+                let (first, asked) = (self.lines.len(), *condition);
+                let condition = self.value(asked);
                 self.line(format!("if ({}) {{", unwrapped(&condition)));
+                self.tell(self.plan.resolved(asked), first);
                 self.depth += 1;
                 self.jump(yes, None);
                 self.depth -= 1;

@@ -6,6 +6,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Limits, RealSystem};
 use reviver_isa::verify::MAX_CELLS;
 
+use crate::identifiers::words;
 use crate::numbers::{CELL_INT, CNumbers};
 
 /// So many bytes are there for open calls, unless whoever compiles the text wants more: a memory fits on most stacks.
@@ -141,10 +142,11 @@ impl CallRoom {
 
     /// Whether a text names what that says.
     pub fn is_asked(self, text: &str, prefix: &str, upper: &str) -> bool {
-        match self.has_cells() {
-            true => text.contains(&format!("{prefix}_more_calls(")),
-            false => text.contains(&format!("{upper}_MOST_CALLS")),
-        }
+        let named = match self.has_cells() {
+            true => format!("{prefix}_more_calls"),
+            false => format!("{upper}_MOST_CALLS"),
+        };
+        words(text).any(|word| word == named)
     }
 
     /// How a function begins that calls others: where there is no room for a record.

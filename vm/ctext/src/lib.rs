@@ -37,4 +37,5 @@ mod numbers;
 mod place;
 mod plan;
 mod reading;
+mod statements;
 pub mod text;

@@ -20,12 +20,13 @@ use crate::body::{CheckStatus, function};
 use crate::calls::CallRoom;
 use crate::error::NoText;
 use crate::helpers::CHelpers;
-use crate::identifiers::{fnv, identifier};
+use crate::identifiers::{fnv, identifier, words};
 use crate::interface::{CFunction, Interface};
 use crate::judge;
 use crate::memory::ProgramCells;
 use crate::place::{deep_call, function_place, place};
 use crate::plan::TextPlan;
+use crate::statements::Statements;
 
 /// The first words of every C file that is written.
 pub const WRITTEN: &str = "/* written by `reviver build`";
@@ -191,8 +192,9 @@ impl CText {
     /// The ways from one end to the other.
     fn ways(&mut self, cells: &ProgramCells, interface: &Interface, ways: &Ways) -> Result<(), NoText> {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
-        self.add_way(cells, &function(&ways.there, &cells.names(), &format!("{prefix}_there"))?);
-        self.add_way(cells, &function(&ways.back, &cells.names(), &format!("{prefix}_back"))?);
+        let statements = Statements(cells.program);
+        self.add_way(cells, &function(&ways.there, &cells.names(), statements, &format!("{prefix}_there"))?);
+        self.add_way(cells, &function(&ways.back, &cells.names(), statements, &format!("{prefix}_back"))?);
         let clear = cells.is_clear(&format!("{prefix}_is_clear_there"), |global| global.role.is_result());
         self.add(&clear);
         let clear = cells.is_clear(&format!("{prefix}_is_clear_back"), |global| global.role.is_given());
@@ -216,9 +218,11 @@ impl CText {
     /// The way to where a loss is final, back with adjoints, and what judges it.
     fn gradient(&mut self, cells: &ProgramCells, ways: &Ways) -> Result<(), NoText> {
         let name = |way: &str| format!("{}_gradient_{way}", cells.prefix);
-        let there = function(&ways.there, &cells.names(), &name("there"))?;
-        let back = function(&ways.back, &cells.names(), &name("back"))?;
-        if [&there, &back].iter().any(|text| text.contains(&judge::freed_name(cells))) {
+        let statements = Statements(cells.program);
+        let there = function(&ways.there, &cells.names(), statements, &name("there"))?;
+        let back = function(&ways.back, &cells.names(), statements, &name("back"))?;
+        let freed = judge::freed_name(cells);
+        if [&there, &back].iter().any(|text| words(text).any(|word| word == freed)) {
             self.add(&judge::freed(cells));
         }
         [there, back].iter().for_each(|text| self.add_way(cells, text));

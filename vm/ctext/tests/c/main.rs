@@ -4,4 +4,5 @@
 mod compiled;
 mod journeys;
 mod recursions;
+mod statements;
 mod warnings;
