@@ -118,6 +118,43 @@ fn a_header_links_with_its_own_c_file_only() {
     }
 }
 
+/// A user who reserves other room than the C file has would give it a memory of another size.
+#[test]
+fn room_for_calls_is_the_same_wherever_the_header_is_read() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    reviver(&format!("build programs/fib_recursive.rasm --name f -o {}", path("f.c"))).expect(0);
+    reviver(&format!("build programs/fib_recursive.rasm --name f --header -o {}", path("f.h"))).expect(0);
+    let user = "#include <stdio.h>\n#include \"f.h\"\nint main(void) {\n    static struct f_memory memory;\n\
+        \x20   int64_t n = 20, f = 0;\n    int status = f_forward(&memory, &n, &f);\n\
+        \x20   printf(\"%d: %d %s\\n\", F_CALLS, (int)f, status == F_NO_ROOM ? \"NO_ROOM\" : f_message(status));\n    return 0;\n}\n";
+    std::fs::write(path("user.c"), user).unwrap();
+    let compiled = |file: &str, option: &str| {
+        let mut cc = Command::new("cc");
+        cc.args(["-c", option, "-o", &path(&format!("{file}.o")), &path(&format!("{file}.c"))]);
+        assert!(cc.output().unwrap().status.success(), "{file} {option}");
+    };
+    for (own, others, prints) in [
+        ("-DF_CALLS=21", "-DF_CALLS=21", Some("21: 6765 the results are written\n")),
+        ("-DF_CALLS=20", "-DF_CALLS=20", Some("20: 0 NO_ROOM\n")),
+        ("-DF_CALLS=21", "-DF_CALLS=20", None),
+        ("-DNDEBUG", "-DF_CALLS=20", None),
+    ] {
+        compiled("user", own);
+        compiled("f", others);
+        let [user, text] = ["user.o", "f.o"].map(path);
+        let linked = Command::new("cc").args([&user, &text, "-o", &path("user"), "-lm"]).output().unwrap();
+        assert_eq!(linked.status.success(), prints.is_some(), "{own} {others}");
+        if let Some(prints) = prints {
+            let ran = Command::new(path("user")).output().unwrap();
+            assert_eq!(String::from_utf8(ran.stdout).unwrap(), prints);
+        }
+    }
+}
+
 #[test]
 fn an_adjoint_that_would_be_lost_has_a_status() {
     if !has_compiler() {
@@ -169,9 +206,11 @@ fn what_has_no_text_is_refused_with_its_place() {
         .says("line 6: this call is deeper than `.limit depth 1` allows")
         .says("= help: allow more calls");
     with_input("build -", calls.replace("depth 1", "depth 2").as_bytes()).expect(0);
-    let recursion =
-        b".inout a\ncall f(a)\n.proc f(inout b)\nif b > 0\nsub b, 1\ncall f(b)\nadd b, 1\nfi b > 0\n.end\n";
-    with_input("build -", recursion).expect(3).says("line 6: `call` has no C text");
+    let with_step = b".inout A[4]\ncall f(A[0..4 step 2])\n.proc f(inout B[])\nadd B[0], 1\n.end\n";
+    with_input("build -", with_step)
+        .expect(3)
+        .says("line 2: `call` has no C text")
+        .says("a slice with a step");
     for (loss, said) in
         [("zz", "no cell `zz`"), ("c", "`c` has 5 cells"), ("i", "no cell `i`"), ("c[9]", "no cell `c[9]`")]
     {

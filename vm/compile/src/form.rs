@@ -249,6 +249,9 @@ pub struct SsaForm {
     pub version: Version,
     pub numbers: NumberKinds,
     pub definitions: Vec<Definition>,
+    /// The instructions that operations were made for, by the numbers of their values, as far as they are known: for those who
+    /// read code.
+    pub instructions: Vec<Option<u32>>,
     pub blocks: Vec<SsaBlock>,
     /// Between which numbers parameters lie, as far as passes have found it.
     pub ranges: BTreeMap<SsaValue, IntRange>,
@@ -273,6 +276,11 @@ impl SsaForm {
             Definition::Op(op) => Some(op),
             Definition::Parameter(_) => None,
         }
+    }
+
+    /// The instruction that an operation was made for, if it is known.
+    pub fn instruction(&self, value: SsaValue) -> Option<u32> {
+        self.instructions.get(value.0 as usize).copied().flatten()
     }
 
     /// The class of a value, if it has one.

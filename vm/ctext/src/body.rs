@@ -1,32 +1,41 @@
-//! From a form to the body of a function of C. Knows no program: names of cells are given.
+//! From a form to the body of a function of C. Knows no program: names of cells and words of statements are given.
 
 pub(crate) mod operations;
 
 use std::collections::{HashMap, HashSet};
 
 use reviver_compile::form::{Definition, Jump, SsaEnd, SsaForm};
-use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
+use reviver_isa::structure::TextPlace;
 
+use crate::calls::CallRoom;
 use crate::error::NoText;
 use crate::identifiers::{of_value, words};
 use crate::numbers::{CNumbers, integer};
 use crate::plan::{TextPlan, followed};
+use crate::statements::Statements;
 
-/// What the functions of a program share: its prefix, and what people call its cells.
+/// What the functions of a program share: its prefix, what people call its cells, and room for calls.
 #[derive(Clone, Debug)]
 pub(crate) struct CellNames {
     /// What every name of the program begins with.
     pub prefix: String,
+    calls: Option<CallRoom>,
     ints: HashMap<i64, String>,
     reals: HashMap<i64, String>,
 }
 
 impl CellNames {
     /// From cells, by class and address, with what they are called.
-    pub fn new(prefix: &str, cells: impl Iterator<Item = (Class, i64, String)>) -> CellNames {
-        let mut names = CellNames { prefix: prefix.to_owned(), ints: HashMap::new(), reals: HashMap::new() };
+    pub fn new(
+        prefix: &str,
+        calls: Option<CallRoom>,
+        cells: impl Iterator<Item = (Class, i64, String)>,
+    ) -> CellNames {
+        let (ints, reals) = (HashMap::new(), HashMap::new());
+        let mut names = CellNames { prefix: prefix.to_owned(), calls, ints, reals };
         for (class, address, name) in cells {
             match class {
                 Class::Int => names.ints.insert(address, name),
@@ -53,8 +62,7 @@ fn array(space: Space) -> &'static str {
         Space::Ints => "ints",
         Space::Reals => "reals",
         Space::Adjoints => "adjoints",
-        // No form that is written is left inside of a call, so that nothing is stored there.
-        Space::References => "references",
+        Space::References => "calls",
     }
 }
 
@@ -71,6 +79,8 @@ pub(crate) enum CheckStatus {
     OutOfRange,
     WayBack,
     LostAdjoint,
+    Depth,
+    NoRoom,
 }
 
 impl CheckStatus {
@@ -86,13 +96,21 @@ impl CheckStatus {
             CheckStatus::OutOfRange => "OUT_OF_RANGE",
             CheckStatus::WayBack => "WAY_BACK",
             CheckStatus::LostAdjoint => "LOST_ADJOINT",
+            CheckStatus::Depth => "DEPTH",
+            CheckStatus::NoRoom => "NO_ROOM",
         }
     }
 }
 
 /// Writes the function of a form: it takes the memory, and gives back a status.
-pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<String, NoText> {
-    if form.inputs().next().is_some() {
+pub(crate) fn function(
+    form: &SsaForm,
+    cells: &CellNames,
+    statements: Statements,
+    name: &str,
+) -> Result<String, NoText> {
+    // A form that begins in main is given nothing but room.
+    if form.inputs().any(|(_, input)| input != Input::RecordsEnd) {
         return Err(NoText::Call);
     }
     let plan = TextPlan::of(form);
@@ -106,6 +124,9 @@ pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<
         depth: 1,
         counts: HashSet::new(),
         of_adjoints: of_adjoints(form, &plan),
+        function: name,
+        statements,
+        line: None,
         form,
         plan: &plan,
         cells,
@@ -114,7 +135,7 @@ pub(crate) fn function(form: &SsaForm, cells: &CellNames, name: &str) -> Result<
     for (n, &block) in plan.order.iter().enumerate() {
         writer.block(block, plan.order.get(n + 1).copied())?;
     }
-    Ok(writer.finished(name))
+    Ok(writer.finished())
 }
 
 /// Values that adjoints have a part in: only adjoints, where the program names none.
@@ -159,6 +180,11 @@ fn labels(form: &SsaForm, plan: &TextPlan) -> HashSet<u32> {
 }
 
 struct BodyWriter<'a> {
+    /// What the function is called.
+    function: &'a str,
+    statements: Statements<'a>,
+    /// The line of the program's text that the last comment named in this block.
+    line: Option<TextPlace>,
     form: &'a SsaForm,
     plan: &'a TextPlan,
     cells: &'a CellNames,
@@ -275,10 +301,12 @@ impl BodyWriter<'_> {
             self.lines.push(format!("B{number}:;"));
         }
         let before = self.lines.len();
-        self.depth = 2;
+        (self.depth, self.line) = (2, None);
         for &value in &block.ops {
             if let Some(op) = form.op(value) {
+                let first = self.lines.len();
                 self.op(value, op)?;
+                self.tell(value, first);
             }
         }
         if block.steps > 0 {
@@ -301,6 +329,16 @@ impl BodyWriter<'_> {
         Ok(())
     }
 
+    /// Says in front of a line which statement a value is made for, if it is another one than before and anything was put down.
+    fn tell(&mut self, value: SsaValue, first: usize) {
+        let Some(at) = self.form.instruction(value).filter(|_| first < self.lines.len()) else { return };
+        let line = self.statements.line(at);
+        if line.is_some() && line != self.line {
+            self.line = line;
+            self.lines.insert(first, format!("{}{}", "    ".repeat(self.depth), self.statements.comment(at)));
+        }
+    }
+
     /// Counts steps.
     fn clock(&mut self, steps: &str) {
         let sign = if self.form.version.way == Way::Along { "+" } else { "-" };
@@ -312,8 +350,10 @@ impl BodyWriter<'_> {
         match end {
             SsaEnd::Go(jump) => self.jump(jump, next),
             SsaEnd::Branch { condition, yes, no } => {
-                let condition = self.value(*condition);
+                let (first, asked) = (self.lines.len(), *condition);
+                let condition = self.value(asked);
                 self.line(format!("if ({}) {{", unwrapped(&condition)));
+                self.tell(self.plan.resolved(asked), first);
                 self.depth += 1;
                 self.jump(yes, None);
                 self.depth -= 1;
@@ -332,9 +372,10 @@ impl BodyWriter<'_> {
                 }
                 self.jump(to, next);
             }
-            SsaEnd::Exit { .. } => {
-                self.line("goto done;");
-            }
+            SsaEnd::Exit { exit } => match self.form.exits.get(*exit as usize) {
+                Some(exit) if exit.is_full => self.line(CallRoom::refused(exit, self.function)),
+                _ => self.line("goto done;"),
+            },
         }
     }
 
@@ -430,10 +471,17 @@ impl BodyWriter<'_> {
     }
 
     /// The whole function.
-    fn finished(self, name: &str) -> String {
-        let body = self.lines.join("\n");
-        let mut text = format!("static int {name}(struct {}_memory *m) {{\n", self.cells.prefix);
+    fn finished(self) -> String {
+        let (body, name) = (self.lines.join("\n"), self.function);
+        // A call may turn out to be made nowhere.
+        let named: HashSet<&str> = words(&body).collect();
+        let calls = self.cells.calls.filter(|_| named.contains("room"));
+        let mut text = calls.map(|calls| calls.refusal(self.form, name, &self.prefix)).unwrap_or_default();
+        text.push_str(&format!("static int {name}(struct {}_memory *m) {{\n", self.cells.prefix));
         text.push_str(&self.arrays(&body));
+        if let Some(calls) = calls {
+            text.push_str(&calls.room(self.form.demands.record, &self.prefix));
+        }
         text.push_str(&self.variables());
         let counters: Vec<_> = COUNTERS.iter().filter(|(name, ..)| self.counts.contains(name)).collect();
         for (name, of, home) in &counters {
@@ -453,7 +501,7 @@ impl BodyWriter<'_> {
     /// The arrays of the memory that a body names.
     fn arrays(&self, body: &str) -> String {
         let words: HashSet<&str> = words(body).collect();
-        let named = [Space::Ints, Space::Reals, Space::Adjoints].into_iter();
+        let named = [Space::Ints, Space::Reals, Space::Adjoints, Space::References].into_iter();
         let lines = named.filter(|&space| words.contains(array(space))).map(|space| {
             let (of, array) = (self.numbers.cell(space.class()), array(space));
             format!("    {of} *restrict const {array} = m->{array};\n")

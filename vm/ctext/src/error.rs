@@ -12,7 +12,7 @@ pub enum NoText {
     #[error("{place}: `{function}` in fixed point has no C text")]
     FixedFunction { place: String, function: &'static str },
     /// Something is asked of a call, and there is none.
-    #[error("calls of the program can't be put in place")]
+    #[error("the program's calls have no C text")]
     Call,
     /// A call that never succeeds.
     #[error("{place}: this call is deeper than `.limit depth {limit}` allows")]

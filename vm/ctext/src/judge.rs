@@ -26,7 +26,7 @@ pub(crate) fn fields(cells: &ProgramCells) -> String {
 
 /// What the function is called that is told of each cell that is freed.
 pub(crate) fn freed_name(cells: &ProgramCells) -> String {
-    format!("{}_freed(", cells.prefix)
+    format!("{}_freed", cells.prefix)
 }
 
 /// That function.

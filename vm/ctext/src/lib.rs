@@ -25,6 +25,7 @@
 //! ```
 
 mod body;
+mod calls;
 pub mod error;
 mod functions;
 mod helpers;
@@ -36,4 +37,5 @@ mod numbers;
 mod place;
 mod plan;
 mod reading;
+mod statements;
 pub mod text;

@@ -8,6 +8,7 @@ use reviver_isa::number::literal_bits;
 use reviver_vm::{CheckLevel, Program};
 
 use crate::body::CellNames;
+use crate::calls::CallRoom;
 use crate::identifiers::identifier;
 use crate::numbers::CNumbers;
 
@@ -25,7 +26,9 @@ pub(crate) struct ProgramCells<'p> {
     /// How much of a run is checked.
     pub level: CheckLevel,
     /// What the program's forms need, the most of all of them.
-    pub demands: Demands,
+    demands: Demands,
+    /// Room for calls that stay calls.
+    pub calls: Option<CallRoom>,
 }
 
 impl<'p> ProgramCells<'p> {
@@ -35,7 +38,11 @@ impl<'p> ProgramCells<'p> {
         level: CheckLevel,
         demands: Demands,
     ) -> ProgramCells<'p> {
-        ProgramCells { program, prefix, numbers: CNumbers(NumberKinds::of(program.module())), level, demands }
+        let module = program.module();
+        let numbers = CNumbers(NumberKinds::of(module));
+        let mut cells = ProgramCells { program, prefix, numbers, level, demands, calls: None };
+        cells.calls = CallRoom::of(demands, cells.others(), module.real, &module.limits);
+        cells
     }
 
     pub fn module(&self) -> &'p Module {
@@ -47,13 +54,20 @@ impl<'p> ProgramCells<'p> {
         self.program.flow().layout().constants(class).end
     }
 
-    /// The same, and those of the calls that may be open at once.
-    pub fn all(&self, class: Class) -> usize {
-        let frames = match class {
-            Class::Int => self.demands.frame_ints,
-            Class::Real => self.demands.frame_reals,
-        };
-        self.fixed(class) + frames as usize
+    /// The same of each class, and those of the calls that were put in place and may be open at once.
+    pub fn others(&self) -> [usize; 2] {
+        let Demands { frame_ints, frame_reals, .. } = self.demands;
+        [(Class::Int, frame_ints), (Class::Real, frame_reals)]
+            .map(|(class, frames)| self.fixed(class) + frames as usize)
+    }
+
+    /// How many cells of a class there are, with those of calls that stay calls: a constant of C.
+    pub fn all(&self, class: Class) -> String {
+        let others = self.others()[class as usize];
+        match self.calls.map_or(0, |calls| calls.cells(class)) {
+            0 => others.to_string(),
+            each => format!("{others} + {each} * {}_CALLS", self.prefix.to_uppercase()),
+        }
     }
 
     /// What people call the cells.
@@ -74,6 +88,7 @@ impl<'p> ProgramCells<'p> {
         let named = globals.chain(own).filter(|(_, _, shape, _)| shape.cells() <= MOST_NAMED);
         CellNames::new(
             self.prefix,
+            self.calls,
             named.flat_map(|(class, start, shape, name)| {
                 (0..shape.cells()).map(move |n| (class, i64::from(start) + n as i64, element(name, shape, n)))
             }),
@@ -128,8 +143,22 @@ impl<'p> ProgramCells<'p> {
         }
         format!(
             "{tables}/* All cells as they are at first: constants, and what is declared with a value. */\n\
-            static void {prefix}_begin(struct {prefix}_memory *memory) {{\n    memset(memory, 0, sizeof *memory);\n{lines}}}\n"
+            static void {prefix}_begin(struct {prefix}_memory *memory) {{\n{zeros}{lines}}}\n",
+            zeros = self.zeros()
         )
+    }
+
+    /// Lines that clear the memory. Cells of calls that stay calls are cleared before they are used.
+    fn zeros(&self) -> String {
+        if self.calls.is_none() {
+            return "    memset(memory, 0, sizeof *memory);\n".to_owned();
+        }
+        let [ints, reals] = self.others();
+        let cells = [("ints", ints), ("reals", reals), ("adjoints", reals)];
+        let cells = cells.map(|(array, count)| {
+            format!("    memset(memory->{array}, 0, {count} * sizeof memory->{array}[0]);\n")
+        });
+        format!("    memset(memory, 0, offsetof(struct {}_memory, ints));\n{}", self.prefix, cells.concat())
     }
 
     /// A table of values.

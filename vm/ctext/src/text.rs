@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use reviver_compile::build;
-use reviver_compile::form::{Demands, FormExit, FrameZeros, SsaEnd, SsaForm, StopPlace, Version};
+use reviver_compile::form::{
+    Demands, FormExit, FrameZeros, LevelDemands, SsaEnd, SsaForm, StopPlace, TOP_WORD, Version,
+};
+use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
 use reviver_flow::graph::Way;
 use reviver_isa::instruction::Class;
@@ -14,14 +17,16 @@ use reviver_vm::differentiate::early_turn;
 use reviver_vm::{CheckLevel, Program};
 
 use crate::body::{CheckStatus, function};
+use crate::calls::CallRoom;
 use crate::error::NoText;
 use crate::helpers::CHelpers;
-use crate::identifiers::{fnv, identifier};
+use crate::identifiers::{fnv, identifier, words};
 use crate::interface::{CFunction, Interface};
 use crate::judge;
 use crate::memory::ProgramCells;
 use crate::place::{deep_call, function_place, place};
 use crate::plan::TextPlan;
+use crate::statements::Statements;
 
 /// The first words of every C file that is written.
 pub const WRITTEN: &str = "/* written by `reviver build`";
@@ -60,13 +65,15 @@ const STATUSES: &[(&str, i32, &str)] = &[
     ("SENSITIVE", 14, "what rounding changed may change the loss by more than rounding"),
     ("CHANGED", 15, "the way back of a gradient came to another start"),
     ("LOST_ADJOINT", 16, "an adjoint isn't 0 that must be: a step would lose it"),
+    ("DEPTH", 17, "more calls would be open than the program's `.limit depth` allows"),
+    ("NO_ROOM", 18, "more calls would be open than `.._CALLS` gives the memory room for"),
 ];
 
 /// What is added to the status of a check that fails on the way back of a gradient.
 const ON_WAY_BACK: i32 = 100;
 
 /// Statuses of checks, which may fail on the way back of a gradient, too.
-const CHECKS: [CheckStatus; 9] = [
+const CHECKS: [CheckStatus; 11] = [
     CheckStatus::Check,
     CheckStatus::NotVacant,
     CheckStatus::NotFinite,
@@ -76,6 +83,8 @@ const CHECKS: [CheckStatus; 9] = [
     CheckStatus::NegativeExponent,
     CheckStatus::OutOfRange,
     CheckStatus::LostAdjoint,
+    CheckStatus::Depth,
+    CheckStatus::NoRoom,
 ];
 
 impl CText {
@@ -168,11 +177,24 @@ impl CText {
         self.body.push('\n');
     }
 
+    /// Adds the function of a form, and what makes room for its calls, once.
+    fn add_way(&mut self, cells: &ProgramCells, text: &str) {
+        let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
+        let is_asked = |calls: &CallRoom| {
+            calls.is_asked(text, prefix, &upper) && !calls.is_asked(&self.body, prefix, &upper)
+        };
+        if let Some(calls) = cells.calls.filter(is_asked) {
+            self.add(&calls.functions(prefix, &upper, cells.numbers, cells.others()));
+        }
+        self.add(text);
+    }
+
     /// The ways from one end to the other.
     fn ways(&mut self, cells: &ProgramCells, interface: &Interface, ways: &Ways) -> Result<(), NoText> {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
-        self.add(&function(&ways.there, &cells.names(), &format!("{prefix}_there"))?);
-        self.add(&function(&ways.back, &cells.names(), &format!("{prefix}_back"))?);
+        let statements = Statements(cells.program);
+        self.add_way(cells, &function(&ways.there, &cells.names(), statements, &format!("{prefix}_there"))?);
+        self.add_way(cells, &function(&ways.back, &cells.names(), statements, &format!("{prefix}_back"))?);
         let clear = cells.is_clear(&format!("{prefix}_is_clear_there"), |global| global.role.is_result());
         self.add(&clear);
         let clear = cells.is_clear(&format!("{prefix}_is_clear_back"), |global| global.role.is_given());
@@ -196,12 +218,14 @@ impl CText {
     /// The way to where a loss is final, back with adjoints, and what judges it.
     fn gradient(&mut self, cells: &ProgramCells, ways: &Ways) -> Result<(), NoText> {
         let name = |way: &str| format!("{}_gradient_{way}", cells.prefix);
-        let there = function(&ways.there, &cells.names(), &name("there"))?;
-        let back = function(&ways.back, &cells.names(), &name("back"))?;
-        if [&there, &back].iter().any(|text| text.contains(&judge::freed_name(cells))) {
+        let statements = Statements(cells.program);
+        let there = function(&ways.there, &cells.names(), statements, &name("there"))?;
+        let back = function(&ways.back, &cells.names(), statements, &name("back"))?;
+        let freed = judge::freed_name(cells);
+        if [&there, &back].iter().any(|text| words(text).any(|word| word == freed)) {
             self.add(&judge::freed(cells));
         }
-        [there, back].iter().for_each(|text| self.add(text));
+        [there, back].iter().for_each(|text| self.add_way(cells, text));
         if cells.level.is_checked() {
             self.add(&judge::functions(cells));
         }
@@ -261,7 +285,32 @@ impl Ways {
 fn version(program: &Program, version: Version, to: u32) -> Result<SsaForm, NoText> {
     let form = build(program.module(), program.flow(), version)?;
     check_exits(program, &form, to)?;
-    Ok(improved(form, &PASSES))
+    let mut form = improved(form, &PASSES);
+    forget_refused(&mut form);
+    Ok(form)
+}
+
+/// Where there is no room for a call nobody goes on, so that cells needn't be stored there.
+fn forget_refused(form: &mut SsaForm) {
+    let mut blocks = std::mem::take(&mut form.blocks);
+    for block in &mut blocks {
+        let SsaEnd::Exit { exit } = block.end else { continue };
+        if form.exits.get(exit as usize).is_some_and(|exit| exit.is_full) {
+            block.ops.retain(|&value| form.op(value).is_none_or(|op| !is_store(op) || says_top(form, op)));
+        }
+    }
+    form.blocks = blocks;
+}
+
+fn is_store(op: &SsaOp) -> bool {
+    matches!(op.kind, OpKind::Store(_))
+}
+
+/// Whether a store says where the records of open calls end.
+fn says_top(form: &SsaForm, op: &SsaOp) -> bool {
+    let address = op.operands.first().and_then(|&address| form.op(address));
+    op.kind == OpKind::Store(Space::References)
+        && address.is_some_and(|address| address.kind == OpKind::Int(TOP_WORD.into()))
 }
 
 /// What forms need at most. The program's limits must have room for it.
@@ -270,7 +319,13 @@ fn demanded<'f>(program: &Program, forms: impl Iterator<Item = &'f SsaForm>) -> 
         frame_ints: most.frame_ints.max(form.demands.frame_ints),
         frame_reals: most.frame_reals.max(form.demands.frame_reals),
         depth: most.depth.max(form.demands.depth),
-        ..most
+        references: most.references.max(form.demands.references),
+        record: most.record.max(form.demands.record),
+        level: LevelDemands {
+            ints: most.level.ints.max(form.demands.level.ints),
+            reals: most.level.reals.max(form.demands.level.reals),
+            depth: most.level.depth.max(form.demands.level.depth),
+        },
     });
     let limit = program.module().limits.depth;
     match most.depth > limit {
@@ -311,7 +366,11 @@ fn check_exits(program: &Program, form: &SsaForm, to: u32) -> Result<(), NoText>
         SsaEnd::Exit { exit } => form.exits.get(exit as usize),
         SsaEnd::Go(_) | SsaEnd::Branch { .. } | SsaEnd::Pause { .. } => None,
     });
-    match exits.into_iter().find(|exit| exit.position != to || !exit.calls.is_empty()) {
+    // A position within a procedure that is called would be come to inside of calls.
+    let main = program.module().procedures.first();
+    let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
+    let is_end = |exit: &FormExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;
+    match exits.into_iter().find(|exit| !is_end(exit)) {
         Some(exit) => Err(foreign(program, exit)),
         None => Ok(()),
     }
@@ -329,7 +388,7 @@ fn foreign(program: &Program, exit: &FormExit) -> NoText {
         Action::Put(_) | Action::Take(_) => "keep the values in an array: there are no stacks and tapes in C",
         Action::Show => "take it out, and print what the function gives back",
         Action::Call(_) | Action::CallVia(_) | Action::Parallel(_) => {
-            "write what is called in its place, by a macro: a recursion, a rule, or a call on what isn't known before has no text"
+            "write what is called in its place, by a macro: a rule, what passes a slice with a step, an adjoint or very many arguments, and a very large procedure have no text"
         }
         Action::Switch(_) => "take it out; `--loss` differentiates the program from outside",
         Action::Accumulate
@@ -418,6 +477,9 @@ Nothing limits how long a run takes: a loop of the program that has no end has n
         },
         if is_checked { "" } else { UNCHECKED },
     );
+    if let Some(calls) = cells.calls {
+        text.push_str(&calls.defined(prefix, &upper));
+    }
     if !is_checked {
         let _ = write!(text, "/* Checks were left out. */\n#define {upper}_UNCHECKED 1\n\n");
     }
@@ -456,11 +518,16 @@ fn linked_names(
     let mark = fnv(known.flat_map(String::into_bytes)) as u32;
     let others = ["message", "built_by_reviver"];
     let names = functions.iter().map(|function| function.name()).chain(others);
-    let lines: String =
-        names.map(|name| format!("#define {prefix}_{name} {prefix}_{name}_{mark:08x}\n")).collect();
+    let upper = prefix.to_uppercase();
+    let linked = |name: &str| {
+        let linked = format!("{prefix}_{name}_{mark:08x}");
+        if cells.calls.is_some() { CallRoom::marked(&upper, &linked) } else { linked }
+    };
+    let marks = if cells.calls.is_some() { CallRoom::marks(&upper) } else { String::new() };
+    let lines: String = names.map(|name| format!("#define {prefix}_{name} {}\n", linked(name))).collect();
     format!(
         "/* What is linked bears a mark of all that a caller must know: a header and a C file that were written with other\n   \
-        options don't fit each other, and the linker says so. */\n{lines}\n"
+        options don't fit each other, and the linker says so. */\n{marks}{lines}\n"
     )
 }
 
@@ -468,17 +535,22 @@ fn linked_names(
 fn memory(cells: &ProgramCells, has_loss: bool) -> String {
     let prefix = cells.prefix;
     let mut text = format!(
-        "struct {prefix}_memory {{\n    int64_t ints[{}];\n    {of} reals[{reals}];\n    {of} adjoints[{reals}];\n\
-        \x20   /* The steps that were made, as Reviver counts them. */\n    int64_t steps;\n    uint64_t erased_bits;\n\
-        \x20   uint64_t discarded_bits;\n    uint64_t drops;\n",
-        cells.all(Class::Int),
-        of = cells.numbers.real(),
-        reals = cells.all(Class::Real),
+        "struct {prefix}_memory {{\n    /* The steps that were made, as Reviver counts them. */\n    int64_t steps;\n\
+        \x20   uint64_t erased_bits;\n    uint64_t discarded_bits;\n    uint64_t drops;\n"
     );
     if has_loss && cells.level.is_checked() {
         text.push_str(&judge::fields(cells));
     }
-    text + "};\n\n"
+    text.push_str(cells.calls.map_or("", CallRoom::ready));
+    let _ = write!(
+        text,
+        "    int64_t ints[{}];\n    {of} reals[{reals}];\n    {of} adjoints[{reals}];\n{}}};\n\n",
+        cells.all(Class::Int),
+        cells.calls.map(|calls| calls.records(&prefix.to_uppercase())).unwrap_or_default(),
+        of = cells.numbers.real(),
+        reals = cells.all(Class::Real),
+    );
+    text
 }
 
 fn public(text: &mut String, interface: &Interface, function: CFunction, what: &str) {

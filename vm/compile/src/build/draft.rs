@@ -92,6 +92,7 @@ pub(super) struct Draft {
 
 struct Inner {
     definitions: Vec<Definition>,
+    instructions: Vec<Option<u32>>,
     blocks: Vec<SsaBlock>,
     predecessors: Vec<Vec<u32>>,
     /// The functions of the blocks.
@@ -101,6 +102,8 @@ struct Inner {
     beginning: Beginning,
     /// Where operations are put.
     current: u32,
+    /// The instruction that they are made for.
+    at: Option<u32>,
     /// Where this is 0, operations don't fail.
     guard: Option<SsaValue>,
     /// Literals and inputs, once each.
@@ -134,6 +137,7 @@ impl Draft {
         }
         let mut inner = Inner {
             definitions: Vec::new(),
+            instructions: Vec::new(),
             blocks: Vec::with_capacity(planned.len()),
             predecessors,
             functions: planned.iter().map(|block| block.function).collect(),
@@ -141,6 +145,7 @@ impl Draft {
             reloads_passed: Vec::with_capacity(planned.len()),
             beginning,
             current: ENTRY,
+            at: None,
             guard: None,
             known: HashMap::new(),
             of_frame: HashMap::new(),
@@ -165,6 +170,11 @@ impl Draft {
     /// Goes on with a block.
     pub fn enter(&self, block: u32) {
         self.inner.borrow_mut().current = block;
+    }
+
+    /// What follows in the current block is made for an instruction, or for none.
+    pub fn make_for(&self, at: Option<u32>) {
+        self.inner.borrow_mut().at = at;
     }
 
     /// Whether it isn't going to be made.
@@ -389,11 +399,12 @@ impl Draft {
         if inner.work > MOST_WORK {
             return Err(Outside::TooLarge);
         }
-        let Inner { definitions, blocks, .. } = inner;
+        let Inner { definitions, instructions, blocks, .. } = inner;
         Ok(SsaForm {
             version,
             numbers: self.numbers,
             definitions,
+            instructions,
             blocks,
             ranges: BTreeMap::new(),
             exits: Vec::new(),
@@ -424,6 +435,10 @@ impl Inner {
         let value = SsaValue(self.definitions.len() as u32);
         let op = SsaOp { kind, operands: operands.into_iter().collect(), guard };
         self.definitions.push(Definition::Op(op));
+        if let Some(at) = self.at.filter(|_| block == self.current) {
+            self.instructions.resize(value.0 as usize, None);
+            self.instructions.push(Some(at));
+        }
         self.blocks[block as usize].ops.push(value);
         value
     }

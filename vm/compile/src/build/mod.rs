@@ -170,9 +170,11 @@ fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks, elisions: 
     scope.keep(elisions.get(stretch.activation), stretch.position);
     for &at in &stretch.steps {
         if let Some(step) = flow.step(at) {
+            draft.make_for(Some(at));
             StepWriter { at, ..scope }.step(step, operation(step, scope.way()));
         }
     }
+    draft.make_for(stretch.end.instruction(scope.activations));
     draft.count_steps(stretch.steps.len() as u32 + stretch.end.steps());
     match stretch.end {
         StretchEnd::Fall { join, .. } => scope.require(join, false),
@@ -194,6 +196,7 @@ fn write(scope: StepWriter, stretch: &Stretch, place: &StretchBlocks, elisions: 
         }
         StretchEnd::Pass { .. } | StretchEnd::Cut { .. } | StretchEnd::Exit { .. } => {}
     }
+    draft.make_for(None);
 }
 
 /// Puts down what is stored where a stretch leaves the form or its function.
@@ -274,6 +277,7 @@ impl StepWriter<'_> {
     fn land(self, place: &StretchBlocks, join: u32) {
         let Some(taken) = place.taken else { return };
         self.draft.enter(taken);
+        self.draft.make_for(Some(join));
         if self.is_watched && self.flow.may_stray(join) && keeps(Rule::PathsAreCompared) {
             self.draft.op(OpKind::Jumped, []);
         }

@@ -72,6 +72,25 @@ impl StretchEnd {
     }
 }
 
+impl StretchEnd {
+    /// The instruction that is looked at there.
+    pub fn instruction(self, activations: &Activations) -> Option<u32> {
+        match self {
+            StretchEnd::Fall { join: at, .. }
+            | StretchEnd::Branch { at, .. }
+            | StretchEnd::Jump { join: at, .. }
+            | StretchEnd::Enter { at, .. }
+            | StretchEnd::Return { at, .. }
+            | StretchEnd::Leave { at } => Some(at),
+            StretchEnd::Call { callee, .. } => Some(activations.get(callee)?.called?.site),
+            StretchEnd::Pass { .. }
+            | StretchEnd::Cut { .. }
+            | StretchEnd::Skip { .. }
+            | StretchEnd::Exit { .. } => None,
+        }
+    }
+}
+
 /// The stretches of a version.
 #[derive(Debug)]
 pub(super) struct Stretches {

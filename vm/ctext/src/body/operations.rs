@@ -1,6 +1,6 @@
 //! Each operation as lines of C. Knows no block.
 
-use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
+use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_flow::graph::Way;
 use reviver_isa::arith::{Elementary, Order};
 use reviver_isa::instruction::Class;
@@ -27,8 +27,7 @@ pub(crate) fn unwritten_in_fixed(kind: OpKind) -> Option<&'static str> {
 pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(), NoText> {
     match op.kind {
         // Literals stand where they are used.
-        OpKind::Int(_) | OpKind::Real(_) => {}
-        OpKind::Input(_) => return Err(NoText::Call),
+        OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
         OpKind::IntAdd
         | OpKind::IntSub
         | OpKind::IntNeg
@@ -82,7 +81,6 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) -> Result<(
             };
             w.made(value, text, true);
         }
-        OpKind::Load(Space::References) | OpKind::Store(Space::References) => return Err(NoText::Call),
         OpKind::Load(space) => {
             let [address] = w.operands(op);
             w.made(value, format!("{}[{address}]", array(space)), false);
@@ -193,8 +191,28 @@ impl BodyWriter<'_> {
         }
     }
 
+    /// Whether there is room for one more call, or none, where a comparison asks for that.
+    fn has_room(&self, order: Order, op: &SsaOp) -> Option<String> {
+        let is_end = |&value: &SsaValue| {
+            let op = self.form.op(self.plan.resolved(value));
+            op.is_some_and(|op| op.kind == OpKind::Input(Input::RecordsEnd))
+        };
+        let [word, _] = self.operands(op);
+        let _ = op.operands.get(1).filter(|&end| is_end(end))?;
+        let calls = self.cells.calls?;
+        let has_room = calls.has_room(&word, self.form.demands.record, &self.cells.prefix);
+        match order {
+            Order::Lt => Some(has_room),
+            Order::Ge => Some(format!("(!{has_room})")),
+            Order::Eq | Order::Ne | Order::Le | Order::Gt => None,
+        }
+    }
+
     /// A comparison of integers.
     fn compared_integers(&self, order: Order, op: &SsaOp) -> String {
+        if let Some(text) = self.has_room(order, op) {
+            return text;
+        }
         let [a, b] = self.operands(op);
         let is_with_zero = matches!(order, Order::Eq | Order::Ne) && b == "0";
         match op.operands.as_slice() {

@@ -23,12 +23,12 @@ use super::compiled::{Answer, Compiled, Question, Way, compiler, given, links};
 const MOST_STEPS: u64 = 2_000_000;
 
 /// A program with its text.
-struct Candidate {
+pub struct Candidate {
     what: String,
     program: Arc<Program>,
     loss: Option<String>,
     level: CheckLevel,
-    text: CText,
+    pub text: CText,
 }
 
 impl Candidate {
@@ -36,7 +36,14 @@ impl Candidate {
         Candidate::at(CheckLevel::Checked, what, program, number)
     }
 
-    fn at(level: CheckLevel, what: &str, program: Arc<Program>, number: usize) -> Result<Candidate, NoText> {
+    /// # Errors
+    /// There is no text.
+    pub fn at(
+        level: CheckLevel,
+        what: &str,
+        program: Arc<Program>,
+        number: usize,
+    ) -> Result<Candidate, NoText> {
         let name = format!("p{number}");
         let loss = loss(&program);
         let with_loss = CText::of(&program, &name, loss.as_deref(), level);
@@ -46,6 +53,10 @@ impl Candidate {
             Err(_) => (CText::of(&program, &name, None, level)?, None),
         };
         Ok(Candidate { what: what.to_owned(), program, loss, level, text })
+    }
+
+    pub fn has_loss(&self) -> bool {
+        self.loss.is_some()
     }
 }
 
@@ -143,7 +154,10 @@ fn compare(candidates: &[Candidate], level: &str) -> usize {
 }
 
 /// The same by a compiler with options.
-fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) -> usize {
+///
+/// # Panics
+/// Something comes to something else.
+pub fn compare_by(compiler: &str, candidates: &[Candidate], options: &[&str]) -> usize {
     let asked: Vec<(Question, Expected)> =
         candidates.iter().enumerate().flat_map(|(n, candidate)| questions(candidate, n)).collect();
     let programs: Vec<_> = candidates.iter().map(|c| (&*c.program, &c.text, c.loss.is_some())).collect();
@@ -259,11 +273,17 @@ fn edges_of_the_rules_are_defined_in_c() {
 
 #[test]
 fn random_programs_come_to_the_same() {
-    // Stacks, tapes and modes of their own have no text: most programs are made without procedures and modes.
+    // Stacks, tapes and modes of their own have no text: most programs are made without modes, and every other one with procedures.
     let subjects = (0..6000).map(|seed| {
         let profile = Profile::of_seed(seed);
-        let plain = Profile { procedures: 0, gradient: false, ..profile.clone() };
-        (seed, program(seed, if seed % 4 == 0 { &profile } else { &plain }))
+        let plain = Profile { gradient: false, ..profile.clone() };
+        let alone = Profile { procedures: 0, ..plain.clone() };
+        let profile = match seed % 4 {
+            0 => &profile,
+            1 | 3 => &plain,
+            _ => &alone,
+        };
+        (seed, program(seed, profile))
     });
     let programs = subjects.filter_map(|(seed, text)| {
         let subject = Subject::new(&text).ok()?;

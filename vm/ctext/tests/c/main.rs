@@ -3,4 +3,6 @@
 
 mod compiled;
 mod journeys;
+mod recursions;
+mod statements;
 mod warnings;

@@ -1,0 +1,210 @@
+//! Calls that stay calls, as those of a recursion: the records and cells for which a program's memory has room, and what is said where
+//! there is no more. Knows no operation.
+
+use reviver_compile::form::{Demands, FIRST_RECORD, FormExit, SsaForm, TOP_WORD};
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Limits, RealSystem};
+use reviver_isa::verify::MAX_CELLS;
+
+use crate::identifiers::words;
+use crate::numbers::{CELL_INT, CNumbers};
+
+/// So many bytes are there for open calls, unless whoever compiles the text wants more: a memory fits on most stacks.
+const USUAL_BYTES: u64 = 1 << 18;
+/// So many calls have cells at first that hold 0, and twice as many each time that these are too few.
+const FIRST_CALLS: u32 = 16;
+
+/// Room for the calls of a program's functions that may be open at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallRoom {
+    /// Words and cells for each.
+    record: u32,
+    ints: u32,
+    reals: u32,
+    /// Words behind the records.
+    references: u32,
+    /// The most that the program's limits surely have room for.
+    most: u64,
+    /// How many of them there are room for, if nobody says otherwise.
+    usual: u64,
+    /// The program's limit of open calls.
+    limit: u32,
+}
+
+impl CallRoom {
+    /// The room that forms demand whose other cells are so many, at most, of each class; none where they call no function.
+    pub fn of(demands: Demands, others: [usize; 2], system: RealSystem, limits: &Limits) -> Option<CallRoom> {
+        let Demands { record, references, depth, level, .. } = demands;
+        if record == 0 {
+            return None;
+        }
+        let cells = |others: usize| MAX_CELLS.saturating_sub(others as u64);
+        let rooms = [
+            (u64::from(limits.depth.saturating_sub(depth)), level.depth),
+            (cells(others[0]), level.ints),
+            (cells(others[1]), level.reals),
+        ];
+        let rooms = rooms.into_iter().filter(|(_, each)| *each > 0);
+        let most = rooms.map(|(room, each)| room / u64::from(each)).min().unwrap_or(0);
+        let real = u64::from(system.width() / 8);
+        let bytes = 8 * u64::from(record + level.ints) + 2 * real * u64::from(level.reals);
+        let usual = rounded(USUAL_BYTES / bytes.max(1)).clamp(1, most.max(1));
+        let (ints, reals, limit) = (level.ints, level.reals, limits.depth);
+        Some(CallRoom { record, ints, reals, references, most, usual, limit })
+    }
+
+    /// Cells of a class for each call.
+    pub fn cells(self, class: Class) -> u32 {
+        match class {
+            Class::Int => self.ints,
+            Class::Real => self.reals,
+        }
+    }
+
+    fn has_cells(self) -> bool {
+        self.ints + self.reals > 0
+    }
+
+    /// What a header says of it, and the macro that users may define.
+    pub fn defined(self, prefix: &str, upper: &str) -> String {
+        let CallRoom { usual, limit, .. } = self;
+        format!(
+            "/* So many calls may be open at once that are no part of their callers, as those of a recursion: a `struct\n   \
+            {prefix}_memory` has room for them. It may be defined as another number, in digits, for all that is compiled with\n   \
+            this header and for its C file. Where it is too small the status is NO_ROOM. The program itself allows {limit}\n   \
+            open calls (DEPTH). */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
+        )
+    }
+
+    /// How linked names are told apart where it differs: memories that have other sizes don't fit each other. `name` is a mark.
+    pub fn marked(upper: &str, name: &str) -> String {
+        format!("{upper}_WITH_CALLS({name}, {upper}_CALLS)")
+    }
+
+    /// The macros for that.
+    pub fn marks(upper: &str) -> String {
+        format!(
+            "#define {upper}_WITH_CALLS(name, calls) {upper}_WITH_NUMBER(name, calls)\n#define {upper}_WITH_NUMBER(name, calls) name##_##calls\n"
+        )
+    }
+
+    /// How many of the calls have cells that are cleared: the beginning of a memory says so.
+    pub fn ready(self) -> &'static str {
+        match self.has_cells() {
+            true => "    /* So many of the calls that may be open have cells. */\n    int64_t ready_calls;\n",
+            false => "",
+        }
+    }
+
+    /// The records, at the end of a memory.
+    pub fn records(self, upper: &str) -> String {
+        let CallRoom { record, references, .. } = self;
+        let words = u64::from(FIRST_RECORD) + u64::from(references);
+        format!(
+            "    /* Which calls are open, and what they pass. */\n    {CELL_INT} calls[{words} + {record} * {upper}_CALLS];\n"
+        )
+    }
+
+    /// What the C file says of it before all functions.
+    pub fn functions(self, prefix: &str, upper: &str, numbers: CNumbers, others: [usize; 2]) -> String {
+        let most = format!(
+            "/* The limits of the program may allow fewer. */\n#define {upper}_MOST_CALLS ((int64_t)({upper}_CALLS < {most} ? {upper}_CALLS : {most}))\n",
+            most = self.most
+        );
+        if !self.has_cells() {
+            return most;
+        }
+        let real = numbers.real();
+        let arrays = [
+            ("ints", self.ints, CELL_INT, others[0]),
+            ("reals", self.reals, real, others[1]),
+            ("adjoints", self.reals, real, others[1]),
+        ];
+        let has_cells = |(_, each, ..): &(&str, u32, &str, usize)| *each > 0;
+        let arrays: Vec<_> = arrays.into_iter().filter(has_cells).collect();
+        let parameters: String = arrays.iter().map(|(name, _, of, _)| format!(", {of} *{name}")).collect();
+        let cleared: String = arrays
+            .iter()
+            .map(|(name, each, _, others)| {
+                format!(
+                    "    memset({name} + {others} + {each} * before, 0, {each} * (size_t)(ready - before) * sizeof {name}[0]);\n"
+                )
+            })
+            .collect();
+        format!(
+            "{most}\n/* Gives further calls cells that hold 0, if there is room for them. For how many calls there are cells then. */\n\
+            static int64_t {prefix}_more_calls(struct {prefix}_memory *m{parameters}) {{\n\
+            \x20   const int64_t before = m->ready_calls;\n    const int64_t wanted = before == 0 ? {FIRST_CALLS} : 2 * before;\n\
+            \x20   const int64_t ready = wanted < {upper}_MOST_CALLS ? wanted : {upper}_MOST_CALLS;\n{cleared}\
+            \x20   m->ready_calls = ready;\n    return ready;\n}}\n"
+        )
+    }
+
+    /// Whether a text names what that says.
+    pub fn is_asked(self, text: &str, prefix: &str, upper: &str) -> bool {
+        let named = match self.has_cells() {
+            true => format!("{prefix}_more_calls"),
+            false => format!("{upper}_MOST_CALLS"),
+        };
+        words(text).any(|word| word == named)
+    }
+
+    /// How a function begins that calls others: where there is no room for a record.
+    pub fn room(self, record: u32, upper: &str) -> String {
+        match self.has_cells() {
+            true => format!("    {CELL_INT} room = {FIRST_RECORD} + {record} * m->ready_calls;\n"),
+            false => {
+                format!("    const {CELL_INT} room = {FIRST_RECORD} + {record} * {upper}_MOST_CALLS;\n")
+            }
+        }
+    }
+
+    /// Whether a record has room that begins at a word.
+    pub fn has_room(self, word: &str, record: u32, prefix: &str) -> String {
+        if !self.has_cells() {
+            return format!("({word} < room)");
+        }
+        let arrays = [("ints", self.ints), ("reals", self.reals), ("adjoints", self.reals)];
+        let arrays: String =
+            arrays.iter().filter(|(_, each)| *each > 0).map(|(name, _)| format!(", {name}")).collect();
+        format!(
+            "({word} < room || {word} < (room = {FIRST_RECORD} + {record} * {prefix}_more_calls(m{arrays})))"
+        )
+    }
+
+    /// The function that says why there is no room for one more call of a form.
+    pub fn refusal(self, form: &SsaForm, name: &str, upper: &str) -> String {
+        let (record, limit) = (form.demands.record, self.limit);
+        let opened: Vec<String> = form.calls.iter().map(|call| call.opened.len().to_string()).collect();
+        let count = opened.len();
+        let rows: String = opened.chunks(16).map(|row| format!("        {},\n", row.join(", "))).collect();
+        format!(
+            "/* The status where so many calls more can't be open: whether the program's limit is reached, or there are no cells. */\n\
+            static int {name}_refused(const int64_t *calls, int64_t more) {{\n    /* How many calls each of them opens. */\n\
+            \x20   static const uint8_t opened[{count}] = {{\n{rows}    }};\n    int64_t depth = more;\n\
+            \x20   for (int64_t call = {FIRST_RECORD}; call < calls[{TOP_WORD}]; call += {record}) {{\n\
+            \x20       depth += opened[calls[call] - 1];\n    }}\n    return depth > {limit} ? {upper}_DEPTH : {upper}_NO_ROOM;\n}}\n\n"
+        )
+    }
+
+    /// What is given back where a form is left because there is no room.
+    pub fn refused(exit: &FormExit, name: &str) -> String {
+        format!("return {name}_refused(calls, {});", exit.calls.len() + 1)
+    }
+}
+
+/// The greatest number up to this one that has two digits which aren't 0.
+fn rounded(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    number - number % unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_numbers_have_two_digits() {
+        assert_eq!([0, 7, 42, 119, 3276, 99_999].map(rounded), [0, 7, 42, 110, 3200, 99_000]);
+    }
+}

@@ -1,0 +1,71 @@
+//! The statements of a program's text as comments: where each instruction stands, and in which words. Knows no form.
+
+use reviver_isa::instruction::Instruction;
+use reviver_isa::structure::{Block, BlockKind, TextPlace};
+use reviver_isa::text::Speller;
+use reviver_isa::update::Update;
+use reviver_vm::Program;
+
+use crate::place::place;
+
+/// Words that are longer are cut: a table may stand on one line.
+const LONGEST: usize = 100;
+
+/// The statements of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Statements<'p>(pub &'p Program);
+
+impl Statements<'_> {
+    /// The line of an instruction; none where the program's text isn't known.
+    pub fn line(self, at: u32) -> Option<TextPlace> {
+        self.0.module().structure.place(at)
+    }
+
+    /// A comment that says where an instruction stands, and in which words.
+    pub fn comment(self, at: u32) -> String {
+        let text = format!("{}: {}", place(self.0.module(), at), self.words(at));
+        let short: String = text.chars().take(LONGEST).collect();
+        let more = if short.len() < text.len() { " ..." } else { "" };
+        // Nothing of it begins or ends a comment.
+        format!("/* {}{more} */", short.replace("*/", "* /").replace("/*", "/ *"))
+    }
+
+    /// The statement that an instruction is part of, as it was written, or as it would be.
+    fn words(self, at: u32) -> String {
+        let Some(instruction) = self.0.module().code.get(at as usize) else { return String::new() };
+        let Some(procedure) = self.0.module().procedures.get(self.0.procedure_of(at)) else {
+            return String::new();
+        };
+        let speller = Speller { module: self.0.module(), procedure };
+        match (instruction.update, self.0.seam(at)) {
+            (Update::Enter, _) => format!(".proc {}", procedure.name),
+            (Update::Exit, _) => ".end".to_owned(),
+            (_, Some((block, seam))) => match computed_for(block) {
+                Some(whole) => self.words(whole),
+                None => speller.words_at(block, seam, instruction),
+            },
+            (_, None) => self.whole(speller, at, instruction),
+        }
+    }
+
+    /// An instruction that isn't part of the words of a block: with its expressions, where it was written with them.
+    fn whole(self, speller: Speller, at: u32, instruction: &Instruction) -> String {
+        let innermost = self.0.blocks_around(at).next();
+        let takes = innermost.is_some_and(|block| block.kind == BlockKind::Temporaries);
+        let with_expressions = takes.then(|| speller.with_expressions(instruction)).flatten();
+        with_expressions.unwrap_or_else(|| speller.instruction(instruction, |other| self.label(other)))
+    }
+
+    fn label(self, at: u32) -> String {
+        let labels = &self.0.module().structure.labels;
+        let found = labels.iter().find(|(index, _)| *index == at);
+        found.map_or_else(|| format!("#{at}"), |(_, label)| label.clone())
+    }
+}
+
+/// The instruction that expressions are computed for, if a block does nothing else.
+fn computed_for(block: &Block) -> Option<u32> {
+    let first = block.seams.first().filter(|_| block.kind == BlockKind::Temporaries)?;
+    let last = block.seams.last()?;
+    (first.end < last.start).then_some(first.end)
+}
