@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::history::{Past, Residues};
 use crate::interp::engine::Interpreted;
 use crate::interp::window::Window;
+use crate::onlooker::{self, Onlooker};
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
@@ -41,6 +42,20 @@ pub trait Runner: Debug + Send + Sync {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap>;
+
+    /// The same, with somebody who looks at the machine on the way.
+    ///
+    /// # Errors
+    /// A trap, as [`Runner::run`].
+    fn run_seen(
+        &self,
+        machine: &mut Machine,
+        stops: Option<&Stops>,
+        leg: Leg,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Stop, Trap> {
+        onlooker::in_parts(machine, stops, leg, onlooker, |machine, leg| self.run(machine, stops, leg))
+    }
 }
 
 /// Steps between two looks at whether to stop.
@@ -74,6 +89,19 @@ impl Machine {
     pub fn renew(&mut self, start: &State) -> Result<(), OutOfMemory> {
         self.forget();
         self.state.renew(start)
+    }
+
+    /// As [`Machine::interpret`], with somebody who looks at the machine on the way.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn interpret_seen(
+        &mut self,
+        stops: Option<&Stops>,
+        leg: Leg,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Stop, Trap> {
+        onlooker::in_parts(self, stops, leg, onlooker, |machine, leg| machine.interpret(stops, leg))
     }
 }
 
