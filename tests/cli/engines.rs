@@ -1,6 +1,6 @@
 //! `--engine`: whoever makes the steps, the same is printed, with the same exit code.
 
-use crate::support::{Folder, reviver};
+use crate::support::{Folder, reviver, with_input};
 
 /// Asserts that a command prints the same on every engine, and ends with an exit code.
 #[track_caller]
@@ -46,7 +46,21 @@ fn limits_and_traps_are_the_same_on_every_engine() {
 }
 
 #[test]
+fn the_debugger_says_the_same_on_every_engine() {
+    let script = "goto end\nprint a\nlast b\nbreak main\nrc\ngoto 70%\nprint a\ncheck\ninfo status\n";
+    let folder = Folder::new();
+    let batch = folder.file("script", script);
+    same_on_all(&format!("debug programs/fib.rasm --set n=400000 --batch {batch}"), 0);
+    let typed = |engine: &str| {
+        let command = format!("repl programs/fib.rasm --set n=400000 --engine {engine}");
+        with_input(&command, script.as_bytes()).expect(0).stdout
+    };
+    assert!(typed("interp") == typed("jit") && typed("interp") == typed("auto"));
+}
+
+#[test]
 fn an_engine_that_there_is_none_of_is_refused() {
+    reviver("debug programs/fib.rasm --engine fast").expect(2).says("invalid value 'fast'");
     reviver("run programs/fib.rasm --engine fast")
         .expect(2)
         .says("invalid value 'fast'")

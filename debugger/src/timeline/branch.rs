@@ -378,7 +378,7 @@ impl Branch {
             if let Some(long_runs) = &mut self.long_runs {
                 long_runs.made(self.machine.state().step.abs_diff(before));
                 if is_at_stop {
-                    long_runs.pause();
+                    long_runs.pause(self.machine.state().calls.len());
                 }
             }
             if outcome != Ok(Stop::Budget) || made >= budget || is_at_stop {

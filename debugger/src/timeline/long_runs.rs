@@ -9,6 +9,8 @@ use reviver_vm::Runner;
 const FIRST: u64 = 1 << 20;
 /// Steps that it makes behind a place that was looked at: where these are close to each other, they all are its own.
 const BETWEEN: u64 = 1 << 14;
+/// The same for each call that is open: whoever begins to make steps looks through all of them.
+const BETWEEN_PER_CALL: u64 = 8;
 
 /// Who makes the steps of long runs in the interpreter's place. What comes out is the same.
 #[derive(Clone, Debug)]
@@ -36,9 +38,9 @@ impl LongRuns {
         self.left = self.first;
     }
 
-    /// The run has come to a place that is to be looked at.
-    pub(super) fn pause(&mut self) {
-        self.left = self.left.max(self.between);
+    /// The run has come to a place that is to be looked at, inside of so many calls.
+    pub(super) fn pause(&mut self, calls: usize) {
+        self.left = self.left.max(self.between).max(BETWEEN_PER_CALL.saturating_mul(calls as u64));
     }
 
     /// So many steps were made.
@@ -87,13 +89,15 @@ mod tests {
         assert!(long_runs.now().is_none());
         long_runs.made(1);
         assert!(long_runs.now().is_some() && long_runs.part(u64::MAX) == u64::MAX);
-        long_runs.pause();
+        long_runs.pause(1);
         assert_eq!(long_runs.part(u64::MAX), BETWEEN);
+        long_runs.pause(1 << 14);
+        assert_eq!(long_runs.part(u64::MAX), BETWEEN_PER_CALL << 14);
         long_runs.begin();
         assert_eq!(long_runs.part(u64::MAX), FIRST);
         let mut eager = LongRuns::eager(Arc::new(Nobody));
         eager.begin();
-        eager.pause();
+        eager.pause(0);
         assert!(eager.now().is_some());
     }
 }

@@ -47,6 +47,10 @@ const SHORTEST_LEG: u64 = 16;
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
 /// So many cells are copied in no time.
 const FEW_CELLS: u64 = 1 << 12;
+/// Parts of a run, from one look of an onlooker to the next, are the interpreter's where they are shorter than so many steps
+/// for each open call, up to so many calls.
+const STEPS_PER_CALL: u64 = 16;
+const MOST_CALLS: u64 = 1 << 10;
 /// The most versions.
 const MOST_VERSIONS: usize = 1 << 12;
 /// The most places to stop at that versions are made for: each is an exit.
@@ -287,7 +291,9 @@ impl<B: Backend> Journey<'_, '_, B> {
             }
             let due =
                 self.onlooker.as_ref().map_or(u64::MAX, |onlooker| onlooker.due(machine.state()).max(1));
-            if due < code.first_steps {
+            // What code is told of calls takes a while.
+            let calls = (machine.state().calls.len() as u64).min(MOST_CALLS);
+            if due < code.first_steps.max(STEPS_PER_CALL * calls) {
                 if let Some(stop) = self.interpret(machine, due)? {
                     return Ok(stop);
                 }
