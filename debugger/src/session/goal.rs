@@ -10,6 +10,8 @@ use crate::outcome::{Printed, Reason};
 const SLICE: u64 = 1 << 20;
 /// Native code makes many more steps in the time that a copy of the cells takes, which it needs for each slice.
 const STEPS_PER_CELL: u64 = 16;
+/// Nobody waits longer for a run to stop.
+const LONGEST_SLICE: u64 = 1 << 26;
 
 impl Session {
     /// Steps between two looks at the interrupt flag: it takes milliseconds to make them.
@@ -21,7 +23,7 @@ impl Session {
 /// The same for any machine, by its state and whether native code may run it.
 pub(super) fn slice_of(state: &State, is_fast: bool) -> u64 {
     let cells = (state.ints.len() + state.reals.len()) as u64;
-    if is_fast { SLICE.max(STEPS_PER_CELL * cells) } else { SLICE }
+    if is_fast { (STEPS_PER_CELL * cells).clamp(SLICE, LONGEST_SLICE) } else { SLICE }
 }
 
 /// A scan that is to be made.

@@ -37,6 +37,8 @@ pub struct Driver<B> {
     /// Steps that are still the interpreter's before anything is compiled.
     interpreted_first: AtomicU64,
     versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
+    /// Steps that code has made.
+    made: AtomicU64,
     /// Whether something couldn't be compiled, or so much was: then nothing more is tried.
     has_given_up: AtomicBool,
 }
@@ -70,6 +72,7 @@ impl<B: Backend> Driver<B> {
             least_steps: 1,
             interpreted_first: AtomicU64::new(0),
             versions: RwLock::default(),
+            made: AtomicU64::new(0),
             has_given_up: AtomicBool::new(false),
         }
     }
@@ -228,6 +231,10 @@ impl<B: Backend> Runner for Driver<B> {
     ) -> Result<Stop, Trap> {
         self.travel(machine, stops, leg, Some(onlooker))
     }
+
+    fn steps_made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
 }
 
 /// Has the interpreter make the steps of a leg.
@@ -303,6 +310,7 @@ impl<B: Backend> Journey<'_, '_, B> {
             let leg = Leg { budget: left, ..self.leg };
             if let Some(steps) = code.run(machine, leg, &mut self.references) {
                 self.leg.budget -= steps;
+                self.driver.made.fetch_add(steps, Ordering::Relaxed);
                 if let Some(onlooker) = &mut self.onlooker {
                     onlooker.look(machine.state());
                 }
