@@ -10,7 +10,7 @@ use reviver_vm::room::OutOfMemory;
 
 use crate::cli::{Debugged, Given};
 use crate::failure::{Exit, Failure, Fallible};
-use crate::{load, read, start, streams};
+use crate::{engine, load, read, start, streams};
 
 /// What there is to debug.
 pub enum Debuggee {
@@ -57,7 +57,12 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
         start::in_numbers(&options.given.file, &options.given.numbers, subject.program.module().clone())?;
     let machine = start::machine(&options.given, &subject.program, Travel::Forward)?;
     let limits = TimelineLimits { history: options.history, ..TimelineLimits::default() };
+    let long_runs = engine::long_runs(options.engine, &subject.program)?;
     let session = Session::new(subject, machine.into_state(), limits).map_err(no_memory)?;
+    let session = match &long_runs {
+        Some(long_runs) => session.with_long_runs(long_runs),
+        None => session,
+    };
     Ok(match options.max_steps {
         Some(most) => session.with_most_steps(most),
         None => session,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use reviver::EngineChoice;
 use reviver::engine::{self, NoEngine};
+use reviver_debugger::timeline::LongRuns;
 use reviver_vm::{Program, Runner};
 
 use crate::cli::Start;
@@ -17,6 +19,15 @@ pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Run
         return Err(failure.help("leave out `--unchecked` or `--exact`"));
     }
     engine::runner(options.compiled(), program).map_err(|error| missing(&error))
+}
+
+/// Who makes the steps of a debugger's long runs instead of the interpreter, if anybody does.
+pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<LongRuns>> {
+    let runner = engine::runner(choice.into(), program).map_err(|error| missing(&error))?;
+    Ok(runner.map(|runner| match choice {
+        EngineChoice::Jit => LongRuns::eager(runner),
+        EngineChoice::Interp | EngineChoice::Auto => LongRuns::new(runner),
+    }))
 }
 
 /// Why an engine that was asked for isn't there.

@@ -5,12 +5,16 @@
 
 mod support;
 
+use std::sync::Arc;
+
+use reviver_compile::driver::Driver;
+use reviver_compile::evaluate::Evaluator;
 use reviver_debugger::format::PrintFormat;
 use reviver_debugger::listing::OpenedProgram;
 use reviver_debugger::outcome::{Motion, OriginCause, Reason};
 use reviver_debugger::points::{BreakPlace, WatchMode};
 use reviver_debugger::session::{MomentName, PointOptions, Session};
-use reviver_debugger::timeline::TimelineLimits;
+use reviver_debugger::timeline::{LongRuns, TimelineLimits};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Shape};
 use reviver_isa::update::Update;
@@ -92,8 +96,17 @@ impl Model {
         Model { subject: subject.clone(), states, cells, arrays, first, branch: session.moment().branch }
     }
 
-    fn session(&self, limits: TimelineLimits) -> Session {
-        Session::new(self.subject.clone(), self.states[0].try_clone().unwrap(), limits).unwrap()
+    /// A session at the beginning. In every fourth all runs that may be somebody else's are those of compiled forms.
+    fn session(&self, seed: u64) -> Session {
+        let start = self.states[0].try_clone().unwrap();
+        let session = Session::new(self.subject.clone(), start, limits(seed)).unwrap();
+        match seed % 4 {
+            1 => {
+                let driver = Driver::new(&self.subject.program, Evaluator);
+                session.with_long_runs(&LongRuns::eager(Arc::new(driver)))
+            }
+            _ => session,
+        }
     }
 
     fn number(&self, cell: &str, step: usize) -> f64 {
@@ -748,7 +761,7 @@ fn same(found: &State, expected: &State, log: &[String]) {
 fn play(model: &Model, sequences: std::ops::Range<u64>) {
     for seed in sequences {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let session = model.session(limits(seed));
+        let session = model.session(seed);
         let log = vec![format!("seed {seed}")];
         let mut play = Play::new(model, session, 0, log);
         for _ in 0..COMMANDS {
@@ -772,7 +785,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) {
         globals.filter(|global| global.class == Class::Real).map(|global| global.name.clone()).collect();
     for seed in sequences {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let mut session = own.session(limits(seed));
+        let mut session = own.session(seed);
         let step = if dice.below(3) == 0 { dice.below(own.states.len()) } else { own.last() };
         session.goto(step as i64);
         let loss = &reals[dice.below(reals.len())];

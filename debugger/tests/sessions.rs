@@ -9,18 +9,21 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use reviver_compile::driver::Driver;
 use reviver_debugger::batch::{BatchEnding, run, script_of};
 use reviver_debugger::command::{Console, SAVED};
 use reviver_debugger::outcome::StopKind;
 use reviver_debugger::session::Session;
-use reviver_debugger::timeline::TimelineLimits;
+use reviver_debugger::timeline::{LongRuns, TimelineLimits};
 use reviver_debugger::tui::app::Face;
 use reviver_files::UsedFiles;
-use reviver_vm::Machine;
+use reviver_jit::Jit;
+use reviver_vm::{Machine, Program};
 
 fn transcripts() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions");
@@ -34,7 +37,24 @@ fn line(text: String, line: &str) -> String {
     text + line + "\n"
 }
 
+/// Who makes the steps of long runs.
+type RunnerMaker = fn(&Program) -> Option<LongRuns>;
+
+fn interpreter(_: &Program) -> Option<LongRuns> {
+    None
+}
+
+/// Native code, wherever there may be some.
+fn native_code(program: &Program) -> Option<LongRuns> {
+    let jit = Jit::new().expect("a machine that is known");
+    Some(LongRuns::eager(Arc::new(Driver::new(program, jit))))
+}
+
 fn console(header: &[&str]) -> Console {
+    console_run_by(header, interpreter)
+}
+
+fn console_run_by(header: &[&str], long_runs: RunnerMaker) -> Console {
     let value = |key: &str| header.iter().find_map(|line| line.strip_prefix("# ")?.strip_prefix(key));
     let own: String = header.iter().filter_map(|line| line.strip_prefix("#|")).fold(String::new(), line);
     let mut text = value("program ").map_or(own, support::text);
@@ -49,11 +69,14 @@ fn console(header: &[&str]) -> Console {
         machine.state_mut().input = entries.collect();
     }
     let most = value("max-steps ").map_or(u64::MAX, |most| most.parse().unwrap());
-    Console::new(
-        Session::new(subject, machine.into_state(), TimelineLimits::default()).unwrap().with_most_steps(most),
-        UsedFiles::default(),
-        Box::new(Face::default()),
-    )
+    let long_runs = long_runs(&subject.program);
+    let session = Session::new(subject, machine.into_state(), TimelineLimits::default()).unwrap();
+    let session = session.with_most_steps(most);
+    let session = match &long_runs {
+        Some(long_runs) => session.with_long_runs(long_runs),
+        None => session,
+    };
+    Console::new(session, UsedFiles::default(), Box::new(Face::default()))
 }
 
 #[test]
@@ -71,6 +94,18 @@ fn sessions_say_what_they_said() {
         }
         assert!(update || found == expected, "{}:\n{found}", path.display());
         assert_eq!(ended != BatchEnding::Fine, fails, "{}:\n{found}", path.display());
+    }
+}
+
+#[test]
+fn sessions_say_the_same_by_native_code() {
+    for path in transcripts() {
+        let expected = std::fs::read_to_string(&path).unwrap();
+        let header: Vec<&str> = expected.lines().take_while(|line| line.starts_with('#')).collect();
+        let mut output = Vec::new();
+        run(&mut console_run_by(&header, native_code), &script_of(&expected), &mut output).unwrap();
+        let found = format!("{}\n{}", header.join("\n"), String::from_utf8(output).unwrap());
+        assert!(found == expected, "{}:\n{found}", path.display());
     }
 }
 

@@ -3,10 +3,14 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reviver_compile::driver::Driver;
 use reviver_debugger::points::WatchMode;
 use reviver_debugger::session::{PointOptions, Session};
+use reviver_debugger::timeline::LongRuns;
+use reviver_jit::Jit;
 use reviver_vm::{Machine, Stop, Travel};
 
 fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
@@ -111,6 +115,76 @@ fn floats() {
     let text = text + "        add last, 1\n";
     let text = text.replace(".inout steps", ".out last\n.inout steps");
     measure("leapfrog in f64", &text, "last", 3.0);
+}
+
+/// How many times faster than the interpreter native code goes to the end, and back, as users have it.
+fn compare_engines(name: &str, text: &str) -> f64 {
+    let subject = support::subject(text);
+    let trips = |mut session: Session| {
+        let (there, _) = timed(|| session.goto_end());
+        let (middle, _) = timed(|| session.goto_percent(50.0));
+        let (back, _) = timed(|| session.goto_start());
+        session.break_at("main", &PointOptions::default()).unwrap();
+        session.watch("seldom", WatchMode::Change, &PointOptions::default()).unwrap();
+        let (on, _) = timed(|| session.resume(Travel::Forward));
+        let at = session.step_number();
+        assert!(session.step_number() > 1_000_000);
+        let (away, _) = timed(|| session.goto_end());
+        let (reverse, _) = timed(|| session.resume(Travel::Backward));
+        assert!(session.step_number() >= at);
+        [there, middle, back, on, away, reverse]
+    };
+    let plain = trips(Session::at_begin(subject.clone()).unwrap());
+    let driver = Driver::new(&subject.program, Jit::new().unwrap());
+    let long_runs = LongRuns::new(Arc::new(driver));
+    let fast = trips(Session::at_begin(subject).unwrap().with_long_runs(&long_runs));
+    let what = [
+        "end",
+        "middle",
+        "beginning",
+        "continue to a watched change",
+        "from there to the end",
+        "reverse-continue",
+    ];
+    for ((what, plain), fast) in what.iter().zip(plain).zip(fast) {
+        let ratio = plain.as_secs_f64() / fast.as_secs_f64();
+        println!("{name}, {what}: interpreted {plain:?}, native {fast:?}: {ratio:.1} times as fast");
+    }
+    plain[0].as_secs_f64() / fast[0].as_secs_f64()
+}
+
+/// A loop of 10⁸ steps with a line that is seldom come to.
+const LOOP: &str = "\
+.inout n default 16_600_000
+.out a, seldom
+        for i in 0..n
+            add a, i
+            xor a, 21
+            if i % 4_000_000 == 3_999_999
+                add seldom, i
+            fi i % 4_000_000 == 3_999_999
+        rof
+";
+
+#[test]
+#[ignore = "measures; takes seconds"]
+fn native_code() {
+    let integers = compare_engines("integers", LOOP);
+    let body = "            add a, i\n            xor a, 21\n";
+    let called = LOOP.replace(body, "            call more(a, i)\n")
+        + ".proc more(inout a, in i)\n        add a, i\n        xor a, 21\n.end\n";
+    let calls = compare_engines("calls", &called);
+    let floats = LOOP
+        .replace(".out a", ".out x: real, a")
+        .replace("xor a, 21", "add x, 0.1")
+        .replace("16_600_000", "9_000_000");
+    compare_engines("floats", &floats);
+    let cells = LOOP
+        .replace(".out a", ".out A[1_000_000], a")
+        .replace("xor a, 21", "add A[i % 1_000_000], a")
+        .replace("16_600_000", "9_000_000");
+    compare_engines("a million cells", &cells);
+    assert!(integers > 3.0 && calls > 2.0, "{integers} {calls}");
 }
 
 #[test]

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reviver::EngineChoice;
 use reviver_debugger::tui::keys::Preset;
 use reviver_debugger::tui::theme::ThemeName;
 
+use super::start::engines;
 use super::{Force, Given};
 
 /// What is debugged, and how much may be kept for it.
@@ -18,6 +20,11 @@ pub struct Debugged {
     /// what the last few thousand steps lost is kept in any case. Integers and fixed point keep nothing
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
     pub history: usize,
+    /// Who makes the steps of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native
+    /// code once a command has made a million steps (`auto`). What is shown is the same. Steps whose losses are kept, and
+    /// all single steps, are the interpreter's
+    #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
+    pub engine: EngineChoice,
     /// Go no further than so many steps from the start, in either direction; with --batch, end there with
     /// exit code 5
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

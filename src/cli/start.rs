@@ -127,7 +127,7 @@ impl RealChoice {
 }
 
 /// `--engine`.
-fn engines() -> impl TypedValueParser<Value = EngineChoice> {
+pub(super) fn engines() -> impl TypedValueParser<Value = EngineChoice> {
     let names = PossibleValuesParser::new(EngineChoice::ALL.map(EngineChoice::name));
     names.try_map(|name| EngineChoice::from_name(&name).ok_or("there is no such engine"))
 }

@@ -20,7 +20,7 @@ pub fn run(options: &GradOptions) -> Fallible {
     let verdict = verdict(options, &page);
     let verdict = page.unverified.take().map_or(verdict, Err);
     let printed = streams::print_with(|out| match start.json {
-        true => output::object(page.members(), &verdict, out),
+        true => output::ran(page.members(), page.subject.runner.as_ref(), &verdict, out),
         false => page.text(out),
     });
     streams::complain(&page.warnings(&read::name(&start.given.file)));

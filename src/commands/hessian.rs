@@ -33,10 +33,14 @@ pub fn run(options: &HessianOptions) -> Fallible {
     let verdict = said.verdict(options.differentiated.strict);
     let printed = streams::print_with(|out| match (whole, start.json) {
         (true, true) => {
-            output::object(spelling.hessian_members((&selections, &inputs), &hessian), &verdict, out)
+            let members = spelling.hessian_members((&selections, &inputs), &hessian);
+            output::ran(members, subject.runner.as_ref(), &verdict, out)
         }
         (true, false) => spelling.hessian_text(&loss, (&selections, &inputs), &hessian, out),
-        (false, true) => output::object(spelling.product_members(&selections, &hessian), &verdict, out),
+        (false, true) => {
+            let members = spelling.product_members(&selections, &hessian);
+            output::ran(members, subject.runner.as_ref(), &verdict, out)
+        }
         (false, false) => spelling.product_text(&loss, &selections, &hessian, out),
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));

@@ -22,7 +22,10 @@ pub fn run(options: &JacobianOptions) -> Fallible {
     let said = spelling.said(&jacobian.trust);
     let verdict = said.verdict(options.differentiated.strict);
     let printed = streams::print_with(|out| match start.json {
-        true => output::object(spelling.jacobian_members(&outputs, &inputs, &jacobian), &verdict, out),
+        true => {
+            let members = spelling.jacobian_members(&outputs, &inputs, &jacobian);
+            output::ran(members, subject.runner.as_ref(), &verdict, out)
+        }
         false => spelling.jacobian_text(&outputs, &inputs, &jacobian, out),
     });
     streams::complain(&said.warnings(&read::name(&start.given.file)));

@@ -5,7 +5,7 @@ use reviver_vm::differentiate::matrices::taylor;
 use crate::cli::TaylorOptions;
 use crate::failure::Fallible;
 use crate::output::derivatives::Spelling;
-use crate::{read, streams, subject};
+use crate::{output, read, streams, subject};
 
 pub fn run(options: &TaylorOptions) -> Fallible {
     let start = &options.start;
@@ -18,7 +18,10 @@ pub fn run(options: &TaylorOptions) -> Fallible {
         .map_err(|error| subject::failure(start, &subject.program, error))?;
     let spelling = Spelling(&subject);
     let printed = streams::print_with(|out| match start.json {
-        true => spelling.taylor_members(&selections, &along, &series).write(out),
+        true => {
+            let members = spelling.taylor_members(&selections, &along, &series);
+            output::ran(members, subject.runner.as_ref(), &Ok(()), out)
+        }
         false => spelling.taylor_text(&selections, &along, &series, out),
     });
     streams::complain(&spelling.said(&series.trust).warnings(&read::name(&start.given.file)));

@@ -14,13 +14,15 @@ pub mod trust;
 pub mod verified;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
+use reviver::EngineChoice;
 use reviver_isa::module::{Global, Role};
 use reviver_isa::update::Update;
 use reviver_vm::given::Tape;
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
-use reviver_vm::{Program, State, Travel};
+use reviver_vm::{Program, Runner, State, Travel};
 
 use crate::cli::RunOptions;
 use crate::failure::Fallible;
@@ -40,7 +42,7 @@ pub fn render(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match options.start.json {
-        true => object(json::members(report, options), verdict, out),
+        true => ran(json::members(report, options), report.machine.runner(), verdict, out),
         false => text::render(report, options, with_tape, out),
     }
 }
@@ -51,6 +53,19 @@ pub fn object(mut members: Object, verdict: &Fallible, out: &mut dyn Write) -> i
         members.extend(failure.members());
     }
     members.write(out)
+}
+
+/// The same for a command that runs a program, with the engine that made steps of it: native code, if it made any.
+pub fn ran(
+    mut members: Object,
+    runner: Option<&Arc<dyn Runner>>,
+    verdict: &Fallible,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_native = runner.is_some_and(|runner| runner.steps_made() > 0);
+    let engine = if is_native { EngineChoice::Jit } else { EngineChoice::Interp };
+    members.insert("engine", engine.name());
+    object(members, verdict, out)
 }
 
 /// The cells that are results in the direction of the run, declared garbage aside.

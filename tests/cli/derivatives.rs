@@ -75,6 +75,7 @@ fn a_gradient_in_json_has_the_shapes_of_its_inputs() {
         "mended",
         "memory_bytes",
         "history_bytes",
+        "engine",
     ];
     assert_eq!(keys(&object), wanted);
     assert_eq!(object["value"], json!(1.0));
@@ -282,7 +283,7 @@ fn jacobians_take_the_shorter_way() {
     let object = on(MIXED, "jacobian", "--of y,B --json").expect(0).json();
     assert_eq!(
         keys(&object),
-        ["values", "jacobian", "rows", "columns", "sweep", "reported", "loss_error", "mended"]
+        ["values", "jacobian", "rows", "columns", "sweep", "reported", "loss_error", "mended", "engine"]
     );
     assert_eq!(object["rows"], json!(["y", "B[0]", "B[1]"]));
     assert_eq!(object["columns"], json!(["x", "A[0,0]", "A[0,1]", "A[1,0]", "A[1,1]"]));
@@ -300,12 +301,12 @@ fn hessians_are_whole_or_applied() {
     let object = on(MIXED, "hessian", "--loss B[1] --wrt A[0,1],x --json").expect(0).json();
     assert_eq!(
         keys(&object),
-        ["value", "grad", "reported", "loss_error", "mended", "hessian", "rows", "columns"]
+        ["value", "grad", "reported", "loss_error", "mended", "hessian", "rows", "columns", "engine"]
     );
     assert_eq!(object["hessian"], json!([[0.0, 1.0], [1.0, 0.0]]));
     assert_eq!(object["rows"], json!(["A[0,1]", "x"]));
     let object = on(MIXED, "hessian", "--loss B[1] --times A[0,1]=2,x=-1 --json").expect(0).json();
-    assert_eq!(keys(&object), ["value", "grad", "reported", "loss_error", "mended", "product"]);
+    assert_eq!(keys(&object), ["value", "grad", "reported", "loss_error", "mended", "product", "engine"]);
     assert_eq!(object["product"], json!({ "x": 2.0, "A": [[0.0, -1.0], [0.0, 0.0]] }));
     let ran = on(MIXED, "hessian", "--loss B[1] --times x=1 --wrt x").expect(0);
     assert_eq!(ran.stdout, "B[1] = 1.0\nx' = 2.0\nproduct x = 0.0\n");
@@ -335,7 +336,7 @@ fn a_series_says_what_it_has_lost() {
     assert!(ran.stdout.ends_with("y = [2.25, 3.0, 1.0]\n"), "{ran:?}");
     ran.says("warning: an active real was converted to an integer").says("program.rasm:4").says("once");
     let object = on(text, "taylor", "--along x --order 2 --json").expect(0).json();
-    assert_eq!(keys(&object), ["along", "taylor", "reported"]);
+    assert_eq!(keys(&object), ["along", "taylor", "reported", "engine"]);
     assert_eq!(object["reported"][0]["kind"], json!("converted"));
     assert_eq!(on(MIXED, "taylor", "--along x --order 1 --json").expect(0).json()["reported"], json!([]));
 }

@@ -1,6 +1,6 @@
 //! `--engine`: whoever makes the steps, the same is printed, with the same exit code.
 
-use crate::support::{Folder, reviver};
+use crate::support::{Folder, reviver, with_input};
 
 /// Asserts that a command prints the same on every engine, and ends with an exit code.
 #[track_caller]
@@ -8,7 +8,9 @@ fn same_on_all(command: &str, code: i32) {
     let expected = reviver(command).expect(code);
     for engine in ["interp", "jit", "auto"] {
         let found = reviver(&format!("{command} --engine {engine}")).expect(code);
-        assert_eq!(but_for_memory(&found.stdout), but_for_memory(&expected.stdout), "{engine}");
+        let [found_text, expected_text] =
+            [&found, &expected].map(|ran| but_for_engine(&but_for_memory(&ran.stdout)));
+        assert_eq!(found_text, expected_text, "{engine}");
         assert_eq!(found.stderr, expected.stderr, "{engine}");
     }
 }
@@ -18,6 +20,26 @@ fn but_for_memory(text: &str) -> String {
     let Some((before, behind)) = text.split_once("memory: ") else { return text.into() };
     let rest = behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
     format!("{before}memory:{rest}")
+}
+
+/// Without the name of the engine that made the steps.
+fn but_for_engine(text: &str) -> String {
+    text.replace("\"engine\":\"jit\"", "\"engine\":\"interp\"")
+}
+
+#[test]
+fn objects_tell_the_engine_that_made_steps() {
+    let engine = |command: &str| reviver(&format!("{command} --json")).expect(0).json()["engine"].clone();
+    let long = "run programs/fib.rasm --set n=1000000";
+    assert_eq!(engine(long), "jit");
+    assert_eq!(engine(&format!("{long} --engine interp")), "interp");
+    // It was over before code was made.
+    assert_eq!(engine("run programs/fib.rasm"), "interp");
+    for command in ["grad programs/besselj.rasm --loss out", "jacobian programs/rotation.rasm"] {
+        assert_eq!(engine(&format!("{command} --engine jit")), "jit", "{command}");
+        assert_eq!(engine(&format!("{command} --engine interp")), "interp", "{command}");
+    }
+    assert_eq!(engine("taylor programs/besselj.rasm --along z --of out --order 3 --engine jit"), "interp");
 }
 
 #[test]
@@ -46,7 +68,21 @@ fn limits_and_traps_are_the_same_on_every_engine() {
 }
 
 #[test]
+fn the_debugger_says_the_same_on_every_engine() {
+    let script = "goto end\nprint a\nlast b\nbreak main\nrc\ngoto 70%\nprint a\ncheck\ninfo status\n";
+    let folder = Folder::new();
+    let batch = folder.file("script", script);
+    same_on_all(&format!("debug programs/fib.rasm --set n=400000 --batch {batch}"), 0);
+    let typed = |engine: &str| {
+        let command = format!("repl programs/fib.rasm --set n=400000 --engine {engine}");
+        with_input(&command, script.as_bytes()).expect(0).stdout
+    };
+    assert!(typed("interp") == typed("jit") && typed("interp") == typed("auto"));
+}
+
+#[test]
 fn an_engine_that_there_is_none_of_is_refused() {
+    reviver("debug programs/fib.rasm --engine fast").expect(2).says("invalid value 'fast'");
     reviver("run programs/fib.rasm --engine fast")
         .expect(2)
         .says("invalid value 'fast'")

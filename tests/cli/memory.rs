@@ -142,7 +142,7 @@ fn saved_states() {
 fn results() {
     let folder = Folder::new();
     let file = folder.file("a.rasm", ".out A[10000000]\n  add A[7], 1\n");
-    for (options, bytes) in [("", "30000005"), ("--json", "20000108")] {
+    for (options, bytes) in [("", "30000005"), ("--json", "20000126")] {
         within(112, &format!("run {file} {options} | wc -c")).expect(0).prints(&format!("{bytes}\n"));
     }
     let text = ".limit tape 2000000\n.var n\n.var x\n  from n == 0\n    add x, 9223372036854775807\n    write x\n    \

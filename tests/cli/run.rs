@@ -16,7 +16,8 @@ fn fibonacci_goes_there_and_back_without_a_history() {
         assert_eq!(object["restored"], json!(true));
         assert_eq!(object["bit_exact"], json!(true));
         assert_eq!(object["history_bytes"], json!(0));
-        let wanted = ["outputs", "steps", "restored", "bit_exact", "history_bytes", "erased_bits", "digest"];
+        let wanted =
+            ["outputs", "steps", "restored", "bit_exact", "history_bytes", "erased_bits", "digest", "engine"];
         assert_eq!(keys(&object), wanted);
     }
     reviver("run programs/fib.rasm --back --set a=55,b=89").expect(0).prints("n = 10\n");
@@ -82,7 +83,10 @@ fn json_has_arrays_and_whole_numbers() {
 #[test]
 fn json_tells_how_a_run_ended() {
     let object = reviver("run programs/fib.rasm --max-steps 10 --json").expect(5).json();
-    assert_eq!(keys(&object), ["steps", "step_limit", "history_bytes", "erased_bits", "digest", "error"]);
+    assert_eq!(
+        keys(&object),
+        ["steps", "step_limit", "history_bytes", "erased_bits", "digest", "engine", "error"]
+    );
     let object = reviver("run programs/factorial.rasm --set n=21 --json").expect(4).json();
     assert_eq!(object["trap"]["instruction"], json!("delocal product = 0"));
     assert!(object.get("outputs").is_none());

@@ -3,7 +3,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`program`], [`state`], [`machine`] | a verified program, a state, and a run that moves it |
+//! | [`program`], [`state`], [`machine`], [`onlooker`] | a verified program, a state, a run that moves it, and who looks on |
 //! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, why a run stops, and why it can't go on, in words |
 //! | [`level`] | how much others check who make steps in the interpreter's place |
 //! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes as people give and read them; what is left over |
@@ -72,6 +72,7 @@ pub mod level;
 pub mod machine;
 mod no_derivative;
 mod numbers;
+pub mod onlooker;
 pub mod program;
 pub mod reports;
 pub mod room;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::history::{Past, Residues};
 use crate::interp::engine::Interpreted;
 use crate::interp::window::Window;
+use crate::onlooker::Onlooker;
 use crate::program::Program;
 use crate::reports::Reports;
 use crate::room::{self, OutOfMemory};
@@ -41,6 +42,47 @@ pub trait Runner: Debug + Send + Sync {
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
     fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap>;
+
+    /// The same, with somebody who looks at the machine on the way.
+    ///
+    /// # Errors
+    /// A trap, as [`Runner::run`].
+    fn run_seen(
+        &self,
+        machine: &mut Machine,
+        stops: Option<&Stops>,
+        leg: Leg,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Stop, Trap> {
+        in_parts(machine, stops, leg, onlooker, |machine, leg| self.run(machine, stops, leg))
+    }
+
+    /// How many steps it has made itself, without the interpreter's help.
+    fn steps_made(&self) -> u64 {
+        0
+    }
+}
+
+/// Makes the steps of a leg in parts, from one look of an onlooker to the next: `part` makes those of one.
+fn in_parts(
+    machine: &mut Machine,
+    stops: Option<&Stops>,
+    leg: Leg,
+    onlooker: &mut dyn Onlooker,
+    part: impl Fn(&mut Machine, Leg) -> Result<Stop, Trap>,
+) -> Result<Stop, Trap> {
+    let mut left = leg.budget;
+    loop {
+        let before = machine.state.step;
+        let budget = left.min(onlooker.due(&machine.state).max(1));
+        let stop = part(machine, Leg { budget, ..leg })?;
+        left -= machine.state.step.abs_diff(before);
+        onlooker.look(&machine.state);
+        let is_there = stops.is_some_and(|stops| stops.contains(Node::of(&machine.state, leg.travel)));
+        if stop != Stop::Budget || left == 0 || is_there {
+            return Ok(stop);
+        }
+    }
 }
 
 /// Steps between two looks at whether to stop.
@@ -75,6 +117,19 @@ impl Machine {
         self.forget();
         self.state.renew(start)
     }
+
+    /// As [`Machine::interpret`], with somebody who looks at the machine on the way.
+    ///
+    /// # Errors
+    /// A trap, as [`Machine::run`].
+    pub fn interpret_seen(
+        &mut self,
+        stops: Option<&Stops>,
+        leg: Leg,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Stop, Trap> {
+        in_parts(self, stops, leg, onlooker, |machine, leg| machine.interpret(stops, leg))
+    }
 }
 
 impl<B: Interpreted> Machine<B> {
@@ -104,6 +159,11 @@ impl<B: Interpreted> Machine<B> {
     /// Has somebody else than the interpreter make the steps.
     pub fn run_by(&mut self, runner: Arc<dyn Runner>) {
         self.runner = Some(runner);
+    }
+
+    /// Who makes the steps instead of the interpreter, if anybody does.
+    pub fn runner(&self) -> Option<&Arc<dyn Runner>> {
+        self.runner.as_ref()
     }
 
     /// Keeps residues from now on, so that going back is bit for bit exact and leads over

@@ -69,6 +69,11 @@ impl Stops {
         self.nodes.contains(&node)
     }
 
+    /// The places, in no order.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node> + '_ {
+        self.nodes.iter().copied()
+    }
+
     /// The place, where there is only one.
     pub fn only(&self) -> Option<Node> {
         self.nodes.iter().next().copied().filter(|_| self.nodes.len() == 1)

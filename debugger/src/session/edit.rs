@@ -8,7 +8,7 @@ use reviver_vm::differentiate::DifferentiateError;
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, Stop, Travel, drift};
 
-use super::goal::SLICE;
+use super::goal::slice_of;
 use super::{Session, SessionError, instruction_at};
 use crate::expression::ConsoleExpression;
 use crate::memory::{Cell, MODE_BIT};
@@ -147,6 +147,9 @@ impl Session {
             false => (Travel::Forward, Reason::HistoryEnd),
         };
         let mut machine = Machine::resume(self.program().clone(), origin.try_clone()?, None);
+        if let Some(long_runs) = self.timeline.branch().long_runs() {
+            machine.run_by(long_runs.runner().clone());
+        }
         let limit = match there {
             Travel::Forward => self.within_limit(i64::MAX).saturating_sub(self.timeline.branch().offset()),
             Travel::Backward => self.within_limit(i64::MIN).saturating_sub(self.timeline.branch().offset()),
@@ -185,7 +188,8 @@ impl Session {
             if left == 0 {
                 return Reason::Arrived;
             }
-            match machine.run(travel, left.min(SLICE)) {
+            let slice = slice_of(machine.state(), self.timeline.branch().long_runs().is_some());
+            match machine.run(travel, left.min(slice)) {
                 Ok(Stop::Bound) if travel == Travel::Forward => return Reason::HistoryEnd,
                 Ok(Stop::Bound) => return Reason::HistoryBegin,
                 Ok(Stop::Budget | Stop::Interrupted | Stop::Shown { .. }) => {}

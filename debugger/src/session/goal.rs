@@ -1,12 +1,30 @@
 //! Where a scan is to end, and what it finds.
 
-use reviver_vm::Travel;
 use reviver_vm::stops::Node;
+use reviver_vm::{State, Travel};
 
+use super::Session;
 use crate::outcome::{Printed, Reason};
 
-/// Steps between two looks at the interrupt flag.
-pub(super) const SLICE: u64 = 1 << 20;
+/// Steps between two looks at the interrupt flag, if there aren't many cells.
+const SLICE: u64 = 1 << 20;
+/// Native code makes many more steps in the time that a copy of the cells takes, which it needs for each slice.
+const STEPS_PER_CELL: u64 = 16;
+/// Nobody waits longer for a run to stop.
+const LONGEST_SLICE: u64 = 1 << 26;
+
+impl Session {
+    /// Steps between two looks at the interrupt flag: it takes milliseconds to make them.
+    pub(super) fn slice(&self) -> u64 {
+        slice_of(self.state(), self.timeline.branch().is_long_run())
+    }
+}
+
+/// The same for any machine, by its state and whether native code may run it.
+pub(super) fn slice_of(state: &State, is_fast: bool) -> u64 {
+    let cells = (state.ints.len() + state.reals.len()) as u64;
+    if is_fast { (STEPS_PER_CELL * cells).clamp(SLICE, LONGEST_SLICE) } else { SLICE }
+}
 
 /// A scan that is to be made.
 pub(super) struct Scan {

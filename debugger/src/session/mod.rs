@@ -53,7 +53,7 @@ use crate::listing::{Listing, OpenedProgram};
 use crate::memory::{Cell, Memory, Storage};
 use crate::outcome::{Motion, Reason, Touch};
 use crate::points::Point;
-use crate::timeline::{BranchNumber, Moment, Timeline, TimelineLimits};
+use crate::timeline::{BranchNumber, LongRuns, Moment, Timeline, TimelineLimits};
 
 /// Why a command can't be carried out.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -222,6 +222,13 @@ impl Session {
     #[must_use]
     pub fn with_most_steps(self, most_steps: u64) -> Session {
         Session { most_steps, ..self }
+    }
+
+    /// The session, with somebody else than the interpreter who makes the steps of long runs: native code, say.
+    #[must_use]
+    pub fn with_long_runs(mut self, long_runs: &LongRuns) -> Session {
+        self.timeline.run_long_by(long_runs);
+        self
     }
 
     /// A session at the program's beginning, with the defaults of given cells.

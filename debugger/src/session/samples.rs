@@ -9,7 +9,6 @@ use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
-use super::goal::SLICE;
 use crate::memory::Target;
 use crate::outcome::{Printed, Reason};
 use crate::points::{WatchMode, candidates};
@@ -144,7 +143,7 @@ impl Session {
                 return Ok(false);
             }
             let is_change = plan.contains(Node::of(self.state(), Travel::Forward));
-            let steps = here.abs_diff(end).min(SLICE);
+            let steps = here.abs_diff(end).min(self.slice());
             let outcome = match *left {
                 0 => self.timeline.run(Travel::Forward, steps),
                 _ if is_change => self.timeline.run(Travel::Forward, 1),

@@ -5,7 +5,7 @@ use reviver_isa::instruction::Class;
 use reviver_vm::values::Value;
 use reviver_vm::{Cause, Stop, Trap, Travel, explain};
 
-use super::goal::{SLICE, Scan, ScanResult, Until};
+use super::goal::{Scan, ScanResult, Until};
 use super::stretch::{Forth, Skip};
 use super::watching::Watching;
 use super::{Session, scene};
@@ -51,7 +51,7 @@ impl Session {
             }
             let outcome = match looks {
                 true => self.timeline.run(scan.travel, 1),
-                false => self.timeline.run_until(plan.as_ref(), scan.travel, left.min(SLICE)),
+                false => self.timeline.run_until(plan.as_ref(), scan.travel, left.min(self.slice())),
             };
             if let Some(reason) = self.paused(outcome, scan.travel, printed) {
                 return reason;

@@ -14,7 +14,6 @@ use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Cause, Stop, Trap, Travel};
 
 use super::Session;
-use super::goal::SLICE;
 use super::store::moves;
 use crate::access::{self, Access};
 use crate::memory::{Cell, Target};
@@ -65,6 +64,7 @@ impl Session {
     pub(super) fn excursion<T>(&mut self, visit: impl FnOnce(&mut Session) -> T) -> Result<T, OutOfMemory> {
         self.interrupt.store(false, Ordering::Relaxed);
         let state = self.state().try_clone()?;
+        self.timeline.branch_mut().begin_motion();
         let answer = visit(self);
         self.timeline.branch_mut().install(state);
         self.interrupt.store(false, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Session {
             let is_write = looks && wanted.iter().any(|wanted| self.writes_to(node, wanted.holder).is_some());
             let outcome = match looks {
                 true => self.timeline.run(past.way, 1),
-                false => self.timeline.run_until(Some(plan), past.way, left.min(SLICE)),
+                false => self.timeline.run_until(Some(plan), past.way, left.min(self.slice())),
             };
             if let Err(trap @ Trap { cause: Cause::NoMemory(_), .. }) = outcome {
                 let explanation = explain(self.program(), self.state(), trap);

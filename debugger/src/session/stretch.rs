@@ -4,7 +4,7 @@
 
 use reviver_vm::Stop;
 
-use super::goal::{SLICE, Scan, Until};
+use super::goal::{Scan, Until};
 use super::watching::Watching;
 use super::{Session, scene};
 use reviver_vm::stops::{Node, Stops};
@@ -102,7 +102,7 @@ impl Session {
                 self.look_at_watched(node, &mut watching);
             }
             let depth = self.state().calls.len();
-            let steps = self.state().step.abs_diff(end).min(SLICE);
+            let steps = self.state().step.abs_diff(end).min(self.slice());
             let outcome = match looks {
                 true => self.timeline.run(forth, 1),
                 false => self.timeline.run_until(Some(plan), forth, steps),

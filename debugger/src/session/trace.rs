@@ -4,7 +4,6 @@
 use reviver_vm::Travel;
 use reviver_vm::stops::{Node, Stops};
 
-use super::goal::SLICE;
 use super::{Session, SessionError, scene};
 use crate::expression::ConsoleExpression;
 use crate::format::{self, PrintFormat};
@@ -77,7 +76,7 @@ impl Session {
             }
             let outcome = match plan.contains(Node::of(self.state(), Travel::Forward)) {
                 true => self.timeline.run(Travel::Forward, 1),
-                false => self.timeline.run_until(Some(&plan), Travel::Forward, left.min(SLICE)),
+                false => self.timeline.run_until(Some(&plan), Travel::Forward, left.min(self.slice())),
             };
             if let Some(reason) = self.paused(outcome, Travel::Forward, &mut trace.printed) {
                 return Some(reason);

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use reviver_vm::Travel;
 
-use super::goal::{SLICE, Scan, ScanResult, Until};
+use super::goal::{Scan, ScanResult, Until};
 use super::{Session, SessionError};
 use crate::outcome::{Motion, Printed, Reason};
 use crate::points::BreakPlace;
@@ -84,6 +84,7 @@ impl Session {
     pub(super) fn begin(&mut self) -> Moment {
         self.interrupt.store(false, Ordering::Relaxed);
         self.tell(self.step_number());
+        self.timeline.branch_mut().begin_motion();
         self.timeline.moment()
     }
 
@@ -157,7 +158,7 @@ impl Session {
                 return Reason::Interrupted;
             }
             let travel = way(here, step);
-            let outcome = self.timeline.run(travel, step.abs_diff(here).min(SLICE));
+            let outcome = self.timeline.run(travel, step.abs_diff(here).min(self.slice()));
             if let Some(reason) = self.paused(outcome, travel, printed) {
                 return reason;
             }

@@ -19,12 +19,15 @@ use reviver_isa::instruction::{Class, Operand};
 use reviver_isa::module::Module;
 use reviver_isa::update::OperandShape;
 use reviver_vm::history::Residues;
+use reviver_vm::onlooker::Onlooker;
 use reviver_vm::room::{OutOfMemory, Room};
 use reviver_vm::stops::{Node, Stops};
-use reviver_vm::{Cause, Machine, Program, State, Stop, Trap, Travel, drift};
+use reviver_vm::travel::Leg;
+use reviver_vm::{Cause, Machine, Program, Runner, State, Stop, Trap, Travel, drift};
 
 use super::census::{Calls, Census};
 use super::checkpoints::Checkpoints;
+use super::long_runs::LongRuns;
 use super::past::{EarlierBranch, Remembering};
 
 /// What going back may cost in programs that lose bits.
@@ -58,6 +61,39 @@ struct BranchSide {
     reached: u64,
     /// Whether it can't be passed: the bound of the program, or a trap.
     ends: Option<End>,
+}
+
+impl BranchSide {
+    /// Steps from a distance to where calls are to be counted next, or where the next checkpoint is due if those are
+    /// kept. What was passed before is done already.
+    fn steps_to_look(&self, distance: u64, keeps: bool) -> u64 {
+        let count = self.census.as_ref().map(Census::due);
+        let due = count.into_iter().chain(keeps.then(|| self.checkpoints.due()));
+        due.filter_map(|due| due.checked_sub(distance).filter(|&steps| steps > 0)).min().unwrap_or(u64::MAX)
+    }
+}
+
+/// Takes note of what a run leads to that leads away from the origin.
+struct SideNotes<'s> {
+    side: &'s mut BranchSide,
+    /// Whether checkpoints are kept.
+    keeps: bool,
+}
+
+impl Onlooker for SideNotes<'_> {
+    fn due(&self, state: &State) -> u64 {
+        self.side.steps_to_look(state.step.unsigned_abs(), self.keeps)
+    }
+
+    fn look(&mut self, state: &State) {
+        let distance = state.step.unsigned_abs();
+        if let Some(census) = &mut self.side.census {
+            census.note(distance, state);
+        }
+        if self.keeps && distance == self.side.checkpoints.due() {
+            self.side.checkpoints.add(state);
+        }
+    }
 }
 
 /// Why a branch goes no further.
@@ -94,6 +130,8 @@ pub struct Branch {
     sides: [BranchSide; 2],
     lossless: bool,
     limits: TimelineLimits,
+    /// Who makes the steps of long runs, if the interpreter doesn't.
+    long_runs: Option<LongRuns>,
     /// The furthest step at which `show` has printed: seen once is seen.
     shown: i64,
 }
@@ -126,8 +164,45 @@ impl Branch {
             BranchSide { checkpoints: checkpoints.clone(), census: census.clone(), reached: 0, ends }
         });
         let (origin, pasts) = (Arc::new(origin), Vec::new());
-        let (base, older, shown) = (0, None, 0);
-        Ok(Branch { program, origin, pasts, offset, machine, base, older, sides, lossless, limits, shown })
+        let (base, older, shown, long_runs) = (0, None, 0, None);
+        Ok(Branch {
+            program,
+            origin,
+            pasts,
+            offset,
+            machine,
+            base,
+            older,
+            sides,
+            lossless,
+            limits,
+            long_runs,
+            shown,
+        })
+    }
+
+    /// Has somebody else than the interpreter make the steps of long runs.
+    pub fn run_long_by(&mut self, long_runs: LongRuns) {
+        self.long_runs = Some(long_runs);
+    }
+
+    /// Who makes the steps of long runs, if the interpreter doesn't.
+    pub fn long_runs(&self) -> Option<&LongRuns> {
+        self.long_runs.as_ref()
+    }
+
+    /// A motion begins: it isn't known yet whether it is long.
+    pub fn begin_motion(&mut self) {
+        self.long_runs.iter_mut().for_each(LongRuns::begin);
+    }
+
+    /// Whether the run under way has become a long one, which somebody else than the interpreter makes.
+    pub fn is_long_run(&self) -> bool {
+        self.fast_runner().is_some()
+    }
+
+    fn fast_runner(&self) -> Option<&Arc<dyn Runner>> {
+        self.long_runs.as_ref().and_then(LongRuns::now)
     }
 
     /// The branch that leaves this one here with another state. Where that has the same values, it takes over
@@ -138,7 +213,8 @@ impl Branch {
     pub fn edited(&self, state: State) -> Result<Branch, OutOfMemory> {
         let number = self.state().own_steps();
         let inherits = drift::same_values(self.state(), &state);
-        let mut branch = Branch::new(self.program.clone(), state, self.step(), self.limits)?;
+        let branch = Branch::new(self.program.clone(), state, self.step(), self.limits)?;
+        let mut branch = Branch { long_runs: self.long_runs.clone(), ..branch };
         if inherits {
             branch.pasts = self.past()?.into_iter().collect();
             branch.pasts.extend(self.pasts.iter().map(|past| past.from(number)));
@@ -186,7 +262,8 @@ impl Branch {
     fn at(&self, machine: Machine) -> Branch {
         let (program, origin) = (self.program.clone(), self.origin.clone());
         let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
-        Branch { program, origin, pasts, machine, older: None, sides, ..*self }
+        let long_runs = self.long_runs.clone();
+        Branch { program, origin, pasts, machine, older: None, sides, long_runs, ..*self }
     }
 
     /// What was lost on the stretch that leads away from the origin to a step which was reached before, and
@@ -287,14 +364,23 @@ impl Branch {
     pub fn run_until(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let first = self.state().step;
         loop {
-            let left = budget - self.state().step.abs_diff(first);
+            let before = self.state().step;
+            let left = budget - before.abs_diff(first);
+            self.prepare(travel, left);
+            let part = self.long_runs.as_ref().map_or(left, |long_runs| long_runs.part(left));
             let outcome = match (self.lossless, self.leads_back(travel)) {
-                (true, _) => self.plainly(stops, travel, left),
-                (false, true) => self.toward(stops, travel, left),
-                (false, false) => self.away(stops, travel, left),
+                (true, _) => self.plainly(stops, travel, part),
+                (false, true) => self.toward(stops, travel, part),
+                (false, false) => self.away(stops, travel, part),
             };
             let made = self.state().step.abs_diff(first);
             let is_at_stop = stops.is_some_and(|stops| stops.contains(Node::of(self.state(), travel)));
+            if let Some(long_runs) = &mut self.long_runs {
+                long_runs.made(self.machine.state().step.abs_diff(before));
+                if is_at_stop {
+                    long_runs.pause(self.machine.state().calls.len());
+                }
+            }
             if outcome != Ok(Stop::Budget) || made >= budget || is_at_stop {
                 return outcome;
             }
@@ -423,37 +509,43 @@ impl Branch {
 
     /// Runs where no step loses bits.
     fn plainly(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        let pause = if self.leads_back(travel) { self.distance() } else { self.to_count(travel) };
-        let outcome = self.machine.run_until(stops, travel, budget.min(pause));
+        let outcome = match self.leads_back(travel) {
+            true => self.back(stops, Leg { travel, budget: budget.min(self.distance()) }),
+            false => self.seen(stops, Leg { travel, budget }, false),
+        };
         self.note(travel, outcome);
         outcome
     }
 
-    /// Steps away from the origin to where calls are to be counted next.
-    fn to_count(&self, travel: Travel) -> u64 {
-        let due = self.sides[side_of(travel)].census.as_ref().map(Census::due);
-        due.map_or(u64::MAX, |due| self.steps_to(due))
+    /// Runs toward the origin, where everything was noted that is to be.
+    fn back(&mut self, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+        match self.fast_runner().cloned() {
+            Some(runner) => runner.run(&mut self.machine, stops, leg),
+            None => self.machine.interpret(stops, leg),
+        }
     }
 
-    /// Steps away from the origin to a distance that is due. What was passed before is done already.
-    fn steps_to(&self, due: u64) -> u64 {
-        due.checked_sub(self.distance()).filter(|&steps| steps > 0).unwrap_or(u64::MAX)
+    /// Runs away from the origin, and notes what is due on the way.
+    fn seen(&mut self, stops: Option<&Stops>, leg: Leg, keeps: bool) -> Result<Stop, Trap> {
+        let runner = self.fast_runner().cloned();
+        let mut notes = SideNotes { side: &mut self.sides[side_of(leg.travel)], keeps };
+        match runner {
+            Some(runner) => runner.run_seen(&mut self.machine, stops, leg, &mut notes),
+            None => self.machine.interpret_seen(stops, leg, &mut notes),
+        }
     }
 
     fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
-        self.prepare(travel, budget);
-        let side = side_of(travel);
-        let due = self.sides[side].checkpoints.due();
         let has_window = self.machine.residues().is_some();
-        let slice = if has_window { self.limits.short } else { u64::MAX };
-        let pause = self.steps_to(due).min(slice).min(self.to_count(travel));
-        let outcome = self.advance(stops, travel, budget.min(pause));
+        let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
+        // What a window takes is looked at often.
+        let to_look = || self.sides[side_of(travel)].steps_to_look(self.distance(), true);
+        let pause = if has_window { self.limits.short.min(to_look()) } else { u64::MAX };
+        let budget = budget.min(pause).min(known.unwrap_or(u64::MAX));
+        let outcome = self.seen(stops, Leg { travel, budget }, true);
         self.note(travel, outcome);
         if !has_window {
             self.base = self.distance();
-        }
-        if self.distance() == due {
-            self.sides[side].checkpoints.add(self.machine.state());
         }
         if self.bound_window().is_err() {
             self.give_up_window();
@@ -461,11 +553,12 @@ impl Branch {
         outcome
     }
 
-    /// Runs the machine away from the origin, with what an earlier branch knows about the steps. Makes
+    /// Runs the machine away from the origin once more, with what an earlier branch knows about the steps. Makes
     /// fewer than `budget` where that has to be looked up again.
-    fn advance(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
+    fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
-        self.machine.run_until(stops, travel, known.map_or(budget, |steps| budget.min(steps)))
+        let budget = known.map_or(budget, |steps| budget.min(steps));
+        self.machine.interpret(None, Leg { travel, budget })
     }
 
     /// Lends the machine what an earlier branch knows about the way from a number on, if there is one that
@@ -485,7 +578,8 @@ impl Branch {
         if self.distance() == self.base {
             self.reach_back().map_err(|_| self.no_memory(travel))?;
         }
-        let outcome = self.machine.run_until(stops, travel, budget.min(self.distance() - self.base));
+        let budget = budget.min(self.distance() - self.base);
+        let outcome = self.machine.interpret(stops, Leg { travel, budget });
         self.shown = self.shown.max(self.state().counters.shown);
         outcome
     }
@@ -526,7 +620,7 @@ impl Branch {
         let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
         while self.state().step != step {
             let steps = self.state().step.abs_diff(step).min(self.limits.short);
-            self.advance(None, travel, steps).map_err(|_| OutOfMemory)?;
+            self.advance(travel, steps).map_err(|_| OutOfMemory)?;
             self.bound_window()?;
         }
         Ok(())

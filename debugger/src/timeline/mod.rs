@@ -4,6 +4,7 @@
 mod branch;
 mod census;
 mod checkpoints;
+mod long_runs;
 mod past;
 mod spaced;
 
@@ -15,6 +16,7 @@ use reviver_vm::{Program, State, Stop, Trap, Travel};
 
 pub use branch::{Branch, CallStretch, End, TimelineLimits};
 pub use census::Calls;
+pub use long_runs::LongRuns;
 
 /// Number of a branch in a [`Timeline`]; 0 is the program's own.
 pub type BranchNumber = usize;
@@ -97,6 +99,11 @@ impl Timeline {
         let branch = Branch::new(program, state, 0, limits)?;
         let entries = vec![BranchEntry { branch, parent: None, edits: Vec::new() }];
         Ok(Timeline { entries, current: 0 })
+    }
+
+    /// Has somebody else than the interpreter make the steps of long runs.
+    pub fn run_long_by(&mut self, long_runs: &LongRuns) {
+        self.entries.iter_mut().for_each(|entry| entry.branch.run_long_by(long_runs.clone()));
     }
 
     /// A copy. Checkpoints are shared.

@@ -124,10 +124,9 @@ impl Screen {
 }
 
 pub fn app(subject: OpenedProgram) -> App {
-    App::new(
-        Session::at_begin(subject).unwrap(),
-        UsedFiles::default(),
-        KeyMap::default(),
-        Theme::new(ThemeName::Dark),
-    )
+    app_of(Session::at_begin(subject).unwrap())
+}
+
+pub fn app_of(session: Session) -> App {
+    App::new(session, UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark))
 }

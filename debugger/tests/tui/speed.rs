@@ -1,9 +1,15 @@
 //! How long a key press takes to become a frame: below 16 ms at 120×40, on a program with 10,000 lines and
 //! an array of 10⁶ cells.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::screen::Screen;
+use reviver_compile::driver::Driver;
+use reviver_debugger::session::Session;
+use reviver_debugger::timeline::LongRuns;
+use reviver_jit::Jit;
+
+use crate::screen::{Screen, app_of};
 use crate::support;
 
 const LIMIT: Duration = Duration::from_millis(16);
@@ -18,7 +24,20 @@ fn long_program() -> String {
 
 #[test]
 fn a_key_becomes_a_frame_in_time() {
-    let mut screen = Screen::open(support::subject(&long_program()), 120, 40);
+    held(Screen::open(support::subject(&long_program()), 120, 40));
+}
+
+/// What is over soon is the interpreter's, also where somebody else makes the steps of long runs: no key waits for code.
+#[test]
+fn no_key_waits_for_native_code() {
+    let subject = support::subject(&long_program());
+    let driver = Driver::new(&subject.program, Jit::new().expect("a machine that is known"));
+    let session = Session::at_begin(subject).unwrap().with_long_runs(&LongRuns::new(Arc::new(driver)));
+    held(Screen::new(app_of(session), 120, 40));
+}
+
+/// Asserts that keys become frames in time.
+fn held(mut screen: Screen) {
     screen.keys("s s s");
     for keys in ["s", "S", "4", "PageDown", "3", "1", "PageDown", "Tab", "{", "}", "n"] {
         let mut times: Vec<Duration> = (0..15)

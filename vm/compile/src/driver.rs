@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use reviver_flow::graph::Way;
+use reviver_vm::onlooker::Onlooker;
 use reviver_vm::state::Part;
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::travel::{Leg, Stop, Travel};
@@ -18,7 +19,7 @@ use crate::build::build;
 use crate::build::paths::steps_to_entry;
 use crate::compiled::Compiled;
 use crate::error::Outside;
-use crate::form::{FrameZeros, SsaBlock, SsaEnd, StopPlace, Version};
+use crate::form::{FrameZeros, SsaBlock, SsaEnd, StopPlace, StopPlaces, Version};
 use crate::frames;
 use crate::passes::{FormPass, PASSES, improved};
 
@@ -36,6 +37,8 @@ pub struct Driver<B> {
     /// Steps that are still the interpreter's before anything is compiled.
     interpreted_first: AtomicU64,
     versions: RwLock<HashMap<Version, Option<Arc<Compiled>>>>,
+    /// Steps that code has made.
+    made: AtomicU64,
     /// Whether something couldn't be compiled, or so much was: then nothing more is tried.
     has_given_up: AtomicBool,
 }
@@ -46,8 +49,14 @@ const SHORTEST_LEG: u64 = 16;
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
 /// So many cells are copied in no time.
 const FEW_CELLS: u64 = 1 << 12;
+/// Parts of a run, from one look of an onlooker to the next, are the interpreter's where they are shorter than so many steps
+/// for each open call, up to so many calls.
+const STEPS_PER_CALL: u64 = 16;
+const MOST_CALLS: u64 = 1 << 10;
 /// The most versions.
 const MOST_VERSIONS: usize = 1 << 12;
+/// The most places to stop at that versions are made for: each is an exit.
+const MOST_STOPS: usize = 64;
 /// The most steps that are interpreted before code is looked for again.
 const MOST_INTERPRETED: u64 = 1 << 12;
 
@@ -63,6 +72,7 @@ impl<B: Backend> Driver<B> {
             least_steps: 1,
             interpreted_first: AtomicU64::new(0),
             versions: RwLock::default(),
+            made: AtomicU64::new(0),
             has_given_up: AtomicBool::new(false),
         }
     }
@@ -104,7 +114,7 @@ impl<B: Backend> Driver<B> {
     fn code(
         &self,
         machine: &Machine,
-        stops: Option<&Stops>,
+        stops: &StopPlaces,
         travel: Travel,
         begins: bool,
     ) -> Result<Arc<Compiled>, u64> {
@@ -124,11 +134,10 @@ impl<B: Backend> Driver<B> {
         // Exact numbers come back by themselves.
         let watches = self.level.is_checked() && !program.module().real.is_exact();
         let is_watched = watches && machine.reports().watch().is_some();
-        let stop = stops.and_then(Stops::only).map(stop_place);
         let gradient = state.mode();
         let zeros = if begins { frames::zeros(program, state) } else { FrameZeros::default() };
-        let (position, level) = (state.position, self.level);
-        let version = Version { position, way, gradient, level, is_watched, stop, zeros };
+        let (position, level, stops) = (state.position, self.level, stops.clone());
+        let version = Version { position, way, gradient, level, is_watched, stops, zeros };
         let known = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         let found = match known {
             Some(found) => found,
@@ -141,7 +150,7 @@ impl<B: Backend> Driver<B> {
 
     /// Compiles a version, unless it makes no step.
     fn made(&self, version: Version) -> Option<Arc<Compiled>> {
-        let compiled = self.compiled(version).unwrap_or_else(|_| {
+        let compiled = self.compiled(version.clone()).unwrap_or_else(|_| {
             self.has_given_up.store(true, Ordering::Relaxed);
             None
         });
@@ -170,19 +179,31 @@ impl<B: Backend> Driver<B> {
     fn steps_first(&self, cells: u64) -> u64 {
         self.interpreted_first.load(Ordering::Relaxed).max(cells.saturating_sub(FEW_CELLS) / 2)
     }
-}
 
-impl<B: Backend> Runner for Driver<B> {
-    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+    fn travel(
+        &self,
+        machine: &mut Machine,
+        stops: Option<&Stops>,
+        leg: Leg,
+        mut onlooker: Option<&mut dyn Onlooker>,
+    ) -> Result<Stop, Trap> {
         let cells = (machine.state().ints.len() + machine.state().reals.len()) as u64;
         let is_short = leg.budget < SHORTEST_LEG.max(4 * cells);
         // The places to stop at that a debugger knows may be many.
-        let stops_often = stops.is_some_and(|stops| stops.only().is_none());
+        let stops_often = stops.is_some_and(|stops| stops.nodes().len() > MOST_STOPS);
         if machine.residues().is_some() || is_short || stops_often || !self.takes(machine) {
-            return machine.interpret(stops, leg);
+            return interpreted(machine, stops, leg, &mut onlooker);
         }
-        let mut journey =
-            Journey { driver: self, stops, leg, copy: None, references: Vec::new(), has_begun: false };
+        let mut journey = Journey {
+            driver: self,
+            stops,
+            places: stops.into_iter().flat_map(Stops::nodes).map(stop_place).collect(),
+            leg,
+            onlooker,
+            copy: None,
+            references: Vec::new(),
+            has_begun: false,
+        };
         // What the steps need is made before the first one.
         let outcome = journey.interpret(machine, self.steps_first(cells));
         let made = leg.budget - journey.leg.budget;
@@ -196,12 +217,48 @@ impl<B: Backend> Runner for Driver<B> {
     }
 }
 
+impl<B: Backend> Runner for Driver<B> {
+    fn run(&self, machine: &mut Machine, stops: Option<&Stops>, leg: Leg) -> Result<Stop, Trap> {
+        self.travel(machine, stops, leg, None)
+    }
+
+    fn run_seen(
+        &self,
+        machine: &mut Machine,
+        stops: Option<&Stops>,
+        leg: Leg,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Stop, Trap> {
+        self.travel(machine, stops, leg, Some(onlooker))
+    }
+
+    fn steps_made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+}
+
+/// Has the interpreter make the steps of a leg.
+fn interpreted(
+    machine: &mut Machine,
+    stops: Option<&Stops>,
+    leg: Leg,
+    onlooker: &mut Option<&mut dyn Onlooker>,
+) -> Result<Stop, Trap> {
+    match onlooker {
+        Some(onlooker) => machine.interpret_seen(stops, leg, *onlooker),
+        None => machine.interpret(stops, leg),
+    }
+}
+
 /// A run under way.
-struct Journey<'d, B> {
+struct Journey<'d, 'o, B> {
     driver: &'d Driver<B>,
     stops: Option<&'d Stops>,
+    /// The same, for versions.
+    places: StopPlaces,
     /// What is left of it.
     leg: Leg,
+    onlooker: Option<&'o mut dyn Onlooker>,
     copy: Option<Snapshot>,
     /// Memory for what open calls pass where code is left.
     references: Vec<i64>,
@@ -215,7 +272,7 @@ struct Snapshot {
     budget: u64,
 }
 
-impl<B: Backend> Journey<'_, B> {
+impl<B: Backend> Journey<'_, '_, B> {
     fn go(mut self, machine: &mut Machine) -> Result<Stop, Trap> {
         let mut in_vain = 0;
         loop {
@@ -224,7 +281,7 @@ impl<B: Backend> Journey<'_, B> {
                 return Ok(Stop::Budget);
             }
             let begins = !std::mem::replace(&mut self.has_begun, true);
-            let code = match self.driver.code(machine, self.stops, self.leg.travel, begins) {
+            let code = match self.driver.code(machine, &self.places, self.leg.travel, begins) {
                 Ok(code) => code,
                 Err(steps) => {
                     let steps = steps.max(1 << in_vain);
@@ -237,12 +294,26 @@ impl<B: Backend> Journey<'_, B> {
             };
             in_vain = 0;
             if self.leg.budget < code.first_steps || !self.has_copy(machine) {
-                return machine.interpret(self.stops, self.leg);
+                return interpreted(machine, self.stops, self.leg, &mut self.onlooker);
             }
-            let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps));
+            let due =
+                self.onlooker.as_ref().map_or(u64::MAX, |onlooker| onlooker.due(machine.state()).max(1));
+            // What code is told of calls takes a while.
+            let calls = (machine.state().calls.len() as u64).min(MOST_CALLS);
+            if due < code.first_steps.max(STEPS_PER_CALL * calls) {
+                if let Some(stop) = self.interpret(machine, due)? {
+                    return Ok(stop);
+                }
+                continue;
+            }
+            let left = self.leg.budget.min(STEPS_BETWEEN_COPIES.max(code.first_steps)).min(due);
             let leg = Leg { budget: left, ..self.leg };
             if let Some(steps) = code.run(machine, leg, &mut self.references) {
                 self.leg.budget -= steps;
+                self.driver.made.fetch_add(steps, Ordering::Relaxed);
+                if let Some(onlooker) = &mut self.onlooker {
+                    onlooker.look(machine.state());
+                }
                 // There may be no room for a call that comes first.
                 if steps == 0
                     && let Some(stop) = self.interpret(machine, 1)?
@@ -265,7 +336,7 @@ impl<B: Backend> Journey<'_, B> {
     fn interpret(&mut self, machine: &mut Machine, steps: u64) -> Result<Option<Stop>, Trap> {
         let before = machine.state().step;
         let budget = steps.min(self.leg.budget);
-        let stop = machine.interpret(self.stops, Leg { budget, ..self.leg })?;
+        let stop = interpreted(machine, self.stops, Leg { budget, ..self.leg }, &mut self.onlooker)?;
         self.leg.budget -= machine.state().step.abs_diff(before);
         Ok((stop != Stop::Budget || self.leg.budget == 0).then_some(stop))
     }
@@ -282,7 +353,7 @@ impl<B: Backend> Journey<'_, B> {
     }
 }
 
-/// The one place to stop at.
+/// A place to stop at, as versions know it.
 fn stop_place(node: Node) -> StopPlace {
     StopPlace { position: node.position, way: if node.backward { Way::Against } else { Way::Along } }
 }

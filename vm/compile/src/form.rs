@@ -4,7 +4,8 @@
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991); block
 //! parameters are A. W. Appel's, "SSA is functional programming" (1998).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use reviver_flow::graph::Way;
 use reviver_isa::Module;
@@ -16,7 +17,7 @@ use crate::op::{Input, OpKind, SsaOp, SsaValue};
 use crate::range::IntRange;
 
 /// What a form is made of: the code from a position to where it is left, in one direction and one mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version {
     /// Where it begins: before the instruction of this index, and behind the one before.
     pub position: u32,
@@ -28,7 +29,7 @@ pub struct Version {
     /// Whether somebody watches jumps, and what is freed.
     pub is_watched: bool,
     /// Where the run is to stop, if it comes there.
-    pub stop: Option<StopPlace>,
+    pub stops: StopPlaces,
     /// What is known of cells where it begins: code that begins where a program does is made for that.
     pub zeros: FrameZeros,
 }
@@ -42,10 +43,29 @@ pub struct FrameZeros {
 }
 
 /// A position in the code, as it is come to one way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StopPlace {
     pub position: u32,
     pub way: Way,
+}
+
+/// Places in the code, each once. A clone shares them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StopPlaces(Option<Arc<[StopPlace]>>);
+
+impl StopPlaces {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = StopPlace> + '_ {
+        self.0.iter().flat_map(|places| places.iter().copied())
+    }
+}
+
+impl FromIterator<StopPlace> for StopPlaces {
+    /// None are allocated where there are none, as in most versions.
+    fn from_iter<I: IntoIterator<Item = StopPlace>>(places: I) -> StopPlaces {
+        let places: BTreeSet<StopPlace> = places.into_iter().collect();
+        StopPlaces((!places.is_empty()).then(|| places.into_iter().collect()))
+    }
 }
 
 impl FrameZeros {

@@ -54,7 +54,7 @@ impl RoutePlan {
             gradient: self.gradient,
             level: self.level,
             is_watched: self.is_watched,
-            stop: (self.to != bound).then_some(StopPlace { position: self.to, way }),
+            stops: (self.to != bound).then_some(StopPlace { position: self.to, way }).into_iter().collect(),
             zeros: self.zeros(program),
         }
     }

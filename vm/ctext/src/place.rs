@@ -38,9 +38,9 @@ pub(crate) fn function_place(program: &Program, function: &str) -> String {
 fn calls(program: &Program, at: u32, function: &str) -> bool {
     [(Way::Along, false), (Way::Against, true)].into_iter().any(|(way, gradient)| {
         let (position, stop) = if way == Way::Along { (at, at + 1) } else { (at + 1, at) };
-        let stop = Some(StopPlace { position: stop, way });
+        let stops = [StopPlace { position: stop, way }].into_iter().collect();
         let (zeros, level) = (FrameZeros::default(), CheckLevel::Checked);
-        let version = Version { position, way, gradient, level, is_watched: false, stop, zeros };
+        let version = Version { position, way, gradient, level, is_watched: false, stops, zeros };
         build(program.module(), program.flow(), version).is_ok_and(|form| {
             let ops = form.blocks.iter().flat_map(|block| &block.ops);
             ops.filter_map(|&value| form.op(value)).any(|op| unwritten_in_fixed(op.kind) == Some(function))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reviver_compile::build;
 use reviver_compile::form::{
-    Demands, FormExit, FrameZeros, LevelDemands, SsaEnd, SsaForm, StopPlace, TOP_WORD, Version,
+    Demands, FormExit, FrameZeros, LevelDemands, SsaEnd, SsaForm, StopPlace, StopPlaces, TOP_WORD, Version,
 };
 use reviver_compile::op::{OpKind, Space, SsaOp};
 use reviver_compile::passes::{PASSES, improved};
@@ -252,10 +252,10 @@ impl Ways {
             gradient: false,
             level,
             is_watched: false,
-            stop: None,
+            stops: StopPlaces::default(),
             zeros,
         };
-        let back = Version { position: end, way: Way::Against, ..plain };
+        let back = Version { position: end, way: Way::Against, ..plain.clone() };
         Ok(Ways { there: version(program, plain, end)?, back: version(program, back, begin)? })
     }
 
@@ -266,17 +266,18 @@ impl Ways {
         }
         let is_watched = level.is_checked() && !program.module().real.is_exact();
         let turn = early_turn(program, &[loss.cell]).and_then(|stops| stops.only()).map(|node| node.position);
-        let stop = turn.map(|position| StopPlace { position, way: Way::Along });
+        let stops = turn.map(|position| StopPlace { position, way: Way::Along }).into_iter().collect();
         let (begin, to) = (program.begin(), turn.unwrap_or(program.end()));
         let zeros = FrameZeros { cells: true, ..FrameZeros::default() };
         let (position, way) = (begin, Way::Along);
-        let there = Version { position, way, gradient: false, level, is_watched, stop, zeros };
+        let there = Version { position, way, gradient: false, level, is_watched, stops, zeros };
         // Where it turns round, only the loss has an adjoint, which is none of main's variables.
         let are_zero = !program.names_adjoints();
         let zeros =
             FrameZeros { adjoints: are_zero, no_adjoint_is_negative: are_zero, ..FrameZeros::default() };
         let (position, way) = (to, Way::Against);
-        let back = Version { position, way, gradient: true, level, is_watched, stop: None, zeros };
+        let stops = StopPlaces::default();
+        let back = Version { position, way, gradient: true, level, is_watched, stops, zeros };
         Ok(Ways { there: version(program, there, to)?, back: version(program, back, begin)? })
     }
 }

@@ -10,7 +10,7 @@ use reviver_isa::update::Action;
 use crate::step::{Step, StepLink};
 
 /// The direction in which code is gone through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
     /// As it stands.
     Along,

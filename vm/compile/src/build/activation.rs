@@ -104,7 +104,7 @@ pub(super) struct Activations<'f> {
 }
 
 impl<'f> Activations<'f> {
-    pub fn of(module: &'f Module, flow: &'f Flow, version: Version) -> Activations<'f> {
+    pub fn of(module: &'f Module, flow: &'f Flow, version: &Version) -> Activations<'f> {
         let behind = module.procedures.partition_point(|procedure| procedure.entry < version.position);
         let procedure = behind.saturating_sub(1) as u32;
         Activations {

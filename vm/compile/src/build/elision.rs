@@ -12,7 +12,7 @@ use reviver_isa::instruction::Class;
 use super::activation::{Activation, Activations};
 use super::pairs::{ComputePair, TouchedCells, begins_with_zeros, pairs};
 use super::storage::AddressedCells;
-use crate::form::Version;
+use crate::form::{StopPlace, Version};
 
 /// Elements of arrays that don't hold 0 where a pair begins: so many are kept meanwhile. Cells that steps name are as few as the steps.
 const MOST_KEPT: u32 = 64;
@@ -108,7 +108,7 @@ fn cleared(cells: &RestoredCells, storage: &AddressedCells) -> Vec<ClearedCells>
 pub(super) struct Elisions<'f> {
     module: &'f Module,
     flow: &'f Flow,
-    version: Version,
+    version: &'f Version,
     pairs: Vec<ComputePair>,
     /// By activation those that aren't undone.
     skipped: HashMap<u32, Vec<SkippedPair>>,
@@ -117,7 +117,7 @@ pub(super) struct Elisions<'f> {
 }
 
 impl<'f> Elisions<'f> {
-    pub fn of(module: &'f Module, flow: &'f Flow, version: Version) -> Elisions<'f> {
+    pub fn of(module: &'f Module, flow: &'f Flow, version: &'f Version) -> Elisions<'f> {
         // On a way with adjoints they are carried back through what is undone.
         let is_asked = !version.level.is_checked() && !version.gradient;
         let pairs = if is_asked { pairs(module, flow) } else { Vec::new() };
@@ -125,7 +125,7 @@ impl<'f> Elisions<'f> {
     }
 
     /// Where all pairs are undone.
-    pub fn none(module: &'f Module, flow: &'f Flow, version: Version) -> Elisions<'f> {
+    pub fn none(module: &'f Module, flow: &'f Flow, version: &'f Version) -> Elisions<'f> {
         let (pairs, skipped) = (Vec::new(), HashMap::new());
         Elisions { module, flow, version, pairs, skipped, zeros: RefCell::default() }
     }
@@ -193,15 +193,16 @@ impl<'f> Elisions<'f> {
 
     /// Whether the run is to stop within what would be skipped.
     fn stops_inside(&self, own: &Activation, pair: &ComputePair) -> bool {
-        let Some(stop) = self.version.stop else { return false };
         let skipped = match own.way {
             Way::Along => pair.uncompute..=pair.end,
             Way::Against => pair.compute..=pair.apply,
         };
-        let mut callees =
-            pair.computed.procedures.iter().filter_map(|&n| self.module.procedures.get(n as usize));
-        skipped.contains(&stop.position)
-            || callees.any(|callee| (callee.entry..=callee.exit + 1).contains(&stop.position))
+        let callees =
+            || pair.computed.procedures.iter().filter_map(|&n| self.module.procedures.get(n as usize));
+        self.version.stops.iter().any(|StopPlace { position, .. }| {
+            skipped.contains(&position)
+                || callees().any(|callee| (callee.entry..=callee.exit + 1).contains(&position))
+        })
     }
 
     /// Whether the cells of a number that a pair changes hold 0 where it begins: those of a frame that is fresh.

@@ -47,10 +47,10 @@ use crate::order;
 /// # Errors
 /// The version isn't one of the module.
 pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, Outside> {
-    let (activations, elisions, stretches) = found(module, flow, version)?;
+    let (activations, elisions, stretches) = found(module, flow, &version)?;
     let storages = FunctionStorage::new(flow, &activations, slots(flow, &stretches.all));
     let plan = FormPlan::of(&stretches, &activations, &elisions, &storages);
-    let draft = Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, version, &activations));
+    let draft = Draft::new(NumberKinds::of(module), plan.blocks, beginning(flow, &version, &activations));
     let kept = KeptValues::default();
     let scope = StepWriter {
         flow,
@@ -77,7 +77,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
     }
     let calls = function_calls(&activations);
     let demands = demands(&activations, &plan.exits, &calls);
-    let mut form = SsaForm { exits: plan.exits, calls, demands, ..draft.finish(version)? };
+    let mut form = SsaForm { exits: plan.exits, calls, demands, ..draft.finish(version.clone())? };
     // A function that doesn't come back has nothing behind its calls.
     order::drop_unreached(&mut form);
     Ok(with_pauses(form))
@@ -87,7 +87,7 @@ pub fn build(module: &Module, flow: &Flow, version: Version) -> Result<SsaForm, 
 fn found<'f>(
     module: &'f Module,
     flow: &'f Flow,
-    version: Version,
+    version: &'f Version,
 ) -> Result<(Activations<'f>, Elisions<'f>, Stretches), Outside> {
     let with = |mut elisions: Elisions<'f>| {
         let mut activations = Activations::of(module, flow, version);
@@ -99,7 +99,7 @@ fn found<'f>(
     if found.0.calls().is_empty() { Ok(found) } else { with(Elisions::none(module, flow, version)) }
 }
 
-fn beginning(flow: &Flow, version: Version, activations: &Activations) -> Beginning {
+fn beginning(flow: &Flow, version: &Version, activations: &Activations) -> Beginning {
     let records = match activations.begin_in_main() {
         true => OpKind::Int(FIRST_RECORD.into()),
         false => OpKind::Input(Input::Records),

@@ -172,7 +172,7 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, way: Way) -> u64 {
 /// The stretches of a version. The activations that they belong to are added.
 pub(super) fn stretches<'f>(
     flow: &'f Flow,
-    version: Version,
+    version: &'f Version,
     activations: &mut Activations<'f>,
     elisions: &mut Elisions<'f>,
 ) -> Result<Stretches, Outside> {
@@ -208,7 +208,7 @@ impl CodePlace {
 
 struct Paths<'a, 'f> {
     flow: &'f Flow,
-    version: Version,
+    version: &'f Version,
     activations: &'a mut Activations<'f>,
     elisions: &'a mut Elisions<'f>,
     numbers: HashMap<CodePlace, usize>,
@@ -266,9 +266,9 @@ impl Paths<'_, '_> {
             Way::Against => (position - steps.len() as u32, range.start),
         };
         let is_on_the_way = |stop: &u32| (position.min(behind)..=position.max(behind)).contains(stop);
-        let stop = self.version.stop.filter(|stop| stop.way == way).map(|stop| stop.position);
-        let stop = stop.filter(is_on_the_way);
         let distance = |to: u32| position.abs_diff(to);
+        let stops = self.version.stops.iter().filter(|stop| stop.way == way).map(|stop| stop.position);
+        let stop = stops.filter(is_on_the_way).min_by_key(|&stop| distance(stop));
         let cut =
             self.cut(place, behind).filter(|&cut| stop.is_none_or(|stop| distance(cut) < distance(stop)));
         let end = if let Some(cut) = cut {
