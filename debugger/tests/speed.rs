@@ -153,7 +153,7 @@ fn compare_engines(name: &str, text: &str) -> f64 {
     plain[0].as_secs_f64() / fast[0].as_secs_f64()
 }
 
-/// A loop of 10⁸ steps with a line that is seldom come to.
+/// A loop of 2·10⁸ steps with a line that is seldom come to.
 const LOOP: &str = "\
 .inout n default 16_600_000
 .out a, seldom
