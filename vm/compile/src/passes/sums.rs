@@ -81,9 +81,9 @@ impl SmallLoop {
             (None, Some(latch)) => (latch, yes.to),
             _ => return None,
         };
-        let before = match entries.get(header as usize)?.as_slice() {
-            &[a, b] if a == latch && b != latch => b,
-            &[a, b] if b == latch && a != latch => a,
+        let before = match *entries.get(header as usize)?.as_slice() {
+            [a, b] if a == latch && b != latch => b,
+            [a, b] if b == latch && a != latch => a,
             _ => return None,
         };
         let goes_in = matches!(end(before)?, SsaEnd::Go(_));
