@@ -41,7 +41,7 @@ impl RouteStart {
         self.zeros
     }
 
-    /// Integers of a global, by their addresses, to give them others; none where others lie.
+    /// Integers of a global, by their addresses, to give them others, which must be words of the program; none where other cells lie.
     pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
         let cells = within(self.program.cells(global), cells);
         self.state.ints.get_mut(cells).unwrap_or_default()

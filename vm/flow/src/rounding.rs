@@ -1,5 +1,6 @@
 //! Which jumps rounding can lead elsewhere. On the way back numbers may differ from what they were on the way there, by what floats
-//! have lost; integers don't, as long as none is made of a real. Knows no number system, and no state.
+//! have lost; integers don't, as long as none is made of a real, nor of the mode, which differs on the two ways: programs that look at that
+//! aren't differentiated from outside. Knows no number system, and no state.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Action;

@@ -77,6 +77,7 @@ impl NeedlessChoices<'_> {
         self.look_at_checks(block);
         let mut ops = Vec::with_capacity(block.ops.len());
         for &value in &block.ops {
+            self.note_check(value);
             match self.choice(value) {
                 Some(choice) => self.drop_choice(value, choice, &mut ops),
                 None => ops.push(value),
@@ -88,24 +89,24 @@ impl NeedlessChoices<'_> {
     fn look_at_checks(&mut self, block: &SsaBlock) {
         self.finite.clear();
         self.checks.clear();
-        for &value in &block.ops {
-            let Some(op) = self.form.op(value) else { continue };
-            match (op.kind, op.operands.as_slice(), op.guard) {
-                (OpKind::RequireAdmitted | OpKind::RequireVacant, &[real], None) => {
-                    let mut open = vec![real];
-                    while let Some(real) = open.pop() {
-                        if self.finite.insert(real)
-                            && let Some(op) = self.form.op(real).filter(|op| op.guard.is_none())
-                        {
-                            open.extend(finite_operands(op));
-                        }
-                    }
-                }
-                (OpKind::RequireAdmitted, &[real], Some(guard)) => {
-                    self.checks.entry((guard, real)).or_default().push(value);
-                }
-                _ => {}
+        let checks =
+            block.ops.iter().filter_map(|&value| self.form.op(value)).filter(|op| op.guard.is_none());
+        let is_check = |op: &&SsaOp| matches!(op.kind, OpKind::RequireAdmitted | OpKind::RequireVacant);
+        let mut open: Vec<SsaValue> = checks.filter(is_check).flat_map(|op| op.operands.clone()).collect();
+        while let Some(real) = open.pop() {
+            if self.finite.insert(real)
+                && let Some(op) = self.form.op(real).filter(|op| op.guard.is_none())
+            {
+                open.extend(finite_operands(op));
             }
+        }
+    }
+
+    /// Notes a check that asks for a condition, for the choices behind it.
+    fn note_check(&mut self, value: SsaValue) {
+        let Some(op) = self.form.op(value).filter(|op| op.kind == OpKind::RequireAdmitted) else { return };
+        if let (&[real], Some(guard)) = (op.operands.as_slice(), op.guard) {
+            self.checks.entry((guard, real)).or_default().push(value);
         }
     }
 

@@ -1,19 +1,23 @@
 //! A cell in memory that each round of a loop reads and changes, such as a sum, is a value while the loop runs: it is loaded before the loop,
 //! and stored where that ends or is left. Of loops only whose rounds are one block. Knows no arithmetic.
+//!
+//! What is loaded before the loop is loaded before the checks of its rounds. So the address must be one that there is whatever they find: one
+//! that lies below another that the form names by a literal, because cells lie side by side.
 
 use super::ranges::{FormRanges, KnownRanges};
 use super::replacing::Replacements;
 use crate::form::{Definition, Jump, SsaBlock, SsaEnd, SsaForm};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
+use crate::range::IntRange;
 
 /// Holds them.
 pub(super) fn hold(form: &mut SsaForm) {
-    let entries = entries(form);
+    let (entries, cells) = (entries(form), KnownCells::of(form));
     let mut replacements = Replacements::of(form);
     for header in 0..form.blocks.len() as u32 {
         let Some(found) = SmallLoop::at(form, &entries, header) else { continue };
         for _ in 0..MOST_HELD {
-            let Some(sum) = found.sum(form, &mut replacements) else { break };
+            let Some(sum) = found.sum(form, &cells, &mut replacements) else { break };
             found.hold(form, &sum, &mut replacements);
         }
     }
@@ -34,6 +38,43 @@ fn entries(form: &SsaForm) -> Vec<Vec<u32>> {
         }
     }
     entries
+}
+
+/// The cells of each class that there are, as far as a form shows it.
+struct KnownCells {
+    ints: i64,
+    reals: i64,
+}
+
+impl KnownCells {
+    /// Those up to the last one that a load or a store names by a literal.
+    fn of(form: &SsaForm) -> KnownCells {
+        let mut cells = KnownCells { ints: 0, reals: 0 };
+        for op in form.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| form.op(value)) {
+            let (OpKind::Load(space) | OpKind::Store(space), Some(&address)) = (op.kind, op.operands.first())
+            else {
+                continue;
+            };
+            let Some(OpKind::Int(address)) = form.op(address).map(|op| op.kind) else { continue };
+            let count = match space {
+                Space::Ints => &mut cells.ints,
+                Space::Reals | Space::Adjoints => &mut cells.reals,
+                Space::References => continue,
+            };
+            *count = (*count).max(address.saturating_add(1));
+        }
+        cells
+    }
+
+    /// Whether all addresses of a range are theirs.
+    fn include(&self, space: Space, addresses: IntRange) -> bool {
+        let count = match space {
+            Space::Ints => self.ints,
+            Space::Reals | Space::Adjoints => self.reals,
+            Space::References => return false,
+        };
+        addresses.low >= 0 && addresses.high < count
+    }
 }
 
 /// A loop whose rounds are one block.
@@ -104,7 +145,7 @@ impl SmallLoop {
     }
 
     /// A cell that can be held.
-    fn sum(&self, form: &SsaForm, replacements: &mut Replacements) -> Option<Sum> {
+    fn sum(&self, form: &SsaForm, cells: &KnownCells, replacements: &mut Replacements) -> Option<Sum> {
         let ops = self.ops(form);
         let body = form.blocks.get(self.body as usize)?;
         body.ops.iter().find_map(|&store| {
@@ -113,7 +154,8 @@ impl SmallLoop {
                 return None;
             };
             let sum = Sum { space, address: replacements.find(address), store, stored };
-            (space != Space::References && self.can_hold(form, &sum, &ops, replacements)).then_some(sum)
+            let is_there = cells.include(space, FormRanges(form).range(sum.address));
+            (is_there && self.can_hold(form, &sum, &ops, replacements)).then_some(sum)
         })
     }
 
